@@ -1,0 +1,184 @@
+"""The lineage model: datasets, column edges, statistics, gaps. Frozen, neutral, complete.
+
+No OpenLineage and no Spark class is named here; `facets/` writes this model down for the wire and
+`lineage/text.py` for a person. Everything is hashable and sorts the same way on every run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Optional, Tuple
+
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+
+
+class Kind(Enum):
+    """How an input field acts on an output; the value is OpenLineage's (type, subtype)."""
+
+    IDENTITY = ("DIRECT", "IDENTITY")
+    TRANSFORMATION = ("DIRECT", "TRANSFORMATION")
+    AGGREGATION = ("DIRECT", "AGGREGATION")
+    FILTER = ("INDIRECT", "FILTER")
+    JOIN = ("INDIRECT", "JOIN")
+    GROUP_BY = ("INDIRECT", "GROUP_BY")
+    SORT = ("INDIRECT", "SORT")
+    WINDOW = ("INDIRECT", "WINDOW")
+    CONDITIONAL = ("INDIRECT", "CONDITIONAL")
+
+    @property
+    def type(self) -> str:
+        return self.value[0]
+
+    @property
+    def subtype(self) -> str:
+        return self.value[1]
+
+    @property
+    def direct(self) -> bool:
+        return self.value[0] == "DIRECT"
+
+    @property
+    def order(self) -> int:
+        """Position in this class: the order in which edges are listed."""
+        return _ORDER[self]
+
+
+_ORDER = {kind: position for position, kind in enumerate(Kind)}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a dataset."""
+
+    name: str
+    type: str
+    """Spark's simple string, for example `bigint` or `struct<a:int>`."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One dataset that was read or written, with the columns that were seen of it."""
+
+    identity: Identity
+    fields: Tuple[Field, ...] = ()
+
+    @property
+    def id(self) -> DatasetId:
+        return self.identity.id
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Counts that Spark measured; None is unknown, never zero."""
+
+    rows: Optional[int] = None
+    size_bytes: Optional[int] = None
+    files: Optional[int] = None
+
+    def __bool__(self) -> bool:
+        return (self.rows, self.size_bytes, self.files) != (None, None, None)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One column of an output depends on one field of an input."""
+
+    source: DatasetId
+    field: str
+    """The field of `source`."""
+
+    kind: Kind
+    masking: bool = False
+    """The value cannot be read back from the output (a hash, a mask, a count)."""
+
+    column: str = ""
+    """The column of the output; empty when the edge acts on the whole output."""
+
+    @property
+    def order(self) -> Tuple[str, DatasetId, str, int, bool]:
+        return (self.column, self.source, self.field, self.kind.order, self.masking)
+
+
+class Mode(Enum):
+    """What a write does to its dataset; the value is what `explain` prints."""
+
+    CREATE = "create"
+    OVERWRITE = "overwrite"
+    APPEND = "append"
+    ALTER = "alter"
+    DROP = "drop"
+    RENAME = "rename"
+    TRUNCATE = "truncate"
+
+
+@dataclass(frozen=True)
+class Input:
+    """A dataset that was read."""
+
+    dataset: Dataset
+    statistics: Statistics = Statistics()
+
+
+@dataclass(frozen=True)
+class Output:
+    """A dataset that was written, and where each of its columns came from."""
+
+    dataset: Dataset
+    mode: Mode
+    statistics: Statistics = Statistics()
+    edges: Tuple[Edge, ...] = ()
+    """Sorted by `Edge.order`; dataset-level edges, which have no column, come first."""
+
+    inputs: Tuple[DatasetId, ...] = ()
+    """The datasets that fed this output, also those without a column edge."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Something the plan did not tell us, kept so that absence is visible.
+
+    A lineage without gaps claims to be complete; one with gaps says where not to trust it.
+    """
+
+    where: str
+    """Node inside the plan, for example `MapInPandas at map#4`."""
+
+    reason: str
+    """A sentence for the person who reads the event, not for us."""
+
+    output: Optional[DatasetId] = None
+    """The output concerned; None when nothing was written."""
+
+    column: str = ""
+    """The output's column concerned; empty when it is about all of them."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why an execution failed."""
+
+    error_class: str
+    """The exception's class, for example `org.apache.spark.SparkArithmeticException`."""
+
+    message: str
+    sql_state: str = ""
+    execution: str = ""
+    """Which execution failed, for example `command 4`."""
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """What one execution, or all executions of one task together, read and wrote."""
+
+    inputs: Tuple[Input, ...] = ()
+    """Sorted by dataset id, each dataset once."""
+
+    outputs: Tuple[Output, ...] = ()
+    """Sorted by dataset id, each dataset once."""
+
+    gaps: Tuple[Gap, ...] = ()
+    failures: Tuple[Failure, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.inputs or self.outputs)

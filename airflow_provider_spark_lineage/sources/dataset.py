@@ -1,0 +1,79 @@
+"""What every data source in this package speaks of: facts in, dataset identities out.
+
+Stands apart from `sources/__init__.py` so that a source can import it without a cycle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable, Mapping, Tuple
+
+Facts = Mapping[str, Any]
+"""What capture probed from one live leaf or write target: accessor name -> plain JSON value."""
+
+
+@dataclass(frozen=True, order=True)
+class DatasetId:
+    """The name of a dataset as the OpenLineage naming spec writes it."""
+
+    namespace: str
+    """For example `file`, `s3://bucket`, `postgres://host:5432`."""
+
+    name: str
+    """For example `/in/orders` or `db.schema.table`."""
+
+
+@dataclass(frozen=True)
+class Symlink:
+    """Another name of the same dataset, the catalog's name for a location for example."""
+
+    namespace: str
+    name: str
+    type: str = "TABLE"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Everything a source can say about one dataset from its facts alone."""
+
+    id: DatasetId
+    uri: str
+    """Where the dataset lies, without credentials; what the dataSource facet shows."""
+
+    storage_layer: str = ""
+    """For example `file`, `s3`, `delta`; empty when nothing is stored by Spark itself."""
+
+    file_format: str = ""
+    """For example `parquet`, in lower case."""
+
+    symlinks: Tuple[Symlink, ...] = ()
+    locations: Tuple[str, ...] = ()
+    """The locations as they were read or written, when the name was trimmed from them."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Which live object to ask for what.
+
+    `accessors` maps a fact's name to a dotted path of no-argument methods, starting at the plan
+    node. A path that ends in `[]` is a Scala collection and becomes a list of strings, one that
+    ends in `{}` a map of strings, one that ends in `?` an Option that may be empty.
+    """
+
+    node: str
+    """Simple class name of the plan node."""
+
+    accessors: Mapping[str, str]
+    relation: str = ""
+    """Simple class name of `node.relation()`, where several sources share one node class."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One data source: what it recognises, what to probe, and how to name it."""
+
+    name: str
+    probes: Tuple[Probe, ...]
+    identify: Callable[[Facts], Tuple[Identity, ...]] = field(repr=False)
+    """Facts to identities; several when one relation reads several places, none when the facts
+    do not belong to this source."""
