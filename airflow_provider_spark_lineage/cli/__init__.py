@@ -1,0 +1,41 @@
+"""The `spark-lineage` command: one module per command, imported only when that command runs."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+COMMANDS = {
+    "run": "Run an unchanged PySpark script with capture on.",
+    "explain": "Print what the recorded run read and wrote, for a person.",
+    "events": "Print the recorded run as OpenLineage events, JSON Lines.",
+    "compare": "Compare emitted events with the expected ones.",
+    "doctor": "Say whether lineage can work here, and what to mend.",
+}
+"""Command name -> what `--help` says; each lives in `cli/<name>.py` as `command`."""
+
+
+class _LazyGroup(click.Group):
+    """Imports a command's module when it is asked for, so that `compare` needs no pyspark."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"airflow_provider_spark_lineage.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="airflow-provider-spark-lineage")
+def main(**_: Any) -> None:
+    """Lineage of Spark jobs: what they read, what they wrote, which column came from where."""
