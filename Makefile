@@ -1,0 +1,63 @@
+# Every recipe runs in the checkout with relative, quoted paths: GNU make cannot carry a space in a variable's path.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+SPARK_4_1 := 4.1.4
+SPARK_4_3 := 4.3.0
+# What `make test` runs, in this order, until one fails.
+STAGES := setup lint unit live system
+
+.PHONY: help setup requirements lint unit live system test spark-4.3 demo bench clean
+
+help: ## Print this list
+	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
+
+setup: ## Build .venv from the pinned set, with Java if it is missing; the only target that installs
+	@bash scripts/setup.sh
+
+demo: setup ## Run the example DAGs on real Airflow and Spark, and print their lineage
+	@. scripts/env.sh && python scripts/demo.py
+
+test: ## Run everything: set-up, linters, unit, live Spark and system tests
+	@for stage in $(STAGES); do \
+	  echo "==> make $$stage"; \
+	  $(MAKE) "$$stage" || { echo "make test: stage '$$stage' failed" >&2; exit 1; }; \
+	done
+
+lint: setup ## Check style, formatting, types and the walls between packages
+	@. scripts/env.sh && ruff check . && ruff format --check . && mypy && lint-imports
+
+unit: setup ## Run the tests that need no JVM and no Airflow, in seconds
+	@. scripts/env.sh && pytest -m "not spark and not airflow" tests
+
+live: setup ## Run the tests that start Spark or Airflow
+	@. scripts/env.sh && pytest -m "spark or airflow" tests
+
+system: setup ## Run the example DAGs on real Airflow and Spark, and compare their events
+	@. scripts/env.sh && pytest system_tests
+
+spark-4.3: ## Run the live tests on Spark 4.3, in an environment of its own
+	@bash scripts/setup.sh .venv-spark-4.3 requirements/spark-4.3.txt 11
+	@SPARK_LINEAGE_VENV=.venv-spark-4.3; . scripts/env.sh && pytest -m "spark or airflow" tests
+
+bench: setup ## Print speed and memory figures
+	@. scripts/env.sh && python benchmarks/run.py
+
+# No index address may reach the compiled files, whatever the machine's settings are.
+PIN := uv pip compile --universal requirements/dev.in --overrides requirements/overrides.txt \
+	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet
+
+requirements: ## Compile the pinned sets again (needs uv)
+	@command -v uv >/dev/null || { echo "make requirements: uv is not on PATH; install it (pip install uv)." >&2; exit 1; }
+	@mkdir -p .cache
+	@echo "pyspark==$(SPARK_4_1)" > .cache/spark-4.1.txt
+	@$(PIN) -c .cache/spark-4.1.txt --python-version 3.10 -o requirements/spark-4.1.txt > /dev/null
+	@echo "pyspark==$(SPARK_4_3)" > .cache/spark-4.3.txt
+	@$(PIN) -c .cache/spark-4.3.txt --python-version 3.11 -o requirements/spark-4.3.txt > /dev/null
+
+clean: ## Remove what tests, linters and the demo left; the environments stay
+	@rm -rf .demo .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf spark-warehouse metastore_db derby.log dist
+	@find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
