@@ -1,0 +1,168 @@
+"""Datasets of a lineage as OpenLineage input and output datasets with all their facets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import groupby
+
+from openlineage.client.event_v2 import InputDataset, OutputDataset
+from openlineage.client.facet_v2 import (
+    DatasetFacet,
+    InputDatasetFacet,
+    OutputDatasetFacet,
+    base_subset_dataset,
+    column_lineage_dataset,
+    datasource_dataset,
+    input_statistics_input_dataset,
+    lifecycle_state_change_dataset,
+    output_statistics_output_dataset,
+    schema_dataset,
+    storage_dataset,
+    symlinks_dataset,
+)
+
+from airflow_provider_spark_lineage.facets.producer import PRODUCER
+from airflow_provider_spark_lineage.facets.types import TypedField, nested_fields
+from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Input, Lineage, Mode, Output
+
+_LIFECYCLE = {
+    Mode.CREATE: lifecycle_state_change_dataset.LifecycleStateChange.CREATE,
+    Mode.OVERWRITE: lifecycle_state_change_dataset.LifecycleStateChange.OVERWRITE,
+    Mode.ALTER: lifecycle_state_change_dataset.LifecycleStateChange.ALTER,
+    Mode.DROP: lifecycle_state_change_dataset.LifecycleStateChange.DROP,
+    Mode.RENAME: lifecycle_state_change_dataset.LifecycleStateChange.RENAME,
+    Mode.TRUNCATE: lifecycle_state_change_dataset.LifecycleStateChange.TRUNCATE,
+}
+"""No row for APPEND: the spec has no such state, because the dataset's life goes on unchanged."""
+
+
+def input_datasets(lineage: Lineage) -> list[InputDataset]:
+    """What was read, in the model's order."""
+    return [_input(read) for read in lineage.inputs]
+
+
+def output_datasets(lineage: Lineage, *, dataset_edges_per_field: bool = False) -> list[OutputDataset]:
+    """What was written, in the model's order, with column lineage.
+
+    `dataset_edges_per_field` repeats the edges that act on a whole output on each of its columns,
+    for consumers that do not read `columnLineage.dataset`.
+    """
+    return [_output(write, dataset_edges_per_field) for write in lineage.outputs]
+
+
+def _input(read: Input) -> InputDataset:
+    facets: dict[str, InputDatasetFacet] = {}
+    if read.dataset.identity.locations:
+        condition = base_subset_dataset.LocationSubsetCondition(list(read.dataset.identity.locations))
+        facets["subset"] = base_subset_dataset.InputSubsetInputDatasetFacet(condition, producer=PRODUCER)
+    if read.statistics:
+        facets["inputStatistics"] = input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
+            rowCount=read.statistics.rows,
+            size=read.statistics.size_bytes,
+            fileCount=read.statistics.files,
+            producer=PRODUCER,
+        )
+    return InputDataset(
+        namespace=read.dataset.id.namespace,
+        name=read.dataset.id.name,
+        facets=_dataset_facets(read.dataset),
+        inputFacets=facets,
+    )
+
+
+def _output(write: Output, dataset_edges_per_field: bool) -> OutputDataset:
+    facets: dict[str, OutputDatasetFacet] = {}
+    if write.dataset.identity.locations:
+        condition = base_subset_dataset.LocationSubsetCondition(list(write.dataset.identity.locations))
+        facets["subset"] = base_subset_dataset.OutputSubsetOutputDatasetFacet(condition, producer=PRODUCER)
+    if write.statistics:
+        facets["outputStatistics"] = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
+            rowCount=write.statistics.rows,
+            size=write.statistics.size_bytes,
+            fileCount=write.statistics.files,
+            producer=PRODUCER,
+        )
+    return OutputDataset(
+        namespace=write.dataset.id.namespace,
+        name=write.dataset.id.name,
+        facets=_dataset_facets(write.dataset) | _output_only_facets(write, dataset_edges_per_field),
+        outputFacets=facets,
+    )
+
+
+def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
+    identity = dataset.identity
+    facets: dict[str, DatasetFacet] = {
+        "dataSource": datasource_dataset.DatasourceDatasetFacet(
+            name=identity.id.namespace, uri=identity.uri or None, producer=PRODUCER
+        )
+    }
+    if dataset.fields:
+        fields = [_schema_field(TypedField(f.name, f.type, nested_fields(f.type))) for f in dataset.fields]
+        facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=fields, producer=PRODUCER)
+    if identity.symlinks:
+        identifiers = [
+            symlinks_dataset.Identifier(namespace=link.namespace, name=link.name, type=link.type)
+            for link in identity.symlinks
+        ]
+        facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet(identifiers=identifiers, producer=PRODUCER)
+    if identity.storage_layer:
+        facets["storage"] = storage_dataset.StorageDatasetFacet(
+            storageLayer=identity.storage_layer, fileFormat=identity.file_format or None, producer=PRODUCER
+        )
+    return facets
+
+
+def _schema_field(field: TypedField) -> schema_dataset.SchemaDatasetFacetFields:
+    return schema_dataset.SchemaDatasetFacetFields(
+        name=field.name, type=field.type, fields=[_schema_field(part) for part in field.fields] or None
+    )
+
+
+def _output_only_facets(write: Output, dataset_edges_per_field: bool) -> dict[str, DatasetFacet]:
+    facets: dict[str, DatasetFacet] = {}
+    if write.edges:
+        facets["columnLineage"] = _column_lineage(write, dataset_edges_per_field)
+    if write.mode in _LIFECYCLE:
+        facets["lifecycleStateChange"] = lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet(
+            lifecycleStateChange=_LIFECYCLE[write.mode], producer=PRODUCER
+        )
+    return facets
+
+
+def _column_lineage(write: Output, per_field: bool) -> column_lineage_dataset.ColumnLineageDatasetFacet:
+    edges = _repeated_per_field(write) if per_field else write.edges
+    by_column = {column: _input_fields(group) for column, group in groupby(edges, key=lambda e: e.column)}
+    on_dataset = by_column.pop("", None)
+    return column_lineage_dataset.ColumnLineageDatasetFacet(
+        fields={
+            column: column_lineage_dataset.Fields(inputFields=read) for column, read in by_column.items()
+        },
+        dataset=on_dataset,
+        producer=PRODUCER,
+    )
+
+
+def _repeated_per_field(write: Output) -> list[Edge]:
+    columns = {field.name for field in write.dataset.fields} | {e.column for e in write.edges if e.column}
+    repeated = {replace(e, column=column) for e in write.edges if not e.column for column in columns}
+    return sorted(repeated.union(write.edges), key=lambda e: e.order)
+
+
+def _input_fields(edges: Iterable[Edge]) -> list[column_lineage_dataset.InputField]:
+    """One entry per field that was read, with everything that was done to it."""
+    return [
+        column_lineage_dataset.InputField(
+            namespace=source.namespace,
+            name=source.name,
+            field=field,
+            transformations=[
+                column_lineage_dataset.Transformation(
+                    type=e.kind.type, subtype=e.kind.subtype, masking=e.masking
+                )
+                for e in group
+            ],
+        )
+        for (source, field), group in groupby(edges, key=lambda e: (e.source, e.field))
+    ]

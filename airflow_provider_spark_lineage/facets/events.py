@@ -1,0 +1,236 @@
+"""Complete OpenLineage run events of Spark executions and of the run that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from openlineage.client import event_v2
+from openlineage.client.facet_v2 import JobFacet, RunFacet, parent_run
+from openlineage.client.serde import Serde
+from openlineage.client.uuid import generate_static_uuid
+
+from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
+from airflow_provider_spark_lineage.facets.jobs import (
+    description_facet,
+    job_type_facet,
+    lineage_job_facets,
+    sql_facet,
+)
+from airflow_provider_spark_lineage.facets.producer import PRODUCER
+from airflow_provider_spark_lineage.facets.runs import engine_facet, error_facet, lineage_run_facets
+from airflow_provider_spark_lineage.lineage.model import Lineage
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One Spark execution, as its events need it."""
+
+    number: int
+    """Counts from 1 within the run. It becomes part of the job's name, so the same script must
+    give the same numbers on every run."""
+
+    name: str
+    """What Spark calls it, for example `save at NativeMethodAccessorImpl.java:0`."""
+
+    started_at: datetime
+    ended_at: datetime
+    lineage: Lineage
+    sql: str = ""
+    engine_version: str = ""
+    """Spark's version."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One Spark application, or a part of one, that the executions belong to."""
+
+    application_id: str
+    application_name: str
+    started_at: datetime
+    ended_at: datetime
+    lineage: Lineage
+    """Of all executions together."""
+
+    engine_version: str = ""
+    failed: bool | None = None
+    """Whether the program failed; None when only its executions are known, and then one failed
+    execution is a failed run."""
+
+
+@dataclass(frozen=True)
+class RunIdentity:
+    """How a run is known to OpenLineage: that of an Airflow task, or of a whole `Run`."""
+
+    run_id: str
+    namespace: str
+    job: str
+    root: RunIdentity | None = None
+    """The run at the top, for example the DAG run; None when this run is the top itself."""
+
+
+def events_of(
+    executions: Iterable[Execution],
+    whole: Run,
+    *,
+    namespace: str,
+    job: str,
+    run_id: str | None = None,
+    dataset_edges_per_field: bool = False,
+) -> list[dict[str, Any]]:
+    """START of the run, START and end of each execution that touched a dataset, end of the run.
+
+    Plain JSON values, equal for equal arguments: run ids are derived from start times and names.
+    """
+    run_id = run_id or _run_id(whole.started_at, namespace, job, whole.application_id)
+    identity = RunIdentity(run_id, namespace, job)
+    started, ended = whole_run_events(whole, identity, dataset_edges_per_field=dataset_edges_per_field)
+    children = execution_events(
+        executions,
+        identity,
+        application_id=whole.application_id,
+        dataset_edges_per_field=dataset_edges_per_field,
+    )
+    return [Serde.to_dict(event) for event in (started, *children, ended)]
+
+
+def whole_run_events(
+    whole: Run, identity: RunIdentity, *, dataset_edges_per_field: bool = False
+) -> tuple[event_v2.RunEvent, event_v2.RunEvent]:
+    """START and COMPLETE or FAIL of the run itself, under the given identity.
+
+    START names no dataset: what was read and written is known when the run has ended.
+    """
+    failed = bool(whole.lineage.failures) if whole.failed is None else whole.failed
+    started = _event(
+        event_v2.RunState.START,
+        whole.started_at,
+        identity,
+        job_facets=description_facet(whole.application_name) | job_type_facet("APPLICATION"),
+        run_facets=engine_facet(whole.engine_version),
+    )
+    ended = _end(
+        whole.lineage,
+        whole.ended_at,
+        identity,
+        failed=failed,
+        dataset_edges_per_field=dataset_edges_per_field,
+        job_facets=description_facet(whole.application_name) | job_type_facet("APPLICATION"),
+        run_facets=engine_facet(whole.engine_version),
+    )
+    return started, ended
+
+
+def execution_events(
+    executions: Iterable[Execution],
+    parent: RunIdentity,
+    *,
+    application_id: str,
+    dataset_edges_per_field: bool = False,
+) -> list[event_v2.RunEvent]:
+    """START and COMPLETE or FAIL of each execution that touched a dataset, as children of `parent`.
+
+    Their jobs are called `<parent's job>.execution.<number>`.
+    """
+    return [
+        event
+        for execution in executions
+        if execution.lineage
+        for event in _pair(execution, parent, application_id, dataset_edges_per_field)
+    ]
+
+
+def _pair(
+    execution: Execution, parent: RunIdentity, application_id: str, dataset_edges_per_field: bool
+) -> tuple[event_v2.RunEvent, event_v2.RunEvent]:
+    job = f"{parent.job}.execution.{execution.number}"
+    run_id = _run_id(execution.started_at, parent.namespace, job, application_id, parent.run_id)
+    identity = RunIdentity(run_id, parent.namespace, job, root=parent.root)
+    started = _event(
+        event_v2.RunState.START,
+        execution.started_at,
+        identity,
+        job_facets=_execution_job_facets(execution),
+        run_facets=_parent_facet(parent) | engine_facet(execution.engine_version),
+    )
+    ended = _end(
+        execution.lineage,
+        execution.ended_at,
+        identity,
+        failed=bool(execution.lineage.failures),
+        dataset_edges_per_field=dataset_edges_per_field,
+        job_facets=_execution_job_facets(execution),
+        run_facets=_parent_facet(parent) | engine_facet(execution.engine_version),
+    )
+    return started, ended
+
+
+def _execution_job_facets(execution: Execution) -> dict[str, JobFacet]:
+    return description_facet(execution.name) | job_type_facet("SQL_JOB") | sql_facet(execution.sql)
+
+
+def _parent_facet(parent: RunIdentity) -> dict[str, RunFacet]:
+    root = parent.root or parent
+    facet = parent_run.ParentRunFacet(
+        run=parent_run.Run(runId=parent.run_id),
+        job=parent_run.Job(namespace=parent.namespace, name=parent.job),
+        root=parent_run.Root(
+            run=parent_run.RootRun(runId=root.run_id),
+            job=parent_run.RootJob(namespace=root.namespace, name=root.job),
+        ),
+        producer=PRODUCER,
+    )
+    return {"parent": facet}
+
+
+def _end(
+    lineage: Lineage,
+    at: datetime,
+    identity: RunIdentity,
+    *,
+    failed: bool,
+    dataset_edges_per_field: bool,
+    job_facets: Mapping[str, JobFacet],
+    run_facets: Mapping[str, RunFacet],
+) -> event_v2.RunEvent:
+    error = error_facet(lineage.failures) if failed else {}
+    event = _event(
+        event_v2.RunState.FAIL if failed else event_v2.RunState.COMPLETE,
+        at,
+        identity,
+        job_facets={**job_facets, **lineage_job_facets(lineage)},
+        run_facets={**run_facets, **lineage_run_facets(lineage), **error},
+    )
+    event.inputs = input_datasets(lineage)
+    event.outputs = output_datasets(lineage, dataset_edges_per_field=dataset_edges_per_field)
+    return event
+
+
+def _event(
+    state: event_v2.RunState,
+    at: datetime,
+    identity: RunIdentity,
+    *,
+    job_facets: Mapping[str, JobFacet],
+    run_facets: Mapping[str, RunFacet],
+) -> event_v2.RunEvent:
+    return event_v2.RunEvent(
+        eventType=state,
+        eventTime=_utc(at).isoformat(timespec="milliseconds"),
+        run=event_v2.Run(runId=identity.run_id, facets=dict(run_facets)),
+        job=event_v2.Job(namespace=identity.namespace, name=identity.job, facets=dict(job_facets)),
+        inputs=[],
+        outputs=[],
+        producer=PRODUCER,
+    )
+
+
+def _run_id(started_at: datetime, *names: str) -> str:
+    return str(generate_static_uuid(_utc(started_at), "\n".join(names).encode()))
+
+
+def _utc(at: datetime) -> datetime:
+    """The record speaks UTC, so a time without a zone is not this machine's local time."""
+    return at.replace(tzinfo=timezone.utc) if at.tzinfo is None else at.astimezone(timezone.utc)

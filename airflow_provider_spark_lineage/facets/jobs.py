@@ -1,0 +1,102 @@
+"""Job facets: which inputs fed which output, the SQL text, the kind of job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from openlineage.client.facet_v2 import JobFacet, documentation_job, job_type_job, sql_job
+
+from airflow_provider_spark_lineage.facets.producer import PRODUCER
+from airflow_provider_spark_lineage.lineage.model import Edge, Lineage, Output
+from airflow_provider_spark_lineage.sources.dataset import DatasetId
+
+if TYPE_CHECKING:
+    from openlineage.client.generated.lineage import (
+        LineageDatasetEntry,
+        LineageDatasetInput,
+        LineageInput,
+    )
+
+
+def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
+    """The explicit lineage facet under its key; empty when nothing was written.
+
+    An event lists all inputs beside all outputs, which reads as "each input fed each output". This
+    facet says which did, so that two independent copies in one task stay two edges and not four.
+    """
+    try:
+        from openlineage.client.generated import lineage as explicit
+    except ImportError:
+        # Clients before 1.54 may lack it (1.50 does); with them less is said, nothing is wrong.
+        return {}
+    if not lineage.outputs:
+        return {}
+    entries = [_entry(write) for write in lineage.outputs]
+    return {"lineage": explicit.LineageJobFacet(entries=list(entries), producer=PRODUCER)}
+
+
+def sql_facet(query: str) -> dict[str, JobFacet]:
+    """The statement as the user wrote it, under its key; empty without one."""
+    return {"sql": sql_job.SQLJobFacet(query=query, dialect="spark", producer=PRODUCER)} if query else {}
+
+
+def description_facet(description: str) -> dict[str, JobFacet]:
+    """What Spark calls the execution or the application, under its key; empty without one."""
+    if not description:
+        return {}
+    facet = documentation_job.DocumentationJobFacet(description=description, producer=PRODUCER)
+    return {"documentation": facet}
+
+
+def job_type_facet(job_type: str) -> dict[str, JobFacet]:
+    """`job_type` is `APPLICATION` or `SQL_JOB`, the words that the Java agent uses for the same two."""
+    facet = job_type_job.JobTypeJobFacet(
+        processingType="BATCH", integration="SPARK", jobType=job_type, producer=PRODUCER
+    )
+    return {"jobType": facet}
+
+
+def _entry(write: Output) -> LineageDatasetEntry:
+    from openlineage.client.generated import lineage as explicit
+
+    by_column = {
+        column: _field_inputs(group) for column, group in groupby(write.edges, key=lambda e: e.column)
+    }
+    on_dataset = by_column.pop("", [])
+    sources = sorted({*write.inputs, *(edge.source for edge in write.edges)})
+    return explicit.LineageDatasetEntry(
+        namespace=write.dataset.id.namespace,
+        name=write.dataset.id.name,
+        type="DATASET",
+        # Also when empty: the spec reads an empty list as "has no upstream", which is what we know.
+        inputs=[*(_whole(source) for source in sources), *on_dataset],
+        fields={column: explicit.LineageFieldEntry(inputs=read) for column, read in by_column.items()},
+    )
+
+
+def _whole(source: DatasetId) -> LineageDatasetInput:
+    from openlineage.client.generated import lineage as explicit
+
+    return explicit.LineageDatasetInput(
+        namespace=source.namespace, name=source.name, type="DATASET", transformations=None
+    )
+
+
+def _field_inputs(edges: Iterable[Edge]) -> list[LineageInput]:
+    from openlineage.client.generated import lineage as explicit
+
+    return [
+        explicit.LineageDatasetInput(
+            namespace=source.namespace,
+            name=source.name,
+            type="DATASET",
+            field=field,
+            transformations=[
+                explicit.LineageTransformation(type=e.kind.type, subtype=e.kind.subtype, masking=e.masking)
+                for e in group
+            ],
+        )
+        for (source, field), group in groupby(edges, key=lambda e: (e.source, e.field))
+    ]

@@ -1,0 +1,21 @@
+"""Who wrote the metadata, and where the schemas of our own facets are named. Constants only."""
+
+from __future__ import annotations
+
+from airflow_provider_spark_lineage import __version__
+
+# OpenLineage wants a URI that identifies, not one that answers. `.example` is reserved (RFC 2606):
+# nobody can register the host and serve other schemas under our name.
+_BASE = "https://airflow-provider-spark-lineage.example"
+
+PRODUCER = f"{_BASE}/{__version__}"
+"""`producer` of our events and `_producer` of all our facets."""
+
+
+def schema_url(facet: str, version: str = "1-0-0") -> str:
+    """The `_schemaURL` of one of our own facets; its file lies in a `schemas/` folder of the package.
+
+    >>> schema_url("SparkLineageGapsRunFacet")
+    'https://airflow-provider-spark-lineage.example/schemas/1-0-0/SparkLineageGapsRunFacet.json#/$defs/SparkLineageGapsRunFacet'
+    """
+    return f"{_BASE}/schemas/{version}/{facet}.json#/$defs/{facet}"
