@@ -1,1 +1,1 @@
-"""TBD."""
+"""The only code that touches a live Spark: from a JVM session to records."""

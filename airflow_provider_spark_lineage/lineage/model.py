@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Optional, Tuple
 
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
@@ -61,7 +60,7 @@ class Dataset:
     """One dataset that was read or written, with the columns that were seen of it."""
 
     identity: Identity
-    fields: Tuple[Field, ...] = ()
+    fields: tuple[Field, ...] = ()
 
     @property
     def id(self) -> DatasetId:
@@ -72,9 +71,9 @@ class Dataset:
 class Statistics:
     """Counts that Spark measured; None is unknown, never zero."""
 
-    rows: Optional[int] = None
-    size_bytes: Optional[int] = None
-    files: Optional[int] = None
+    rows: int | None = None
+    size_bytes: int | None = None
+    files: int | None = None
 
     def __bool__(self) -> bool:
         return (self.rows, self.size_bytes, self.files) != (None, None, None)
@@ -96,7 +95,7 @@ class Edge:
     """The column of the output; empty when the edge acts on the whole output."""
 
     @property
-    def order(self) -> Tuple[str, DatasetId, str, int, bool]:
+    def order(self) -> tuple[str, DatasetId, str, int, bool]:
         return (self.column, self.source, self.field, self.kind.order, self.masking)
 
 
@@ -127,10 +126,10 @@ class Output:
     dataset: Dataset
     mode: Mode
     statistics: Statistics = Statistics()
-    edges: Tuple[Edge, ...] = ()
+    edges: tuple[Edge, ...] = ()
     """Sorted by `Edge.order`; dataset-level edges, which have no column, come first."""
 
-    inputs: Tuple[DatasetId, ...] = ()
+    inputs: tuple[DatasetId, ...] = ()
     """The datasets that fed this output, also those without a column edge."""
 
 
@@ -147,7 +146,7 @@ class Gap:
     reason: str
     """A sentence for the person who reads the event, not for us."""
 
-    output: Optional[DatasetId] = None
+    output: DatasetId | None = None
     """The output concerned; None when nothing was written."""
 
     column: str = ""
@@ -171,14 +170,14 @@ class Failure:
 class Lineage:
     """What one execution, or all executions of one task together, read and wrote."""
 
-    inputs: Tuple[Input, ...] = ()
+    inputs: tuple[Input, ...] = ()
     """Sorted by dataset id, each dataset once."""
 
-    outputs: Tuple[Output, ...] = ()
+    outputs: tuple[Output, ...] = ()
     """Sorted by dataset id, each dataset once."""
 
-    gaps: Tuple[Gap, ...] = ()
-    failures: Tuple[Failure, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    failures: tuple[Failure, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.inputs or self.outputs)

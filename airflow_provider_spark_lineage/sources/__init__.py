@@ -1,1 +1,35 @@
-"""TBD."""
+"""The data sources, one file each: what to probe in a live plan and how to name what was found.
+
+To add one, write `sources/<name>.py` with a `SOURCE` and add it to `SOURCES`.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, Tuple
+
+from airflow_provider_spark_lineage.sources import files, unknown
+from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
+
+SOURCES: Tuple[Source, ...] = (files.SOURCE, unknown.SOURCE)
+"""In order of precedence: the first one that can name a relation names it."""
+
+
+def _probes_by_node() -> Dict[str, Tuple[Probe, ...]]:
+    by_node: Dict[str, Tuple[Probe, ...]] = {}
+    for source in SOURCES:
+        for probe in source.probes:
+            by_node[probe.node] = (*by_node.get(probe.node, ()), probe)
+    return by_node
+
+
+PROBES: Dict[str, Tuple[Probe, ...]] = _probes_by_node()
+"""Simple class name of a plan node -> its probes, in order of precedence."""
+
+
+def identify(facts: Facts) -> Tuple[Identity, ...]:
+    """Name the datasets behind the facts of one relation; empty when no source knows them."""
+    for source in SOURCES:
+        identities = source.identify(facts)
+        if identities:
+            return identities
+    return ()

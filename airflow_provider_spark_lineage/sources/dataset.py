@@ -47,6 +47,9 @@ class Identity:
     """For example `parquet`, in lower case."""
 
     symlinks: Tuple[Symlink, ...] = ()
+    known: bool = True
+    """False when no source knows the relation and the name is the best that could be had."""
+
     locations: Tuple[str, ...] = ()
     """The locations as they were read or written, when the name was trimmed from them."""
 
@@ -55,9 +58,11 @@ class Identity:
 class Probe:
     """Which live object to ask for what.
 
-    `accessors` maps a fact's name to a dotted path of no-argument methods, starting at the plan
-    node. A path that ends in `[]` is a Scala collection and becomes a list of strings, one that
-    ends in `{}` a map of strings, one that ends in `?` an Option that may be empty.
+    `accessors` maps a fact's name to a dotted path of methods, starting at the plan node or at the
+    session (`$session`). A step may take one argument, itself a path: `lookup(table.identifier)`.
+    A step that ends in `?` is a Scala Option and may be empty; a path that ends in `[]` is a Scala
+    collection and becomes a list of strings. Everything else becomes a string, or a number or
+    boolean if it is one. A member that a Spark version does not have leaves the fact out.
     """
 
     node: str
@@ -65,7 +70,10 @@ class Probe:
 
     accessors: Mapping[str, str]
     relation: str = ""
-    """Simple class name of `node.relation()`, where several sources share one node class."""
+    """Simple class name of `node.relation()`, where several sources share one node class; `*` is any."""
+
+    target: bool = False
+    """The node is a command that writes, not a leaf that is read."""
 
 
 @dataclass(frozen=True)

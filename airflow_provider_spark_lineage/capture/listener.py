@@ -1,0 +1,169 @@
+"""Spark's `QueryExecutionListener`, in Python: turns each finished execution into a record.
+
+Spark calls it on its listener bus, after the action and beside the user's code. It asks the JVM
+while the execution is still there, and hands the record to a sink; it never touches the session's
+configuration and never runs a query.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from datetime import datetime, timedelta, timezone
+from typing import Any, Callable, Dict, List, Tuple
+
+from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.metrics import MetricsReader
+from airflow_provider_spark_lineage.capture.probe import probe_plan
+from airflow_provider_spark_lineage.record import Record, without_secrets
+
+AGENT_VERSION = "0.1.0"
+MAX_MESSAGE_CHARS = 4000
+"""A Java exception's message may carry a whole Python traceback or a plan."""
+
+
+class Application:
+    """What all records of one Spark application share, and the count of its executions."""
+
+    def __init__(self, spark: Any) -> None:
+        context = spark.sparkContext
+        self.id = str(context.applicationId)
+        self.name = str(context.appName)
+        self.spark_version = str(context.version)
+        self.jvm = context._jvm
+        self.metrics = MetricsReader(self.jvm)
+        self._lock = threading.Lock()
+        self._count = 0
+
+    def next_number(self) -> int:
+        """Return the position of the execution that just ended, from 1."""
+        with self._lock:
+            self._count += 1
+            return self._count
+
+
+class ExecutionListener:
+    """Implements `org.apache.spark.sql.util.QueryExecutionListener` for one JVM session."""
+
+    def __init__(
+        self, application: Application, session: Any, sink: Callable[[Record], None], max_plan_bytes: int
+    ) -> None:
+        self._application = application
+        self._session = session
+        self._sink = sink
+        self._max_plan_bytes = max_plan_bytes
+
+    def onSuccess(self, name: str, execution: Any, duration_ns: int) -> None:  # noqa: N802  Spark's name
+        """Record an execution that finished."""
+        with harmless(f"the execution `{name}` could not be recorded"):
+            record = self._record(name, execution, duration_ns)
+            with harmless("row counts could not be read", record.problems):
+                if record.facts:
+                    record.metrics = self._application.metrics.read(execution.executedPlan())
+            self._sink(record)
+
+    def onFailure(self, name: str, execution: Any, exception: Any) -> None:  # noqa: N802  Spark's name
+        """Record an execution that failed, with Spark's own reason."""
+        with harmless(f"the failed execution `{name}` could not be recorded"):
+            record = self._record(name, execution, 0)
+            record.outcome = "failure"
+            with harmless("the error could not be read", record.problems):
+                record.error = read_error(exception)
+            self._sink(record)
+
+    class Java:
+        """What py4j needs to know to pass this object to the JVM."""
+
+        implements = ["org.apache.spark.sql.util.QueryExecutionListener"]  # noqa: RUF012  py4j's protocol
+
+    def _record(self, name: str, execution: Any, duration_ns: int) -> Record:
+        """Write down everything that does not depend on the outcome."""
+        ended = datetime.now(timezone.utc)
+        started = ended - timedelta(microseconds=duration_ns / 1000)
+        application = self._application
+        record = Record(
+            application_id=application.id,
+            application_name=application.name,
+            spark_version=application.spark_version,
+            agent_version=AGENT_VERSION,
+            number=application.next_number(),
+            name=name,
+            started_at=started.isoformat(),
+            ended_at=ended.isoformat(),
+            outcome="success",
+        )
+        with harmless("the plan could not be read", record.problems):
+            record.sql = _sql_text(execution)
+            plan = execution.analyzed()
+            record.plan_kind, record.plan = self._plan(execution, plan, record.problems)
+            if record.plan_kind == "optimized":
+                plan = execution.optimizedPlan()
+            record.facts = probe_plan(self._session, plan, record.plan, record.problems)
+        return record
+
+    def _plan(self, execution: Any, analyzed: Any, problems: List[str]) -> Tuple[str, List[Any]]:
+        """Return the analyzed plan's JSON, or the optimized plan's when the former is too large."""
+        text = analyzed.toJSON()
+        if len(text) <= self._max_plan_bytes:
+            return "analyzed", json.loads(text, object_hook=_without_literals)
+        size = len(text)
+        text = execution.optimizedPlan().toJSON()
+        limit = f"larger than the limit of {self._max_plan_bytes}"
+        if len(text) <= self._max_plan_bytes:
+            problems.append(
+                f"the analyzed plan has {size} bytes, {limit}: the optimized plan was read instead"
+            )
+            return "optimized", json.loads(text, object_hook=_without_literals)
+        problems.append(f"the plan has {size} bytes, {limit}: it was not read")
+        return "none", []
+
+
+def _without_literals(value: Dict[str, Any]) -> Dict[str, Any]:
+    """Take the value out of a literal, and credentials out of every other text of a plan node.
+
+    Lineage needs no literal, and any of them may be a password or a customer's name.
+    """
+    if value.get("class", "").endswith(".Literal"):
+        value["value"] = None
+        return value
+    for key, item in value.items():
+        if isinstance(item, str) and key not in ("class", "product-class", "object"):
+            value[key] = without_secrets(item)
+    return value
+
+
+def _sql_text(execution: Any) -> str:
+    """Return the SQL text that an execution came from; empty for the DataFrame API."""
+    text = execution.logical().origin().sqlText()
+    return without_secrets(text.get()) if text.isDefined() else ""
+
+
+def read_error(exception: Any) -> Dict[str, str]:
+    """Return class, message and SQLSTATE of a Java exception.
+
+    Spark wraps the reason: the innermost error that has an SQLSTATE says best what went wrong, and
+    without one the innermost error does.
+    """
+    best = current = exception
+    state = ""
+    for _ in range(20):
+        found = _sql_state(current)
+        if found or not state:
+            best, state = current, found or state
+        current = current.getCause()
+        if current is None:
+            break
+    message = without_secrets(str(best.getMessage() or ""))
+    error = {"class": best.getClass().getName(), "message": message[:MAX_MESSAGE_CHARS]}
+    if state:
+        error["sql_state"] = state
+    return error
+
+
+def _sql_state(exception: Any) -> str:
+    """Return the SQLSTATE of an exception, empty if it is none of Spark's own."""
+    try:
+        return str(exception.getSqlState() or "")
+    # py4j raises several types for a method that is not there.
+    except Exception:
+        return ""

@@ -1,0 +1,193 @@
+"""Asks live plan nodes for what Spark's plan JSON leaves out, by the accessor paths of `sources/`.
+
+Only this module walks a live plan. It reads and never changes anything in the JVM, and a leaf that
+cannot be asked costs that leaf's facts alone.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
+
+from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.record import without_secrets
+from airflow_provider_spark_lineage.sources import PROBES
+from airflow_provider_spark_lineage.sources.dataset import Probe
+
+SEPARATOR = "\u001f"
+"""ASCII unit separator: occurs in no path and in no table name."""
+
+_STEP = re.compile(r"([A-Za-z_$][\w$]*)(?:\(([^()]*)\))?(\[\]|\?)?")
+
+
+def simple_name(class_name: str) -> str:
+    """Return a JVM class name without its package and without the `$` of a Scala object."""
+    return class_name.rsplit(".", 1)[-1].rstrip("$")
+
+
+def probe_plan(session: Any, plan: Any, nodes: List[Any], problems: List[str]) -> List[Dict[str, Any]]:
+    """Return one facts entry for each distinct leaf and write target of a live plan.
+
+    `session` is the JVM session, `nodes` the plan's JSON: it says which node classes there are, so
+    that a plan with nothing to ask costs no call.
+    """
+    entries: List[Dict[str, Any]] = []
+    seen: Set[Tuple[str, int]] = set()
+    for name, node in _live_nodes(plan, nodes):
+        with harmless(f"a {name} could not be asked where its data lies", problems):
+            expr_id = _first_expr_id(node)
+            # The same relation may stand in a plan many times; the ids of its columns tell.
+            if expr_id is not None:
+                if (name, expr_id) in seen:
+                    continue
+                seen.add((name, expr_id))
+            relation, probed = _probe_node(session, node, PROBES[name])
+            entries.append({"node": name, "expr_id": expr_id, "relation": relation, "probed": probed})
+    return entries
+
+
+def _live_nodes(plan: Any, nodes: List[Any]) -> Iterator[Tuple[str, Any]]:
+    """Yield the live nodes whose class a source wants to probe, with their simple class names."""
+    classes = [simple_name(node["class"]) for node in nodes]
+    if not _wanted_anywhere(nodes):
+        return
+    for position, path in _paths_of_targets(nodes, classes):
+        node = plan
+        for child in path:
+            node = node.children().apply(child)
+        yield classes[position], node
+        for field in _plan_fields(nodes[position]):
+            yield from _live_nodes(getattr(node, field)(), nodes[position][field])
+    leaves = [position for position, node in enumerate(nodes) if not node["num-children"]]
+    if any(classes[position] in PROBES for position in leaves):
+        live_leaves = plan.collectLeaves()
+        for index, position in enumerate(leaves):
+            # A target without children was yielded above.
+            if classes[position] in PROBES and not _is_target(classes[position]):
+                yield classes[position], live_leaves.apply(index)
+    subqueries = plan.subqueriesAll() if _has_subquery(nodes) else None
+    for index in range(subqueries.size() if subqueries is not None else 0):
+        # Without the JSON of its own a subquery's leaves are asked for their class one by one.
+        live_leaves = subqueries.apply(index).collectLeaves()
+        for leaf in (live_leaves.apply(i) for i in range(live_leaves.size())):
+            name = simple_name(leaf.getClass().getName())
+            if name in PROBES:
+                yield name, leaf
+
+
+def _paths_of_targets(nodes: List[Any], classes: List[str]) -> Iterator[Tuple[int, List[int]]]:
+    """Yield position and path of child indexes for each write target in a pre-order node list."""
+    open_nodes: List[List[int]] = []  # [children left, children in all] of each ancestor
+    for position, node in enumerate(nodes):
+        if _is_target(classes[position]):
+            yield position, [total - left - 1 for left, total in open_nodes]
+        open_nodes.append([node["num-children"], node["num-children"]])
+        while open_nodes and not open_nodes[-1][0]:
+            open_nodes.pop()
+        if open_nodes:
+            open_nodes[-1][0] -= 1
+
+
+def _is_target(name: str) -> bool:
+    return any(probe.target for probe in PROBES.get(name, ()))
+
+
+def _plan_fields(node: Dict[str, Any]) -> List[str]:
+    """Names of the fields of a command that hold a whole plan, `query` for example."""
+    return [name for name, value in node.items() if is_plan_list(value)]
+
+
+def is_plan_list(value: Any) -> bool:
+    """Say whether a JSON value is a nested plan; expressions are lists of nodes too."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and isinstance(value[0], dict)
+        and "class" in value[0]
+        and ".expressions." not in value[0]["class"]
+    )
+
+
+def _wanted_anywhere(value: Any) -> bool:
+    """Say whether a class that a source probes occurs in a plan's JSON, subqueries included."""
+    stack = [value]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, dict):
+            if simple_name(current.get("class", "")) in PROBES:
+                return True
+            stack.extend(v for v in current.values() if isinstance(v, (list, dict)))
+        elif isinstance(current, list):
+            stack.extend(current)
+    return False
+
+
+def _has_subquery(nodes: List[Any]) -> bool:
+    """Say whether an expression somewhere in the node list holds a plan of its own."""
+    stack: List[Any] = [nodes]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, dict):
+            if ".expressions." in current.get("class", "") and _plan_fields(current):
+                return True
+            stack.extend(value for value in current.values() if isinstance(value, (list, dict)))
+        elif isinstance(current, list):
+            stack.extend(current)
+    return False
+
+
+def _first_expr_id(node: Any) -> Optional[int]:
+    """Id of a leaf's first column: what ties facts to the node in the plan's JSON."""
+    output = node.output()
+    return None if output.isEmpty() else int(output.head().exprId().id())
+
+
+def _probe_node(session: Any, node: Any, probes: Tuple[Probe, ...]) -> Tuple[str, Dict[str, Any]]:
+    """Return the relation's class and the facts of the first probe that fits the node."""
+    relation = ""
+    for probe in probes:
+        if probe.relation:
+            relation = relation or simple_name(node.relation().getClass().getName())
+            if probe.relation not in ("*", relation):
+                continue
+        values = {fact: evaluate(session, node, path) for fact, path in probe.accessors.items()}
+        return relation, {fact: value for fact, value in values.items() if value is not None}
+    return relation, {}
+
+
+def evaluate(session: Any, node: Any, path: str) -> Any:
+    """Return what an accessor path leads to as a plain value; None when it leads nowhere.
+
+    The path language is described at `sources.dataset.Probe`.
+    """
+    value = _follow(session, node, path)
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if path.endswith("[]"):
+        joined = value.mkString(SEPARATOR)
+        return [without_secrets(item) for item in joined.split(SEPARATOR)] if joined else []
+    return without_secrets(value if isinstance(value, str) else value.toString())
+
+
+def _follow(session: Any, node: Any, path: str) -> Any:
+    """Walk an accessor path over live objects; None for an empty Option or a member that is not there."""
+    current = node
+    for name, argument, shape in _STEP.findall(path):
+        if name == "$session":
+            current = session
+            continue
+        try:
+            if argument:
+                current = getattr(current, name)(_follow(session, node, argument))
+            else:
+                current = getattr(current, name)()
+        except Exception as error:
+            # py4j's words for a member that this Spark version does not have.
+            if "does not exist" in str(error):
+                return None
+            raise
+        if shape == "?":
+            current = None if current.isEmpty() else current.get()
+        if current is None:
+            return None
+    return current

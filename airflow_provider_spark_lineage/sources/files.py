@@ -1,0 +1,211 @@
+"""Files in a directory, by path or behind a catalog table: parquet, CSV, JSON, ORC, text and their like.
+
+Names follow the OpenLineage naming spec: `file` + absolute path, `s3://bucket` + key, and so on.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any, List, Sequence, Tuple
+
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source, Symlink
+
+_WAREHOUSE = "$session.sessionState.conf.warehousePath"
+
+PROBES = (
+    Probe(
+        node="LogicalRelation",
+        relation="HadoopFsRelation",
+        accessors={
+            "paths": "relation.location.rootPaths[]",
+            "format": "relation.fileFormat",
+            "table": "catalogTable?.identifier.nameParts[]",
+            "warehouse": _WAREHOUSE,
+        },
+    ),
+    Probe(
+        node="HiveTableRelation",
+        accessors={
+            "paths": "tableMeta.location",
+            "format": "tableMeta.storage.serde?",
+            "table": "tableMeta.identifier.nameParts[]",
+            "warehouse": _WAREHOUSE,
+        },
+    ),
+    Probe(
+        node="InsertIntoHadoopFsRelationCommand",
+        target=True,
+        accessors={
+            "paths": "outputPath",
+            "format": "fileFormat",
+            "mode": "mode",
+            "table": "catalogTable?.identifier.nameParts[]",
+            "warehouse": _WAREHOUSE,
+        },
+    ),
+    # The table exists by the time its creation is reported, so the catalog knows its location.
+    *(
+        Probe(
+            node=node,
+            target=True,
+            accessors={
+                "paths": f"$session.sessionState.catalog.getTableMetadata({table}.identifier).location",
+                "format": f"{table}.provider?",
+                "mode": "mode",
+                "table": f"$session.sessionState.catalog.getTableMetadata({table}.identifier).identifier.nameParts[]",
+                "warehouse": _WAREHOUSE,
+            },
+        )
+        for node, table in (
+            ("CreateDataSourceTableAsSelectCommand", "table"),
+            ("CreateHiveTableAsSelectCommand", "tableDesc"),
+            ("SaveAsV1TableCommand", "tableDesc"),
+        )
+    ),
+    Probe(
+        node="InsertIntoHiveTable",
+        target=True,
+        accessors={
+            "paths": "table.location",
+            "format": "table.storage.serde?",
+            "table": "table.identifier.nameParts[]",
+            "overwrite": "overwrite",
+            "warehouse": _WAREHOUSE,
+        },
+    ),
+)
+
+_FOLDED_SCHEMES = {"s3a": "s3", "s3n": "s3"}
+_PARTITION = re.compile(r"[^/=]+=[^/]*\Z")
+_DATE = re.compile(r"\d{4}([-_]?\d{2}([-_]?\d{2})?)?([T_-]?\d{2}([-:_]?\d{2}){0,2}Z?)?\Z")
+_FILE = re.compile(r".+\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
+_FORMAT_CLASS = re.compile(r"^(?:.*\.)?(\w+?)(?:FileFormat|DataSource|SerDe|Serde)?(?:@[0-9a-f]+)?$")
+
+
+def identify(facts: Facts) -> Tuple[Identity, ...]:
+    """Name the places that a relation reads or a command writes.
+
+    Many files, or many partitions, are one dataset: their common directory. Directories that have
+    nothing in common but where they lie are datasets of their own.
+    """
+    paths = facts.get("paths")
+    if not paths:
+        return ()
+    given = [paths] if isinstance(paths, str) else list(paths)
+    file_format = _format(facts.get("format"))
+    symlinks = _symlinks(facts)
+    identities = []
+    for root, originals in _roots(given):
+        namespace, name = split_location(root)
+        identities.append(
+            Identity(
+                id=DatasetId(namespace, name),
+                uri=_uri(namespace, name),
+                storage_layer=namespace.split(":", 1)[0],
+                file_format=file_format,
+                symlinks=symlinks,
+                locations=tuple(originals) if originals != [root] else (),
+            )
+        )
+    return tuple(identities)
+
+
+def split_location(location: str) -> Tuple[str, str]:
+    """Split a Hadoop path into the namespace and the name of its dataset.
+
+    A path without a scheme is local. Credentials in the authority are left out.
+    """
+    scheme, _, rest = location.partition(":")
+    if "/" in scheme or not rest:
+        scheme, rest = "file", location
+    scheme = _FOLDED_SCHEMES.get(scheme.lower(), scheme.lower())
+    authority = ""
+    if rest.startswith("//"):
+        authority, _, path = rest[2:].partition("/")
+        rest = "/" + path
+    if scheme == "file":
+        return "file", _normal(rest)
+    if scheme not in ("abfss", "abfs", "wasbs", "wasb") and "@" in authority:
+        authority = authority.rsplit("@", 1)[1]
+    # Object stores have keys, which do not begin with a slash; file systems have paths, which do.
+    name = _normal(rest)
+    if scheme in ("s3", "gs"):
+        name = name.lstrip("/") or "/"
+    return f"{scheme}://{authority}", name
+
+
+def _normal(path: str) -> str:
+    """Drop doubled and trailing slashes; an empty path is the root."""
+    return re.sub(r"/+", "/", "/" + path).rstrip("/") or "/"
+
+
+def _uri(namespace: str, name: str) -> str:
+    return f"file:{name}" if namespace == "file" else f"{namespace}/{name.lstrip('/')}"
+
+
+def _roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:
+    """Group paths by the dataset they belong to, each group with its paths as they were given."""
+    groups: dict[str, List[str]] = {}
+    for path in paths:
+        groups.setdefault(trim_partitions(path), []).append(path)
+    files = [root for root in groups if _FILE.match(posixpath.basename(root))]
+    if len(files) > 1:
+        common = _common_directory(files)
+        groups.setdefault(common, [])
+        for root in files:
+            if root != common:
+                groups[common].extend(groups.pop(root))
+    return sorted(groups.items())
+
+
+def trim_partitions(path: str) -> str:
+    """Cut partition suffixes from a path: `k=v` directories, and directories named by a date."""
+    trimmed = path.rstrip("/")
+    while True:
+        parent, _, last = trimmed.rpartition("/")
+        if not parent or parent.endswith((":", "/")):
+            return trimmed
+        if (
+            _PARTITION.match(last)
+            or _DATE.match(last)
+            or (_FILE.match(last) and _PARTITION.match(parent.rpartition("/")[2]))
+        ):
+            trimmed = parent
+        else:
+            return trimmed
+
+
+def _common_directory(paths: Sequence[str]) -> str:
+    parts = [path.split("/")[:-1] for path in paths]
+    common = []
+    for level in zip(*parts):
+        if len(set(level)) > 1:
+            break
+        common.append(level[0])
+    return trim_partitions("/".join(common))
+
+
+def _format(value: Any) -> str:
+    """Turn what Spark prints for a file format, a provider or a serde class into its short name."""
+    match = _FORMAT_CLASS.match(str(value or ""))
+    name = match[1].lower() if match else ""
+    return {"lazysimple": "text", "parquethive": "parquet", "orcserde": "orc", "opencsv": "csv"}.get(
+        name, name
+    )
+
+
+def _symlinks(facts: Facts) -> Tuple[Symlink, ...]:
+    """Name the catalog table, if there is one, by the warehouse that its catalog stands for."""
+    table = [part for part in facts.get("table") or () if part]
+    if not table:
+        return ()
+    # The session catalog's own name says nothing outside Spark.
+    if len(table) > 2 and table[0] == "spark_catalog":
+        table = table[1:]
+    namespace, name = split_location(str(facts.get("warehouse") or "/"))
+    warehouse = "file:" + name if namespace == "file" else _uri(namespace, name)
+    return (Symlink(namespace=warehouse, name=".".join(table)),)
+
+
+SOURCE = Source(name="files", probes=PROBES, identify=identify)
