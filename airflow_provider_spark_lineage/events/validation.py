@@ -1,0 +1,211 @@
+"""Says what is wrong with an OpenLineage event, by the JSON schemas that it names itself.
+
+No network: the schemas lie in this package. They hold the facts of the OpenLineage spec (names,
+types, what is required) for the versions that the client emits, and those of our own facets.
+Airflow's are read from its installed provider. A schema that is not known is a problem, not a pass.
+Needs `jsonschema`, the extra `testing`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from functools import cache
+from importlib import metadata, resources
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator, FormatChecker
+    from referencing import Registry
+
+_SCHEMA_FOLDERS = ("events/schemas", "facets/schemas", "run_facets/schemas")
+_KIND = re.compile(r"(Run|Job|InputDataset|OutputDataset|Dataset)Facet$")
+_AIRFLOW_PROVIDER = "apache-airflow-providers-openlineage"
+
+# Seen with Airflow 3.3 and provider 2.20: Airflow's events break these rules of Airflow's own schemas,
+# for every user and with nothing that a DAG author could do. Delete a row once its provider is past.
+_AIRFLOW_FAULTS = re.compile(
+    r"""\.(
+        airflow\.taskInstance:\ 'pool'\ is\ a\ required\ property
+      | airflow(DagRun)?\.dag:\ 'start_date'\ is\ a\ required\ property
+      | airflow\.task\.retry_exponential_backoff:\ .*\ is\ not\ of\ type\ 'boolean'
+    )$""",
+    re.VERBOSE,
+)
+
+
+def problems_of(event: object) -> list[str]:
+    """Every problem of one event as `path: what is wrong`; empty for a valid event.
+
+    >>> problems_of({"eventType": "DONE"})[0]
+    'event.schemaURL: is missing, so there is nothing to check the event by'
+    """
+    if not isinstance(event, Mapping):
+        return ["event: is not a JSON object"]
+    return [*_event_problems(event), *(p for place in _places(event) for p in _place_problems(place))]
+
+
+class _Place(NamedTuple):
+    """An object whose values are facets, and which kind of facet belongs there."""
+
+    path: str
+    kind: str
+    facets: Mapping[str, Any]
+
+
+def _event_problems(event: Mapping[str, Any]) -> Iterator[str]:
+    url = event.get("schemaURL")
+    if not isinstance(url, str):
+        yield "event.schemaURL: is missing, so there is nothing to check the event by"
+    elif (validator := _validator(url)) is None:
+        yield f"event.schemaURL: no schema known for {url}"
+    else:
+        yield from _errors(validator, event, "event")
+
+
+def _places(event: Mapping[str, Any]) -> Iterator[_Place]:
+    parent = _inside(event, "run", "facets", "parent")
+    for path, run_and_job in (
+        ("", event),
+        ("run.facets.parent.", parent),
+        ("run.facets.parent.root.", _inside(parent, "root")),
+    ):
+        yield _Place(f"{path}run.facets", "Run", _inside(run_and_job, "run", "facets"))
+        yield _Place(f"{path}job.facets", "Job", _inside(run_and_job, "job", "facets"))
+    for side, own in (("inputs", "Input"), ("outputs", "Output")):
+        datasets = event.get(side)
+        for number, dataset in enumerate(datasets if isinstance(datasets, list) else ()):
+            path = f"{side}[{number}]"
+            yield _Place(f"{path}.facets", "Dataset", _inside(dataset, "facets"))
+            key = f"{own.lower()}Facets"
+            yield _Place(f"{path}.{key}", f"{own}Dataset", _inside(dataset, key))
+
+
+def _inside(value: object, *keys: str) -> Mapping[str, Any]:
+    """The object under the keys, empty if there is none: what is missing is the event schema's matter."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
+
+
+def _place_problems(place: _Place) -> Iterator[str]:
+    for key, facet in place.facets.items():
+        if isinstance(facet, Mapping) and isinstance(facet.get("_schemaURL"), str):
+            yield from _facet_problems(place, key, facet)
+
+
+def _facet_problems(place: _Place, key: str, facet: Mapping[str, Any]) -> Iterator[str]:
+    path, url = f"{place.path}.{key}", facet["_schemaURL"]
+    document, _, pointer = url.partition("#")
+    name = pointer.rpartition("/")[2] or document.rpartition("/")[2].removesuffix(".json")
+    validator = _validator(f"{document}#/$defs/{name}")
+    if validator is None:
+        yield f"{path}: no schema known for {url}"
+        return
+    yield from _errors(validator, facet, path)
+    kind = _KIND.search(name)
+    if kind and kind.group(1) != place.kind:
+        yield f"{path}: {name} does not belong among the {place.kind.lower()} facets"
+    keys = _documents()[document].get("properties", {})
+    if keys and key not in keys:
+        yield f"{path}: {name} belongs under the key {' or '.join(keys)}"
+    # Airflow names only the base schema in its own facets; which file describes one follows from its key.
+    airflow = _airflow_validators().get((place.kind, key)) if name == f"{place.kind}Facet" else None
+    if airflow is not None:
+        problems = _errors(airflow, {key: facet}, place.path)
+        yield from (problem for problem in problems if not _AIRFLOW_FAULTS.search(problem))
+
+
+def _errors(validator: Draft202012Validator, value: object, path: str) -> Iterator[str]:
+    for error in validator.iter_errors(value):
+        at = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+        yield f"{path}{at}: {error.message}"
+
+
+@cache
+def _validator(url: str) -> Draft202012Validator | None:
+    from jsonschema import Draft202012Validator
+
+    document, _, pointer = url.partition("#")
+    if document not in _documents():
+        return None
+    name = pointer.removeprefix("/$defs/")
+    if pointer and name not in _documents()[document]["$defs"]:
+        return None
+    return Draft202012Validator({"$ref": url}, registry=_registry(), format_checker=_formats())
+
+
+@cache
+def _registry() -> Registry[Any]:
+    from referencing import Registry, Resource
+
+    return Registry().with_resources(
+        (url, Resource.from_contents(schema)) for url, schema in _documents().items()
+    )
+
+
+@cache
+def _documents() -> Mapping[str, Any]:
+    """All schemas that this package knows, by their `$id`."""
+    package = resources.files("airflow_provider_spark_lineage")
+    folders = [package.joinpath(folder) for folder in _SCHEMA_FOLDERS]
+    files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
+    schemas = [json.loads(file.read_text("utf-8")) for file in files if file.name.endswith(".json")]
+    return {schema["$id"]: schema for schema in schemas}
+
+
+@cache
+def _airflow_validators() -> Mapping[tuple[str, str], Draft202012Validator]:
+    """Airflow's own facets by kind and key; empty without its provider, which is then not checked.
+
+    The files are found through the distribution, because importing the provider starts Airflow.
+    """
+    from jsonschema import Draft202012Validator
+
+    try:
+        files = metadata.files(_AIRFLOW_PROVIDER) or []
+    except metadata.PackageNotFoundError:
+        return {}
+    validators = {}
+    for file in files:
+        kind = _KIND.search(file.stem)
+        if file.suffix != ".json" or file.parent.name != "facets" or kind is None:
+            continue
+        schema = json.loads(file.read_text("utf-8"))
+        for key in schema.get("properties", {}):
+            validators[kind.group(1), key] = Draft202012Validator(
+                schema, registry=_registry(), format_checker=_formats()
+            )
+    return validators
+
+
+@cache
+def _formats() -> FormatChecker:
+    """The three formats that OpenLineage uses, without the packages that jsonschema wants for two of them."""
+    from jsonschema import FormatChecker
+
+    checker = FormatChecker(formats=())
+    checker.checks("uri")(lambda value: not isinstance(value, str) or _is_uri(value))
+    checker.checks("date-time", ValueError)(lambda value: not isinstance(value, str) or _is_instant(value))
+    checker.checks("uuid", ValueError)(
+        lambda value: not isinstance(value, str) or str(UUID(value)) == value.lower()
+    )
+    return checker
+
+
+def _is_uri(value: str) -> bool:
+    try:
+        return bool(urlsplit(value).scheme) and not re.search(r"\s", value)
+    except ValueError:
+        return False
+
+
+def _is_instant(value: str) -> bool:
+    # Until 3.11 `fromisoformat` knows neither `Z` nor fractions of other than 3 or 6 digits.
+    value = re.sub(r"[zZ]$", "+00:00", value)
+    value = re.sub(r"\.(\d+)", lambda match: "." + match.group(1)[:6].ljust(6, "0"), value)
+    return value[10:11] in {"T", "t"} and datetime.fromisoformat(value).tzinfo is not None
