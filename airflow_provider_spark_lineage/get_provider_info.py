@@ -1,33 +1,113 @@
-"""What Airflow's provider manager reads: operators, decorators, options. Data only."""
+"""What Airflow's provider manager reads: operators, decorators, plugins, options. Data only."""
 
 from __future__ import annotations
 
 from typing import Any
+
+_INTEGRATION = "Spark Lineage"
+_PACKAGE = "airflow_provider_spark_lineage"
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "auto_capture": {
+        "description": (
+            "Capture Spark in every task that opens a session, whatever its operator, so that Airflow's own\n"
+            "``PySparkOperator`` and ``@task.pyspark`` report lineage in DAGs nobody can edit. Name the\n"
+            "extractors of this package in ``[openlineage] extractors`` as well.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "boolean",
+        "example": "True",
+        "default": "False",
+    },
+    "disabled": {
+        "description": (
+            "Capture nothing and add nothing to any event, without uninstalling the package. Operators then\n"
+            "behave exactly like the ones they replace.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "boolean",
+        "example": "True",
+        "default": "False",
+    },
+    "drain_timeout_seconds": {
+        "description": (
+            "Longest time, in seconds, to wait for Spark's listener bus before a session stops. What has\n"
+            "not arrived by then is missing from the lineage, and the lineage says so.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "float",
+        "example": "60",
+        "default": "30",
+    },
+    "execution_events": {
+        "description": (
+            "Emit a START and a COMPLETE or FAIL event per Spark execution that read or wrote a dataset, as\n"
+            "child runs of the task.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "boolean",
+        "example": "False",
+        "default": "True",
+    },
+    "max_plan_bytes": {
+        "description": (
+            "Size, in bytes, above which the analyzed plan of an execution is replaced by the optimized\n"
+            "one in its record; the record says so.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "integer",
+        "example": "200000000",
+        "default": "50000000",
+    },
+    "repeat_dataset_edges": {
+        "description": (
+            "Repeat the column lineage of a whole dataset (filters, joins, sorts, groupings) on every field\n"
+            "of it, for consumers that read only the lineage of fields. Events grow: columns times edges.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "boolean",
+        "example": "True",
+        "default": "False",
+    },
+}
+"""Option -> its entry in Airflow's configuration reference; `conf.py` has the function of the same name."""
 
 
 def get_provider_info() -> dict[str, Any]:
     """Return the provider's description in the shape of Airflow's provider_info schema."""
     return {
         "package-name": "airflow-provider-spark-lineage",
-        "name": "Spark Lineage",
+        "name": _INTEGRATION,
         "description": "Lineage of Spark jobs as OpenLineage events, without a jar on the cluster.",
         "integrations": [
             {
-                "integration-name": "Spark Lineage",
+                "integration-name": _INTEGRATION,
                 "external-doc-url": "https://openlineage.io/docs/",
                 "tags": ["apache"],
             }
         ],
         "operators": [
             {
-                "integration-name": "Spark Lineage",
-                "python-modules": ["airflow_provider_spark_lineage.operators.pyspark"],
+                "integration-name": _INTEGRATION,
+                "python-modules": [f"{_PACKAGE}.operators.pyspark"],
             }
         ],
         "task-decorators": [
             {
                 "name": "pyspark_lineage",
-                "class-name": "airflow_provider_spark_lineage.operators.pyspark.pyspark_lineage_task",
+                "class-name": f"{_PACKAGE}.operators.pyspark.pyspark_lineage_task",
             }
         ],
+        "plugins": [
+            {
+                "name": "spark_lineage",
+                "plugin-class": f"{_PACKAGE}.plugins.auto_capture.SparkLineagePlugin",
+            }
+        ],
+        "config": {
+            "spark_lineage": {
+                "description": "Lineage of Spark tasks, captured by ``airflow-provider-spark-lineage``.\n",
+                "options": _OPTIONS,
+            }
+        },
     }

@@ -1,0 +1,126 @@
+"""The options of `[spark_lineage]`: what is documented is what is read, and no value can fail a job."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from airflow_provider_spark_lineage.get_provider_info import get_provider_info
+
+OPTIONS = get_provider_info()["config"]["spark_lineage"]["options"]
+CONF = Path(inspect.getfile(get_provider_info)).with_name("conf.py")
+
+GOOD = [
+    ("auto_capture", "True", True),
+    ("auto_capture", "t", True),
+    ("auto_capture", "0 # off for now", False),
+    ("disabled", "true", True),
+    ("drain_timeout_seconds", "2.5", 2.5),
+    ("drain_timeout_seconds", "0", 0.0),
+    ("execution_events", "False", False),
+    ("max_plan_bytes", "1000", 1000),
+    ("repeat_dataset_edges", "1", True),
+]
+BAD = [
+    ("auto_capture", "yes please"),
+    ("drain_timeout_seconds", "-1"),
+    ("drain_timeout_seconds", "nan"),
+    ("drain_timeout_seconds", "soon"),
+    ("max_plan_bytes", "0"),
+    ("max_plan_bytes", "5MB"),
+    ("execution_events", ""),
+]
+
+# One process for all cases: importing Airflow's configuration takes seconds.
+READ_ALL = """
+import json, logging, os, sys
+from airflow_provider_spark_lineage import conf
+
+lines = []
+class Keep(logging.Handler):
+    def emit(self, record):
+        lines.append(f"{record.levelname}: {record.getMessage()}")
+conf.log.addHandler(Keep())
+
+answers = []
+for option, value in json.loads(sys.argv[1]):
+    lines.clear()
+    name = f"AIRFLOW__SPARK_LINEAGE__{option.upper()}"
+    if value is not None:
+        os.environ[name] = value
+    result = getattr(conf, option)()
+    getattr(conf, option)()
+    os.environ.pop(name, None)
+    answers.append([result, list(lines)])
+print("ANSWERS" + json.dumps(answers))
+"""
+
+
+@pytest.fixture(scope="module")
+def answers(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[tuple[str, str | None], tuple[object, list[str]]]:
+    """(option, value) -> what its function returned and what it logged, in a process of its own."""
+    cases = [(option, None) for option in OPTIONS]
+    cases += [(option, value) for option, value, _ in GOOD] + BAD
+    environment = {name: value for name, value in os.environ.items() if "SPARK_LINEAGE" not in name}
+    environment["AIRFLOW_HOME"] = str(tmp_path_factory.mktemp("airflow"))
+    done = subprocess.run(
+        [sys.executable, "-c", READ_ALL, json.dumps(cases)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout.rpartition("ANSWERS")[2])
+    return {case: (result, lines) for case, (result, lines) in zip(cases, found, strict=True)}
+
+
+def test_every_option_has_a_function_and_every_function_an_option():
+    """An option that is documented and never read, or read and never documented, misleads the user."""
+    module = ast.parse(CONF.read_text())
+    public = {
+        node.name: ast.get_docstring(node)
+        for node in module.body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    }
+    assert set(public) == set(OPTIONS)
+    for name, docstring in public.items():
+        assert docstring is not None
+        assert docstring.startswith(f"[spark_lineage] {name}: ")
+
+
+@pytest.mark.airflow
+@pytest.mark.parametrize("option", sorted(OPTIONS))
+def test_default_is_the_documented_one(option, answers):
+    """Without a value, Airflow's configuration reference tells the truth about what happens."""
+    result, lines = answers[option, None]
+    documented = OPTIONS[option]["default"]
+    kinds = {"boolean": bool, "integer": int, "float": float}
+    assert type(result) is kinds[OPTIONS[option]["type"]]
+    assert str(type(result)(json.loads(documented.lower()))) == str(result)
+    assert lines == []
+
+
+@pytest.mark.airflow
+@pytest.mark.parametrize(("option", "value", "expected"), GOOD)
+def test_value_is_read(option, value, expected, answers):
+    """A value that Airflow's own getters would take is taken."""
+    assert answers[option, value] == (expected, [])
+
+
+@pytest.mark.airflow
+@pytest.mark.parametrize(("option", "value"), BAD)
+def test_bad_value_falls_back_with_one_warning(option, value, answers):
+    """A typing error in an option of lineage must not fail a job; it is said once, with the value."""
+    result, lines = answers[option, value]
+    assert result == answers[option, None][0]
+    assert len(lines) == 1
+    assert lines[0].startswith(f"WARNING: [spark_lineage] {option} = {value!r} is not ")
