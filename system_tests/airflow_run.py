@@ -1,0 +1,218 @@
+"""Run an example DAG in real Airflow on real Spark, and collect its events.
+
+Each DAG has a process and an AIRFLOW_HOME of its own, metadata in an SQLite file, and an OpenLineage
+transport that writes to a file. The run is `dag.test()`, which differs from a deployment in two points: there
+is no START event of the DAG, and all its tasks share one process and so one JVM.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+DAGS = CHECKOUT / "dags"
+
+NAMESPACE = "nyc"
+"""OpenLineage namespace of all jobs of the example DAGs."""
+
+KEPT_VARIABLES = ("HOME", "JAVA_HOME", "LANG", "LC_ALL", "USER")
+"""What a DAG's process inherits of this one's environment, besides `PATH`."""
+
+
+@dataclass(frozen=True)
+class TaskProgress:
+    """A task instance that has started or finished."""
+
+    task_id: str
+
+    map_index: int
+    """-1 for a task that is not mapped."""
+
+    try_number: int
+
+    state: str
+    """`running`, `success`, `failed` or `skipped`."""
+
+    seconds: float | None
+    """Since it started; none while it runs."""
+
+    @property
+    def name(self) -> str:
+        """Task id with the map index and the try, where there is more than one."""
+        mapped = f"[{self.map_index}]" if self.map_index >= 0 else ""
+        again = f" (try {self.try_number})" if self.try_number > 1 else ""
+        return f"{self.task_id}{mapped}{again}"
+
+
+@dataclass(frozen=True)
+class DagRun:
+    """A DAG run that has ended, well or not."""
+
+    dag_id: str
+    state: str
+
+    tasks: Mapping[str, str]
+    """Final state by task id, with `[map_index]` where the task is mapped."""
+
+    events: Path
+    """What the OpenLineage provider wrote, as JSON Lines."""
+
+    log: Path
+    """All that Airflow, Spark and the tasks printed."""
+
+    seconds: float
+
+
+class RunError(Exception):
+    """The DAG could not be run to its end; the message carries the end of the log."""
+
+
+def ignore(progress: TaskProgress) -> None:
+    """Show nothing."""
+
+
+def migrate(home: Path) -> Path:
+    """Make Airflow's metadata under `home`, if they are not there yet, and return the SQLite file."""
+    database = home / "airflow.db"
+    if not database.exists():
+        home.mkdir(parents=True, exist_ok=True)
+        log = home / "migrate.log"
+        command = [sys.executable, "-m", "airflow", "db", "migrate"]
+        with log.open("w") as out:
+            done = subprocess.run(
+                command,
+                check=False,
+                env=environment(home, home),
+                cwd=home,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+        if done.returncode:
+            database.unlink(missing_ok=True)
+            raise RunError(f"`airflow db migrate` failed:\n{tail(log)}")
+    return database
+
+
+def run_dag(
+    dag_file: Path,
+    *,
+    home: Path,
+    data: Path,
+    database: Path | None = None,
+    settings: Mapping[str, str] | None = None,
+    show: Callable[[TaskProgress], None] = ignore,
+    timeout_s: float = 600,
+) -> DagRun:
+    """Run the only DAG of a file.
+
+    `home` becomes its AIRFLOW_HOME, with a copy of `database` (of `migrate`) when one is given. `data` is the
+    root of the example data. `settings` are more environment variables, and `show` is told of every task.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    if database is None:
+        migrate(home)
+    else:
+        shutil.copyfile(database, home / "airflow.db")
+    events, log = home / f"{dag_file.stem}.events.jsonl", home / f"{dag_file.stem}.log"
+    events.unlink(missing_ok=True)
+
+    transport = {"type": "file", "log_file_path": str(events), "append": True}
+    variables = {
+        **environment(home, data),
+        "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps(transport),
+        "AIRFLOW__OPENLINEAGE__NAMESPACE": NAMESPACE,
+        **(settings or {}),
+    }
+    began = monotonic()
+    started: dict[tuple[str, int, int], float] = {}
+    ended: dict[str, Any] = {}
+    for line in _progress_lines(dag_file, variables, home, log, timeout_s):
+        if line["happened"] == "ended":
+            ended = line
+            continue
+        key = line["task_id"], line["map_index"], line["try_number"]
+        if line["happened"] == "started":
+            started[key] = monotonic()
+            show(TaskProgress(*key, state="running", seconds=None))
+        else:
+            show(TaskProgress(*key, state=line["state"], seconds=monotonic() - started[key]))
+    # The JVM is killed before it can tidy up after itself.
+    shutil.rmtree(home / "tmp", ignore_errors=True)
+    if not ended:
+        raise RunError(f"{dag_file.name} did not run to its end:\n{tail(log)}")
+    return DagRun(ended["dag_id"], ended["state"], ended["tasks"], events, log, monotonic() - began)
+
+
+def environment(home: Path, data: Path) -> dict[str, str]:
+    """Environment variables of a process that runs Airflow.
+
+    Settings of whoever started this one have no effect, and nothing is written outside `home` and `data`.
+    """
+    temporary = home / "tmp"
+    temporary.mkdir(parents=True, exist_ok=True)
+    return {
+        **{name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ},
+        # Spark starts its Python workers as `python3`: they must be of this environment.
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+        "NYCFLIGHTS_HOME": str(data),
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(DAGS),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
+        "TMPDIR": str(temporary),
+        "SPARK_LOCAL_DIRS": str(temporary),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "JAVA_TOOL_OPTIONS": f'"-Djava.io.tmpdir={temporary}" -XX:-UsePerfData',
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def tail(log: Path, lines: int = 40) -> str:
+    """The last lines of a log."""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+
+
+def _progress_lines(
+    dag_file: Path, variables: Mapping[str, str], home: Path, log: Path, timeout_s: float
+) -> Iterator[dict[str, Any]]:
+    reader, writer = os.pipe()
+    command = [sys.executable, str(Path(__file__).with_name("dag_process.py")), str(dag_file), str(writer)]
+    with os.fdopen(reader) as lines, log.open("w") as out:
+        process = subprocess.Popen(
+            command,
+            env=dict(variables),
+            cwd=home,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            pass_fds=[writer],
+            start_new_session=True,
+        )
+        os.close(writer)
+        watchdog = threading.Timer(timeout_s, _kill_group, [process])
+        watchdog.start()
+        try:
+            yield from map(json.loads, lines)
+            process.wait()
+        finally:
+            watchdog.cancel()
+            _kill_group(process)
+            process.wait()
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End the DAG's process with its JVM and workers, if any of them is left."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
