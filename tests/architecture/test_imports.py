@@ -1,0 +1,82 @@
+"""What an import costs a DAG file: our doors bring in nothing heavy that Airflow's own operator did not.
+
+Import-linter sees who imports whom, not when; `sys.modules` of a fresh process does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.airflow
+
+AIRFLOW_OWN = [
+    "airflow.providers.apache.spark.operators.spark_pyspark",
+    "airflow.providers.apache.spark.decorators.pyspark",
+]
+LOADED = """
+import importlib, json, sys
+for name in json.loads(sys.argv[1]):
+    importlib.import_module(name)
+print("LOADED" + json.dumps(sorted(sys.modules)))
+"""
+
+
+def _loaded(home: str, modules: list[str]) -> set[str]:
+    """Return the names of all modules of a fresh process that imported these."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, json.dumps(modules)],
+        env={**os.environ, "AIRFLOW_HOME": home},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout.rpartition("LOADED")[2]))
+
+
+def _below(names: set[str], *packages: str) -> list[str]:
+    return sorted(name for name in names for package in packages if f"{name}.".startswith(f"{package}."))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("airflow"))
+
+
+@pytest.fixture(scope="module")
+def airflow_own(home):
+    return _loaded(home, AIRFLOW_OWN)
+
+
+def test_operator_brings_in_no_spark_and_no_openlineage(home, airflow_own):
+    """A DAG file that swaps the operator must parse as fast as before, on a scheduler without Spark."""
+    added = _loaded(home, [*AIRFLOW_OWN, "airflow_provider_spark_lineage.operators.pyspark"]) - airflow_own
+    assert "airflow_provider_spark_lineage.operators.pyspark" in added
+    assert _below(added, "pyspark", "py4j", "openlineage", "airflow.providers.openlineage") == []
+
+
+def test_operator_brings_in_nothing_that_only_a_run_needs(home, airflow_own):
+    """Capture, plans and facets are loaded when a task runs, not when a file is parsed."""
+    added = _loaded(home, [*AIRFLOW_OWN, "airflow_provider_spark_lineage.operators.pyspark"]) - airflow_own
+    ours = [
+        f"airflow_provider_spark_lineage.{name}" for name in ("capture", "plan", "facets", "events", "cli")
+    ]
+    assert _below(added, *ours, "sqlglot", "pandas", "pyarrow", "rich", "click") == []
+
+
+@pytest.mark.parametrize("package", ["extractors", "run_facets"])
+def test_what_openlineage_loads_is_light(package, home):
+    """OpenLineage imports these in every task; an import that fails there disables its whole plugin."""
+    loaded = _loaded(home, [f"airflow_provider_spark_lineage.{package}"])
+    assert _below(loaded, "pyspark", "py4j", "airflow_provider_spark_lineage.facets") == []
+
+
+def test_package_alone_needs_neither_airflow_nor_spark(home):
+    """`capture_lineage` promises to work in a notebook without Airflow, so the package root imports none."""
+    loaded = _loaded(home, ["airflow_provider_spark_lineage"])
+    assert _below(loaded, "airflow", "pyspark", "py4j", "openlineage") == []
