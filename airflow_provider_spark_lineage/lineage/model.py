@@ -9,41 +9,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from airflow_provider_spark_lineage.plan.algebra import Kind
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
-
-class Kind(Enum):
-    """How an input field acts on an output; the value is OpenLineage's (type, subtype)."""
-
-    IDENTITY = ("DIRECT", "IDENTITY")
-    TRANSFORMATION = ("DIRECT", "TRANSFORMATION")
-    AGGREGATION = ("DIRECT", "AGGREGATION")
-    FILTER = ("INDIRECT", "FILTER")
-    JOIN = ("INDIRECT", "JOIN")
-    GROUP_BY = ("INDIRECT", "GROUP_BY")
-    SORT = ("INDIRECT", "SORT")
-    WINDOW = ("INDIRECT", "WINDOW")
-    CONDITIONAL = ("INDIRECT", "CONDITIONAL")
-
-    @property
-    def type(self) -> str:
-        return self.value[0]
-
-    @property
-    def subtype(self) -> str:
-        return self.value[1]
-
-    @property
-    def direct(self) -> bool:
-        return self.value[0] == "DIRECT"
-
-    @property
-    def order(self) -> int:
-        """Position in this class: the order in which edges are listed."""
-        return _ORDER[self]
-
-
-_ORDER = {kind: position for position, kind in enumerate(Kind)}
+__all__ = [
+    "Dataset",
+    "Edge",
+    "Failure",
+    "Field",
+    "Gap",
+    "Input",
+    "Kind",
+    "Lineage",
+    "Mode",
+    "Output",
+    "Statistics",
+]
 
 
 @dataclass(frozen=True)
@@ -64,6 +45,7 @@ class Dataset:
 
     @property
     def id(self) -> DatasetId:
+        """Return the name that OpenLineage events carry."""
         return self.identity.id
 
 
@@ -96,6 +78,7 @@ class Edge:
 
     @property
     def order(self) -> tuple[str, DatasetId, str, int, bool]:
+        """Return the sort key of edges: the same on every run."""
         return (self.column, self.source, self.field, self.kind.order, self.masking)
 
 

@@ -1,0 +1,191 @@
+"""A small relational algebra: what of a query plan decides where columns come from, and nothing else.
+
+Readers (Spark's plan JSON is the first) translate their plans into it; `lineage/` evaluates it. A plan
+is a flat list of nodes in which every node comes after its inputs, so that neither a reader nor the
+evaluation recurses over deep plans. Nothing here knows datasets or Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+
+
+class Kind(Enum):
+    """How a field acts on another; the value is OpenLineage's (type, subtype).
+
+    The order of the members is the order in which edges are listed, and among the direct ones also
+    their strength: along a path the strongest wins.
+    """
+
+    IDENTITY = ("DIRECT", "IDENTITY")
+    TRANSFORMATION = ("DIRECT", "TRANSFORMATION")
+    AGGREGATION = ("DIRECT", "AGGREGATION")
+    FILTER = ("INDIRECT", "FILTER")
+    JOIN = ("INDIRECT", "JOIN")
+    GROUP_BY = ("INDIRECT", "GROUP_BY")
+    SORT = ("INDIRECT", "SORT")
+    WINDOW = ("INDIRECT", "WINDOW")
+    CONDITIONAL = ("INDIRECT", "CONDITIONAL")
+
+    @property
+    def type(self) -> str:
+        """Return `DIRECT` or `INDIRECT`."""
+        return self.value[0]
+
+    @property
+    def subtype(self) -> str:
+        """Return OpenLineage's name of the transformation's subtype."""
+        return self.value[1]
+
+    @property
+    def direct(self) -> bool:
+        """Say whether the value itself flows, not only its influence."""
+        return self.value[0] == "DIRECT"
+
+    @property
+    def order(self) -> int:
+        """Return the position in this class."""
+        return _ORDER[self]
+
+
+_ORDER = {kind: position for position, kind in enumerate(Kind)}
+
+
+@dataclass(frozen=True)
+class Transformation:
+    """One step, or a whole path, from a field to another."""
+
+    kind: Kind
+    masking: bool = False
+    """The value cannot be read back from the result."""
+
+    def after(self, inner: Transformation) -> Transformation:
+        """Return what this step makes of a path that already ends in `inner`."""
+        return _compose(self, inner)
+
+
+@lru_cache(maxsize=None)  # At most 18 x 18 pairs.
+def _compose(outer: Transformation, inner: Transformation) -> Transformation:
+    masking = outer.masking or inner.masking
+    if not outer.kind.direct:
+        return Transformation(outer.kind, masking)
+    if not inner.kind.direct:
+        return Transformation(inner.kind, masking)
+    return Transformation(max(outer.kind, inner.kind, key=lambda kind: kind.order), masking)
+
+
+IDENTITY = Transformation(Kind.IDENTITY)
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column of a node's output; `id` is unique within the application that made the plan."""
+
+    id: int
+    name: str
+    type: str = ""
+    """Spark's simple string; empty where the plan does not say it."""
+
+
+@dataclass(frozen=True)
+class Subquery:
+    """A plan inside an expression: its one column is the value, its row influences act on that value."""
+
+    plan: Plan
+    transformation: Transformation
+
+
+@dataclass(frozen=True)
+class Expression:
+    """What an expression depends on: attributes and subqueries, each with how it acts."""
+
+    uses: tuple[tuple[int, Transformation], ...] = ()
+    subqueries: tuple[Subquery, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """Base of the algebra: `inputs` are positions in the plan's node list, all before this node."""
+
+    inputs: tuple[int, ...]
+    output: tuple[Attribute, ...]
+    label: str
+    """For a person, for example `Filter#4`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scan(Node):
+    """Rows that come from outside: a file, a table."""
+
+    relation: str = ""
+    """The node's class in the plan; with the first attribute's id it finds the scan's facts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constant(Node):
+    """Rows that depend on no dataset: a literal relation, a range."""
+
+
+@dataclass(frozen=True, eq=False)
+class Opaque(Node):
+    """Code over whole rows: every output column may depend on every input column."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Derive(Node):
+    """Computes columns from those of its inputs; an output column that is not computed passes through."""
+
+    columns: Mapping[int, tuple[Expression, ...]] = field(default_factory=dict)
+    """Attribute id -> the expressions that give it; several where rows are multiplied (Expand)."""
+
+    influences: tuple[tuple[Kind, Expression], ...] = ()
+    """What decides which rows there are, and in what order."""
+
+    reason: str = ""
+    """Why this node is a gap, for a node that the reader does not know; empty otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Combine(Node):
+    """Puts rows of several inputs below each other: column i comes from column i of each input."""
+
+    valued: int = -1
+    """How many inputs give values (INTERSECT and EXCEPT: the first alone); -1 is all."""
+
+    compared: bool = False
+    """Rows of all inputs are compared to decide which stay."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reference(Node):
+    """Reads what another plan of the same statement defines: a CTE, by position."""
+
+    definition: int = -1
+    """Position of the defining node in the same plan."""
+
+
+@dataclass(frozen=True, eq=False)
+class Write(Node):
+    """Writes its input's rows to the target whose facts are the `target`-th of class `relation`."""
+
+    relation: str = ""
+    target: int = 0
+    columns: tuple[str, ...] = ()
+    """Names in the target when the plan says them; by position of the input's output."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A whole plan; the last node is its root."""
+
+    nodes: tuple[Node, ...]
+
+    @property
+    def root(self) -> Node:
+        """Return the node that gives the plan's result."""
+        return self.nodes[-1]

@@ -1,0 +1,159 @@
+"""What each Spark expression does to its children: the table, and the one function that reads by it.
+
+An expression that has no row is a TRANSFORMATION of its children, whatever it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.algebra import (
+    IDENTITY,
+    Expression,
+    Kind,
+    Plan,
+    Subquery,
+    Transformation,
+)
+from airflow_provider_spark_lineage.plan.spark.tree import is_plan, simple_name
+
+Steps = frozenset[Transformation]
+"""How a child acts on its parent: several at once where a value is tested and used; empty is not at all."""
+
+Rule = Callable[[dict[str, Any], int], list[Steps]]
+"""(node, number of children) -> the steps of each child."""
+
+
+def _steps(*kinds: Kind, masking: bool = False) -> Steps:
+    return frozenset(Transformation(kind, masking) for kind in kinds)
+
+
+_NONE: Steps = frozenset()
+_SAME = frozenset({IDENTITY})
+_VALUE = _steps(Kind.TRANSFORMATION)
+_MASKED = _steps(Kind.TRANSFORMATION, masking=True)
+_AGGREGATED = _steps(Kind.AGGREGATION)
+_COUNTED = _steps(Kind.AGGREGATION, masking=True)
+_TESTED = _steps(Kind.CONDITIONAL)
+_TESTED_VALUE = _VALUE | _TESTED
+_WINDOW = _steps(Kind.WINDOW)
+_FILTER = _steps(Kind.FILTER)
+
+
+def _all(steps: Steps) -> Rule:
+    return lambda _, count: [steps] * count
+
+
+def _first_then(first: Steps, others: Steps) -> Rule:
+    return lambda _, count: [first, *[others] * (count - 1)][:count]
+
+
+def _all_but_last(steps: Steps, last: Steps) -> Rule:
+    return lambda _, count: [*[steps] * (count - 1), last][-count:] if count else []
+
+
+def _case_when(_: dict[str, Any], count: int) -> list[Steps]:
+    """WHEN, THEN, WHEN, THEN, ..., and an ELSE if their number is odd."""
+    return [_TESTED if index % 2 == 0 and index + 1 < count else _VALUE for index in range(count)]
+
+
+EXPRESSIONS: dict[str, Rule] = {
+    # The value as it was.
+    "Alias": _all(_SAME),
+    "SortOrder": _all(_SAME),
+    "KnownNullable": _all(_SAME),
+    "KnownNotNull": _all(_SAME),
+    "NormalizeNaNAndZero": _all(_SAME),
+    # Tests.
+    "If": _first_then(_TESTED, _VALUE),
+    "CaseWhen": _case_when,
+    "Coalesce": _all_but_last(_TESTED_VALUE, _VALUE),
+    "NaNvl": _first_then(_TESTED_VALUE, _VALUE),
+    # Aggregates; FILTER (WHERE ...) is the second child.
+    "AggregateExpression": _first_then(_AGGREGATED, _FILTER),
+    "Count": _all(_COUNTED),
+    "HyperLogLogPlusPlus": _all(_COUNTED),
+    "MaxBy": _first_then(_VALUE, _TESTED),
+    "MinBy": _first_then(_VALUE, _TESTED),
+    "MaxMinByK": _first_then(_VALUE, _TESTED),
+    "PivotFirst": _first_then(_TESTED, _VALUE),
+    # Windows: the function's argument is its value, the specification only decides over what.
+    "WindowExpression": _first_then(_SAME, _WINDOW),
+    "WindowSpecDefinition": _all(_WINDOW),
+    "Rank": _all(_WINDOW),
+    "DenseRank": _all(_WINDOW),
+    "PercentRank": _all(_WINDOW),
+    # Cannot be read back.
+    **dict.fromkeys(
+        (
+            "Md5",
+            "Sha1",
+            "Sha2",
+            "Crc32",
+            "Murmur3Hash",
+            "CollationAwareMurmur3Hash",
+            "XxHash64",
+            "CollationAwareXxHash64",
+            "HiveHash",
+            "Mask",
+        ),
+        _all(_MASKED),
+    ),
+    # What a subquery takes from outside acts inside of it, at its OuterReference.
+    "ScalarSubquery": _all(_NONE),
+    "Exists": _all(_NONE),
+    "ListQuery": _all(_NONE),
+    "LateralSubquery": _all(_NONE),
+    "FunctionTableSubqueryArgumentExpression": _all(_NONE),
+}
+"""Simple class name -> rule. Everything else, casts and Python UDFs included, transforms its children."""
+
+_DEFAULT = _all(_VALUE)
+
+_VALUE_OF_SUBQUERY: dict[str, Steps] = {"ScalarSubquery": _SAME}
+"""How a subquery's column acts on the expression it stands in; a test (IN, EXISTS) transforms."""
+
+
+@lru_cache(maxsize=4096)
+def _inside(context: Steps, steps: Steps) -> Steps:
+    return frozenset(outer.after(inner) for outer in context for inner in steps)
+
+
+def read_expression(tree: list[dict[str, Any]], read_plan: Callable[[list[Any]], Plan]) -> Expression:
+    """Read an expression's tree: which attributes it uses, and how.
+
+    Walks from the root down with what the path so far does to a value, so its cost is linear in the
+    size of the tree however deep that is. `read_plan` reads the plans of subqueries.
+    """
+    uses: dict[tuple[int, Transformation], None] = {}
+    subqueries: list[Subquery] = []
+    # The trees of outer references are read in place, so contexts wait beside their nodes.
+    stack: list[tuple[list[dict[str, Any]], int, Steps]] = [(tree, 0, _SAME)]
+    while stack:
+        nodes, start, context = stack.pop()
+        contexts = [context]
+        for position in range(start, len(nodes)):
+            if not contexts:
+                break
+            node, here = nodes[position], contexts.pop()
+            name = simple_name(node["class"])
+            if name == "AttributeReference":
+                expr_id = int(node["exprId"]["id"])
+                uses.update(((expr_id, step), None) for step in here)
+            elif name == "OuterReference":
+                stack.append((node["e"], 0, here))
+            else:
+                for value in node.values():
+                    if is_plan(value):
+                        plan = read_plan(value)
+                        value_steps = _inside(here, _VALUE_OF_SUBQUERY.get(name, _VALUE))
+                        subqueries.extend(Subquery(plan, step) for step in value_steps)
+            steps = EXPRESSIONS.get(name, _DEFAULT)(node, node["num-children"])
+            contexts.extend(_inside(here, step) for step in reversed(steps))
+    return Expression(_sorted(uses), tuple(subqueries))
+
+
+def _sorted(uses: Iterable[tuple[int, Transformation]]) -> tuple[tuple[int, Transformation], ...]:
+    return tuple(sorted(uses, key=lambda use: (use[0], use[1].kind.order, use[1].masking)))

@@ -1,0 +1,84 @@
+"""Reads the shape of Spark's `TreeNode.toJSON`: nodes, attributes, types. Knows no particular class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.algebra import Attribute
+
+_SIMPLE_TYPES = {
+    "long": "bigint",
+    "integer": "int",
+    "short": "smallint",
+    "byte": "tinyint",
+}
+
+
+def simple_name(class_name: str) -> str:
+    """Return a JVM class name without its package and without the `$` of a Scala object."""
+    return class_name.rsplit(".", 1)[-1].rstrip("$")
+
+
+def is_tree(value: Any) -> bool:
+    """Say whether a JSON value is a tree: a pre-order list of nodes."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "class" in value[0]
+
+
+def is_expression(value: Any) -> bool:
+    """Say whether a JSON value is the tree of an expression, not of a plan."""
+    return is_tree(value) and ".expressions." in value[0]["class"]
+
+
+def is_plan(value: Any) -> bool:
+    """Say whether a JSON value is the tree of a whole plan."""
+    return is_tree(value) and ".expressions." not in value[0]["class"]
+
+
+def trees(value: Any) -> list[list[dict[str, Any]]]:
+    """Return every expression tree in a field, however deep Spark nested its sequences."""
+    found = []
+    stack = [value]
+    while stack:
+        current = stack.pop()
+        if is_expression(current):
+            found.append(current)
+        elif isinstance(current, list):
+            stack.extend(reversed(current))
+    return found
+
+
+def attribute_of(tree: list[dict[str, Any]]) -> Attribute | None:
+    """Return the column that a named expression makes; None for an expression without a name."""
+    root = tree[0]
+    expr_id = root.get("exprId")
+    if not isinstance(expr_id, dict) or "name" not in root:
+        return None
+    # Only an attribute says its type; an alias of one inherits it.
+    typed = root
+    if simple_name(root["class"]) == "Alias" and len(tree) == 2 and "dataType" in tree[1]:
+        typed = tree[1]
+    return Attribute(int(expr_id["id"]), str(root["name"]), type_name(typed.get("dataType")))
+
+
+def attributes(value: Any) -> tuple[Attribute, ...]:
+    """Return the columns of a sequence of named expressions."""
+    return tuple(column for tree in trees(value) if (column := attribute_of(tree)) is not None)
+
+
+def type_name(data_type: Any) -> str:
+    """Turn a data type of Spark's JSON into Spark's simple string, for example `array<bigint>`."""
+    if isinstance(data_type, str):
+        return _SIMPLE_TYPES.get(data_type, data_type)
+    if not isinstance(data_type, dict):
+        return ""
+    kind = data_type.get("type")
+    if kind == "struct":
+        fields = ",".join(f"{item['name']}:{type_name(item['type'])}" for item in data_type["fields"])
+        return f"struct<{fields}>"
+    if kind == "array":
+        return f"array<{type_name(data_type['elementType'])}>"
+    if kind == "map":
+        return f"map<{type_name(data_type['keyType'])},{type_name(data_type['valueType'])}>"
+    if kind == "udt":
+        return type_name(data_type.get("sqlType")) or "udt"
+    return str(kind or "")
