@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from openlineage.client.serde import Serde
+
+from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
+from airflow_provider_spark_lineage.facets.producer import PRODUCER
+from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Statistics
+
+
+def read(lineage: Lineage) -> list[dict[str, Any]]:
+    return [_plain(Serde.to_dict(dataset)) for dataset in input_datasets(lineage)]
+
+
+def written(lineage: Lineage, **options: bool) -> list[dict[str, Any]]:
+    return [_plain(Serde.to_dict(dataset)) for dataset in output_datasets(lineage, **options)]
+
+
+def _plain(value: Any) -> Any:
+    """Without what every facet carries, so that a test shows only what it is about."""
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items() if k not in ("_producer", "_schemaURL")}
+    return [_plain(v) for v in value] if isinstance(value, list) else value
+
+
+def _with_output(lineage: Lineage, **changes: Any) -> Lineage:
+    return replace(lineage, outputs=(replace(lineage.outputs[0], **changes),))
+
+
+def test_datasets_keep_name_and_order_of_the_model(totals):
+    assert [(d["namespace"], d["name"]) for d in read(totals)] == [
+        ("file", "/in/orders"),
+        ("s3://lake", "in/customers"),
+    ]
+    assert [(d["namespace"], d["name"]) for d in written(totals)] == [("file", "/out/totals")]
+
+
+def test_schema_keeps_sparks_type_and_opens_structs(totals):
+    assert read(totals)[0]["facets"]["schema"] == {
+        "fields": [
+            {"name": "customer", "type": "string"},
+            {"name": "amount", "type": "decimal(10,2)"},
+            {"name": "password", "type": "string"},
+            {
+                "name": "address",
+                "type": "struct<street:string,geo:struct<lat:double,lon:double>>",
+                "fields": [
+                    {"name": "street", "type": "string"},
+                    {
+                        "name": "geo",
+                        "type": "struct<lat:double,lon:double>",
+                        "fields": [{"name": "lat", "type": "double"}, {"name": "lon", "type": "double"}],
+                    },
+                ],
+            },
+        ]
+    }
+
+
+def test_a_dataset_without_known_columns_claims_no_schema(totals):
+    dataset = replace(totals.inputs[1].dataset, fields=())
+    facets = read(Lineage(inputs=(replace(totals.inputs[1], dataset=dataset),)))[0]["facets"]
+    assert set(facets) == {"dataSource"}
+
+
+def test_where_a_dataset_lies_and_what_else_it_is_called(totals):
+    facets = read(totals)[0]["facets"]
+    assert facets["dataSource"] == {"name": "file", "uri": "file:/in/orders"}
+    assert facets["storage"] == {"storageLayer": "file", "fileFormat": "parquet"}
+    assert facets["symlinks"] == {
+        "identifiers": [{"namespace": "hive://metastore:9083", "name": "sales.orders", "type": "TABLE"}]
+    }
+
+
+def test_a_dataset_that_spark_does_not_store_has_no_storage_facet(totals):
+    assert set(read(totals)[1]["facets"]) == {"dataSource", "schema"}
+
+
+def test_locations_that_were_trimmed_from_the_name_are_kept(totals):
+    assert read(totals)[0]["inputFacets"]["subset"] == {
+        "inputCondition": {
+            "type": "location",
+            "locations": ["file:/in/orders/day=1", "file:/in/orders/day=2"],
+        }
+    }
+    identity = replace(totals.outputs[0].dataset.identity, locations=("file:/out/totals/day=1",))
+    lineage = _with_output(totals, dataset=replace(totals.outputs[0].dataset, identity=identity))
+    assert written(lineage)[0]["outputFacets"]["subset"]["outputCondition"]["locations"] == [
+        "file:/out/totals/day=1"
+    ]
+
+
+def test_statistics_say_only_what_spark_measured(totals):
+    assert read(totals)[0]["inputFacets"]["inputStatistics"] == {"rowCount": 9, "size": 2048, "fileCount": 2}
+    assert written(totals)[0]["outputFacets"]["outputStatistics"] == {"rowCount": 3}
+
+
+def test_nothing_measured_is_no_facet_and_zero_is_a_measure(totals):
+    assert read(totals)[1]["inputFacets"] == {}
+    zero = _with_output(totals, statistics=Statistics(rows=0))
+    assert written(zero)[0]["outputFacets"]["outputStatistics"] == {"rowCount": 0}
+
+
+def test_column_lineage_merges_all_that_was_done_to_one_field(totals):
+    """Two edges from one field to one column are one input field with both transformations."""
+    fields = written(totals)[0]["facets"]["columnLineage"]["fields"]
+    assert list(fields) == ["customer", "password", "total"]
+    assert fields["total"]["inputFields"] == [
+        {
+            "namespace": "file",
+            "name": "/in/orders",
+            "field": "amount",
+            "transformations": [
+                {"type": "DIRECT", "subtype": "AGGREGATION", "masking": False},
+                {"type": "INDIRECT", "subtype": "CONDITIONAL", "masking": False},
+            ],
+        }
+    ]
+    assert fields["password"]["inputFields"][0]["transformations"] == [
+        {"type": "DIRECT", "subtype": "TRANSFORMATION", "masking": True}
+    ]
+
+
+def test_edges_on_the_whole_output_stand_once_beside_the_fields(totals):
+    lineage = written(totals)[0]["facets"]["columnLineage"]
+    assert [
+        (e["name"], e["field"], [t["subtype"] for t in e["transformations"]]) for e in lineage["dataset"]
+    ] == [
+        ("/in/orders", "customer", ["JOIN", "GROUP_BY"]),
+        ("in/customers", "id", ["JOIN"]),
+    ]
+    assert "one" not in lineage["fields"]
+
+
+def test_option_repeats_edges_on_the_whole_output_for_each_column(totals):
+    """Also for a literal column; what the field already had is neither lost nor doubled."""
+    lineage = written(totals, dataset_edges_per_field=True)[0]["facets"]["columnLineage"]
+    assert lineage["dataset"] == written(totals)[0]["facets"]["columnLineage"]["dataset"]
+    assert set(lineage["fields"]) == {"customer", "total", "password", "one"}
+    assert lineage["fields"]["one"]["inputFields"] == lineage["dataset"]
+    customer, _ = lineage["fields"]["customer"]["inputFields"]
+    assert [t["subtype"] for t in customer["transformations"]] == ["IDENTITY", "JOIN", "GROUP_BY"]
+
+
+def test_only_edges_on_the_whole_output_leave_the_fields_empty(totals):
+    edges = tuple(e for e in totals.outputs[0].edges if not e.column)
+    lineage = written(_with_output(totals, edges=edges))[0]["facets"]["columnLineage"]
+    assert lineage["fields"] == {}
+    assert len(lineage["dataset"]) == 2
+
+
+def test_no_edges_is_no_column_lineage(totals):
+    assert "columnLineage" not in written(_with_output(totals, edges=()))[0]["facets"]
+
+
+@pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.APPEND])
+def test_what_a_write_does_to_its_dataset(totals, mode):
+    facets = written(_with_output(totals, mode=mode))[0]["facets"]
+    assert facets["lifecycleStateChange"] == {"lifecycleStateChange": mode.name}
+
+
+def test_append_changes_no_lifecycle_state(totals):
+    """The spec has no state for it, and any other would be wrong."""
+    assert "lifecycleStateChange" not in written(_with_output(totals, mode=Mode.APPEND))[0]["facets"]
+
+
+def test_facets_name_us_as_producer(totals):
+    facets = [*input_datasets(totals)[0].facets.values(), *output_datasets(totals)[0].facets.values()]
+    assert {facet._producer for facet in facets} == {PRODUCER}
+
+
+def test_each_call_builds_objects_of_its_own(totals):
+    """The provider's redactor writes into them: what one event masks must not reach another."""
+    for build in (input_datasets, output_datasets):
+        first, second = (_objects(build(totals)) for _ in range(2))
+        assert not first.keys() & second.keys()
+        assert build(totals) == build(totals)
+
+
+def _objects(value: Any) -> dict[int, Any]:
+    """Every mutable object reachable from a value, kept alive by the values of the result."""
+    found = {}
+    if isinstance(value, list):
+        found = {id(value): value} | {k: v for item in value for k, v in _objects(item).items()}
+    elif isinstance(value, dict):
+        found = {id(value): value} | _objects(list(value.values()))
+    elif hasattr(value, "__attrs_attrs__"):
+        inner = [getattr(value, attribute.name) for attribute in value.__attrs_attrs__]
+        found = {id(value): value} | _objects(inner)
+    return found

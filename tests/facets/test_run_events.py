@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from uuid import UUID
+
+import pytest
+
+from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.facets.events import RunIdentity, events_of, execution_events
+from airflow_provider_spark_lineage.facets.producer import PRODUCER
+from airflow_provider_spark_lineage.facets.runs import FAILURES, GAPS
+from airflow_provider_spark_lineage.lineage.model import Lineage
+
+NAMED = {"namespace": "ns", "job": "sales"}
+
+
+def test_the_run_encloses_a_pair_for_each_execution(execution, whole):
+    events = events_of([execution, replace(execution, number=2)], whole, **NAMED)
+    assert [(e["eventType"], e["job"]["name"]) for e in events] == [
+        ("START", "sales"),
+        ("START", "sales.execution.1"),
+        ("COMPLETE", "sales.execution.1"),
+        ("START", "sales.execution.2"),
+        ("COMPLETE", "sales.execution.2"),
+        ("COMPLETE", "sales"),
+    ]
+    assert {e["job"]["namespace"] for e in events} == {"ns"}
+    assert {e["producer"] for e in events} == {PRODUCER}
+    assert len({e["run"]["runId"] for e in events}) == 3
+
+
+def test_every_event_is_valid(execution, whole, failures):
+    failed = replace(execution, number=2, lineage=replace(execution.lineage, failures=failures))
+    ended = replace(whole, lineage=failed.lineage)
+    for event in events_of([execution, failed], ended, **NAMED):
+        assert problems_of(event) == []
+
+
+def test_an_execution_that_touched_no_dataset_has_no_events(execution, whole):
+    nothing = replace(execution, lineage=Lineage())
+    assert [e["job"]["name"] for e in events_of([nothing], whole, **NAMED)] == ["sales", "sales"]
+
+
+def test_start_claims_nothing_that_is_known_only_at_the_end(execution, whole):
+    for event in events_of([execution], whole, **NAMED):
+        if event["eventType"] == "START":
+            assert (event["inputs"], event["outputs"]) == ([], [])
+            assert "lineage" not in event["job"]["facets"]
+            assert GAPS not in event["run"]["facets"]
+
+
+def test_the_end_carries_datasets_gaps_engine_and_explicit_lineage(execution, whole):
+    *_, of_execution, of_run = events_of([execution], whole, **NAMED)
+    for event in (of_execution, of_run):
+        assert [d["name"] for d in event["inputs"]] == ["/in/orders", "in/customers"]
+        assert [d["name"] for d in event["outputs"]] == ["/out/totals"]
+        assert event["run"]["facets"][GAPS]["gaps"]
+        assert event["run"]["facets"]["processing_engine"]["version"] == "4.1.0"
+        assert event["job"]["facets"]["lineage"]["entries"]
+
+
+def test_what_the_job_is(execution, whole):
+    started, of_execution, *_ = events_of([execution], whole, **NAMED)
+    assert started["job"]["facets"]["jobType"]["jobType"] == "APPLICATION"
+    assert started["job"]["facets"]["documentation"]["description"] == "sales"
+    assert "sql" not in started["job"]["facets"]
+    assert of_execution["job"]["facets"]["jobType"]["jobType"] == "SQL_JOB"
+    assert of_execution["job"]["facets"]["documentation"]["description"] == "save at job.py:3"
+    assert of_execution["job"]["facets"]["sql"]["query"] == "SELECT 1"
+
+
+def test_an_execution_is_a_child_of_the_run(execution, whole):
+    started, child, *_ = events_of([execution], whole, **NAMED)
+    parent = child["run"]["facets"]["parent"]
+    assert parent["run"]["runId"] == started["run"]["runId"]
+    assert (parent["job"]["namespace"], parent["job"]["name"]) == ("ns", "sales")
+    assert parent["root"]["run"]["runId"] == started["run"]["runId"]
+    assert "parent" not in started["run"]["facets"]
+
+
+def test_an_execution_under_an_airflow_task_has_the_dag_run_as_root(execution):
+    dag = RunIdentity("018cc778-5000-7a46-aca6-85a986a44f75", "ns", "dag")
+    task = RunIdentity("018cc778-5000-7a46-aca6-85a986a44f76", "ns", "dag.task", root=dag)
+    started, ended = execution_events([execution], task, application_id="app-1")
+    assert started.job.name == ended.job.name == "dag.task.execution.1"
+    facet = ended.run.facets["parent"]
+    assert (facet.run.runId, facet.root.run.runId) == (task.run_id, dag.run_id)
+    assert (facet.job.name, facet.root.job.name) == ("dag.task", "dag")
+
+
+def test_a_failed_execution_says_why_and_lists_only_what_the_model_lists(execution, whole, failures):
+    """Outputs that were not finished are not in the model, so FAIL must not name any."""
+    failed = replace(execution, lineage=replace(execution.lineage, outputs=(), failures=failures))
+    _, _, event, _ = events_of([failed], whole, **NAMED)
+    assert event["eventType"] == "FAIL"
+    assert event["outputs"] == []
+    assert "lineage" not in event["job"]["facets"]
+    assert len(event["inputs"]) == 2
+    assert event["run"]["facets"]["errorMessage"]["message"].startswith(
+        "org.apache.spark.SparkArithmeticException (SQLSTATE 22012)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("failed", "state", "has_error"), [(None, "FAIL", True), (True, "FAIL", True), (False, "COMPLETE", False)]
+)
+def test_a_failure_that_the_program_survived_does_not_fail_the_run(whole, failures, failed, state, has_error):
+    ended = replace(whole, failed=failed, lineage=replace(whole.lineage, failures=failures))
+    event = events_of([], ended, **NAMED)[-1]
+    assert event["eventType"] == state
+    assert ("errorMessage" in event["run"]["facets"]) is has_error
+    assert len(event["run"]["facets"][FAILURES]["failures"]) == 2
+
+
+def test_a_program_that_failed_outside_spark_fails_without_an_error_of_spark(whole):
+    event = events_of([], replace(whole, failed=True), **NAMED)[-1]
+    assert event["eventType"] == "FAIL"
+    assert "errorMessage" not in event["run"]["facets"]
+
+
+def test_times_are_utc_in_milliseconds_and_a_missing_zone_is_utc(whole):
+    """A record read on a machine in another time zone must give the same event."""
+    shifted = whole.started_at.astimezone(timezone(timedelta(hours=5)))
+    naive = whole.started_at.replace(tzinfo=None)
+    for started_at in (whole.started_at, shifted, naive):
+        first = events_of([], replace(whole, started_at=started_at), **NAMED)[0]
+        assert first["eventTime"] == "2026-03-01T12:00:00.250+00:00"
+        assert first["run"] == events_of([], whole, **NAMED)[0]["run"]
+
+
+def test_equal_input_gives_equal_events_in_another_process(execution, whole, tmp_path):
+    """Hash seeds and clocks differ there; a run id or an order that hangs on them would too."""
+    (tmp_path / "input").write_bytes(pickle.dumps(([execution], whole)))
+    code = (
+        "import json, pickle, pathlib, sys\n"
+        "from airflow_provider_spark_lineage.facets.events import events_of\n"
+        "executions, whole = pickle.loads(pathlib.Path('input').read_bytes())\n"
+        "print(json.dumps(events_of(executions, whole, namespace='ns', job='sales')))\n"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONHASHSEED": "7"},
+        capture_output=True,
+        check=True,
+    )
+    assert printed.stdout.decode().strip() == json.dumps(events_of([execution], whole, **NAMED))
+
+
+def test_run_ids_differ_with_anything_that_makes_another_run(execution, whole):
+    ids = {
+        events_of([], run, namespace=namespace, job=job)[0]["run"]["runId"]
+        for run, namespace, job in [
+            (whole, "ns", "sales"),
+            (whole, "other", "sales"),
+            (whole, "ns", "other"),
+            (replace(whole, application_id="local-18"), "ns", "sales"),
+            (replace(whole, started_at=datetime(2026, 3, 2, tzinfo=timezone.utc)), "ns", "sales"),
+        ]
+    }
+    assert len(ids) == 5
+    assert all(UUID(run_id) for run_id in ids)
+
+
+def test_a_given_run_id_is_kept(execution, whole):
+    given = "018cc778-5000-7a46-aca6-85a986a44f75"
+    started, child, *_ = events_of([execution], whole, **NAMED, run_id=given)
+    assert started["run"]["runId"] == given
+    assert child["run"]["facets"]["parent"]["run"]["runId"] == given
+
+
+def test_option_reaches_the_events(execution, whole):
+    events = events_of([execution], whole, **NAMED, dataset_edges_per_field=True)
+    for event in (events[2], events[3]):
+        assert "one" in event["outputs"][0]["facets"]["columnLineage"]["fields"]
+
+
+def test_events_are_plain_json(execution, whole):
+    events = events_of([execution], whole, **NAMED)
+    assert json.loads(json.dumps(events)) == events

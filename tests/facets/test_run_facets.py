@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import pytest
+from openlineage.client.serde import Serde
+
+from airflow_provider_spark_lineage import __version__
+from airflow_provider_spark_lineage.facets.runs import (
+    FAILURES,
+    GAPS,
+    engine_facet,
+    error_facet,
+    error_text,
+    lineage_run_facets,
+)
+from airflow_provider_spark_lineage.lineage.model import Failure, Lineage
+
+
+def test_gaps_are_visible_with_output_and_column(totals):
+    assert Serde.to_dict(lineage_run_facets(totals)[GAPS])["gaps"] == [
+        {
+            "where": "MapInPandas at map#4",
+            "reason": "Code over whole rows was not looked into.",
+            "output": {"namespace": "file", "name": "/out/totals"},
+            "column": "total",
+        },
+        {"where": "RDD at map#7", "reason": "Rows came out of an RDD."},
+    ]
+
+
+def test_complete_lineage_has_neither_gaps_nor_failures(copies):
+    assert lineage_run_facets(copies) == {}
+
+
+def test_all_failures_are_kept_because_airflow_replaces_the_error_message(failures):
+    assert Serde.to_dict(lineage_run_facets(Lineage(failures=failures))[FAILURES])["failures"] == [
+        {"errorClass": "ValueError", "message": "bad row", "execution": "command 2"},
+        {
+            "errorClass": "org.apache.spark.SparkArithmeticException",
+            "message": "Division by zero.",
+            "sqlState": "22012",
+            "execution": "command 4",
+        },
+    ]
+
+
+def test_the_error_message_is_the_failure_that_ended_the_run(failures):
+    facet = error_facet(failures)["errorMessage"]
+    assert facet.message == ("org.apache.spark.SparkArithmeticException (SQLSTATE 22012): Division by zero.")
+    assert facet.programmingLanguage == "JAVA"
+    assert error_facet(()) == {}
+
+
+@pytest.mark.parametrize(
+    ("error_class", "language"),
+    [
+        ("ValueError", "PYTHON"),
+        ("pyspark.errors.exceptions.captured.PythonException", "PYTHON"),
+        ("org.apache.spark.api.python.PythonException", "JAVA"),
+        ("java.lang.OutOfMemoryError", "JAVA"),
+    ],
+)
+def test_the_language_is_that_of_the_exceptions_class(error_class, language):
+    assert error_facet((Failure(error_class, "m"),))["errorMessage"].programmingLanguage == language
+
+
+def test_an_error_without_a_message_is_its_class():
+    assert error_text(Failure("ValueError", "")) == "ValueError"
+
+
+def test_the_engine_is_spark_in_its_own_version_and_our_adapter():
+    facet = engine_facet("4.1.0")["processing_engine"]
+    assert (facet.name, facet.version, facet.openlineageAdapterVersion) == ("Spark", "4.1.0", __version__)
+
+
+def test_an_unknown_version_is_no_engine_facet():
+    """The spec requires the version, and a made-up one would be worse than none."""
+    assert engine_facet("") == {}
+
+
+@pytest.mark.parametrize("module", ["facets.producer", "facets.runs", "facets.types", "events.validation"])
+def test_examples_in_docstrings_are_true(module):
+    loaded = importlib.import_module(f"airflow_provider_spark_lineage.{module}")
+    result = doctest.testmod(loaded)
+    assert result.attempted
+    assert not result.failed
