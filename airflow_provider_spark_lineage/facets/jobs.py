@@ -10,7 +10,6 @@ from openlineage.client.facet_v2 import JobFacet, documentation_job, job_type_jo
 
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.lineage.model import Edge, Lineage, Output
-from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 if TYPE_CHECKING:
     from openlineage.client.generated.lineage import (
@@ -71,17 +70,15 @@ def _entry(write: Output) -> LineageDatasetEntry:
         name=write.dataset.id.name,
         type="DATASET",
         # Also when empty: the spec reads an empty list as "has no upstream", which is what we know.
-        inputs=[*(_whole(source) for source in sources), *on_dataset],
+        inputs=[*(_whole(source.namespace, source.name) for source in sources), *on_dataset],
         fields={column: explicit.LineageFieldEntry(inputs=read) for column, read in by_column.items()},
     )
 
 
-def _whole(source: DatasetId) -> LineageDatasetInput:
+def _whole(namespace: str, name: str) -> LineageDatasetInput:
     from openlineage.client.generated import lineage as explicit
 
-    return explicit.LineageDatasetInput(
-        namespace=source.namespace, name=source.name, type="DATASET", transformations=None
-    )
+    return explicit.LineageDatasetInput(namespace=namespace, name=name, type="DATASET", transformations=None)
 
 
 def _field_inputs(edges: Iterable[Edge]) -> list[LineageInput]:
