@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
+from functools import cache
 
 
 class Kind(Enum):
@@ -67,7 +67,7 @@ class Transformation:
         return _compose(self, inner)
 
 
-@lru_cache(maxsize=None)  # At most 18 x 18 pairs.
+@cache  # At most 18 x 18 pairs.
 def _compose(outer: Transformation, inner: Transformation) -> Transformation:
     masking = outer.masking or inner.masking
     if not outer.kind.direct:
@@ -92,7 +92,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Subquery:
-    """A plan inside an expression: its one column is the value, its row influences act on that value."""
+    """A plan inside an expression: its columns are the value, its row influences act on that value."""
 
     plan: Plan
     transformation: Transformation
@@ -162,11 +162,19 @@ class Combine(Node):
 
 
 @dataclass(frozen=True, eq=False)
+class Apply(Node):
+    """For each row of its input the rows of a plan that may refer to that row: LATERAL."""
+
+    plan: Plan | None = None
+    influences: tuple[tuple[Kind, Expression], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Reference(Node):
-    """Reads what another plan of the same statement defines: a CTE, by position."""
+    """Reads a definition of its plan or of a plan around it, a CTE: column i is the definition's column i."""
 
     definition: int = -1
-    """Position of the defining node in the same plan."""
+    """Key in `Plan.definitions`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,9 +189,14 @@ class Write(Node):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A whole plan; the last node is its root."""
+    """A whole plan; the last node is its root.
+
+    A node that the root does not reach does not count.
+    """
 
     nodes: tuple[Node, ...]
+    definitions: Mapping[int, Plan] = field(default_factory=dict)
+    """Plans that count where a `Reference` names them."""
 
     @property
     def root(self) -> Node:

@@ -1,0 +1,200 @@
+"""Merges the executions of one task, in their order, into the lineage of the task.
+
+What a task reads from outside is an input, what it writes is an output, and a column that went through
+a dataset that the task wrote and read back is traced to where it came from. The cost of one more
+execution does not depend on how many there were before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage, added
+from airflow_provider_spark_lineage.lineage.model import (
+    Dataset,
+    Edge,
+    Failure,
+    Field,
+    Gap,
+    Input,
+    Lineage,
+    Mode,
+    Output,
+    Statistics,
+)
+from airflow_provider_spark_lineage.plan.algebra import Transformation
+from airflow_provider_spark_lineage.sources.dataset import DatasetId
+
+
+def absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:
+    """Say whether a wrapping command did its write by running the execution before it."""
+    written = [output.dataset.id for output in inner.lineage.outputs]
+    return bool(written) and written == [output.dataset.id for output in outer.lineage.outputs]
+
+
+def absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLineage:
+    """Return one execution with the command's names and the inner write's counts."""
+    outputs = tuple(
+        replace(output, statistics=output.statistics or done.statistics, edges=output.edges or done.edges)
+        for output, done in zip(outer.lineage.outputs, inner.lineage.outputs, strict=True)
+    )
+    inputs = outer.lineage.inputs or inner.lineage.inputs
+    counted = {one.dataset.id: one.statistics for one in inner.lineage.inputs}
+    inputs = tuple(
+        replace(one, statistics=one.statistics or counted.get(one.dataset.id, Statistics())) for one in inputs
+    )
+    return replace(outer, lineage=replace(outer.lineage, inputs=inputs, outputs=outputs))
+
+
+@dataclass
+class _Content:
+    """What a dataset holds after the task's writes, in terms of what the task read from outside."""
+
+    columns: dict[str, set[Edge]] = field(default_factory=dict)
+    rows: set[Edge] = field(default_factory=set)
+    inputs: set[DatasetId] = field(default_factory=set)
+    from_outside: bool = False
+    """It also holds rows from before the task."""
+
+
+@dataclass
+class _Claim:
+    """What the task says of one output."""
+
+    output: Output
+    edges: set[Edge]
+    inputs: set[DatasetId]
+    fields: dict[str, Field]
+
+
+class Composer:
+    """Takes executions one by one; `lineage()` gives the task's lineage so far."""
+
+    def __init__(self) -> None:
+        self._inputs: dict[DatasetId, Input] = {}
+        self._claims: dict[DatasetId, _Claim] = {}
+        self._contents: dict[DatasetId, _Content] = {}
+        self._gaps: dict[Gap, None] = {}
+        self._failures: list[Failure] = []
+
+    def add(self, lineage: Lineage) -> None:
+        """Add the next execution."""
+        self._gaps.update(dict.fromkeys(lineage.gaps))
+        self._failures.extend(lineage.failures)
+        for one in lineage.inputs:
+            content = self._contents.get(one.dataset.id)
+            if content is None or content.from_outside:
+                self._read(one)
+        # Every output is resolved against what there was before this execution wrote anything.
+        resolved = [(output, *self._resolve(output)) for output in lineage.outputs]
+        for output, edges, inputs in resolved:
+            self._write(output, edges, inputs)
+
+    def lineage(self) -> Lineage:
+        """Return the merged lineage; the same on every call."""
+        outputs = [
+            replace(
+                claim.output,
+                dataset=replace(claim.output.dataset, fields=tuple(claim.fields.values())),
+                edges=tuple(sorted(claim.edges, key=lambda edge: edge.order)),
+                inputs=tuple(sorted(claim.inputs)),
+            )
+            for claim in self._claims.values()
+        ]
+        return Lineage(
+            inputs=tuple(sorted(self._inputs.values(), key=lambda one: one.dataset.id)),
+            outputs=tuple(sorted(outputs, key=lambda one: one.dataset.id)),
+            gaps=tuple(self._gaps),
+            failures=tuple(self._failures),
+        )
+
+    def _read(self, one: Input) -> None:
+        before = self._inputs.get(one.dataset.id)
+        if before is not None:
+            one = Input(_merged(before.dataset, one.dataset), added(before.statistics, one.statistics))
+        self._inputs[one.dataset.id] = one
+
+    def _resolve(self, output: Output) -> tuple[set[Edge], set[DatasetId]]:
+        """Trace an output's edges through what the task itself wrote before."""
+        edges: set[Edge] = set()
+        inputs: set[DatasetId] = set()
+        for source in output.inputs:
+            content = self._contents.get(source)
+            if content is None or content.from_outside:
+                inputs.add(source)
+            if content is not None:
+                inputs |= content.inputs
+                # Which rows the intermediate has decides which rows the output has.
+                edges.update(replace(edge, column="") for edge in content.rows)
+        for edge in output.edges:
+            edges |= self._trace(edge, output)
+        return edges, inputs
+
+    def _trace(self, edge: Edge, output: Output) -> set[Edge]:
+        content = self._contents.get(edge.source)
+        if content is None:
+            return {edge}
+        traced = {edge} if content.from_outside else set()
+        if edge.field not in content.columns:
+            if not content.from_outside:
+                reason = f"`{edge.field}` was read back from {edge.source.name}, where the task wrote no such column"
+                self._gaps[Gap("composition", reason, output.dataset.id, edge.column)] = None
+            return traced
+        step = Transformation(edge.kind, edge.masking)
+        for origin in content.columns[edge.field]:
+            path = step.after(Transformation(origin.kind, origin.masking))
+            traced.add(replace(origin, kind=path.kind, masking=path.masking, column=edge.column))
+        return traced
+
+    def _write(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
+        identifier = output.dataset.id
+        before = self._contents.get(identifier)
+        if output.mode is Mode.APPEND:
+            content = before or _Content(from_outside=True)
+        else:
+            content = _Content()
+        for written in output.dataset.fields:
+            content.columns.setdefault(written.name, set())
+        for edge in edges:
+            (content.columns.setdefault(edge.column, set()) if edge.column else content.rows).add(edge)
+        content.inputs |= inputs
+        self._contents[identifier] = content
+        self._claim(output, edges, inputs)
+
+    def _claim(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
+        """Add one write to what the task says of a dataset: every write really happened, so all edges stay."""
+        claim = self._claims.get(output.dataset.id)
+        fields = {one.name: one for one in output.dataset.fields}
+        if claim is None:
+            self._claims[output.dataset.id] = _Claim(output, set(edges), set(inputs), fields)
+            return
+        claim.edges |= edges
+        claim.inputs |= inputs
+        for name, one in fields.items():
+            claim.fields.setdefault(name, one)
+        if output.mode is Mode.APPEND:
+            statistics = added(claim.output.statistics, output.statistics)
+            claim.output = replace(claim.output, statistics=statistics)
+        else:
+            mode = Mode.CREATE if claim.output.mode is Mode.CREATE else output.mode
+            claim.output = replace(output, mode=mode, dataset=_merged(claim.output.dataset, output.dataset))
+
+
+def _merged(before: Dataset, now: Dataset) -> Dataset:
+    """Return one dataset with the columns and the names of both."""
+    fields = {one.name: one for one in before.fields}
+    for one in now.fields:
+        fields.setdefault(one.name, one)
+    symlinks = tuple(dict.fromkeys((*before.identity.symlinks, *now.identity.symlinks)))
+    locations = tuple(dict.fromkeys((*before.identity.locations, *now.identity.locations)))
+    identity = replace(before.identity, symlinks=symlinks, locations=locations)
+    return Dataset(identity, tuple(fields.values()))
+
+
+def compose(executions: Iterable[Lineage]) -> Lineage:
+    """Merge executions in the order in which they ended."""
+    composer = Composer()
+    for lineage in executions:
+        composer.add(lineage)
+    return composer.lineage()

@@ -1,0 +1,102 @@
+"""Prints a lineage for a person: the golden text of docs/design.md, the same on every run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Lineage, Statistics
+from airflow_provider_spark_lineage.sources.dataset import DatasetId
+
+
+def render(lineage: Lineage, column: str = "") -> str:
+    """Return the readable lineage; with `column`, only the edges of output columns of that name."""
+    short = _short_names(lineage)
+    lines: list[str] = []
+    if not column:
+        for one in lineage.inputs:
+            counts = _counts(one.statistics)
+            lines.append(_line("reads", one.dataset.id, _schema(one.dataset), counts))
+        for output in lineage.outputs:
+            lines.append(_line("writes", output.dataset.id, output.mode.value, _counts(output.statistics)))
+    several = len(lineage.outputs) > 1
+    for output in lineage.outputs:
+        edges = [edge for edge in _listed(output.edges) if not column or edge.column in (column, "")]
+        names = {one.name for one in output.dataset.fields}
+        if column and column not in names:
+            continue
+        if several:
+            lines.append(f"to      {_place(output.dataset.id)}")
+        rows = [_edge(edge, short) for edge in edges]
+        rows[:0] = [(name, "", "") for name in _bare(output.dataset, output.edges, column)]
+        lines.extend(_table(rows))
+    if not column:
+        for gap in lineage.gaps:
+            where = f"{gap.where} -> {gap.column}" if gap.column else gap.where
+            lines.append(f"gap     {where}   {gap.reason}")
+        for failure in lineage.failures:
+            state = f" (SQLSTATE {failure.sql_state})" if failure.sql_state else ""
+            message = failure.message.strip().splitlines()[:1]
+            lines.append(f"failed  {failure.execution}   {failure.error_class}{state}: {''.join(message)}")
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _line(verb: str, identifier: DatasetId, *rest: str) -> str:
+    return "   ".join([f"{verb:<7} {_place(identifier)}", *(part for part in rest if part)])
+
+
+def _place(identifier: DatasetId) -> str:
+    return f"{identifier.namespace} {identifier.name}"
+
+
+def _schema(dataset: Dataset) -> str:
+    return ", ".join(f"{one.name} {one.type}".strip() for one in dataset.fields)
+
+
+def _counts(statistics: Statistics) -> str:
+    named = (("rows", statistics.rows), ("bytes", statistics.size_bytes), ("files", statistics.files))
+    return " ".join(f"{name}={value}" for name, value in named if value is not None)
+
+
+def _short_names(lineage: Lineage) -> dict[DatasetId, str]:
+    """Name each dataset by its last part, or by as many as tell it from the others."""
+    ids = {one.dataset.id for one in lineage.inputs} | {
+        edge.source for output in lineage.outputs for edge in output.edges
+    }
+    names = {}
+    for identifier in ids:
+        parts = identifier.name.strip("/").split("/")
+        for count in range(1, len(parts) + 1):
+            short = "/".join(parts[-count:])
+            if sum(("/" + other.name.strip("/")).endswith("/" + short) for other in ids) == 1:
+                break
+        names[identifier] = short
+    return names
+
+
+def _listed(edges: Iterable[Edge]) -> Iterator[Edge]:
+    """Yield edges of columns first, those of the whole dataset last."""
+    edges = list(edges)
+    yield from (edge for edge in edges if edge.column)
+    yield from (edge for edge in edges if not edge.column)
+
+
+def _bare(dataset: Dataset, edges: Iterable[Edge], column: str) -> list[str]:
+    """Names of the columns that depend on no field."""
+    named = {edge.column for edge in edges}
+    return [one.name for one in dataset.fields if one.name not in named and column in ("", one.name)]
+
+
+def _edge(edge: Edge, short: dict[DatasetId, str]) -> tuple[str, str, str]:
+    kind = f"{edge.kind.type.lower():<8}  {edge.kind.subtype.lower()}"
+    masking = "  masking" if edge.masking else ""
+    return edge.column or "*", f"{short[edge.source]}.{edge.field}", kind + masking
+
+
+def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    width = max((len(row[0]) for row in rows), default=0)
+    source_width = max((len(row[1]) for row in rows), default=0)
+    for target, source, kind in rows:
+        if source:
+            yield f"{target:<{width}} <- {source:<{source_width}}    {kind}".rstrip()
+        else:
+            yield f"{target:<{width}} <- (no field)"

@@ -1,0 +1,100 @@
+"""Reads Spark's plan JSON into the algebra: the walk over a tree. What a class means stands in the tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.algebra import Node, Plan
+from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS
+from airflow_provider_spark_lineage.plan.spark.relational import NODES, unknown
+from airflow_provider_spark_lineage.plan.spark.step import Step
+from airflow_provider_spark_lineage.plan.spark.tree import is_plan, simple_name
+
+Tree = list[dict[str, Any]]
+
+ROWS = {**NODES, **COMMANDS}
+
+
+def read_plan(tree: Tree) -> Plan:
+    """Read the plan of one record, a pre-order node list as `TreeNode.toJSON` gives it."""
+    return _PlanReader().read(tree)
+
+
+class _PlanReader:
+    """Reads a plan and the plans inside it; counts write targets across them, to find their facts."""
+
+    def __init__(self) -> None:
+        self._targets: Counter[str] = Counter()
+
+    def read(self, tree: Tree) -> Plan:
+        definitions: dict[int, Plan] = {}
+        tree = self._without_definitions(list(_inlined(tree)), definitions)
+        nodes: list[Node] = []
+        pending: list[int] = []
+        # Backwards through a pre-order list every node comes after its children.
+        for position in range(len(tree) - 1, -1, -1):
+            spark_node = tree[position]
+            inputs = tuple(pending.pop() for _ in range(spark_node["num-children"]))
+            name = simple_name(spark_node["class"])
+            step = Step(
+                name=name,
+                label=f"{name}#{position}",
+                fields=spark_node,
+                inputs=inputs,
+                input_outputs=tuple(nodes[index].output for index in inputs),
+                read_plan=self.read,
+                target=self._targets[name],
+            )
+            if name in COMMANDS:
+                self._targets[name] += 1
+            nodes.append(ROWS.get(name, unknown)(step))
+            pending.append(len(nodes) - 1)
+        return Plan(tuple(nodes), definitions)
+
+    def _without_definitions(self, tree: Tree, definitions: dict[int, Plan]) -> Tree:
+        """Move the CTE definitions of a tree into `definitions`: they count where they are referenced."""
+        position = 0
+        while position < len(tree):
+            node = tree[position]
+            if simple_name(node["class"]) == "WithCTE":
+                starts = _children(tree, position)
+                cuts = [(start, _end(tree, start)) for i, start in enumerate(starts) if i != node["plan"]]
+                for start, end in cuts:
+                    definitions[int(tree[start]["id"])] = self.read(tree[start:end])
+                for start, end in reversed(cuts):
+                    tree = tree[:start] + tree[end:]
+                tree[position] = {**node, "num-children": 1}
+            position += 1
+        return tree
+
+
+def _inlined(tree: Tree) -> Iterator[dict[str, Any]]:
+    """Yield a tree's nodes with the plan that a leaf command carries in a field put below it."""
+    for node in tree:
+        query = next((value for value in node.values() if is_plan(value)), None)
+        if node["num-children"] or query is None:
+            yield node
+        else:
+            yield {**node, "num-children": 1}
+            yield from _inlined(query)
+
+
+def _children(tree: Tree, position: int) -> list[int]:
+    """Return the positions of a node's children in a pre-order node list."""
+    starts = []
+    start = position + 1
+    for _ in range(tree[position]["num-children"]):
+        starts.append(start)
+        start = _end(tree, start)
+    return starts
+
+
+def _end(tree: Tree, position: int) -> int:
+    """Return the position after the subtree that starts at `position`."""
+    left = 1
+    while left:
+        left += tree[position]["num-children"] - 1
+        position += 1
+    return position

@@ -1,0 +1,96 @@
+"""One Spark node with everything that its row in a table needs to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.algebra import (
+    IDENTITY,
+    Attribute,
+    Expression,
+    Kind,
+    Plan,
+    Transformation,
+)
+from airflow_provider_spark_lineage.plan.spark.expressions import read_expression
+from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, trees
+
+Columns = dict[int, tuple[Expression, ...]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A node of the plan JSON on its way into the algebra."""
+
+    name: str
+    """Simple class name."""
+
+    label: str
+    """Class and position in the plan, for a person."""
+
+    fields: dict[str, Any]
+    inputs: tuple[int, ...]
+    input_outputs: tuple[tuple[Attribute, ...], ...]
+    read_plan: Callable[[list[Any]], Plan]
+    target: int
+    """How many commands of this class came before."""
+
+    def output(self, index: int = 0) -> tuple[Attribute, ...]:
+        """Return the columns of one input; none when there is no such input."""
+        return self.input_outputs[index] if index < len(self.input_outputs) else ()
+
+    @property
+    def all_outputs(self) -> tuple[Attribute, ...]:
+        """Return the columns of all inputs."""
+        return tuple(column for output in self.input_outputs for column in output)
+
+    def attributes(self, field: str) -> tuple[Attribute, ...]:
+        """Return the columns that a field lists."""
+        return attributes(self.fields.get(field))
+
+    def read(self, value: Any) -> Expression:
+        """Read all expressions in a JSON value as one; none where the value is not there."""
+        found = [read_expression(tree, self.read_plan) for tree in trees(value)]
+        return Expression(
+            tuple(use for expression in found for use in expression.uses),
+            tuple(subquery for expression in found for subquery in expression.subqueries),
+        )
+
+    def expression(self, field: str) -> Expression:
+        """Read all expressions of a field as one; none where this Spark version does not have it."""
+        return self.read(self.fields.get(field))
+
+    def influences(self, kind: Kind, *fields: str) -> tuple[tuple[Kind, Expression], ...]:
+        """Read fields whose expressions decide which rows there are."""
+        found = ((kind, self.expression(field)) for field in fields)
+        return tuple(influence for influence in found if influence[1] != Expression())
+
+    def named(self, field: str) -> tuple[tuple[Attribute, ...], Columns]:
+        """Read a sequence of named expressions: the columns they make, and from what.
+
+        A column that only passes through is left out of the second part.
+        """
+        types = {column.id: column.type for column in self.all_outputs}
+        output: list[Attribute] = []
+        columns: Columns = {}
+        for tree in trees(self.fields.get(field)):
+            column = attribute_of(tree)
+            if column is None:
+                continue
+            output.append(column)
+            if len(tree) > 1 or column.id not in types:
+                columns[column.id] = (read_expression(tree, self.read_plan),)
+        return tuple(output), columns
+
+
+def everything(columns: tuple[Attribute, ...]) -> Expression:
+    """Return an expression that takes a value from every one of the columns."""
+    step = Transformation(Kind.TRANSFORMATION)
+    return Expression(tuple((column.id, step) for column in columns))
+
+
+def same(column: Attribute) -> Expression:
+    """Return the expression that is one column as it is."""
+    return Expression(((column.id, IDENTITY),))
