@@ -2,7 +2,8 @@
 
 Each DAG has a process and an AIRFLOW_HOME of its own, metadata in an SQLite file, and an OpenLineage
 transport that writes to a file. The run is `dag.test()`, which differs from a deployment in two points: there
-is no START event of the DAG, and all its tasks share one process and so one JVM.
+is no START event of the DAG, and all its tasks share one process and so one JVM. With `own_processes`, an API
+server and a LocalExecutor give every task a process as in a deployment, at some ten seconds more per task.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -19,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TextIO
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 DAGS = CHECKOUT / "dags"
@@ -113,12 +116,14 @@ def run_dag(
     database: Path | None = None,
     settings: Mapping[str, str] | None = None,
     show: Callable[[TaskProgress], None] = ignore,
+    own_processes: bool = False,
     timeout_s: float = 600,
 ) -> DagRun:
     """Run the only DAG of a file.
 
     `home` becomes its AIRFLOW_HOME, with a copy of `database` (of `migrate`) when one is given. `data` is the
     root of the example data. `settings` are more environment variables, and `show` is told of every task.
+    With `own_processes`, each task runs in a worker process as in a deployment.
     """
     home.mkdir(parents=True, exist_ok=True)
     if database is None:
@@ -136,10 +141,25 @@ def run_dag(
         **(settings or {}),
     }
     began = monotonic()
+    with contextlib.ExitStack() as stack:
+        if own_processes:
+            variables |= stack.enter_context(_api_server(variables, home))
+        arguments = [str(dag_file), *(["--executor"] if own_processes else [])]
+        ended = _follow(_progress_lines(arguments, variables, home, log, timeout_s), show)
+    # The JVM is killed before it can tidy up after itself.
+    shutil.rmtree(home / "tmp", ignore_errors=True)
+    if not ended:
+        raise RunError(f"{dag_file.name} did not run to its end:\n{tail(log)}")
+    return DagRun(ended["dag_id"], ended["state"], ended["tasks"], events, log, monotonic() - began)
+
+
+def _follow(lines: Iterator[dict[str, Any]], show: Callable[[TaskProgress], None]) -> dict[str, Any]:
+    """Show the tasks that start and finish, and return the last line; empty if the process died before."""
     started: dict[tuple[str, int, int], float] = {}
     ended: dict[str, Any] = {}
-    for line in _progress_lines(dag_file, variables, home, log, timeout_s):
+    for line in lines:
         if line["happened"] == "ended":
+            # Not the end of the process, which has yet to emit the event of the DAG.
             ended = line
             continue
         key = line["task_id"], line["map_index"], line["try_number"]
@@ -148,11 +168,7 @@ def run_dag(
             show(TaskProgress(*key, state="running", seconds=None))
         else:
             show(TaskProgress(*key, state=line["state"], seconds=monotonic() - started[key]))
-    # The JVM is killed before it can tidy up after itself.
-    shutil.rmtree(home / "tmp", ignore_errors=True)
-    if not ended:
-        raise RunError(f"{dag_file.name} did not run to its end:\n{tail(log)}")
-    return DagRun(ended["dag_id"], ended["state"], ended["tasks"], events, log, monotonic() - began)
+    return ended
 
 
 def environment(home: Path, data: Path) -> dict[str, str]:
@@ -185,10 +201,10 @@ def tail(log: Path, lines: int = 40) -> str:
 
 
 def _progress_lines(
-    dag_file: Path, variables: Mapping[str, str], home: Path, log: Path, timeout_s: float
+    arguments: list[str], variables: Mapping[str, str], home: Path, log: Path, timeout_s: float
 ) -> Iterator[dict[str, Any]]:
     reader, writer = os.pipe()
-    command = [sys.executable, str(Path(__file__).with_name("dag_process.py")), str(dag_file), str(writer)]
+    command = [sys.executable, str(Path(__file__).with_name("dag_process.py")), str(writer), *arguments]
     with os.fdopen(reader) as lines, log.open("w") as out:
         process = subprocess.Popen(
             command,
@@ -212,7 +228,52 @@ def _progress_lines(
             process.wait()
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
+@contextlib.contextmanager
+def _api_server(variables: Mapping[str, str], home: Path) -> Iterator[dict[str, str]]:
+    """Run the API server that task processes talk to, and yield the settings that lead them there."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    more = {
+        "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(32),
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
+        "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+        # One JVM at a time is enough for a laptop.
+        "AIRFLOW__CORE__PARALLELISM": "1",
+        "NO_PROXY": "127.0.0.1",
+    }
+    command = [sys.executable, "-m", "airflow", "api-server", "--apps", "execution", "--workers", "1"]
+    process = subprocess.Popen(
+        [*command, "--host", "127.0.0.1", "--port", port],
+        env={**variables, **more},
+        cwd=home,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    log = home / "api-server.log"
+    try:
+        with log.open("w") as out:
+            if not any("startup complete" in line for line in _copied(process, out)):
+                raise RunError(f"Airflow's API server did not start:\n{tail(log)}")
+            # Nobody reads the rest, and a full pipe would stop the server.
+            threading.Thread(target=list, args=[_copied(process, out)], daemon=True).start()
+            yield more
+    finally:
+        _kill_group(process)
+        process.wait()
+
+
+def _copied(process: subprocess.Popen[str], out: TextIO) -> Iterator[str]:
+    for line in process.stdout or ():
+        out.write(line)
+        out.flush()
+        yield line
+
+
+def _kill_group(process: subprocess.Popen[Any]) -> None:
     """End the DAG's process with its JVM and workers, if any of them is left."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

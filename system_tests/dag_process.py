@@ -1,9 +1,10 @@
 """Run one DAG file with `dag.test()`, and say on a file descriptor what happens.
 
-    python dag_process.py DAG_FILE PROGRESS_FD
+    python dag_process.py PROGRESS_FD DAG_FILE [--executor]
 
 Every line written to the descriptor is one JSON object: a task started, a task finished, and at last the DAG
-run with the final state of each task instance. Started by `airflow_run`, never imported.
+run with the final state of each task instance. With `--executor`, tasks run in worker processes. Started by
+`airflow_run`, never imported.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Progress:
         self.task("finished", task_instance, state="skipped")
 
 
-def main(dag_file: str, descriptor: int) -> None:
+def main(descriptor: int, dag_file: str, *, use_executor: bool) -> None:
     """Run the only DAG of the file."""
     progress = Progress(descriptor)
     # As Airflow does for a DAG bundle: DAG files may import their neighbours.
@@ -68,7 +69,7 @@ def main(dag_file: str, descriptor: int) -> None:
 
     [dag] = bag.dags.values()
     get_listener_manager().add_listener(progress)
-    run = dag.test()
+    run = dag.test(use_executor=use_executor)
     states = {
         f"{ti.task_id}[{ti.map_index}]" if ti.map_index >= 0 else ti.task_id: str(ti.state)
         for ti in run.get_task_instances()
@@ -77,4 +78,4 @@ def main(dag_file: str, descriptor: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(int(sys.argv[1]), sys.argv[2], use_executor="--executor" in sys.argv[3:])
