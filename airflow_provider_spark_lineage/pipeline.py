@@ -1,16 +1,22 @@
-"""From records to lineage: the one place that knows the order of the stages."""
+"""From records to lineage, text and events: the one place that knows the order of the stages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.lineage.compose import Composer, absorbed, absorbs
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
-from airflow_provider_spark_lineage.lineage.model import Failure, Lineage
+from airflow_provider_spark_lineage.lineage.model import Failure, Gap, Lineage
+from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
-from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.record import Record, read_records, record_paths
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.facets import events as facet_events
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ def execution_lineage(record: Record) -> ExecutionLineage:
     plan = None
     try:
         plan = read_plan(record.plan) if record.plan else None
-    # A plan of a future Spark version or a torn one may break any assumption; the facts still name its inputs.
+    # A plan of a future Spark version, or a torn one, may break any assumption of the reader.
     except Exception as error:
         problems.append(f"the plan could not be read: {type(error).__name__}: {error}")
     about = ExecutionFacts(record.facts, record.metrics, problems, failure_of(record))
@@ -63,9 +69,145 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
         yield Execution(held[0], held[1].lineage)
 
 
-def lineage_of_records(records: Iterable[Record]) -> Lineage:
-    """Return the lineage of a whole run; needs one record in memory at a time."""
-    composer = Composer()
-    for execution in executions(records):
-        composer.add(execution.lineage)
-    return composer.lineage()
+@dataclass(frozen=True)
+class Application:
+    """A Spark application that records come from."""
+
+    id: str
+    name: str
+    spark_version: str
+
+
+@dataclass(frozen=True)
+class ExecutionSummary:
+    """One execution in a line, for run facets and listings."""
+
+    number: int
+    """Position in the run, from 1; OpenLineage's child jobs carry it."""
+
+    name: str
+    started_at: str
+    ended_at: str
+    failed: bool
+    sql: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything that the records of one run say together."""
+
+    lineage: Lineage
+    applications: tuple[Application, ...] = ()
+    executions: tuple[ExecutionSummary, ...] = ()
+    started_at: str = ""
+    ended_at: str = ""
+    problems: tuple[str, ...] = ()
+    """Records that could not be read, and what capture lost, a sentence each."""
+
+
+class Recorded:
+    """A folder of records, as lineage, readable text and OpenLineage events.
+
+    Reading is streamed: one record is in memory at a time. Every method gives the same on each call.
+
+    >>> Recorded("records").text()  # doctest: +SKIP
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+
+    def executions(self, problems: list[str] | None = None) -> Iterator[Execution]:
+        """Yield the executions in the order in which they ended.
+
+        Unreadable records are told in `problems`. Raises `RecordError` when there are no records.
+        """
+        return executions(read_records(record_paths(self.directory), [] if problems is None else problems))
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Read all records once; `problems` are those that are known already."""
+        told = list(problems)
+        composer = Composer()
+        applications: dict[Application, None] = {}
+        summaries: list[ExecutionSummary] = []
+        for number, execution in enumerate(self.executions(told), 1):
+            record = execution.record
+            composer.add(execution.lineage)
+            applications[Application(record.application_id, record.application_name, record.spark_version)] = None
+            summaries.append(
+                ExecutionSummary(
+                    number, record.name, record.started_at, record.ended_at, record.failed, record.sql
+                )
+            )
+        lineage = composer.lineage()
+        gaps = (*lineage.gaps, *(Gap("records", problem) for problem in told))
+        return Run(
+            lineage=replace(lineage, gaps=gaps),
+            applications=tuple(applications),
+            executions=tuple(summaries),
+            started_at=min((summary.started_at for summary in summaries), default=""),
+            ended_at=max((summary.ended_at for summary in summaries), default=""),
+            problems=tuple(told),
+        )
+
+    @property
+    def lineage(self) -> Lineage:
+        """The lineage of the whole run."""
+        return self.run().lineage
+
+    def text(self, column: str = "") -> str:
+        """Return the readable lineage of the whole run; with `column`, of output columns of that name."""
+        return render(self.lineage, column)
+
+    def events(
+        self,
+        *,
+        namespace: str = "default",
+        job: str = "",
+        failed: bool | None = None,
+        dataset_edges_per_field: bool = False,
+    ) -> list[dict[str, Any]]:
+        """Return OpenLineage events as plain dicts: of the run, and of each execution that touched a dataset.
+
+        `job` is the Spark application's name unless given; `failed` says whether the program failed
+        where that is known.
+        """
+        from airflow_provider_spark_lineage.facets.events import Run as RunOfEvents
+        from airflow_provider_spark_lineage.facets.events import events_of
+
+        run = self.run()
+        if not run.applications:
+            return []
+        first = run.applications[0]
+        whole = RunOfEvents(
+            application_id=first.id,
+            application_name=first.name,
+            started_at=datetime.fromisoformat(run.started_at),
+            ended_at=datetime.fromisoformat(run.ended_at),
+            lineage=run.lineage,
+            engine_version=first.spark_version,
+            failed=failed,
+        )
+        return events_of(
+            execution_events_of(self.executions()),
+            whole,
+            namespace=namespace,
+            job=job or first.name,
+            dataset_edges_per_field=dataset_edges_per_field,
+        )
+
+
+def execution_events_of(found: Iterable[Execution]) -> Iterator[facet_events.Execution]:
+    """Yield executions as `facets.events` takes them, numbered from 1."""
+    from airflow_provider_spark_lineage.facets.events import Execution as ExecutionOfEvents
+
+    for number, execution in enumerate(found, 1):
+        record = execution.record
+        yield ExecutionOfEvents(
+            number=number,
+            name=record.name,
+            started_at=datetime.fromisoformat(record.started_at),
+            ended_at=datetime.fromisoformat(record.ended_at),
+            lineage=execution.lineage,
+            sql=record.sql,
+            engine_version=record.spark_version,
+        )

@@ -40,6 +40,8 @@ class Capture:
     ) -> None:
         self.problems: List[str] = []
         """What was lost outside any single record, a sentence each."""
+        self.agent_configured = False
+        """OpenLineage's Java agent listens to the same application."""
         self._sink = sink
         self._drain_timeout_seconds = drain_timeout_seconds
         self._max_plan_bytes = max_plan_bytes
@@ -68,6 +70,8 @@ class Capture:
             if self._application is None or self._application.id != spark.sparkContext.applicationId:
                 self._application = Application(spark)
                 self._context = spark.sparkContext
+                listeners = spark.sparkContext.getConf().get("spark.extraListeners", "")
+                self.agent_configured = "OpenLineageSparkListener" in listeners
             from pyspark.java_gateway import ensure_callback_server_started
 
             # Leaves a callback server alone that somebody started before.

@@ -1,20 +1,72 @@
-"""Drop-in replacements of Airflow's PySpark operator and of `@task.pyspark` that report lineage."""
+"""Drop-in replacements of Airflow's PySpark operator and of `@task.pyspark` that report lineage.
+
+They run the user's function exactly as Airflow's own do: same arguments, same return value, same
+errors. Lineage is captured beside it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.decorators.pyspark import _PySparkDecoratedOperator
 from airflow.providers.apache.spark.operators.spark_pyspark import PySparkOperator
 from airflow.providers.common.compat.sdk import TaskDecorator, task_decorator_factory
 
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+    from airflow.sdk import Context
 
-class PySparkLineageOperator(PySparkOperator):
-    """Airflow's `PySparkOperator` whose OpenLineage events say what Spark read and wrote."""
+    from airflow_provider_spark_lineage.task import TaskLineage
 
 
-class _PySparkLineageDecoratedOperator(_PySparkDecoratedOperator):
+class _ReportsLineage:
+    """Captures while `execute` runs, and answers the OpenLineage provider from what was captured."""
+
+    _task_lineage: TaskLineage | None = None
+
+    def execute(self, context: Context) -> Any:
+        """Run the task as its operator does, with capture on if an event will carry the lineage."""
+        from airflow_provider_spark_lineage.task import start_capture
+
+        task_instance = context["ti"]
+        self._task_lineage = start_capture(task_instance)
+        try:
+            return super().execute(context)  # type: ignore[misc]
+        finally:
+            if self._task_lineage is not None:
+                self._task_lineage.finish(task_instance)
+
+    # The provider calls these three in a forked child, which has no way to the JVM, and kills it after
+    # `[openlineage] execution_timeout`. They read what `execute` stored, and may be called again.
+
+    def get_openlineage_facets_on_start(self) -> OperatorLineage:
+        """Return nothing: what a function will do is not known before it runs."""
+        from airflow.providers.openlineage.extractors import OperatorLineage
+
+        return OperatorLineage()
+
+    def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage:
+        """Return what the task read and wrote."""
+        if self._task_lineage is None:
+            return self.get_openlineage_facets_on_start()
+        return self._task_lineage.operator_lineage()
+
+    def get_openlineage_facets_on_failure(self, task_instance: Any) -> OperatorLineage:
+        """Return what the task had read, the writes that had finished, and Spark's errors."""
+        return self.get_openlineage_facets_on_complete(task_instance)
+
+
+class PySparkLineageOperator(_ReportsLineage, PySparkOperator):
+    """Airflow's `PySparkOperator` whose OpenLineage events say what Spark read and wrote.
+
+    Takes the arguments of `airflow.providers.apache.spark.operators.pyspark.PySparkOperator`.
+
+    >>> PySparkLineageOperator(task_id="load", python_callable=load, conn_id="spark")  # doctest: +SKIP
+    """
+
+
+class _PySparkLineageDecoratedOperator(_ReportsLineage, _PySparkDecoratedOperator):
     """The operator behind `@task.pyspark_lineage`."""
 
     custom_operator_name = "@task.pyspark_lineage"
@@ -25,7 +77,11 @@ def pyspark_lineage_task(
     multiple_outputs: bool | None = None,
     **kwargs: Any,
 ) -> TaskDecorator:
-    """Turn a function into a task like `@task.pyspark` does, and report its lineage."""
+    """Turn a function into a task like `@task.pyspark` does, and report its lineage.
+
+    >>> @task.pyspark_lineage(conn_id="spark")  # doctest: +SKIP
+    ... def load(spark): ...
+    """
     return task_decorator_factory(
         python_callable=python_callable,
         multiple_outputs=multiple_outputs,

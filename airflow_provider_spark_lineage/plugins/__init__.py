@@ -1,1 +1,1 @@
-"""TBD."""
+"""Airflow plugins: loaded in every Airflow process, so they import nothing until a task runs."""

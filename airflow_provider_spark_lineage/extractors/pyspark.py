@@ -1,0 +1,31 @@
+"""Lineage of Airflow's own `PySparkOperator` and `@task.pyspark`, from what the plugin captured.
+
+Needs `[spark_lineage] auto_capture = True`: without it there is nothing to extract.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
+
+from airflow_provider_spark_lineage.extractors.operators import PYSPARK_OPERATORS
+
+
+class PySparkExtractor(BaseExtractor):
+    """Answers the OpenLineage provider for operators that report nothing themselves."""
+
+    @classmethod
+    def get_operator_classnames(cls) -> list[str]:
+        """Return the class names that this extractor is asked for."""
+        return list(PYSPARK_OPERATORS)
+
+    def _execute_extraction(self) -> OperatorLineage:
+        return OperatorLineage()
+
+    def extract_on_complete(self, task_instance: Any) -> OperatorLineage:
+        """Return what the task read and wrote; on failure, too, where only finished writes count."""
+        from airflow_provider_spark_lineage.task import lineage_of
+
+        found = lineage_of(task_instance)
+        return found.operator_lineage() if found is not None else OperatorLineage()

@@ -1,0 +1,62 @@
+"""`[spark_lineage] auto_capture`: captures tasks of operators that we do not own, in the task's process."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from airflow.providers.common.compat.sdk import AirflowPlugin, hookimpl
+
+from airflow_provider_spark_lineage.capture.guard import harmless
+
+
+class _AutoCapture:
+    """Listens for tasks that start and end in this process."""
+
+    @hookimpl
+    def on_task_instance_running(self, previous_state: Any, task_instance: Any) -> None:
+        """Start capturing before the operator opens its session."""
+        with harmless("auto-capture could not be started"):
+            from airflow_provider_spark_lineage import conf
+            from airflow_provider_spark_lineage.extractors.operators import PYSPARK_OPERATORS
+
+            task = getattr(task_instance, "task", None)
+            if task is not None and task.task_type in PYSPARK_OPERATORS and conf.auto_capture():
+                from airflow_provider_spark_lineage.task import start_capture
+
+                start_capture(task_instance)
+
+    @hookimpl
+    def on_task_instance_success(self, previous_state: Any, task_instance: Any) -> None:
+        """Let go of Spark after the operator ended."""
+        _finish(task_instance)
+
+    @hookimpl
+    def on_task_instance_failed(self, previous_state: Any, task_instance: Any, error: Any) -> None:
+        """Let go of Spark after the operator failed."""
+        _finish(task_instance)
+
+
+def _finish(task_instance: Any) -> None:
+    with harmless("auto-capture could not be finished"):
+        task = getattr(task_instance, "task", None)
+        # The scheduler calls these hooks too, for tasks that never ran in its process.
+        module = sys.modules.get("airflow_provider_spark_lineage.task")
+        if module is None or task is None or not _ours(task):
+            return
+        found = module.lineage_of(task_instance)
+        if found is not None:
+            found.finish(task_instance)
+
+
+def _ours(task: Any) -> bool:
+    from airflow_provider_spark_lineage.extractors.operators import PYSPARK_OPERATORS
+
+    return task.task_type in PYSPARK_OPERATORS
+
+
+class SparkLineagePlugin(AirflowPlugin):
+    """Registers the listener; what it does is decided by `[spark_lineage] auto_capture`."""
+
+    name = "spark_lineage"
+    listeners = [_AutoCapture()]  # noqa: RUF012  Airflow's protocol
