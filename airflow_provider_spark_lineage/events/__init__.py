@@ -1,1 +1,14 @@
-"""TBD."""
+"""OpenLineage events as any consumer sees them: read from files, found by key. Nothing is validated here.
+
+>>> from airflow_provider_spark_lineage.events import Events
+>>> events = Events.of([{"eventType": "START", "run": {}, "job": {"name": "dag.task"}}])
+>>> [event.key for event in events]
+['dag.task.event.start']
+"""
+
+from __future__ import annotations
+
+from airflow_provider_spark_lineage.events.model import EVENT_TYPES, Event, Events
+from airflow_provider_spark_lineage.events.reader import read_events
+
+__all__ = ["EVENT_TYPES", "Event", "Events", "read_events"]

@@ -1,1 +1,36 @@
-"""TBD."""
+"""Compares emitted OpenLineage events with expected ones, found by `<dag_id>.<task_id>.event.<type>`.
+
+>>> from airflow_provider_spark_lineage.events import Events
+>>> expected = Expected.of({"dag.task.event.start": {"run": {"runId": "1"}}})
+>>> event = {"eventType": "START", "run": {"runId": "2"}, "job": {"name": "dag.task"}}
+>>> report = compare(expected, Events.of([event]))
+>>> print(report.text())
+changed     dag.task.event.start  (event 1)
+  run.runId has another value
+    expected  "1"
+    actual    "2"
+<BLANKLINE>
+0 events match, 1 differ
+"""
+
+from __future__ import annotations
+
+from airflow_provider_spark_lineage.events import Event, Events, read_events
+from airflow_provider_spark_lineage.testing.comparison import compare
+from airflow_provider_spark_lineage.testing.differences import ABSENT
+from airflow_provider_spark_lineage.testing.expected import Expected, Scope, read_expected
+from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report
+
+__all__ = [
+    "ABSENT",
+    "Difference",
+    "Event",
+    "Events",
+    "Expected",
+    "Kind",
+    "Report",
+    "Scope",
+    "compare",
+    "read_events",
+    "read_expected",
+]

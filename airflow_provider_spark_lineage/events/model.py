@@ -1,0 +1,126 @@
+"""One OpenLineage event and the key it is found by; knows nothing of files or expectations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+EVENT_TYPES = ("start", "running", "complete", "abort", "fail", "other", "untyped", "job", "dataset")
+"""Every last part of a key: the spec's run event types, a run event without one, job and dataset events."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event and where it was read; `document` is the JSON object as it was written.
+
+    >>> Event({"eventType": "FAIL", "run": {}, "job": {"name": "dag.group.task"}}).key
+    'dag.group.task.event.fail'
+    """
+
+    document: Mapping[str, Any]
+
+    source: str = ""
+    """File and line, for a person."""
+
+    @cached_property
+    def key(self) -> str:
+        """`<dag_id>.<task_id>.event.<type>`, `<dag_id>.event.<type>` or `<job name>.event.<type>`."""
+        return f"{self._subject()}.event.{self._type()}"
+
+    @cached_property
+    def dag_id(self) -> str:
+        """The DAG that the event belongs to; the first part of the job name where no facet says it.
+
+        Ids may contain dots, so the facets are asked first: the task's, the DAG run's, then the root of
+        a child run, which is the DAG run.
+        """
+        for path in _DAG_ID_PATHS:
+            found = _text(self.document, *path)
+            if found:
+                return found
+        return self._name().split(".", 1)[0]
+
+    @property
+    def map_index(self) -> int | None:
+        """Which instance of a mapped task; None where the task is not mapped."""
+        index = _at(self.document, "run", "facets", "airflow", "taskInstance", "map_index")
+        return index if isinstance(index, int) and index >= 0 else None
+
+    @property
+    def problem(self) -> str:
+        """Why this cannot be an OpenLineage event; empty where it can."""
+        if not any(isinstance(self.document.get(part), Mapping) for part in ("run", "job", "dataset")):
+            return "it has no `run`, `job` or `dataset`"
+        if not self._name():
+            return "it has neither `job.name` nor `dataset.name`"
+        event_type = self.document.get("eventType")
+        if event_type is not None and not isinstance(event_type, str):
+            return "its `eventType` is not a string"
+        return ""
+
+    def _name(self) -> str:
+        return _text(self.document, "job", "name") or _text(self.document, "dataset", "name")
+
+    def _subject(self) -> str:
+        name = self._name()
+        task = self._task()
+        # A child run may carry a copy of its task's facets; its own name is what tells it apart.
+        child = name.startswith(f"{task}.") or _text(self.document, *_PARENT, "job", "name") == task
+        return name if child or not task else task
+
+    def _task(self) -> str:
+        dag_id = _text(self.document, *_AIRFLOW, "dag", "dag_id")
+        task_id = _text(self.document, *_AIRFLOW, "task", "task_id") or _text(
+            self.document, *_AIRFLOW, "taskInstance", "task_id"
+        )
+        return f"{dag_id}.{task_id}" if dag_id and task_id else ""
+
+    def _type(self) -> str:
+        if isinstance(self.document.get("run"), Mapping):
+            return (_text(self.document, "eventType") or "untyped").lower()
+        return "job" if isinstance(self.document.get("job"), Mapping) else "dataset"
+
+
+@dataclass(frozen=True)
+class Events:
+    """All events of one place, in the order they were read, and what could not be read there."""
+
+    items: tuple[Event, ...]
+
+    problems: tuple[str, ...] = ()
+    """One sentence per file or line that could not be read, naming it and the cause."""
+
+    @classmethod
+    def of(cls, documents: Iterable[Mapping[str, Any]]) -> Events:
+        """Events from plain mappings, for example from `captured.events(...)`."""
+        return cls(tuple(Event(document, f"event {number}") for number, document in enumerate(documents, 1)))
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+_AIRFLOW = ("run", "facets", "airflow")
+_PARENT = ("run", "facets", "parent")
+_DAG_ID_PATHS = (
+    (*_AIRFLOW, "dag", "dag_id"),
+    ("run", "facets", "airflowDagRun", "dag", "dag_id"),
+    (*_PARENT, "root", "job", "name"),
+)
+
+
+def _at(value: Any, *path: str) -> Any:
+    for part in path:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(part)
+    return value
+
+
+def _text(value: Any, *path: str) -> str:
+    found = _at(value, *path)
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,197 @@
+"""Turns the text of an expected file into JSON values and matchers, strictly.
+
+YAML is read with JSON's data model: `yes`, `2024-01-01` and `1:30` are strings, keys are strings, nothing is
+written twice. What the values mean for an event is `expected`'s job.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.testing.matchers import MATCHERS, Matcher, matcher, nearest
+from airflow_provider_spark_lineage.testing.variables import has_variables
+
+Pairs = list[tuple[str, Any]]
+
+
+def read_tree(path: Path) -> Any:
+    """The value in the file; BadInputError names the file, the line and the cause."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadInputError(f"{path}: cannot be read ({error.strerror or error}).") from None
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"{path}: not UTF-8 ({error.reason} at byte {error.start}).") from None
+    try:
+        return _json_tree(text) if path.suffix == ".json" else _YamlTree().read(text)
+    except json.JSONDecodeError as error:
+        raise BadInputError(f"{path}, line {error.lineno}: not JSON ({error.msg}).") from None
+    except yaml.YAMLError as error:
+        raise BadInputError(f"{path}{_yaml_cause(error)}.") from None
+    except _NotationError as error:
+        raise BadInputError(f"{path}{error}.") from None
+    except RecursionError:
+        raise BadInputError(f"{path}: nested too deeply.") from None
+
+
+class _NotationError(Exception):
+    """Text that is proper YAML or JSON but not an expected value."""
+
+    def __init__(self, cause: str, line: int | None = None) -> None:
+        super().__init__(f"{'' if line is None else f', line {line}'}: {cause}")
+
+
+def _yaml_cause(error: yaml.YAMLError) -> str:
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return f": not YAML ({' '.join(str(error).split())})"
+    return f", line {error.problem_mark.line + 1}: not YAML ({error.problem})"
+
+
+def _json_tree(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_mapping, parse_constant=_no_constant)
+
+
+def _no_constant(text: str) -> Any:
+    raise _NotationError(f"`{text}` is no JSON number")
+
+
+def _mapping(pairs: Pairs, line: int | None = None) -> Any:
+    """An object, or the matcher that `{"$match": name, "value": argument}` stands for.
+
+    Every other key that begins with `$` is refused, which keeps them free for what is to come and finds
+    typing errors; `$$schema` is the key `$schema`.
+    """
+    seen: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in seen:
+            raise _NotationError(f"the key `{key}` is written twice", line)
+        seen[key] = value
+    if "$match" in seen:
+        return _matcher_object(seen, line)
+    for key in seen:
+        if key.startswith("$") and not key.startswith("$$"):
+            raise _NotationError(f"unknown key `{key}`; write `$match`, or `${key}` for the key itself", line)
+    return {key[1:] if key.startswith("$$") else key: value for key, value in seen.items()}
+
+
+def _matcher_object(keys: dict[str, Any], line: int | None) -> Matcher:
+    stray = sorted(set(keys) - {"$match", "value"})
+    if stray:
+        raise _NotationError(f"a `$match` object takes only `value` beside it, not `{stray[0]}`", line)
+    name, argument = keys["$match"], keys.get("value")
+    if not isinstance(name, str) or not isinstance(argument, str | None) or keys.get("value", "") is None:
+        raise _NotationError("`$match` and its `value` are strings", line)
+    return _matcher(name, argument, line)
+
+
+def _matcher(name: str, argument: str | None, line: int | None) -> Matcher:
+    try:
+        if argument is not None and has_variables(argument) and name in MATCHERS:
+            return Matcher(name, argument, _unresolved, MATCHERS[name].accepts_absence)
+        return matcher(name, argument)
+    except ValueError as error:
+        raise _NotationError(str(error), line) from None
+
+
+def _unresolved(actual: Any) -> str:
+    return "needs variables that were never filled in"
+
+
+_STANDARD = "tag:yaml.org,2002:"
+_PLAIN: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
+    (re.compile(r"|~|null"), lambda text: None),
+    (re.compile(r"true|false"), lambda text: text == "true"),
+    (re.compile(r"-?(0|[1-9][0-9]*)"), int),
+    (re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"), float),
+)
+"""What an unquoted YAML scalar means: JSON's values and nothing else; every other text is a string."""
+
+
+class _YamlTree:
+    """Builds the value from YAML's node graph, because PyYAML's constructors drop duplicates and lines."""
+
+    def __init__(self) -> None:
+        self._built: dict[int, Any] = {}
+        self._open: set[int] = set()
+
+    def read(self, text: str) -> Any:
+        # The C parser is ten times as fast and is missing only where libyaml was not there to build with.
+        loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+        node = yaml.compose(text, Loader=loader)
+        return None if node is None else self._value(node)
+
+    def _value(self, node: yaml.Node) -> Any:
+        if id(node) in self._built:
+            return self._built[id(node)]
+        line = node.start_mark.line + 1
+        if id(node) in self._open:
+            raise _NotationError("an alias that contains itself", line)
+        self._open.add(id(node))
+        value = self._built[id(node)] = self._new_value(node, line)
+        self._open.discard(id(node))
+        return value
+
+    def _new_value(self, node: yaml.Node, line: int) -> Any:
+        if not node.tag.startswith(_STANDARD):
+            return _tagged(node, line)
+        if isinstance(node, yaml.MappingNode):
+            return _mapping(self._pairs(node), line)
+        if isinstance(node, yaml.SequenceNode):
+            return [self._value(item) for item in node.value]
+        if node.tag != f"{_STANDARD}str":
+            raise _NotationError(
+                f"`!!{node.tag.removeprefix(_STANDARD)}` is not used in expected files", line
+            )
+        return _scalar(node)
+
+    def _pairs(self, node: yaml.MappingNode) -> Pairs:
+        merged: dict[str, Any] = {}
+        own: dict[str, Any] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode) or not isinstance(self._value(key), str):
+                raise _NotationError("a key is not a string; put it in quotes", line)
+            if key.value == "<<" and not key.style:
+                merged.update(self._merged(value, line))
+            elif key.value in own:
+                raise _NotationError(f"the key `{key.value}` is written twice", line)
+            else:
+                own[key.value] = self._value(value)
+        return list({**merged, **own}.items())
+
+    def _merged(self, node: yaml.Node, line: int) -> dict[str, Any]:
+        """What `<<: *name` or `<<: [*first, *second]` brings in; the first of several wins."""
+        parts = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        found: dict[str, Any] = {}
+        for part in reversed(parts):
+            if not isinstance(part, yaml.MappingNode):
+                raise _NotationError("`<<` takes an alias of a mapping", line)
+            found.update(self._pairs(part))
+        return found
+
+
+def _scalar(node: yaml.Node) -> Any:
+    # `style` is empty for plain scalars only; the type stubs do not know it on a node.
+    return node.value if getattr(node, "style", None) else _plain(node.value)
+
+
+def _tagged(node: yaml.Node, line: int) -> Matcher:
+    name = node.tag.removeprefix("!")
+    if not isinstance(node, yaml.ScalarNode):
+        known = "" if name in MATCHERS else f" ({nearest(name, MATCHERS)})"
+        raise _NotationError(f"the tag `!{name}` takes a string{known}", line)
+    return _matcher(name, node.value if node.value or node.style else None, line)
+
+
+def _plain(text: str) -> Any:
+    for pattern, convert in _PLAIN:
+        if pattern.fullmatch(text):
+            return convert(text)
+    return text

@@ -1,0 +1,81 @@
+"""Renders a report as lines for a person, each with a style that only a terminal sees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from airflow_provider_spark_lineage.testing.differences import Absent
+from airflow_provider_spark_lineage.testing.matchers import Matcher
+from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report, plain
+
+_LONGEST = 400
+"""Characters of a value that are shown; a whole facet would bury the difference in it."""
+
+NO_EVENTS = (
+    "No events at all. Likely causes:",
+    "  - OpenLineage is not active: it is disabled, or no transport is configured",
+    "  - the transport writes somewhere else: compare `log_file_path` and `append` with the place read here",
+    "  - the forked child that emits was killed: see `[openlineage] execution_timeout` and the task's log",
+)
+
+
+class Line(NamedTuple):
+    """One line and the style that a terminal shows it in."""
+
+    text: str
+    style: str = ""
+
+
+def lines(report: Report) -> Iterator[Line]:
+    """The report from top to bottom; the last line is the summary."""
+    for problem in report.problems:
+        yield Line(f"unreadable  {problem}", "yellow")
+    for group in report.by_event():
+        yield from _EVENT[group[0].kind](group)
+    if report.differences or report.problems:
+        yield Line("")
+    if not report.emitted:
+        yield from (Line(text, "yellow") for text in NO_EVENTS)
+    elif report.skipped:
+        yield Line(_skipped(report))
+    yield Line(report.summary, "bold green" if report.ok else "bold red")
+
+
+def _skipped(report: Report) -> str:
+    dags = ", ".join(sorted(report.skipped))
+    return (
+        f"{sum(report.skipped.values())} events of DAGs that the file does not name were not compared: {dags}"
+    )
+
+
+def _changed(group: tuple[Difference, ...]) -> Iterator[Line]:
+    yield Line(f"changed     {group[0].key}  ({group[0].where})", "bold")
+    for one in group:
+        yield Line(f"  {one.path or '(the event)'} {one.reason}", "cyan")
+        yield Line(f"    expected  {value_text(one.expected)}", "green")
+        yield Line(f"    actual    {value_text(one.actual)}", "red")
+
+
+def _missing(group: tuple[Difference, ...]) -> Iterator[Line]:
+    yield Line(f"missing     {group[0].key}  ({group[0].where})", "bold")
+    yield Line(f"  {group[0].reason}")
+    if group[0].candidates:
+        yield Line(f"  nearest emitted: {', '.join(group[0].candidates)}")
+
+
+def _unexpected(group: tuple[Difference, ...]) -> Iterator[Line]:
+    yield Line(f"unexpected  {group[0].key}  ({group[0].where})", "bold")
+    yield Line(f"  {group[0].reason}")
+
+
+_EVENT = {Kind.CHANGED: _changed, Kind.MISSING: _missing, Kind.UNEXPECTED: _unexpected}
+
+
+def value_text(value: Any) -> str:
+    """A value on one line, as JSON; a matcher as it is written in YAML."""
+    if isinstance(value, Absent | Matcher):
+        return str(value)
+    text = json.dumps(plain(value), ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"

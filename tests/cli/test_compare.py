@@ -1,0 +1,157 @@
+"""`spark-lineage compare` as a user runs it: what it prints and its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from airflow_provider_spark_lineage.cli import main
+
+KEY = "dag.task.event.start"
+EVENT = {"eventType": "START", "run": {"v": "/abs/x"}, "job": {"name": "dag.task"}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "expected.yaml").write_text(f"{KEY}:\n  run: {{v: '${{DATA}}/x'}}\n")
+    (tmp_path / "events.jsonl").write_text(json.dumps(EVENT) + "\n")
+    return tmp_path
+
+
+def run(folder: Path, *more: str, expected: str = "expected.yaml", events: str = "events.jsonl") -> Result:
+    places = ["--expected", str(folder / expected), "--events", str(folder / events)]
+    return CliRunner().invoke(main, ["compare", *places, *more])
+
+
+def test_all_match(folder):
+    """Exit code 0 and the summary when all is as expected."""
+    result = run(folder, "--var", "DATA=/abs")
+    assert (result.exit_code, result.output) == (0, "1 events match, 0 differ\n")
+
+
+def test_some_differ(folder):
+    """Exit code 1, every difference and the summary, without colour codes in a pipe."""
+    result = run(folder, "--var", "DATA=/other")
+    assert result.exit_code == 1
+    assert result.stdout.endswith("\n0 events match, 1 differ\n")
+    assert 'expected  "/other/x"' in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_json(folder):
+    """`--json` prints the same report for a program."""
+    result = run(folder, "--var", "DATA=/other", "--json")
+    report: dict[str, Any] = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert (report["summary"], report["ok"]) == ("0 events match, 1 differ", False)
+    (one,) = report["differences"]
+    assert (one["key"], one["path"], one["expected"], one["actual"]) == (KEY, "run.v", "/other/x", "/abs/x")
+
+
+def test_json_shows_matchers_as_objects(folder):
+    """A matcher in JSON output has the form that a JSON expected file uses."""
+    (folder / "expected.yaml").write_text(f'{KEY}:\n  run: {{v: !number ">= 1", w: 1}}\n')
+    first, second = json.loads(run(folder, "--json").stdout)["differences"]
+    assert first["expected"] == {"$match": "number", "value": ">= 1"}
+    assert "actual" not in second
+
+
+def test_folders(folder):
+    """Expected files and events may both be folders."""
+    (folder / "in").mkdir()
+    (folder / "in" / "ol-1.json").write_text(json.dumps(EVENT, indent=2))
+    result = run(folder, "--var", "DATA=/abs", expected=".", events="in")
+    assert result.exit_code == 0
+
+
+def test_no_events(folder):
+    """Nothing emitted is a failure with its likely causes, not bad input."""
+    (folder / "events.jsonl").write_text("")
+    result = run(folder, "--var", "DATA=/abs")
+    assert result.exit_code == 1
+    assert "No events at all" in result.stdout
+
+
+def test_a_torn_line_is_bad_input(folder):
+    """A torn event is named and makes exit code 2 where all else matches; a difference still makes it 1."""
+    with (folder / "events.jsonl").open("a") as file:
+        file.write('{"eventType": "COMP')
+    result = run(folder, "--var", "DATA=/abs")
+    assert result.exit_code == 2
+    assert "events.jsonl, line 2" in result.stdout
+    assert result.stdout.endswith("1 events match, 0 differ\n")
+    assert run(folder, "--var", "DATA=/other").exit_code == 1
+
+
+def test_nothing_readable_is_bad_input(folder):
+    """A file that holds no event at all is the wrong file, not a run without events."""
+    (folder / "events.jsonl").write_text("hello\n")
+    assert run(folder, "--var", "DATA=/abs").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        (None, [], "expected.yaml: no such file"),
+        ("a: }\n", [], "expected.yaml, line 1: not YAML"),
+        (
+            f"{KEY}:\n  run: !uudi\n",
+            [],
+            "expected.yaml, line 2: unknown matcher `uudi`; did you mean `uuid`?",
+        ),
+        (f"{KEY}: {{run: '${{X}}'}}\n", [], "the variable ${X} has no value"),
+        (f"{KEY}: {{}}\n", ["--var", "DATA"], "--var DATA: not NAME=VALUE"),
+        (f"{KEY}: {{}}\n", ["--events", "/nowhere/at/all"], "/nowhere/at/all: no such file or folder"),
+    ],
+)
+def test_bad_input(folder, content, arguments, message):
+    """Exit code 2 and one sentence that names file and cause; no traceback, nothing on standard output."""
+    (folder / "expected.yaml").unlink()
+    if content is not None:
+        (folder / "expected.yaml").write_text(content)
+    result = run(folder, *arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_colour_on_a_terminal(folder):
+    """A person at a terminal sees colours; the words are the same."""
+    leader, follower = pty.openpty()
+    code = "from airflow_provider_spark_lineage.cli import main; main()"
+    command = [sys.executable, "-c", code, "compare", "--expected", str(folder / "expected.yaml")]
+    command += ["--events", str(folder / "events.jsonl"), "--var", "DATA=/other"]
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    environment.pop("NO_COLOR", None)
+    process = subprocess.run(command, stdout=follower, env=environment, check=False)
+    os.close(follower)
+    output = os.read(leader, 65536).decode()
+    os.close(leader)
+    assert process.returncode == 1
+    assert "\x1b[" in output
+    assert "0 events match, 1 differ" in output
+
+
+def test_needs_neither_airflow_nor_spark(folder):
+    """Comparing is reading JSON: it starts fast because it imports nothing heavy."""
+    code = (
+        "import sys\n"
+        "from airflow_provider_spark_lineage.cli import main\n"
+        "try:\n    main()\n"
+        "finally:\n"
+        "    heavy = {'airflow', 'pyspark', 'openlineage', 'rich', 'pytest'} & set(sys.modules)\n"
+        "    assert not heavy, heavy\n"
+    )
+    command = [sys.executable, "-c", code, "compare", "--expected", str(folder / "expected.yaml")]
+    command += ["--events", str(folder / "events.jsonl"), "--var", "DATA=/abs"]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stdout) == (0, "1 events match, 0 differ\n"), process.stderr

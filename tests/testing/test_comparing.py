@@ -1,0 +1,362 @@
+"""How events are compared: subsets, sets, the best assignment, scope, and what a person reads."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.testing import (
+    ABSENT,
+    Events,
+    Expected,
+    Kind,
+    Report,
+    compare,
+    read_expected,
+)
+
+KEY = "dag.task.event.start"
+
+
+def start(task: str = "task", dag: str = "dag", **parts: Any) -> dict[str, Any]:
+    return {"eventType": "START", "run": {}, "job": {"name": f"{dag}.{task}"}, **parts}
+
+
+def check(expected: Any, *events: dict[str, Any], **options: Any) -> Report:
+    return compare(Expected.of({KEY: expected}), Events.of(events), **options)
+
+
+def paths(report: Report) -> list[tuple[str, str]]:
+    return [(one.path, one.reason) for one in report.differences]
+
+
+def test_objects_are_a_subset():
+    """What the expectation does not name may be there."""
+    assert check({"run": {}}, start(run={"facets": {"airflow": 1}}, producer="x")).ok
+    assert check({}, start()).ok
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual"),
+    [
+        (1, True),
+        (True, 1),
+        (0, False),
+        ("5", 5),
+        (5, "5"),
+        (None, ABSENT),
+        (None, 0),
+        ("", None),
+        ([], {}),
+        ({}, []),
+    ],
+)
+def test_values_are_never_converted(expected, actual):
+    """Python's idea of equality is not JSON's: true is not 1, null is not absent."""
+    run = {} if actual is ABSENT else {"v": actual}
+    assert [path for path, _ in paths(check({"run": {"v": expected}}, start(run=run)))] == ["run.v"]
+
+
+def test_one_and_one_point_zero_are_the_same_number():
+    """JSON has one kind of number; whoever wants an integer writes `!integer`."""
+    assert check({"run": {"v": 1}}, start(run={"v": 1.0})).ok
+
+
+def test_identity_lists_are_sets():
+    """Order means nothing where namespace and name, or the name, say who an element is."""
+    datasets = [{"namespace": "file", "name": name, "facets": {"x": name}} for name in "abc"]
+    assert check({"inputs": datasets}, start(inputs=datasets[::-1])).ok
+
+
+def test_identity_lists_are_exact():
+    """Missing and unexpected elements are both reported, each by its name."""
+    a, b, c = ({"namespace": "file", "name": name} for name in "abc")
+    assert paths(check({"inputs": [a, b]}, start(inputs=[c, a]))) == [
+        ("inputs[file b]", "is not in the list"),
+        ("inputs[file c]", "is not expected in the list"),
+    ]
+    assert paths(check({"inputs": []}, start(inputs=[c]))) == [
+        ("inputs[file c]", "is not expected in the list")
+    ]
+    assert paths(check({"inputs": [a]}, start(inputs=[a, a]))) == [
+        ("inputs[file a]", "is not expected in the list")
+    ]
+
+
+def test_same_name_in_two_namespaces():
+    """The namespace belongs to the identity."""
+    one, other = ({"namespace": namespace, "name": "t", "v": namespace} for namespace in ("s3://a", "s3://b"))
+    assert check({"inputs": [one, other]}, start(inputs=[other, one])).ok
+    changed = {**other, "v": "x"}
+    assert paths(check({"inputs": [one, other]}, start(inputs=[changed, one]))) == [
+        ("inputs[s3://b t].v", "has another value")
+    ]
+
+
+def test_elements_without_identity_are_reported_one_by_one():
+    """An actual element without a name does not spoil the comparison of the others."""
+    a, b = ({"namespace": "file", "name": name} for name in "ab")
+    report = check({"inputs": [a, b]}, start(inputs=[b, {"namespace": "file"}, a]))
+    assert paths(report) == [("inputs[1]", "is not expected in the list")]
+
+
+def test_other_lists_are_exact_and_ordered():
+    """Scalars, and objects that do not say who they are, have an order and a number."""
+    assert paths(check({"run": {"v": [1, 2]}}, start(run={"v": [2, 1]}))) == [
+        ("run.v[0]", "has another value"),
+        ("run.v[1]", "has another value"),
+    ]
+    assert paths(check({"run": {"v": [1]}}, start(run={"v": [1, 1]}))) == [("run.v", "has 2 elements, not 1")]
+    assert paths(check({"run": {"v": [{"a": 1}, {"a": 2}]}}, start(run={"v": [{"a": 2}, {"a": 1}]}))) == [
+        ("run.v[0].a", "has another value"),
+        ("run.v[1].a", "has another value"),
+    ]
+
+
+def test_transformations_are_a_multiset():
+    """The order of transformations means nothing, their number does."""
+    a, b = {"type": "DIRECT", "subtype": "IDENTITY"}, {"type": "INDIRECT", "subtype": "FILTER"}
+    assert check({"run": {"transformations": [a, b, b]}}, start(run={"transformations": [b, a, b]})).ok
+    assert (
+        len(paths(check({"run": {"transformations": [a, b, b]}}, start(run={"transformations": [a, a, b]}))))
+        == 2
+    )
+    assert (
+        len(paths(check({"run": {"transformations": [a, b]}}, start(run={"transformations": [b, a, b]}))))
+        == 1
+    )
+    assert paths(check({"run": {"transformations": []}}, start(run={"transformations": [a]})))
+
+
+def test_a_matcher_as_name(tmp_path):
+    """A matcher as dataset name takes what nobody asked for by name, and only what it accepts."""
+    file = tmp_path / "dag.yaml"
+    file.write_text(
+        f"""
+{KEY}:
+  inputs:
+    - {{namespace: file, name: !regex "/tmp/.*", v: 1}}
+    - {{namespace: file, name: /tmp/known, v: 2}}
+"""
+    )
+    known = {"namespace": "file", "name": "/tmp/known", "v": 2}  # noqa: S108 - a name, not a file
+
+    def report(name: str, value: int) -> Report:
+        found = {"namespace": "file", "name": name, "v": value}
+        return compare(read_expected(file), Events.of([start(inputs=[known, found])]))
+
+    assert report("/tmp/x", 1).ok  # noqa: S108
+    assert paths(report("/tmp/x", 3)) == [("inputs[file /tmp/x].v", "has another value")]  # noqa: S108
+    assert [reason for _, reason in paths(report("/var/x", 1))] == [
+        "is not in the list",
+        "is not expected in the list",
+    ]
+
+
+def test_a_name_weighs_more_than_what_it_names(tmp_path):
+    """Two matchers as names are told apart by the names they accept, however wrong the rest is."""
+    file = tmp_path / "dag.yaml"
+    file.write_text(
+        f"""
+{KEY}:
+  inputs:
+    - {{name: !regex "a.*", x: 1, y: 1}}
+    - {{name: !regex "b.*", x: 2, y: 2}}
+"""
+    )
+    report = compare(
+        read_expected(file),
+        Events.of([start(inputs=[{"name": "a1", "x": 2, "y": 2}, {"name": "b1", "x": 1, "y": 1}])]),
+    )
+    assert [path for path, _ in paths(report)] == [
+        f"inputs[{name}].{v}" for name in ("a1", "b1") for v in "xy"
+    ]
+
+
+def test_the_best_assignment_is_taken():
+    """A loose expectation does not use up the event that a strict one needs, in whatever order they stand."""
+    loose, strict = {"run": {}}, {"run": {"v": 1}}
+    one, two = start(run={"v": 1}), start(run={"v": 2})
+    for expected in ([loose, strict], [strict, loose]):
+        for events in ([one, two], [two, one]):
+            assert check(expected, *events).summary == "2 events match, 0 differ"
+
+
+def test_the_nearest_event_is_shown():
+    """What does not match is set beside the event that differs least, by its map_index before all else."""
+
+    def mapped(index: int, rows: int) -> dict[str, Any]:
+        return {"airflow": {"taskInstance": {"map_index": index}}, "a": rows, "b": rows, "c": rows}
+
+    expected = [{"run": {"facets": mapped(index, 10 * index)}} for index in range(3)]
+    events = [start(run={"facets": mapped(index, rows)}) for index, rows in ((2, 10), (1, 20), (0, 0))]
+    report = check(expected, *events)
+    assert report.summary == "1 events match, 2 differ"
+    assert {one.where for one in report.differences} == {"event 1, map_index 2", "event 2, map_index 1"}
+    assert all("map_index" not in path for path, _ in paths(report))
+
+
+def test_a_match_may_be_given_up_for_the_nearest():
+    """Of two ways to match as many events, the one that leaves the smaller difference is taken."""
+    first, second = ({"taskInstance": {"map_index": index}, "v": index} for index in (0, 1))
+    wrong = {**second, "v": 99}
+    events = [start(run={"facets": {"airflow": facet}}) for facet in (wrong, first)]
+    report = check([{"run": {}}, {"run": {"facets": {"airflow": second}}}], *events)
+    assert report.summary == "1 events match, 1 differ"
+    assert paths(report) == [("run.facets.airflow.v", "has another value")]
+
+
+def test_fewest_events_differ():
+    """One event that differs in much is reported rather than two that differ in little each."""
+    report = check(
+        [{"run": {"x": 0}}, {"run": {"x": 2, "p": 0, "q": 0}}],
+        start(run={"x": 0, "p": 0, "q": 0}),
+        start(run={"x": 1, "p": 9, "q": 9}),
+    )
+    assert report.summary == "1 events match, 1 differ"
+    assert [path for path, _ in paths(report)] == ["run.x", "run.p", "run.q"]
+
+
+def test_many_choices_are_moved_until_all_fit(tmp_path):
+    """Where every expectation accepts two events, all find one, although each first takes another's."""
+    count = 60
+    expected = [{"run": {"v": {"$match": "regex", "value": f"{n}|{n + 1}"}}} for n in range(count - 1)]
+    last = {"run": {"v": {"$match": "regex", "value": "0"}}}
+    (tmp_path / "dag.json").write_text(json.dumps({KEY: [*expected, last]}))
+    events = Events.of([start(run={"v": str(n)}) for n in range(count)])
+    assert compare(read_expected(tmp_path / "dag.json"), events).summary == f"{count} events match, 0 differ"
+
+
+def test_a_thousand_mapped_instances():
+    """Above the size where all assignments are tried, what tells events apart still finds the right one."""
+    facets = [{"airflow": {"taskInstance": {"map_index": index}}, "v": index % 7} for index in range(1000)]
+    expected = [{"run": {"facets": facet}} for facet in facets]
+    events = [start(run={"facets": dict(facet)}) for facet in facets]
+    random.Random(1).shuffle(events)  # noqa: S311 - a fixed order, no secret
+    assert check(expected, *events).ok
+    for event in events[:200]:
+        event["run"]["facets"]["v"] = "wrong"
+    report = check(expected, *events)
+    assert report.summary == "800 events match, 200 differ"
+    assert {one.path for one in report.differences} == {"run.facets.v"}
+
+
+def test_more_or_fewer_events_than_expected():
+    """With several events per key both the missing and the surplus ones are counted."""
+    assert check([{}, {}], start()).summary == "1 events match, 1 differ"
+    assert check([{}], start(), start(), start()).summary == "1 events match, 2 differ"
+
+
+def test_missing_event_names_its_nearest_keys():
+    """A misspelt or renamed event is found by its likeness."""
+    (missing, unexpected) = check({}, start("tasks")).differences
+    assert (missing.kind, missing.candidates) == (Kind.MISSING, ("dag.tasks.event.start",))
+    assert unexpected.kind is Kind.UNEXPECTED
+
+
+def test_one_file_speaks_for_its_own_dags(tmp_path):
+    """Events of other DAGs are counted, named and not compared; a folder speaks for all of them."""
+    (tmp_path / "dag.yaml").write_text(f"{KEY}: {{}}\n")
+    events = Events.of([start(), start(dag="dag2"), start("new")])
+    report = compare(read_expected(tmp_path / "dag.yaml"), events)
+    assert [one.key for one in report.differences] == ["dag.new.event.start"]
+    assert report.skipped == {"dag2": 1}
+    assert "1 events of DAGs that the file does not name were not compared: dag2" in report.text()
+    for wide in (
+        compare(read_expected(tmp_path), events),
+        compare(read_expected(tmp_path / "dag.yaml"), events, scope="all"),
+    ):
+        assert [one.key for one in wide.differences] == ["dag2.task.event.start", "dag.new.event.start"]
+
+
+def test_child_runs_are_in_the_scope_of_their_dag(tmp_path):
+    """A child run with a name of its own is not overlooked: its root tells the DAG."""
+    (tmp_path / "dag.yaml").write_text(f"{KEY}: {{}}\n")
+    parent = {"job": {"name": "dag.task"}, "root": {"job": {"name": "dag"}}}
+    child = {"eventType": "START", "run": {"facets": {"parent": parent}}, "job": {"name": "app.step"}}
+    report = compare(read_expected(tmp_path / "dag.yaml"), Events.of([start(), child]))
+    assert [one.key for one in report.differences] == ["app.step.event.start"]
+
+
+def test_no_events_at_all():
+    """Nothing emitted never passes, and the likely causes are said."""
+    report = check({})
+    assert report.summary == "0 events match, 1 differ"
+    assert not report.ok
+    for cause in ("OpenLineage is not active", "log_file_path", "execution_timeout"):
+        assert cause in report.text()
+
+
+def test_problems_are_not_ok():
+    """What could not be read could have been an unexpected event, so it is never a pass."""
+    events = Events(Events.of([start()]).items, ("events.jsonl, line 2: not JSON.",))
+    report = compare(Expected.of({KEY: {}}), events)
+    assert (report.summary, report.ok) == ("1 events match, 0 differ", False)
+    assert "unreadable  events.jsonl, line 2: not JSON." in report.text()
+
+
+def test_the_text_of_a_report(tmp_path):
+    """A person sees each event once, each path with expected beside actual, and the summary last."""
+    file = tmp_path / "dag.yaml"
+    file.write_text(
+        f"""
+{KEY}:
+  run: {{v: !number ">= 1", odd.key: a, facet: {{x: 1, y: !uuid }}}}
+  outputs: [{{namespace: file, name: /out, v: 1}}]
+dag.task.event.complete: {{}}
+"""
+    )
+    events = Events.of([start(run={"v": "5", "odd.key": None}, outputs=[]), start("extra")])
+    assert (
+        compare(read_expected(file), events).text()
+        == f"""\
+changed     dag.task.event.start  (event 1)
+  run.v is not a number but a string
+    expected  !number ">= 1"
+    actual    "5"
+  run."odd.key" is not a string but null
+    expected  "a"
+    actual    null
+  run.facet is absent
+    expected  {{"x": 1, "y": {{"$match": "uuid"}}}}
+    actual    (absent)
+  outputs[file /out] is not in the list
+    expected  {{"namespace": "file", "name": "/out", "v": 1}}
+    actual    (absent)
+missing     dag.task.event.complete  (expected in {file})
+  no event with this key was emitted
+  nearest emitted: dag.task.event.start, dag.extra.event.start
+unexpected  dag.extra.event.start  (event 2)
+  nothing with this key is expected
+
+0 events match, 3 differ"""
+    )
+
+
+def test_long_values_are_cut(tmp_path):
+    """A value longer than a few lines would hide where it differs."""
+    text = check({"run": {"v": "x"}}, start(run={"v": "y" * 10_000})).text()
+    assert "(10002 characters)" in text
+    assert len(text) < 1000
+
+
+def test_many_events_take_seconds():
+    """10,000 events against 500 expectations: a comparison in the square of that takes minutes."""
+    facets = {"schema": {"fields": [{"name": f"f{number}", "type": "string"} for number in range(20)]}}
+    outputs = [{"namespace": "file", "name": "/out", "facets": facets}]
+    spread = {f"dag.t{number}.event.start": {"outputs": outputs} for number in range(500)}
+    shared = {KEY: [{"run": {"v": number}, "outputs": outputs} for number in range(500)]}
+    one_key = [start(run={"v": number}, outputs=outputs) for number in range(10_000)]
+    many_keys = [start(f"t{number}", outputs=outputs) for number in range(10_000)]
+    other_keys = [start(f"x{number}", outputs=outputs) for number in range(10_000)]
+    before = time.process_time()
+    assert compare(Expected.of(spread), Events.of(many_keys)).summary == "500 events match, 9500 differ"
+    assert compare(Expected.of(spread), Events.of(other_keys)).summary == "0 events match, 10500 differ"
+    assert compare(Expected.of(shared), Events.of(one_key)).summary == "500 events match, 9500 differ"
+    wrong = [{"run": {"v": -1}, "outputs": outputs}] * 500
+    assert compare(Expected.of({KEY: wrong}), Events.of(one_key)).summary == "0 events match, 10000 differ"
+    assert time.process_time() - before < 30
