@@ -1,8 +1,9 @@
 """Merges the executions of one task, in their order, into the lineage of the task.
 
 What a task reads from outside is an input, what it writes is an output, and a column that went through
-a dataset that the task wrote and read back is traced to where it came from. The cost of one more
-execution does not depend on how many there were before.
+a dataset that the task wrote and read back is traced to where it came from. A column that was born in
+such a dataset (of literals, of rows made in Python) is traced to it and no further: the dataset is then
+an input as well. The cost of one more execution does not depend on how many there were before.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ class Composer:
 
     def __init__(self) -> None:
         self._inputs: dict[DatasetId, Input] = {}
+        self._read_back: dict[DatasetId, Input] = {}
         self._claims: dict[DatasetId, _Claim] = {}
         self._contents: dict[DatasetId, _Content] = {}
         self._gaps: dict[Gap, None] = {}
@@ -84,8 +86,8 @@ class Composer:
         self._failures.extend(lineage.failures)
         for one in lineage.inputs:
             content = self._contents.get(one.dataset.id)
-            if content is None or content.from_outside:
-                self._read(one)
+            outside = content is None or content.from_outside
+            _add_input(self._inputs if outside else self._read_back, one)
         # Every output is resolved against what there was before this execution wrote anything.
         resolved = [(output, *self._resolve(output)) for output in lineage.outputs]
         for output, edges, inputs in resolved:
@@ -109,12 +111,6 @@ class Composer:
             failures=tuple(self._failures),
         )
 
-    def _read(self, one: Input) -> None:
-        before = self._inputs.get(one.dataset.id)
-        if before is not None:
-            one = Input(_merged(before.dataset, one.dataset), added(before.statistics, one.statistics))
-        self._inputs[one.dataset.id] = one
-
     def _resolve(self, output: Output) -> tuple[set[Edge], set[DatasetId]]:
         """Trace an output's edges through what the task itself wrote before."""
         edges: set[Edge] = set()
@@ -129,6 +125,9 @@ class Composer:
                 edges.update(replace(edge, column="") for edge in content.rows)
         for edge in output.edges:
             edges |= self._trace(edge, output)
+        for born in {edge.source for edge in edges} & set(self._read_back):
+            inputs.add(born)
+            self._inputs.setdefault(born, self._read_back[born])
         return edges, inputs
 
     def _trace(self, edge: Edge, output: Output) -> set[Edge]:
@@ -141,8 +140,11 @@ class Composer:
                 reason = f"`{edge.field}` was read back from {edge.source.name}, where the task wrote no such column"
                 self._gaps[Gap("composition", reason, output.dataset.id, edge.column)] = None
             return traced
+        origins = content.columns[edge.field]
+        if not origins:
+            return {edge}
         step = Transformation(edge.kind, edge.masking)
-        for origin in content.columns[edge.field]:
+        for origin in origins:
             path = step.after(Transformation(origin.kind, origin.masking))
             traced.add(replace(origin, kind=path.kind, masking=path.masking, column=edge.column))
         return traced
@@ -179,6 +181,23 @@ class Composer:
         else:
             mode = Mode.CREATE if claim.output.mode is Mode.CREATE else output.mode
             claim.output = replace(output, mode=mode, dataset=_merged(claim.output.dataset, output.dataset))
+
+
+def _add_input(inputs: dict[DatasetId, Input], one: Input) -> None:
+    """Add one read of a dataset to those that there were.
+
+    Spark reads a CSV or JSON file as text to infer its schema: that is no read of a column `value`.
+    """
+    before = inputs.get(one.dataset.id)
+    if before is not None and _is_text(before) == _is_text(one):
+        one = Input(_merged(before.dataset, one.dataset), added(before.statistics, one.statistics))
+    elif before is not None and _is_text(one):
+        return
+    inputs[one.dataset.id] = one
+
+
+def _is_text(one: Input) -> bool:
+    return one.dataset.identity.file_format == "text"
 
 
 def _merged(before: Dataset, now: Dataset) -> Dataset:

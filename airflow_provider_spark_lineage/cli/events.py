@@ -1,0 +1,33 @@
+"""`spark-lineage events`: a recorded run as OpenLineage events."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from airflow_provider_spark_lineage.cli.recorded import Opened
+
+
+@click.command("events")
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--namespace", default="default", show_default=True, help="OpenLineage namespace of the jobs.")
+@click.option("--job", default="", help="Name of the run's job; the script's or the application's by default.")
+@click.option("--repeat-dataset-edges", is_flag=True, help="Repeat edges of the whole dataset on every field.")
+def command(directory: Path, namespace: str, job: str, repeat_dataset_edges: bool) -> None:
+    """Print the run whose records lie in DIRECTORY as OpenLineage events, one JSON object on a line.
+
+    START and COMPLETE or FAIL of the whole run, and of each execution that touched a dataset as its child.
+    """
+    opened = Opened(directory)
+    exit_code = opened.about.get("exit_code")
+    events = opened.recorded.events(
+        namespace=namespace,
+        job=job or str(opened.about.get("job", "")),
+        failed=bool(exit_code) if isinstance(exit_code, int) else None,
+        dataset_edges_per_field=repeat_dataset_edges,
+    )
+    for event in events:
+        click.echo(json.dumps(event, ensure_ascii=False))
+    opened.close()

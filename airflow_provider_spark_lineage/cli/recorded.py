@@ -1,0 +1,54 @@
+"""What `explain` and `events` share: opening a folder of records and telling what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from airflow_provider_spark_lineage.pipeline import Execution, Recorded, Run
+from airflow_provider_spark_lineage.record import RecordError
+
+RUN_FILE = "run.json"
+"""Beside the records: what `spark-lineage run` knows of the script and Spark does not."""
+
+
+class Opened:
+    """A folder of records that was read once; problems are printed as they should be."""
+
+    def __init__(self, directory: Path) -> None:
+        self.recorded = Recorded(directory)
+        try:
+            self.run: Run = self.recorded.run()
+        except RecordError as error:
+            refuse(str(error))
+        if not self.run.applications:
+            refuse("; ".join(self.run.problems))
+        self.about = _read_about(directory)
+
+    def executions(self) -> list[Execution]:
+        """Return every execution of the folder."""
+        return list(self.recorded.executions())
+
+    def close(self) -> NoReturn:
+        """End the command: code 2 and a sentence for each record that could not be used, 0 if all could."""
+        for problem in self.run.problems:
+            click.echo(f"spark-lineage: {problem}", err=True)
+        raise SystemExit(2 if self.run.problems else 0)
+
+
+def refuse(sentence: str) -> NoReturn:
+    """End the command with one sentence and code 2."""
+    click.echo(f"spark-lineage: {sentence}", err=True)
+    raise SystemExit(2)
+
+
+def _read_about(directory: Path) -> dict[str, Any]:
+    """Return what `run` left beside the records; nothing when another program wrote them."""
+    try:
+        about = json.loads((directory / RUN_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return about if isinstance(about, dict) else {}

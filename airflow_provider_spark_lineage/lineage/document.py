@@ -1,0 +1,83 @@
+"""Writes a lineage down as plain JSON, for programs that want the model and not OpenLineage events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Gap, Input, Lineage, Output, Statistics
+from airflow_provider_spark_lineage.sources.dataset import DatasetId
+
+
+def document(lineage: Lineage) -> dict[str, Any]:
+    """Return the lineage as a JSON object; names are those of the model, unknown counts are left out."""
+    return {
+        "inputs": [_input(one) for one in lineage.inputs],
+        "outputs": [_output(one) for one in lineage.outputs],
+        "gaps": [_gap(gap) for gap in lineage.gaps],
+        "failures": [
+            {
+                "error_class": failure.error_class,
+                "sql_state": failure.sql_state,
+                "message": failure.message,
+                "execution": failure.execution,
+            }
+            for failure in lineage.failures
+        ],
+    }
+
+
+def _input(one: Input) -> dict[str, Any]:
+    return {**_dataset(one.dataset), "statistics": _statistics(one.statistics)}
+
+
+def _output(output: Output) -> dict[str, Any]:
+    return {
+        **_dataset(output.dataset),
+        "mode": output.mode.value,
+        "statistics": _statistics(output.statistics),
+        "inputs": [_id(identifier) for identifier in output.inputs],
+        "edges": [_edge(edge) for edge in output.edges],
+    }
+
+
+def _dataset(dataset: Dataset) -> dict[str, Any]:
+    identity = dataset.identity
+    return {
+        **_id(identity.id),
+        "uri": identity.uri,
+        "format": identity.file_format,
+        "symlinks": [
+            {"namespace": link.namespace, "name": link.name, "type": link.type} for link in identity.symlinks
+        ],
+        "locations": list(identity.locations),
+        "fields": [{"name": field.name, "type": field.type} for field in dataset.fields],
+    }
+
+
+def _edge(edge: Edge) -> dict[str, Any]:
+    return {
+        "column": edge.column or None,
+        "source": _id(edge.source),
+        "field": edge.field,
+        "type": edge.kind.type,
+        "subtype": edge.kind.subtype,
+        "masking": edge.masking,
+    }
+
+
+def _gap(gap: Gap) -> dict[str, Any]:
+    return {
+        "where": gap.where,
+        "reason": gap.reason,
+        "output": _id(gap.output) if gap.output else None,
+        "column": gap.column or None,
+    }
+
+
+def _id(identifier: DatasetId) -> dict[str, str]:
+    return {"namespace": identifier.namespace, "name": identifier.name}
+
+
+def _statistics(statistics: Statistics) -> dict[str, int]:
+    named = {"rows": statistics.rows, "size_bytes": statistics.size_bytes, "files": statistics.files}
+    return {name: value for name, value in named.items() if value is not None}
