@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.lineage.model import Failure, Gap, Lineage
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.record import Record, read_records, record_paths
+from airflow_provider_spark_lineage.sources import is_internal
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets import events as facet_events
@@ -54,9 +55,14 @@ def failure_of(record: Record) -> Failure | None:
 
 
 def executions(records: Iterable[Record]) -> Iterator[Execution]:
-    """Yield one execution for each user action: a command and the write that it ran inside are one."""
+    """Yield one execution for each user action.
+
+    A command and the write that it ran inside are one; what Spark does for itself is none.
+    """
     held: tuple[Record, ExecutionLineage] | None = None
     for record in records:
+        if any(is_internal(entry.get("probed") or {}) for entry in record.facts):
+            continue
         found = execution_lineage(record)
         if held is not None:
             if found.wraps and absorbs(found, held[1]):
@@ -132,7 +138,9 @@ class Recorded:
         for number, execution in enumerate(self.executions(told), 1):
             record = execution.record
             composer.add(execution.lineage)
-            applications[Application(record.application_id, record.application_name, record.spark_version)] = None
+            applications[
+                Application(record.application_id, record.application_name, record.spark_version)
+            ] = None
             summaries.append(
                 ExecutionSummary(
                     number, record.name, record.started_at, record.ended_at, record.failed, record.sql

@@ -184,20 +184,11 @@ class Composer:
 
 
 def _add_input(inputs: dict[DatasetId, Input], one: Input) -> None:
-    """Add one read of a dataset to those that there were.
-
-    Spark reads a CSV or JSON file as text to infer its schema: that is no read of a column `value`.
-    """
+    """Add one read of a dataset to those that there were."""
     before = inputs.get(one.dataset.id)
-    if before is not None and _is_text(before) == _is_text(one):
+    if before is not None:
         one = Input(_merged(before.dataset, one.dataset), added(before.statistics, one.statistics))
-    elif before is not None and _is_text(one):
-        return
     inputs[one.dataset.id] = one
-
-
-def _is_text(one: Input) -> bool:
-    return one.dataset.identity.file_format == "text"
 
 
 def _merged(before: Dataset, now: Dataset) -> Dataset:

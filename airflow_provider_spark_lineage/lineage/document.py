@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Gap, Input, Lineage, Output, Statistics
+from airflow_provider_spark_lineage.lineage.model import (
+    Dataset,
+    Edge,
+    Gap,
+    Input,
+    Lineage,
+    Output,
+    Statistics,
+)
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 

@@ -33,3 +33,8 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         if identities:
             return identities
     return ()
+
+
+def is_internal(facts: Facts) -> bool:
+    """Say whether Spark read a relation for itself, to infer a schema for example."""
+    return any(source.is_internal(facts) for source in SOURCES)

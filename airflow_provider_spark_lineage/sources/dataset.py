@@ -85,3 +85,6 @@ class Source:
     identify: Callable[[Facts], Tuple[Identity, ...]] = field(repr=False)
     """Facts to identities; several when one relation reads several places, none when the facts
     do not belong to this source."""
+
+    is_internal: Callable[[Facts], bool] = field(default=lambda _: False, repr=False)
+    """Facts of a read that Spark does for itself and the user did not ask for."""

@@ -20,6 +20,7 @@ PROBES = (
         accessors={
             "paths": "relation.location.rootPaths[]",
             "format": "relation.fileFormat",
+            "option_names": "relation.options.keySet[]",
             "table": "catalogTable?.identifier.nameParts[]",
             "warehouse": _WAREHOUSE,
         },
@@ -212,4 +213,12 @@ def _symlinks(facts: Facts) -> Tuple[Symlink, ...]:
     return (Symlink(namespace=warehouse, name=".".join(table)),)
 
 
-SOURCE = Source(name="files", probes=PROBES, identify=identify)
+def is_schema_inference(facts: Facts) -> bool:
+    """Say whether Spark reads a CSV or JSON file as text to infer its schema.
+
+    `TextInputCSVDataSource` and `TextInputJsonDataSource` set this option (DataSource.GLOB_PATHS_KEY), no user does.
+    """
+    return "__globpaths__" in facts.get("option_names", ())
+
+
+SOURCE = Source(name="files", probes=PROBES, identify=identify, is_internal=is_schema_inference)
