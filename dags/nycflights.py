@@ -92,9 +92,9 @@ def typed_flights(bronze: DataFrame) -> DataFrame:
     from pyspark.sql import functions as sf
 
     # Spark's Python workers cannot import a DAG file: a UDF is defined where it is used, and uses nothing
-    # of the module around it.
+    # of the module around it. Without type hints, which Spark would take for a choice of pandas or Arrow.
     @sf.udf("string")
-    def part_of_day(hour: int) -> str:
+    def part_of_day(hour):
         if hour < 12:
             return "morning"
         return "afternoon" if hour < 18 else "evening"

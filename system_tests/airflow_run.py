@@ -88,23 +88,25 @@ def ignore(progress: TaskProgress) -> None:
 
 def migrate(home: Path) -> Path:
     """Make Airflow's metadata under `home`, if they are not there yet, and return the SQLite file."""
-    database = home / "airflow.db"
+    database, unfinished = home / "airflow.db", home / "unfinished.db"
     if not database.exists():
         home.mkdir(parents=True, exist_ok=True)
+        unfinished.unlink(missing_ok=True)
         log = home / "migrate.log"
-        command = [sys.executable, "-m", "airflow", "db", "migrate"]
         with log.open("w") as out:
             done = subprocess.run(
-                command,
+                [sys.executable, "-m", "airflow", "db", "migrate"],
                 check=False,
-                env=environment(home, home),
+                env=environment(home, home)
+                | {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{unfinished}"},
                 cwd=home,
+                stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
         if done.returncode:
-            database.unlink(missing_ok=True)
             raise RunError(f"`airflow db migrate` failed:\n{tail(log)}")
+        unfinished.rename(database)
     return database
 
 
@@ -191,7 +193,6 @@ def environment(home: Path, data: Path) -> dict[str, str]:
         "SPARK_LOCAL_DIRS": str(temporary),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "JAVA_TOOL_OPTIONS": f'"-Djava.io.tmpdir={temporary}" -XX:-UsePerfData',
-        "PYTHONDONTWRITEBYTECODE": "1",
     }
 
 

@@ -40,9 +40,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run_example(request: pytest.FixtureRequest, tmp_path: Path, database: Path, data: Path) -> RunExample:
     """Run the DAG of a file in `dags/`, and show its tasks as they finish."""
     terminal = request.config.pluginmanager.get_plugin("terminalreporter")
+    capture = request.config.pluginmanager.get_plugin("capturemanager")
 
     def show(progress: TaskProgress) -> None:
-        if terminal is not None and progress.seconds is not None:
+        if terminal is None or capture is None or progress.seconds is None:
+            return
+        with capture.global_and_fixture_disabled():
+            terminal.ensure_newline()
             terminal.write_line(f"  {progress.name}: {progress.state} after {progress.seconds:.1f} s")
 
     def run(

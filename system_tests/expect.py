@@ -9,9 +9,10 @@ run is left out. Facets of datasets are kept where a task has ended, and only na
 
 from __future__ import annotations
 
+import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import yaml
@@ -38,21 +39,49 @@ MEASURED = frozenset({"size", "bytes", "fileCount", "files", "durationMs", "dura
 """Numbers that depend on the machine; row counts do not."""
 
 
+YAML = "tag:yaml.org,2002:"
+
+LONGEST_LINE = 170
+"""Of what is written on one line, as JSON, which is longer than YAML; an edge with a path fits."""
+
+
 class Tag(tuple[str, str]):
     """A matcher to be written as YAML tag: its name and its argument."""
 
     __slots__ = ()
 
 
+ABSENT = Tag(("absent", ""))
+
+
 class Dumper(yaml.SafeDumper):
-    """Writes matchers as tags and everything in full."""
+    """Writes matchers as tags, what is short on one line, and everything in full."""
 
     def ignore_aliases(self, data: Any) -> bool:
         """A person reads this."""
         return True
 
+    def represent_tag(self, tag: Tag) -> yaml.Node:
+        """`!integer ">= 0"`."""
+        return self.represent_scalar(f"!{tag[0]}", tag[1])
 
-Dumper.add_representer(Tag, lambda dumper, tag: dumper.represent_scalar(f"!{tag[0]}", tag[1]))
+    def represent_short_mapping(self, value: dict[str, Any]) -> yaml.Node:
+        """Keep an edge or a field on its line, for a file that is read column by column."""
+        return self.represent_mapping(f"{YAML}map", value, flow_style=is_short(value))
+
+    def represent_short_list(self, value: list[Any]) -> yaml.Node:
+        """Keep a list of scalars on its line."""
+        return self.represent_sequence(f"{YAML}seq", value, flow_style=is_short(value))
+
+
+Dumper.add_representer(Tag, Dumper.represent_tag)
+Dumper.add_representer(dict, Dumper.represent_short_mapping)
+Dumper.add_representer(list, Dumper.represent_short_list)
+
+
+def is_short(value: Any) -> bool:
+    """Whether it has no datasets of its own and fits on a line."""
+    return len(json.dumps(value)) <= LONGEST_LINE
 
 
 def draft(dag_id: str, events: list[Event], data: str) -> str:
@@ -64,9 +93,9 @@ def draft(dag_id: str, events: list[Event], data: str) -> str:
         document = _document(event, tries=_subject(event) in retried)
         by_key.setdefault(event.key, []).append(_masked(document, data))
     tree = {key: found[0] if len(found) == 1 else found for key, found in sorted(by_key.items())}
-    text = yaml.dump(tree, Dumper=Dumper, sort_keys=False, default_flow_style=None, width=110)
+    text = yaml.dump(tree, Dumper=Dumper, sort_keys=False, width=1000)
     # PyYAML writes an empty argument as '', which would be one.
-    return re.sub(r"(!(?:uuid|datetime|string)) ''", r"\1", text)
+    return re.sub(r"(!(?:uuid|datetime|absent)) ''", r"\1", text)
 
 
 def _order(event: Event) -> tuple[int, int, str]:
@@ -92,9 +121,12 @@ def _document(event: Event, *, tries: bool) -> dict[str, Any]:
     facets: dict[str, Any] = {"airflow": {"taskInstance": told}} if told else {}
     for name, facet in _at(document, "run", "facets").items():
         if name in KEPT_RUN_FACETS or PROVIDER not in facet.get("_producer", PROVIDER):
-            facets[name] = facet
+            facets[name] = TRIMMED.get(name, lambda whole: whole)(facet)
+    if ended:
+        # A lineage without gaps claims to be complete.
+        facets.setdefault("sparkLineage_gaps", ABSENT)
     job_facets = {
-        name: facet
+        name: TRIMMED.get(name, lambda whole: whole)(facet)
         for name, facet in _at(document, "job", "facets").items()
         if PROVIDER not in facet.get("_producer", PROVIDER) and ended
     }
@@ -106,12 +138,36 @@ def _document(event: Event, *, tries: bool) -> dict[str, Any]:
     }
 
 
+TRIMMED: Mapping[str, Callable[[Any], Any]] = {
+    "parent": lambda facet: {
+        "job": {"name": facet["job"]["name"]},
+        "root": {"job": {"name": _at(facet, "root", "job").get("name")}},
+    },
+    "processing_engine": lambda facet: {"name": facet["name"]},
+    # The edges of single fields are in `columnLineage`, once more.
+    "lineage": lambda facet: {
+        "entries": [{key: entry[key] for key in ("namespace", "name")} for entry in facet["entries"]]
+    },
+}
+"""What is kept of a facet that says more than a test should depend on."""
+
+
 def _datasets(datasets: Any, *, whole: bool) -> list[dict[str, Any]]:
     kept = ("namespace", "name", *(("facets", "inputFacets", "outputFacets") if whole else ()))
     return [
-        {key: dataset[key] for key in kept if dataset.get(key)}
+        {key: _without_more_edges(dataset[key]) for key in kept if dataset.get(key)}
         for dataset in sorted(datasets or (), key=lambda dataset: (dataset["namespace"], dataset["name"]))
     ]
+
+
+def _without_more_edges(facets: Any) -> Any:
+    """Say of columns without edges that they have none: what is not mentioned may be there."""
+    if not isinstance(facets, Mapping) or "columnLineage" not in facets:
+        return facets
+    facet = facets["columnLineage"]
+    names = [field["name"] for field in _at(facets, "schema").get("fields", ())]
+    edges = {**dict.fromkeys(names, ABSENT), **facet.get("fields", {})}
+    return {**facets, "columnLineage": {"fields": edges, "dataset": facet.get("dataset", ABSENT)}}
 
 
 def _at(value: Any, *path: str) -> Mapping[str, Any]:
@@ -122,17 +178,21 @@ def _at(value: Any, *path: str) -> Mapping[str, Any]:
 
 def _masked(value: Any, data: str, key: str = "") -> Any:
     if isinstance(value, Mapping):
-        return {name: _masked(item, data, name) for name, item in value.items() if name not in LEFT_OUT}
+        return {
+            name: _masked(item, data, name)
+            for name, item in value.items()
+            if name not in LEFT_OUT and (name != "masking" or item)
+        }
     if isinstance(value, list):
         return [_masked(item, data, key) for item in value]
     if key in MEASURED and isinstance(value, int):
         return Tag(("integer", ">= 0"))
     if not isinstance(value, str):
         return value
-    error_class = re.match(r"\[[A-Z_.]+\]", value)
-    if key == "message" and error_class:
+    told = re.match(r"[^\[\n]*\[[A-Z_.]+\]", value)
+    if key == "message" and told:
         # Spark's advice after the class changes with its version.
-        return Tag(("regex", f"(?s){re.escape(error_class[0])}.*"))
+        return Tag(("regex", f"(?s){re.escape(told[0])}.*".replace("\\ ", " ")))
     for pattern, matcher in VARYING:
         if pattern.fullmatch(value):
             return Tag(matcher)

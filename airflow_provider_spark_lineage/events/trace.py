@@ -7,7 +7,7 @@ events as plain dictionaries and knows nothing of Airflow or Spark.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,27 +44,39 @@ class Origin:
     """The column occurs earlier in the trace, in its own ancestry or beside it, and is not followed again."""
 
 
-def trace_column(events: Iterable[Mapping[str, Any]], column: Column, *, indirect: bool = False) -> Origin:
+VALUES = ("direct",)
+"""Kinds of edges that carry the value itself."""
+
+DECISIONS = ("indirect conditional", "indirect window")
+"""Kinds of edges that choose the value of one field: what a CASE tests, what a rank is ordered by."""
+
+ROWS = ("indirect filter", "indirect join", "indirect group_by", "indirect sort")
+"""Kinds of edges that decide which rows there are, for every field of a dataset alike."""
+
+
+def trace_column(
+    events: Iterable[Mapping[str, Any]], column: Column, *, kinds: Collection[str] = VALUES
+) -> Origin:
     """Return everything that a column was made from, as a tree whose root is the column itself.
 
-    Only values are followed. With `indirect`, also what decided about rows and order: filters, joins,
-    grouping, sorting, windows, conditions. A column that no event describes has no origins.
+    Only edges of the given kinds, or of kinds that begin with one of them, are followed; for everything, ask
+    for `(*VALUES, "indirect")`. A column that no event describes has no origins.
     """
-    steps = _steps(events, indirect=indirect)
+    steps = _steps(events, tuple(kinds))
     followed: set[Column] = set()
 
-    def follow(here: Column, kinds: tuple[str, ...]) -> Origin:
+    def follow(here: Column, how: tuple[str, ...]) -> Origin:
         made_from = steps.get(here, {})
         if here in followed:
-            return Origin(here, kinds, repeated=bool(made_from))
+            return Origin(here, how, repeated=bool(made_from))
         followed.add(here)
-        return Origin(here, kinds, tuple(follow(above, tuple(how)) for above, how in made_from.items()))
+        return Origin(here, how, tuple(follow(above, tuple(kinds)) for above, kinds in made_from.items()))
 
     return follow(column, ())
 
 
 def _steps(
-    events: Iterable[Mapping[str, Any]], *, indirect: bool
+    events: Iterable[Mapping[str, Any]], wanted: tuple[str, ...]
 ) -> dict[Column, dict[Column, dict[str, None]]]:
     """Collect the edges of all events: output column, input column, kinds in order of appearance.
 
@@ -73,19 +85,23 @@ def _steps(
     steps: dict[Column, dict[Column, dict[str, None]]] = {}
     for event in events:
         for output in event.get("outputs") or ():
-            facets = output.get("facets") or {}
-            facet = facets.get("columnLineage") or {}
-            of_all_rows = facet.get("dataset") or ()
-            schema = (facets.get("schema") or {}).get("fields") or ()
-            fields = {**{field["name"]: {} for field in schema}, **(facet.get("fields") or {})}
-            for name, described in fields.items():
-                column = Column(output["namespace"], output["name"], name)
-                for edge in (*(described.get("inputFields") or ()), *of_all_rows):
-                    kinds = [kind for kind in _kinds(edge) if indirect or kind.startswith("direct")]
-                    if kinds:
-                        above = Column(edge["namespace"], edge["name"], edge["field"])
-                        steps.setdefault(column, {}).setdefault(above, {}).update(dict.fromkeys(kinds))
+            for field, edge in _edges(output.get("facets") or {}):
+                kinds = [kind for kind in _kinds(edge) if kind.startswith(wanted)]
+                if kinds:
+                    below = Column(output["namespace"], output["name"], field)
+                    above = Column(edge["namespace"], edge["name"], edge["field"])
+                    steps.setdefault(below, {}).setdefault(above, {}).update(dict.fromkeys(kinds))
     return steps
+
+
+def _edges(facets: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each field of an output with each of its edges, those of the whole dataset included."""
+    facet = facets.get("columnLineage") or {}
+    schema = (facets.get("schema") or {}).get("fields") or ()
+    fields = {**{field["name"]: {} for field in schema}, **(facet.get("fields") or {})}
+    for name, described in fields.items():
+        for edge in (*(described.get("inputFields") or ()), *(facet.get("dataset") or ())):
+            yield name, edge
 
 
 def _kinds(edge: Mapping[str, Any]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_provider_spark_lineage.events.trace import Column, Origin, trace_column
+from airflow_provider_spark_lineage.events.trace import DECISIONS, VALUES, Column, Origin, trace_column
 
 
 def edge(source: str, kind: str) -> dict[str, Any]:
@@ -39,9 +39,9 @@ def lines(origin: Origin, depth: int = 0) -> list[str]:
     return [text, *(line for above in origin.origins for line in lines(above, depth + 1))]
 
 
-def trace(events: list[dict], column: str, *, indirect: bool = False) -> list[str]:
+def trace(events: list[dict], column: str, *kinds: str) -> list[str]:
     dataset, _, field = column.partition(".")
-    return lines(trace_column(events, Column("file", dataset, field), indirect=indirect))
+    return lines(trace_column(events, Column("file", dataset, field), kinds=kinds or VALUES))
 
 
 def test_output_of_one_task_is_input_of_the_next():
@@ -79,7 +79,7 @@ def test_indirect_edges_are_followed_only_on_request():
         rows=[edge("in.f", "indirect filter")],
     )
     assert trace([event], "out.a") == ["out.a", "  in.a (direct identity)"]
-    assert trace([event], "out.a", indirect=True) == [
+    assert trace([event], "out.a", *VALUES, "indirect") == [
         "out.a",
         "  in.a (direct identity)",
         "  in.c (indirect conditional)",
@@ -87,11 +87,19 @@ def test_indirect_edges_are_followed_only_on_request():
     ]
 
 
+def test_one_kind_of_indirect_edges_can_be_asked_for():
+    """What a value depends on by a condition is of interest without every join of the way."""
+    event = write(
+        "out", {"a": [edge("in.c", "indirect conditional")]}, rows=[edge("in.f", "indirect filter")]
+    )
+    assert trace([event], "out.a", *DECISIONS) == ["out.a", "  in.c (indirect conditional)"]
+
+
 def test_column_without_edges_of_its_own_depends_on_those_of_its_dataset():
     """`count(*)` comes from no column, and yet from the filter: only the schema names it."""
     event = write("out", {}, rows=[edge("in.f", "indirect filter")])
     event["outputs"][0]["facets"]["schema"] = {"fields": [{"name": "n", "type": "bigint"}]}
-    assert trace([event], "out.n", indirect=True) == ["out.n", "  in.f (indirect filter)"]
+    assert trace([event], "out.n", *VALUES, "indirect") == ["out.n", "  in.f (indirect filter)"]
     assert trace([event], "out.n") == ["out.n"]
 
 

@@ -1,0 +1,171 @@
+"""Run the example DAGs in real Airflow on real Spark, and show a person the lineage that their events carry.
+
+    make demo
+
+Everything is written under `.demo/` of the checkout. The last line says how many events are as expected; the
+exit code is 1 when one is not.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.tree import Tree
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+# `system_tests` is a folder of the checkout and not an installed package.
+sys.path.insert(0, str(CHECKOUT))
+
+from airflow_provider_spark_lineage.events import read_events  # noqa: E402
+from airflow_provider_spark_lineage.events.trace import (  # noqa: E402
+    DECISIONS,
+    VALUES,
+    Column,
+    Origin,
+    trace_column,
+)
+from airflow_provider_spark_lineage.testing import compare, read_expected  # noqa: E402
+from system_tests.airflow_run import DAGS, DagRun, RunError, TaskProgress, migrate, run_dag  # noqa: E402
+
+HOME = CHECKOUT / ".demo"
+DATA = HOME / "data"
+EXPECTED = CHECKOUT / "system_tests" / "expected"
+
+TRACED = Column("file", str(DATA / "warehouse" / "gold.db" / "delays_by_weather"), "conditions")
+"""The column that is traced back to the CSV files: identity, transformation and conditions are on its way."""
+
+console = Console(highlight=False)
+
+Document = Mapping[str, Any]
+
+
+def main() -> int:
+    """Run, show, compare; return the exit code."""
+    console.rule("Airflow and Spark at work")
+    with console.status("Airflow's metadata"):
+        database = migrate(HOME / "airflow" / f"metadata-{version('apache-airflow-core')}")
+    pipeline = run("nycflights", database)
+    failure = run("nycflights_fails", database)
+
+    console.rule("What each task read and wrote")
+    show_tasks(documents(pipeline))
+    console.rule("A task that failed between two writes")
+    show_tasks(documents(failure))
+
+    console.rule(f"Where {relative(TRACED.dataset)} . {TRACED.field} comes from")
+    show_trace(documents(pipeline))
+
+    console.rule("Events compared with system_tests/expected")
+    return compare_all([pipeline, failure])
+
+
+def run(dag_id: str, database: Path) -> DagRun:
+    """Run a DAG, and print a line for every task that finishes."""
+    console.print(f"[bold]{dag_id}[/bold]")
+    with console.status("Airflow starts") as status:
+
+        def show(progress: TaskProgress) -> None:
+            if progress.seconds is None:
+                status.update(f"{escape(progress.name)} runs")
+                return
+            colour = "green" if progress.state == "success" else "red"
+            state = f"[{colour}]{progress.state:<8}[/{colour}]"
+            console.print(f"  {state}{escape(progress.name):<26}{progress.seconds:6.1f} s")
+            status.update("Airflow schedules")
+
+        return run_dag(
+            DAGS / f"{dag_id}.py", home=HOME / "airflow" / dag_id, data=DATA, database=database, show=show
+        )
+
+
+def documents(run: DagRun) -> list[Document]:
+    """The events of a run, as they were emitted."""
+    return [event.document for event in read_events(run.events)]
+
+
+def show_tasks(events: Iterable[Document]) -> None:
+    """Print the datasets of every task that ended, in that order, and the error of those that failed."""
+    for event in events:
+        facets = event["run"]["facets"]
+        if event["eventType"] not in ("COMPLETE", "FAIL") or "taskInstance" not in facets.get("airflow", {}):
+            continue
+        console.print(f"[bold]{escape(facets['airflow']['task']['task_id'])}[/bold]")
+        for dataset in event["inputs"]:
+            show_dataset("reads", dataset, dataset.get("inputFacets", {}).get("inputStatistics", {}))
+        for dataset in event["outputs"]:
+            show_dataset("writes", dataset, dataset.get("outputFacets", {}).get("outputStatistics", {}))
+        if event["eventType"] == "FAIL":
+            message = facets.get("errorMessage", {}).get("message", "no reason given")
+            console.print(f"  [red]failed[/red]  {escape(message.splitlines()[0])}", soft_wrap=True)
+
+
+def show_dataset(what: str, dataset: Document, statistics: Document) -> None:
+    """Print a line for a dataset, with the number of rows where the event tells it."""
+    rows = statistics.get("rowCount")
+    count = "" if rows is None else f"{rows:,} rows"
+    console.print(f"  {what:<8}{escape(relative(dataset['name'])):<40}[dim]{count:>15}[/dim]", soft_wrap=True)
+
+
+def show_trace(events: list[Document]) -> None:
+    """Print the traced column as a tree, its origins below it, with the task that made each."""
+    writers = {
+        (output["namespace"], output["name"]): event["job"]["name"].partition(".")[2]
+        for event in events
+        if "taskInstance" in event["run"]["facets"].get("airflow", {})
+        for output in event["outputs"]
+    }
+
+    def grow(tree: Tree, origin: Origin) -> None:
+        column = origin.column
+        label = f"[bold]{escape(column.field)}[/bold]  {escape(relative(column.dataset))}"
+        label += f"  [cyan]{', '.join(origin.kinds)}[/cyan]" if origin.kinds else ""
+        writer = writers.get((column.namespace, column.dataset))
+        label += f"  [dim]by {escape(writer)}[/dim]" if writer else ""
+        label += "  [dim]see above[/dim]" if origin.repeated else ""
+        branch = tree.add(label)
+        for above in origin.origins:
+            grow(branch, above)
+
+    root = Tree("", hide_root=True, guide_style="dim")
+    grow(root, trace_column(events, TRACED, kinds=(*VALUES, *DECISIONS)))
+    console.print(root, soft_wrap=True)
+
+
+def compare_all(runs: Iterable[DagRun]) -> int:
+    """Compare every event, print what differs, and end with the sum of both; return the exit code."""
+    matched = differing = 0
+    readable = True
+    for run in runs:
+        expected = read_expected(EXPECTED / f"{run.dag_id}.yaml")
+        report = compare(expected, read_events(run.events), variables={"DATA": str(DATA)}, scope="all")
+        matched += report.matched
+        differing += report.differing
+        readable = readable and not report.problems
+        console.print(
+            f"{run.dag_id}: {report.summary}; log in {run.log.relative_to(CHECKOUT)}", soft_wrap=True
+        )
+        if not report.ok:
+            console.print(report.text(), markup=False, soft_wrap=True)
+    console.print(
+        f"{matched} events match, {differing} differ", style="bold red" if differing else "bold green"
+    )
+    return 0 if matched and readable and not differing else 1
+
+
+def relative(name: str) -> str:
+    """Shorten the name of a dataset under the data folder."""
+    return name.removeprefix(f"{DATA}/")
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except RunError as error:
+        console.print(str(error), markup=False, style="red", soft_wrap=True)
+        sys.exit(1)
