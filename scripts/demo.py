@@ -22,6 +22,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 # `system_tests` is a folder of the checkout and not an installed package.
 sys.path.insert(0, str(CHECKOUT))
 
+from airflow_provider_spark_lineage.errors import BadInputError  # noqa: E402
 from airflow_provider_spark_lineage.events import read_events  # noqa: E402
 from airflow_provider_spark_lineage.events.trace import (  # noqa: E402
     DECISIONS,
@@ -124,7 +125,8 @@ def show_trace(events: list[Document]) -> None:
     def grow(tree: Tree, origin: Origin) -> None:
         column = origin.column
         label = f"[bold]{escape(column.field)}[/bold]  {escape(relative(column.dataset))}"
-        label += f"  [cyan]{', '.join(origin.kinds)}[/cyan]" if origin.kinds else ""
+        kinds = ", ".join(kind.rpartition(" ")[2] for kind in origin.kinds)
+        label += f"  [cyan]{kinds}[/cyan]" if kinds else ""
         writer = writers.get((column.namespace, column.dataset))
         label += f"  [dim]by {escape(writer)}[/dim]" if writer else ""
         label += "  [dim]see above[/dim]" if origin.repeated else ""
@@ -134,7 +136,7 @@ def show_trace(events: list[Document]) -> None:
 
     root = Tree("", hide_root=True, guide_style="dim")
     grow(root, trace_column(events, TRACED, kinds=(*VALUES, *DECISIONS)))
-    console.print(root, soft_wrap=True)
+    console.print(root)
 
 
 def compare_all(runs: Iterable[DagRun]) -> int:
@@ -166,6 +168,6 @@ def relative(name: str) -> str:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except RunError as error:
+    except (RunError, BadInputError) as error:
         console.print(str(error), markup=False, style="red", soft_wrap=True)
         sys.exit(1)

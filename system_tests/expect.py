@@ -94,8 +94,11 @@ def draft(dag_id: str, events: list[Event], data: str) -> str:
         by_key.setdefault(event.key, []).append(_masked(document, data))
     tree = {key: found[0] if len(found) == 1 else found for key, found in sorted(by_key.items())}
     text = yaml.dump(tree, Dumper=Dumper, sort_keys=False, width=1000)
-    # PyYAML writes an empty argument as '', which would be one.
-    return re.sub(r"(!(?:uuid|datetime|absent)) ''", r"\1", text)
+    # PyYAML writes an empty argument as '', which would be one. Where a comma or a bracket follows, the tag
+    # needs a space after it.
+    return re.sub(
+        r"(!(?:uuid|datetime|absent)) ''(?=(\n)?)", lambda tag: tag[1] + ("" if tag[2] else " "), text
+    )
 
 
 def _order(event: Event) -> tuple[int, int, str]:
