@@ -175,18 +175,26 @@ def _is_no_callback(entry: logging.LogRecord) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _hooks() -> _Hooks:
-    os.register_at_fork(after_in_child=_silence_gateway)
+    os.register_at_fork(after_in_child=_let_go_of_gateway)
     return _Hooks()
 
 
-def _silence_gateway() -> None:
-    """Keep a forked child from talking over its parent's connection to the JVM.
+def _let_go_of_gateway() -> None:
+    """Keep a forked child from closing its parent's connections to the JVM.
 
-    The child inherits py4j objects; its garbage collector would send commands over sockets that are
-    the parent's, and log "Error while sending". A child cannot use the gateway anyway.
+    The child inherits py4j's connections. Its garbage collector would shut their sockets down, for the
+    parent too, which then logs "Error while sending" at its next call. A child that only forgets the
+    sockets leaves the parent's alone; py4j itself cannot be used over a fork.
     """
     from pyspark import SparkContext
 
     gateway = SparkContext._gateway
-    if gateway is not None:
-        gateway._gateway_client.is_connected = False
+    if gateway is None:
+        return
+    client = gateway._gateway_client
+    client.is_connected = False
+    connections = [*client.deque, *getattr(gateway.__dict__.get("_callback_server"), "connections", ())]
+    own = getattr(client, "get_thread_connection", lambda: None)()
+    for connection in (*connections, own):
+        if connection is not None:
+            connection.socket = connection.stream = None
