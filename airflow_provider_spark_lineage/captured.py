@@ -32,7 +32,9 @@ class Captured(Recorded):
         self._capture = Capture(
             self._store, drain_timeout_seconds=drain_timeout_seconds, max_plan_bytes=max_plan_bytes
         )
+        self._finished = False
         self._run: Run | None = None
+        """Kept once everything is recorded: an event may ask earlier."""
         self.failed: bool | None = None
         """Whether the captured code raised; None where that is not known."""
 
@@ -50,6 +52,7 @@ class Captured(Recorded):
     def finish(self) -> None:
         """Wait for Spark to report what it did, and let go of it."""
         self._capture.disarm()
+        self._finished = True
 
     @property
     def agent_configured(self) -> bool:
@@ -61,13 +64,16 @@ class Captured(Recorded):
 
         A pure function of the records, so it may be asked in a forked child too.
         """
-        if self._run is None:
-            told = (*self._capture.problems, *problems)
-            try:
-                self._run = super().run(told)
-            except RecordError:
-                self._run = Run(Lineage(), problems=told)
-        return self._run
+        if self._run is not None:
+            return self._run
+        told = (*self._capture.problems, *problems)
+        try:
+            run = super().run(told)
+        except RecordError:
+            run = Run(Lineage(), problems=told)
+        if self._finished:
+            self._run = run
+        return run
 
     def events(self, **options: Any) -> list[dict[str, Any]]:
         """Return OpenLineage events, as `Recorded.events`; none when Spark did nothing."""

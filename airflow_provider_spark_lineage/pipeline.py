@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.lineage.compose import Composer, absorbed, absorbs
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
-from airflow_provider_spark_lineage.lineage.model import Failure, Gap, Lineage
+from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Failure, Gap, Lineage
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.record import Record, read_records, record_paths
@@ -73,29 +73,6 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
         held = record, found
     if held is not None:
         yield Execution(held[0], held[1].lineage)
-
-
-@dataclass(frozen=True)
-class Application:
-    """A Spark application that records come from."""
-
-    id: str
-    name: str
-    spark_version: str
-
-
-@dataclass(frozen=True)
-class ExecutionSummary:
-    """One execution in a line, for run facets and listings."""
-
-    number: int
-    """Position in the run, from 1; OpenLineage's child jobs carry it."""
-
-    name: str
-    started_at: str
-    ended_at: str
-    failed: bool
-    sql: str
 
 
 @dataclass(frozen=True)

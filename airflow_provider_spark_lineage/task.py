@@ -50,7 +50,6 @@ class TaskLineage:
         """Return fresh OpenLineage objects: the provider's redactor changes what it is given."""
         from airflow.providers.openlineage.extractors import OperatorLineage
 
-        found = OperatorLineage()
         with harmless("the lineage of this task could not be written as OpenLineage"):
             from airflow_provider_spark_lineage import conf
             from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
@@ -58,13 +57,13 @@ class TaskLineage:
             from airflow_provider_spark_lineage.facets.runs import lineage_run_facets
 
             lineage = self.run.lineage
-            found = OperatorLineage(
+            return OperatorLineage(
                 inputs=input_datasets(lineage),
                 outputs=output_datasets(lineage, dataset_edges_per_field=conf.repeat_dataset_edges()),
                 run_facets=lineage_run_facets(lineage),
                 job_facets=lineage_job_facets(lineage),
             )
-        return found
+        return OperatorLineage()
 
 
 _latest: tuple[tuple[Any, ...], TaskLineage] | None = None

@@ -7,27 +7,44 @@ Everything that capture, operators, extractors and run facets do inside a user's
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
-from typing import Iterator, List, Optional
+from types import TracebackType
+from typing import List, Optional, Type
 
 log = logging.getLogger("airflow_provider_spark_lineage")
 
 
-@contextmanager
-def harmless(what: str, problems: Optional[List[str]] = None) -> Iterator[None]:
+class harmless:  # noqa: N801  reads as a statement
     """Run a block whose failure costs lineage only.
 
     `what` says what is lost, for the log; `problems` receives the same sentence, so that it can
     become visible as a gap.
+
+    >>> with harmless("the example could not be run"):
+    ...     raise ValueError("on purpose")
     """
-    try:
-        yield
-    # Everything, since py4j, the JVM and a half-stopped session raise what they like.
-    except Exception as error:
+
+    def __init__(self, what: str, problems: Optional[List[str]] = None) -> None:
+        self._what = what
+        self._problems = problems
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> bool:
+        # Everything that is an error, since py4j, the JVM and a half-stopped session raise what they like;
+        # not KeyboardInterrupt and SystemExit, which are the user's.
+        if not isinstance(error, Exception):
+            return False
         # A Java stack trace fills pages: the first line says enough for a warning.
         reason = (str(error).strip().splitlines() or [""])[0][:300]
-        sentence = f"{what}: {type(error).__name__}: {reason}"
+        sentence = f"{self._what}: {type(error).__name__}: {reason}"
         log.warning("Spark lineage: %s. This has no impact on the task.", sentence)
         log.debug("Spark lineage failure details:", exc_info=True)
-        if problems is not None:
-            problems.append(sentence)
+        if self._problems is not None:
+            self._problems.append(sentence)
+        return True

@@ -13,8 +13,8 @@ from airflow_provider_spark_lineage.cli.recorded import Opened
 @click.command("events")
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option("--namespace", default="default", show_default=True, help="OpenLineage namespace of the jobs.")
-@click.option("--job", default="", help="Name of the run's job; the script's or the application's by default.")
-@click.option("--repeat-dataset-edges", is_flag=True, help="Repeat edges of the whole dataset on every field.")
+@click.option("--job", default="", help="Name of the run's job [default: the script's or the application's].")
+@click.option("--repeat-dataset-edges", is_flag=True, help="Repeat dataset-level edges on every field.")
 def command(directory: Path, namespace: str, job: str, repeat_dataset_edges: bool) -> None:
     """Print the run whose records lie in DIRECTORY as OpenLineage events, one JSON object on a line.
 

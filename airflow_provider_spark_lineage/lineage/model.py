@@ -13,8 +13,10 @@ from airflow_provider_spark_lineage.plan.algebra import Kind
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
 __all__ = [
+    "Application",
     "Dataset",
     "Edge",
+    "ExecutionSummary",
     "Failure",
     "Field",
     "Gap",
@@ -164,3 +166,26 @@ class Lineage:
 
     def __bool__(self) -> bool:
         return bool(self.inputs or self.outputs)
+
+
+@dataclass(frozen=True)
+class Application:
+    """A Spark application that records come from."""
+
+    id: str
+    name: str
+    spark_version: str
+
+
+@dataclass(frozen=True)
+class ExecutionSummary:
+    """One execution in a line, for run facets and listings."""
+
+    number: int
+    """Position in the run, from 1; OpenLineage's child jobs carry it."""
+
+    name: str
+    started_at: str
+    ended_at: str
+    failed: bool
+    sql: str

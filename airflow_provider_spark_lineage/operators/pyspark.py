@@ -6,12 +6,14 @@ errors. Lineage is captured beside it.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.decorators.pyspark import _PySparkDecoratedOperator
-from airflow.providers.apache.spark.operators.spark_pyspark import PySparkOperator
+from airflow.providers.apache.spark.operators.spark_pyspark import SPARK_CONTEXT_KEYS, PySparkOperator
 from airflow.providers.common.compat.sdk import TaskDecorator, task_decorator_factory
+from airflow.providers.common.compat.standard.operators import PythonOperator
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -57,7 +59,24 @@ class _ReportsLineage:
         return self.get_openlineage_facets_on_complete(task_instance)
 
 
-class PySparkLineageOperator(_ReportsLineage, PySparkOperator):
+class _KeepsToSignature(PythonOperator):
+    """Passes the session only to a function that asks for it.
+
+    Stands between `PySparkOperator`, which always passes `spark`, and `PythonOperator`, which calls the
+    function: one that finds its session by `SparkSession.getActiveSession()` works as well.
+    """
+
+    def execute_callable(self) -> Any:
+        """Call the function without the session arguments that its signature does not have."""
+        parameters = inspect.signature(self.python_callable).parameters
+        if not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values()):
+            unasked = {key for key in SPARK_CONTEXT_KEYS if key not in parameters}
+            given: dict[str, Any] = self.op_kwargs
+            self.op_kwargs = {key: value for key, value in given.items() if key not in unasked}
+        return super().execute_callable()
+
+
+class PySparkLineageOperator(_ReportsLineage, PySparkOperator, _KeepsToSignature):
     """Airflow's `PySparkOperator` whose OpenLineage events say what Spark read and wrote.
 
     Takes the arguments of `airflow.providers.apache.spark.operators.pyspark.PySparkOperator`.
@@ -66,7 +85,7 @@ class PySparkLineageOperator(_ReportsLineage, PySparkOperator):
     """
 
 
-class _PySparkLineageDecoratedOperator(_ReportsLineage, _PySparkDecoratedOperator):
+class _PySparkLineageDecoratedOperator(_ReportsLineage, _PySparkDecoratedOperator, _KeepsToSignature):
     """The operator behind `@task.pyspark_lineage`."""
 
     custom_operator_name = "@task.pyspark_lineage"

@@ -1,36 +1,46 @@
-"""Functions for `[openlineage] custom_run_facets`: `(task_instance, ti_state) -> dict | None`, they never raise.
+"""Functions for `[openlineage] custom_run_facets`: `(task_instance, ti_state) -> dict | None`.
 
->>> # AIRFLOW__OPENLINEAGE__CUSTOM_RUN_FACETS="airflow_provider_spark_lineage.run_facets.spark_application;..."
+They never raise, and importing them costs nothing. Name them in the option, separated by a semicolon:
+`airflow_provider_spark_lineage.run_facets.spark_application`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-MAX_EXECUTIONS = 100
-"""How many executions an event lists; it always says how many there were."""
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.pipeline import Run
 
 
 def spark_application(task_instance: Any, ti_state: Any) -> dict[str, Any] | None:
     """Return which Spark applications a task used: ids, names, versions; None if it used none."""
-    return _facets(task_instance, "application_facet")
+    from airflow_provider_spark_lineage.capture.guard import harmless
+
+    with harmless("the run facet `spark_application` could not be made"):
+        run = _run(task_instance)
+        if run is not None:
+            from airflow_provider_spark_lineage.facets.spark import application_facets
+
+            return application_facets(run.applications) or None
+    return None
 
 
 def spark_executions(task_instance: Any, ti_state: Any) -> dict[str, Any] | None:
     """Return what a task executed on Spark and how it ended; None if it executed nothing."""
-    return _facets(task_instance, "executions_facet")
-
-
-def _facets(task_instance: Any, build: str) -> dict[str, Any] | None:
     from airflow_provider_spark_lineage.capture.guard import harmless
 
-    facets: dict[str, Any] | None = None
-    with harmless("a run facet could not be made"):
-        from airflow_provider_spark_lineage.task import lineage_of
+    with harmless("the run facet `spark_executions` could not be made"):
+        run = _run(task_instance)
+        if run is not None:
+            from airflow_provider_spark_lineage.facets.spark import executions_facets
 
-        found = lineage_of(task_instance)
-        if found is not None and found.run.applications:
-            from airflow_provider_spark_lineage.run_facets import classes
+            return executions_facets(run.executions) or None
+    return None
 
-            facets = getattr(classes, build)(found.run)
-    return facets
+
+def _run(task_instance: Any) -> Run | None:
+    """Return what was captured of the task; None before it ran, or when nothing captures."""
+    from airflow_provider_spark_lineage.task import lineage_of
+
+    found = lineage_of(task_instance)
+    return found.run if found is not None else None

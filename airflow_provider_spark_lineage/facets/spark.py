@@ -1,14 +1,18 @@
-"""The facet classes behind `run_facets`; imported only when there is something to say."""
+"""Run facets: which Spark applications a run used, and what it executed on them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import attrs
 from openlineage.client.facet_v2 import RunFacet
 from openlineage.client.utils import RedactMixin
 
 from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
-from airflow_provider_spark_lineage.pipeline import Run
-from airflow_provider_spark_lineage.run_facets import MAX_EXECUTIONS
+from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary
+
+MAX_EXECUTIONS = 100
+"""How many executions an event lists; it always says how many there were."""
 
 
 @attrs.define
@@ -55,20 +59,24 @@ class SparkExecutionsRunFacet(RunFacet):
         return schema_url("SparkExecutionsRunFacet")
 
 
-def application_facet(run: Run) -> dict[str, RunFacet]:
-    """Return `sparkLineage_application` for a run that used Spark."""
-    entries = [ApplicationEntry(app.id, app.name, app.spark_version) for app in run.applications]
+def application_facets(applications: Sequence[Application]) -> dict[str, RunFacet]:
+    """Return `sparkLineage_application`, empty for a run that used no Spark."""
+    if not applications:
+        return {}
+    entries = [ApplicationEntry(one.id, one.name, one.spark_version) for one in applications]
     return {"sparkLineage_application": SparkApplicationRunFacet(entries, producer=PRODUCER)}
 
 
-def executions_facet(run: Run) -> dict[str, RunFacet]:
-    """Return `sparkLineage_executions` for a run that used Spark."""
+def executions_facets(executions: Sequence[ExecutionSummary]) -> dict[str, RunFacet]:
+    """Return `sparkLineage_executions`, empty for a run that executed nothing on Spark."""
+    if not executions:
+        return {}
     facet = SparkExecutionsRunFacet(
-        count=len(run.executions),
-        failedCount=sum(one.failed for one in run.executions),
+        count=len(executions),
+        failedCount=sum(one.failed for one in executions),
         executions=[
             ExecutionEntry(one.number, one.name, one.started_at, one.ended_at, one.failed)
-            for one in run.executions[:MAX_EXECUTIONS]
+            for one in executions[:MAX_EXECUTIONS]
         ],
         producer=PRODUCER,
     )
