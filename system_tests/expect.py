@@ -86,12 +86,18 @@ def is_short(value: Any) -> bool:
 
 def draft(dag_id: str, events: list[Event], data: str) -> str:
     """Return the text of an expected file."""
-    events = sorted((event for event in events if event.dag_id == dag_id), key=_order)
+    events = [event for event in events if event.dag_id == dag_id]
     retried = {_subject(event) for event in events if _instance(event).get("try_number", 1) > 1}
     by_key: dict[str, list[Any]] = {}
-    for event in events:
+    # Events of mapped tasks arrive in any order; their draft is the same every time.
+    for event in sorted(
+        events, key=lambda event: (event.map_index or 0, _instance(event).get("try_number", 0))
+    ):
         document = _document(event, tries=_subject(event) in retried)
         by_key.setdefault(event.key, []).append(_masked(document, data))
+    for key, found in by_key.items():
+        if ".execution." in key:
+            found.sort(key=json.dumps)
     tree = {key: found[0] if len(found) == 1 else found for key, found in sorted(by_key.items())}
     text = yaml.dump(tree, Dumper=Dumper, sort_keys=False, width=1000)
     # PyYAML writes an empty argument as '', which would be one. Where a comma or a bracket follows, the tag
@@ -99,10 +105,6 @@ def draft(dag_id: str, events: list[Event], data: str) -> str:
     return re.sub(
         r"(!(?:uuid|datetime|absent)) ''(?=(\n)?)", lambda tag: tag[1] + ("" if tag[2] else " "), text
     )
-
-
-def _order(event: Event) -> tuple[int, int, str]:
-    return event.map_index or 0, _instance(event).get("try_number", 0), str(event.document.get("eventTime"))
 
 
 def _subject(event: Event) -> str:
@@ -192,6 +194,8 @@ def _masked(value: Any, data: str, key: str = "") -> Any:
         return Tag(("integer", ">= 0"))
     if not isinstance(value, str):
         return value
+    if key == "sparkVersion":
+        return Tag(("regex", r"[0-9]+\.[0-9.]+"))
     told = re.match(r"[^\[\n]*\[[A-Z_.]+\]", value)
     if key == "message" and told:
         # Spark's advice after the class changes with its version.
