@@ -103,7 +103,10 @@ def show_tasks(events: Iterable[Document]) -> None:
             show_dataset("writes", dataset, dataset.get("outputFacets", {}).get("outputStatistics", {}))
         if event["eventType"] == "FAIL":
             message = facets.get("errorMessage", {}).get("message", "no reason given")
-            console.print(f"  [red]failed[/red]  {escape(message.splitlines()[0])}", soft_wrap=True)
+            # Spark's advice follows the first sentence.
+            console.print(
+                f"  [red]failed[/red]  {escape(message.splitlines()[0].split('. ')[0])}", soft_wrap=True
+            )
 
 
 def show_dataset(what: str, dataset: Document, statistics: Document) -> None:
