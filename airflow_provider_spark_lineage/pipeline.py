@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.lineage.compose import Composer, absorbed, absorbs
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
+from airflow_provider_spark_lineage.lineage.leaves import Kept
 from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Failure, Gap, Lineage
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
@@ -28,8 +29,11 @@ class Execution:
     lineage: Lineage
 
 
-def execution_lineage(record: Record) -> ExecutionLineage:
-    """Return the lineage of one record; a plan that cannot be read becomes a gap, never an exception."""
+def execution_lineage(record: Record, kept: Mapping[int, Kept] | None = None) -> ExecutionLineage:
+    """Return the lineage of one record; a plan that cannot be read becomes a gap, never an exception.
+
+    `kept` is what Spark keeps of earlier executions of the same application.
+    """
     problems = list(record.problems)
     plan = None
     try:
@@ -37,8 +41,8 @@ def execution_lineage(record: Record) -> ExecutionLineage:
     # A plan of a future Spark version, or a torn one, may break any assumption of the reader.
     except Exception as error:
         problems.append(f"the plan could not be read: {type(error).__name__}: {error}")
-    about = ExecutionFacts(record.facts, record.metrics, problems, failure_of(record))
-    return lineage_of(plan, about)
+    about = ExecutionFacts(record.facts, record.metrics, problems, failure_of(record), record.name)
+    return lineage_of(plan, about, kept)
 
 
 def failure_of(record: Record) -> Failure | None:
@@ -60,10 +64,13 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
     A command and the write that it ran inside are one; what Spark does for itself is none.
     """
     held: tuple[Record, ExecutionLineage] | None = None
+    kept: dict[str, dict[int, Kept]] = {}
     for record in records:
         if any(is_internal(entry.get("probed") or {}) for entry in record.facts):
             continue
-        found = execution_lineage(record)
+        of_application = kept.setdefault(record.application_id, {})
+        found = execution_lineage(record, of_application)
+        of_application.update(found.kept)
         if held is not None:
             if found.wraps and absorbs(found, held[1]):
                 started = min(held[0].started_at, record.started_at)

@@ -10,6 +10,7 @@ import re
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.rdd import files_behind
 from airflow_provider_spark_lineage.record import without_secrets
 from airflow_provider_spark_lineage.sources import PROBES
 from airflow_provider_spark_lineage.sources.dataset import Probe
@@ -65,8 +66,10 @@ def _live_nodes(plan: Any, nodes: List[Any]) -> Iterator[Tuple[str, Any]]:
             # A target without children was yielded above.
             if classes[position] in PROBES and not _is_target(classes[position]):
                 yield classes[position], live_leaves.apply(index)
-    subqueries = plan.subqueriesAll() if _has_subquery(nodes) else None
-    for index in range(subqueries.size() if subqueries is not None else 0):
+    if not _has_subquery(nodes):
+        return
+    subqueries = plan.subqueriesAll()
+    for index in range(subqueries.size()):
         # Without the JSON of its own a subquery's leaves are asked for their class one by one.
         live_leaves = subqueries.apply(index).collectLeaves()
         for leaf in (live_leaves.apply(i) for i in range(live_leaves.size())):
@@ -161,6 +164,8 @@ def evaluate(session: Any, node: Any, path: str) -> Any:
     The path language is described at `sources.dataset.Probe`.
     """
     value = _follow(session, node, path)
+    if path.startswith("$files("):
+        return files_behind(value)
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if path.endswith("[]"):
@@ -176,14 +181,17 @@ def _follow(session: Any, node: Any, path: str) -> Any:
         if name == "$session":
             current = session
             continue
+        if name == "$files":
+            return _follow(session, node, argument)
         try:
             if argument:
                 current = getattr(current, name)(_follow(session, node, argument))
             else:
                 current = getattr(current, name)()
         except Exception as error:
-            # py4j's words for a member that this Spark version does not have.
-            if "does not exist" in str(error):
+            # py4j's words for a member that this Spark version does not have, and Spark's for a table that
+            # was dropped before the bus reported its creation.
+            if "does not exist" in str(error) or "TABLE_OR_VIEW_NOT_FOUND" in str(error):
                 return None
             raise
         if shape == "?":

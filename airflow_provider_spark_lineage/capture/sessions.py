@@ -58,6 +58,8 @@ class Capture:
 
             active = SparkSession._instantiatedSession
             if active is not None and active.sparkContext._jsc is not None:
+                # What ran before is not this task's, though the bus may not have reported it yet.
+                self._wait_for_bus(active.sparkContext)
                 self.attach(active)
 
     def attach(self, spark: Any) -> None:
@@ -88,8 +90,10 @@ class Capture:
         with harmless("the last executions were not all reported in time", self.problems):
             if self._context is None or self._context._jsc is None:
                 return
-            bus = self._context._jsc.sc().listenerBus()
-            bus.waitUntilEmpty(int(self._drain_timeout_seconds * 1000))
+            self._wait_for_bus(self._context)
+
+    def _wait_for_bus(self, context: Any) -> None:
+        context._jsc.sc().listenerBus().waitUntilEmpty(int(self._drain_timeout_seconds * 1000))
 
     def disarm(self) -> None:
         """Drain, unregister every listener, and leave pyspark as it was found."""

@@ -13,10 +13,12 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Apply,
     Attribute,
     Combine,
+    Command,
     Constant,
     Derive,
     Expression,
     Kind,
+    Loop,
     Node,
     Opaque,
     Plan,
@@ -68,6 +70,11 @@ class Evaluation:
     output: list[tuple[Attribute, Sources]] = field(default_factory=list)
     """The columns of the plan's result."""
 
+    rows: Sources = NOTHING
+    """What the rows of the plan's result depend on."""
+
+    commands: list[Command] = field(default_factory=list)
+
 
 @dataclass
 class _Reach:
@@ -77,11 +84,11 @@ class _Reach:
     rows: set[tuple[Origin, Transformation]] = field(default_factory=set)
     holes: list[Hole] = field(default_factory=list)
 
-    def absorb(self, other: _Reach, kind: Kind | None = None) -> None:
-        """Take over another part; `kind` is what its row influences become, if they change."""
+    def absorb(self, other: _Reach) -> None:
+        """Take over another part with all that it met."""
         self.scans.update(other.scans)
         self.holes.extend(other.holes)
-        self.rows.update(other.rows if kind is None else apply(Transformation(kind), other.rows))
+        self.rows.update(other.rows)
 
 
 def apply(step: Transformation, sources: Iterable[tuple[Origin, Transformation]]) -> Sources:
@@ -89,13 +96,25 @@ def apply(step: Transformation, sources: Iterable[tuple[Origin, Transformation]]
     return frozenset((origin, step.after(path)) for origin, path in sources)
 
 
+@dataclass
+class _Place:
+    """Where in which plan the evaluation stands."""
+
+    plan: Plan
+    outer: Scope
+    """What a correlated subquery can refer to."""
+
+    reach: _Reach
+    result: Evaluation
+
+
 def evaluate(plan: Plan) -> Evaluation:
     """Evaluate a whole plan."""
-    evaluator = _Evaluator()
     result = Evaluation()
-    reach, scope = evaluator.plan(plan, {}, result.writes)
+    reach, scope = _Evaluator().plan(plan, {}, result)
     result.scans = list(reach.scans)
     result.holes = reach.holes
+    result.rows = frozenset(reach.rows)
     result.output = [(column, scope.get(column.id, NOTHING)) for column in plan.root.output]
     return result
 
@@ -107,10 +126,13 @@ class _Evaluator:
         self._definitions: dict[int, Plan] = {}
         self._evaluated: dict[int, tuple[_Reach, list[Sources]]] = {}
 
-    def plan(self, plan: Plan, outer: Scope, writes: list[Written]) -> tuple[_Reach, Scope]:
-        """Evaluate a plan; `outer` is what a correlated subquery can refer to."""
+    def plan(self, plan: Plan, outer: Scope, result: Evaluation | None = None) -> tuple[_Reach, Scope]:
+        """Evaluate a plan; `outer` is what a correlated subquery can refer to.
+
+        Writes and commands are put into `result`.
+        """
         self._definitions.update(plan.definitions)
-        reach = _Reach()
+        place = _Place(plan, outer, _Reach(), result or Evaluation())
         scopes: dict[int, Scope] = {}
         # How often a node's scope is still needed, so that wide plans do not pile up in memory.
         wanted = _uses(plan)
@@ -118,61 +140,74 @@ class _Evaluator:
             if not wanted[position]:
                 continue
             inputs = [scopes[index] for index in node.inputs]
-            scopes[position] = self._node(plan, node, inputs, outer, reach, writes)
+            scopes[position] = self._node(node, inputs, place)
             for index in node.inputs:
                 wanted[index] -= 1
                 if not wanted[index]:
                     del scopes[index]
-        return reach, scopes[len(plan.nodes) - 1]
+        return place.reach, scopes[len(plan.nodes) - 1]
 
-    def _node(
-        self, plan: Plan, node: Node, inputs: list[Scope], outer: Scope, reach: _Reach, writes: list[Written]
-    ) -> Scope:
-        if isinstance(node, Scan):
-            reach.scans[node] = None
-            return {column.id: frozenset({((node, column.name), IDENTITY)}) for column in node.output}
-        if isinstance(node, Constant):
-            return {column.id: NOTHING for column in node.output}
-        if isinstance(node, Opaque):
-            return self._opaque(node, inputs, reach)
-        if isinstance(node, Derive):
-            return self._derive(node, inputs, outer, reach)
-        if isinstance(node, Combine):
-            return self._combine(plan, node, inputs, reach)
-        if isinstance(node, Reference):
-            return self._reference(node, outer, reach)
-        if isinstance(node, Apply):
-            return self._apply(node, inputs, outer, reach)
-        if isinstance(node, Write):
-            source = plan.nodes[node.inputs[0]].output
-            columns = [(column, inputs[0].get(column.id, NOTHING)) for column in source]
-            writes.append(Written(node, columns, frozenset(reach.rows), list(reach.scans), list(reach.holes)))
-            return {}
+    def _node(self, node: Node, inputs: list[Scope], place: _Place) -> Scope:
+        match node:
+            case Scan():
+                place.reach.scans[node] = None
+                return {
+                    column.id: NOTHING
+                    if column.id in node.hidden
+                    else frozenset({((node, column.name), IDENTITY)})
+                    for column in node.output
+                }
+            case Constant():
+                return {column.id: NOTHING for column in node.output}
+            case Opaque():
+                return self._opaque(node, inputs, place)
+            case Derive():
+                return self._derive(node, inputs, place)
+            case Combine():
+                return self._combine(node, inputs, place)
+            case Reference():
+                return self._reference(node, place)
+            case Loop():
+                return self._loop(node, inputs, place)
+            case Apply():
+                return self._apply(node, inputs, place)
+            case Command():
+                place.result.commands.append(node)
+                return {}
+            case Write():
+                return self._write(node, inputs, place)
         raise TypeError(f"{type(node).__name__} is not a node of the algebra")
 
-    def _opaque(self, node: Opaque, inputs: list[Scope], reach: _Reach) -> Scope:
-        everything = frozenset().union(*(sources for scope in inputs for sources in scope.values()))
+    def _write(self, node: Write, inputs: list[Scope], place: _Place) -> Scope:
+        source = place.plan.nodes[node.inputs[0]].output if node.inputs else ()
+        reach = place.reach
+        if not inputs:
+            reach.holes.append(Hole(node.label, "what it writes is not in the plan"))
+        columns = [(column, inputs[0].get(column.id, NOTHING)) for column in source]
+        place.result.writes.append(
+            Written(node, columns, frozenset(reach.rows), list(reach.scans), list(reach.holes))
+        )
+        return {}
+
+    def _opaque(self, node: Opaque, inputs: list[Scope], place: _Place) -> Scope:
+        reach = place.reach
+        everything = _union(sources for scope in inputs for sources in scope.values())
         taken = apply(Transformation(Kind.TRANSFORMATION), everything)
+        # The code also decides which rows there are.
+        reach.rows.update(apply(Transformation(Kind.FILTER), everything))
+        self._influence(node, node.influences, _merged(inputs), place)
         reach.holes.append(Hole(node.label, node.reason, tuple(column.name for column in node.output)))
         return {column.id: taken for column in node.output}
 
-    def _derive(self, node: Derive, inputs: list[Scope], outer: Scope, reach: _Reach) -> Scope:
-        if not inputs:
-            scope: Scope = {}
-        elif len(inputs) == 1:
-            scope = inputs[0]
-        else:
-            scope = {key: value for one in inputs for key, value in one.items()}
-        for kind, expression in node.influences:
-            reach.rows.update(
-                apply(Transformation(kind), self._expression(expression, scope, outer, reach, node))
-            )
+    def _derive(self, node: Derive, inputs: list[Scope], place: _Place) -> Scope:
+        scope = _merged(inputs)
+        self._influence(node, node.influences, scope, place)
         if node.reason:
-            reach.holes.append(Hole(node.label, node.reason))
+            place.reach.holes.append(Hole(node.label, node.reason))
         if not node.columns:
             return scope
         made = {
-            key: frozenset().union(*(self._expression(one, scope, outer, reach, node) for one in expressions))
+            key: _union(self._expression(one, scope, place, node) for one in expressions)
             for key, expressions in node.columns.items()
         }
         return {
@@ -180,63 +215,102 @@ class _Evaluator:
             for column in node.output
         }
 
-    def _expression(
-        self, expression: Expression, scope: Scope, outer: Scope, reach: _Reach, node: Node
-    ) -> Sources:
-        parts = []
+    def _influence(
+        self, node: Node, influences: Iterable[tuple[Kind, Expression]], scope: Scope, place: _Place
+    ) -> None:
+        """Add what decides which rows a node gives to the influences of the whole plan."""
+        for kind, expression in influences:
+            sources = self._expression(expression, scope, place, node)
+            place.reach.rows.update(apply(Transformation(kind), sources))
+
+    def _expression(self, expression: Expression, scope: Scope, place: _Place, node: Node) -> Sources:
+        parts: list[Sources] = []
+        reach = place.reach
         for attribute, step in expression.uses:
-            sources = scope.get(attribute, outer.get(attribute))
+            sources = scope.get(attribute, place.outer.get(attribute))
             if sources is None:
                 reason = "a column that an expression uses is not among those it can see"
                 reach.holes.append(Hole(node.label, reason))
                 continue
             parts.append(sources if step == IDENTITY else apply(step, sources))
         for subquery in expression.subqueries:
-            inner, values = self.plan(subquery.plan, {**outer, **scope}, [])
+            inner, values = self.plan(subquery.plan, {**place.outer, **scope})
             reach.scans.update(inner.scans)
             reach.holes.extend(inner.holes)
-            for sources in (*(values.get(c.id, NOTHING) for c in subquery.plan.root.output), inner.rows):
-                parts.append(apply(subquery.transformation, sources))
-        return parts[0] if len(parts) == 1 else frozenset().union(*parts)
+            if subquery.valued:
+                columns = (values.get(column.id, NOTHING) for column in subquery.plan.root.output)
+                parts.extend(apply(subquery.transformation, sources) for sources in columns)
+            parts.append(apply(subquery.transformation, inner.rows))
+        return _union(parts)
 
-    def _combine(self, plan: Plan, node: Combine, inputs: list[Scope], reach: _Reach) -> Scope:
+    def _combine(self, node: Combine, inputs: list[Scope], place: _Place) -> Scope:
         columns_of = [
-            [scope.get(column.id, NOTHING) for column in plan.nodes[index].output]
+            [scope.get(column.id, NOTHING) for column in place.plan.nodes[index].output]
             for index, scope in zip(node.inputs, inputs, strict=True)
         ]
         if node.compared:
             for sources in (sources for columns in columns_of for sources in columns):
-                reach.rows.update(apply(Transformation(Kind.JOIN), sources))
+                place.reach.rows.update(apply(Transformation(Kind.JOIN), sources))
         valued = columns_of if node.valued < 0 else columns_of[: node.valued]
         return {
-            column.id: frozenset().union(*(columns[i] for columns in valued if i < len(columns)))
+            column.id: _union(columns[i] for columns in valued if i < len(columns))
             for i, column in enumerate(node.output)
         }
 
-    def _reference(self, node: Reference, outer: Scope, reach: _Reach) -> Scope:
+    def _reference(self, node: Reference, place: _Place) -> Scope:
         if node.definition not in self._evaluated:
             definition = self._definitions.get(node.definition)
             if definition is None:
-                reach.holes.append(Hole(node.label, "the definition that it refers to is not in the plan"))
+                reason = "the definition that it refers to is not in the plan"
+                names = tuple(column.name for column in node.output)
+                place.reach.holes.append(Hole(node.label, reason, names))
                 return {column.id: NOTHING for column in node.output}
-            inner, scope = self.plan(definition, outer, [])
+            inner, scope = self.plan(definition, place.outer)
             values = [scope.get(column.id, NOTHING) for column in definition.root.output]
             self._evaluated[node.definition] = (inner, values)
         inner, values = self._evaluated[node.definition]
-        reach.absorb(inner)
+        place.reach.absorb(inner)
         return {column.id: sources for column, sources in zip(node.output, values, strict=False)}
 
-    def _apply(self, node: Apply, inputs: list[Scope], outer: Scope, reach: _Reach) -> Scope:
+    def _loop(self, node: Loop, inputs: list[Scope], place: _Place) -> Scope:
+        """Repeat until another turn changes nothing: there are finitely many edges."""
+        start = place.plan.nodes[node.inputs[0]].output
+        values = [inputs[0].get(column.id, NOTHING) for column in start]
+        inner = _Reach()
+        before: list[Sources] | None = None
+        # What a definition inside of the recursion gives changes with each turn.
+        evaluated = self._evaluated
+        while node.plan is not None and values != before:
+            before = values
+            self._evaluated = {**evaluated, node.definition: (_Reach(), values)}
+            inner, scope = self.plan(node.plan, place.outer)
+            made = [scope.get(column.id, NOTHING) for column in node.plan.root.output]
+            values = [old | new for old, new in zip(values, made, strict=False)]
+        self._evaluated = evaluated
+        place.reach.absorb(inner)
+        return {column.id: sources for column, sources in zip(node.output, values, strict=False)}
+
+    def _apply(self, node: Apply, inputs: list[Scope], place: _Place) -> Scope:
         scope = dict(inputs[0])
         if node.plan is not None:
-            inner, values = self.plan(node.plan, {**outer, **scope}, [])
-            reach.absorb(inner)
+            inner, values = self.plan(node.plan, {**place.outer, **scope})
+            place.reach.absorb(inner)
             scope.update(values)
-        for kind, expression in node.influences:
-            reach.rows.update(
-                apply(Transformation(kind), self._expression(expression, scope, outer, reach, node))
-            )
+        self._influence(node, node.influences, scope, place)
         return scope
+
+
+def _union(parts: Iterable[Sources]) -> Sources:
+    """Return all sources; a single part as it is, since most columns have only one."""
+    found = list(parts)
+    return found[0] if len(found) == 1 else frozenset().union(*found)
+
+
+def _merged(scopes: list[Scope]) -> Scope:
+    """Return the columns of all inputs; those of a single one without a copy."""
+    if len(scopes) == 1:
+        return scopes[0]
+    return {key: value for scope in scopes for key, value in scope.items()}
 
 
 def _uses(plan: Plan) -> list[int]:

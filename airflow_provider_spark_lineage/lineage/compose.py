@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage, added
+from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
 from airflow_provider_spark_lineage.lineage.model import (
-    Dataset,
     Edge,
     Failure,
     Field,
@@ -24,28 +23,51 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
+from airflow_provider_spark_lineage.lineage.statistics import added
 from airflow_provider_spark_lineage.plan.algebra import Transformation
-from airflow_provider_spark_lineage.sources.dataset import DatasetId
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
 
 
 def absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:
     """Say whether a wrapping command did its write by running the execution before it."""
+    if not outer.wraps:
+        return False
+    if outer.query and outer.query == inner.query:
+        return True
     written = [output.dataset.id for output in inner.lineage.outputs]
     return bool(written) and written == [output.dataset.id for output in outer.lineage.outputs]
 
 
 def absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLineage:
-    """Return one execution with the command's names and the inner write's counts."""
+    """Return one execution: what the inner one really did, under the names that the command gives it."""
+    done, said = inner.lineage, outer.lineage
     outputs = tuple(
-        replace(output, statistics=output.statistics or done.statistics, edges=output.edges or done.edges)
-        for output, done in zip(outer.lineage.outputs, inner.lineage.outputs, strict=True)
+        replace(
+            output,
+            mode=outer.mode or output.mode,
+            dataset=replace(
+                output.dataset,
+                identity=replace(
+                    output.dataset.identity,
+                    symlinks=tuple(dict.fromkeys((*output.dataset.identity.symlinks, *outer.symlinks))),
+                ),
+            ),
+        )
+        for output in done.outputs
     )
-    inputs = outer.lineage.inputs or inner.lineage.inputs
-    counted = {one.dataset.id: one.statistics for one in inner.lineage.inputs}
+    counted = {one.dataset.id: one.statistics for one in done.inputs}
     inputs = tuple(
-        replace(one, statistics=one.statistics or counted.get(one.dataset.id, Statistics())) for one in inputs
+        replace(one, statistics=one.statistics or counted.get(one.dataset.id, Statistics()))
+        for one in said.inputs or done.inputs
     )
-    return replace(outer, lineage=replace(outer.lineage, inputs=inputs, outputs=outputs))
+    lineage = Lineage(
+        inputs=inputs,
+        outputs=outputs or said.outputs,
+        gaps=done.gaps if outputs else tuple(dict.fromkeys((*done.gaps, *said.gaps))),
+        # Spark reports the same error for both.
+        failures=done.failures or said.failures,
+    )
+    return replace(outer, lineage=lineage)
 
 
 @dataclass
@@ -79,6 +101,7 @@ class Composer:
         self._contents: dict[DatasetId, _Content] = {}
         self._gaps: dict[Gap, None] = {}
         self._failures: list[Failure] = []
+        self._empty: set[Symlink] = set()
 
     def add(self, lineage: Lineage) -> None:
         """Add the next execution."""
@@ -92,6 +115,7 @@ class Composer:
         resolved = [(output, *self._resolve(output)) for output in lineage.outputs]
         for output, edges, inputs in resolved:
             self._write(output, edges, inputs)
+        self._forget(lineage)
 
     def lineage(self) -> Lineage:
         """Return the merged lineage; the same on every call."""
@@ -110,6 +134,22 @@ class Composer:
             gaps=tuple(self._gaps),
             failures=tuple(self._failures),
         )
+
+    def _forget(self, lineage: Lineage) -> None:
+        """Take note of tables that were left without rows, and let go of those that are no more."""
+        self._empty.update(lineage.emptied)
+        self._empty.difference_update(lineage.dropped)
+        gone = {*lineage.emptied, *lineage.dropped}
+        for identifier, claim in list(self._claims.items()) if gone else ():
+            identity = claim.output.dataset.identity
+            if gone.isdisjoint(identity.symlinks):
+                continue
+            self._contents[identifier] = _Content()
+            # The data of an external table outlives it; only those of the warehouse are dropped with it.
+            inside = any(identity.uri.startswith(name.namespace + "/") for name in identity.symlinks)
+            if inside and not set(lineage.dropped).isdisjoint(identity.symlinks):
+                del self._claims[identifier], self._contents[identifier]
+                self._gaps = {gap: None for gap in self._gaps if gap.output != identifier}
 
     def _resolve(self, output: Output) -> tuple[set[Edge], set[DatasetId]]:
         """Trace an output's edges through what the task itself wrote before."""
@@ -137,7 +177,9 @@ class Composer:
         traced = {edge} if content.from_outside else set()
         if edge.field not in content.columns:
             if not content.from_outside:
-                reason = f"`{edge.field}` was read back from {edge.source.name}, where the task wrote no such column"
+                reason = (
+                    f"`{edge.field}` of {edge.source.name} was read back, but the task wrote no such column"
+                )
                 self._gaps[Gap("composition", reason, output.dataset.id, edge.column)] = None
             return traced
         origins = content.columns[edge.field]
@@ -152,10 +194,12 @@ class Composer:
     def _write(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
         identifier = output.dataset.id
         before = self._contents.get(identifier)
-        if output.mode is Mode.APPEND:
-            content = before or _Content(from_outside=True)
+        names = set(output.dataset.identity.symlinks)
+        if output.mode is Mode.APPEND or output.partial:
+            content = before or _Content(from_outside=self._empty.isdisjoint(names))
         else:
             content = _Content()
+        self._empty -= names
         for written in output.dataset.fields:
             content.columns.setdefault(written.name, set())
         for edge in edges:
@@ -165,7 +209,7 @@ class Composer:
         self._claim(output, edges, inputs)
 
     def _claim(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
-        """Add one write to what the task says of a dataset: every write really happened, so all edges stay."""
+        """Add one write to what the task says of a dataset: every one really happened, so all edges stay."""
         claim = self._claims.get(output.dataset.id)
         fields = {one.name: one for one in output.dataset.fields}
         if claim is None:
@@ -180,26 +224,15 @@ class Composer:
             claim.output = replace(claim.output, statistics=statistics)
         else:
             mode = Mode.CREATE if claim.output.mode is Mode.CREATE else output.mode
-            claim.output = replace(output, mode=mode, dataset=_merged(claim.output.dataset, output.dataset))
+            claim.output = replace(output, mode=mode, dataset=claim.output.dataset.merged(output.dataset))
 
 
 def _add_input(inputs: dict[DatasetId, Input], one: Input) -> None:
     """Add one read of a dataset to those that there were."""
     before = inputs.get(one.dataset.id)
     if before is not None:
-        one = Input(_merged(before.dataset, one.dataset), added(before.statistics, one.statistics))
+        one = Input(before.dataset.merged(one.dataset), added(before.statistics, one.statistics))
     inputs[one.dataset.id] = one
-
-
-def _merged(before: Dataset, now: Dataset) -> Dataset:
-    """Return one dataset with the columns and the names of both."""
-    fields = {one.name: one for one in before.fields}
-    for one in now.fields:
-        fields.setdefault(one.name, one)
-    symlinks = tuple(dict.fromkeys((*before.identity.symlinks, *now.identity.symlinks)))
-    locations = tuple(dict.fromkeys((*before.identity.locations, *now.identity.locations)))
-    identity = replace(before.identity, symlinks=symlinks, locations=locations)
-    return Dataset(identity, tuple(fields.values()))
 
 
 def compose(executions: Iterable[Lineage]) -> Lineage:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, Hole, Sources, Written, evaluate
+from airflow_provider_spark_lineage.lineage.leaves import FactsOfPlan, Kept, Leaf, Source, fields_of, gaps_of
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
     Edge,
@@ -20,25 +20,42 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
-from airflow_provider_spark_lineage.plan.algebra import Attribute, Plan, Scan, Write
-from airflow_provider_spark_lineage.plan.spark.tree import type_name
-from airflow_provider_spark_lineage.sources import identify
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
+from airflow_provider_spark_lineage.lineage.statistics import Metrics, scan_statistics, write_statistics
+from airflow_provider_spark_lineage.plan.algebra import Change, Plan, Scan
+from airflow_provider_spark_lineage.sources import identify, keeps_nothing, names_of_table
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Symlink
 
 _MODES = {
     "append": Mode.APPEND,
     "overwrite": Mode.OVERWRITE,
     "errorifexists": Mode.CREATE,
     "ignore": Mode.CREATE,
+    # The flag of a Hive insert.
     "true": Mode.OVERWRITE,
     "false": Mode.APPEND,
+    # Writes to a V2 table say it by their class.
+    "appenddata": Mode.APPEND,
+    "overwritebyexpression": Mode.OVERWRITE,
+    "overwritepartitionsdynamic": Mode.OVERWRITE,
+    "createtableasselect": Mode.CREATE,
+    "replacetableasselect": Mode.OVERWRITE,
 }
-"""Spark's save modes, and the flag of a Hive insert."""
+"""What a probed mode means, in lower case."""
 
 _WRAPPERS = frozenset(
-    {"CreateDataSourceTableAsSelectCommand", "CreateHiveTableAsSelectCommand", "SaveAsV1TableCommand"}
+    {
+        "CreateDataSourceTableAsSelectCommand",
+        "CreateHiveTableAsSelectCommand",
+        "CreateTableAsSelect",
+        "InsertIntoDataSourceDirCommand",
+        "ReplaceTableAsSelect",
+        "SaveAsV1TableCommand",
+    }
 )
 """Commands that run another write inside: both are reported, the inner one first."""
+
+_KEEPING = frozenset({"checkpoint", "localCheckpoint"})
+"""Names of executions whose result Spark keeps under the ids of its columns."""
 
 
 @dataclass(frozen=True)
@@ -46,154 +63,168 @@ class ExecutionFacts:
     """What a record says besides its plan, as plain values."""
 
     facts: Sequence[Mapping[str, Any]] = ()
-    metrics: Sequence[Mapping[str, Any]] = ()
+    metrics: Metrics = ()
     problems: Sequence[str] = ()
     failure: Failure | None = None
     """Set when the execution failed: its writes are not claimed then."""
 
+    name: str = ""
+    """What Spark calls the action."""
+
 
 @dataclass(frozen=True)
 class ExecutionLineage:
-    """The lineage of one execution."""
+    """The lineage of one execution, and what tells how it belongs to those beside it."""
 
     lineage: Lineage
     wraps: bool = False
     """The execution ran another one inside that did the same write."""
 
+    query: tuple[int, ...] = ()
+    """Ids of the columns that it wrote: the same for a wrapping command and the write inside."""
 
-def lineage_of(plan: Plan | None, about: ExecutionFacts) -> ExecutionLineage:
-    """Return what one execution read and wrote."""
-    facts = _FactsOfPlan(about.facts)
+    mode: Mode | None = None
+    """What a wrapping command says of its write."""
+
+    symlinks: tuple[Symlink, ...] = ()
+    """Names of the table that a wrapping command writes."""
+
+    kept: Mapping[int, Kept] = field(default_factory=dict)
+    """First column's id -> a result that Spark keeps; later executions read it by that id."""
+
+
+def lineage_of(
+    plan: Plan | None, about: ExecutionFacts, kept: Mapping[int, Kept] | None = None
+) -> ExecutionLineage:
+    """Return what one execution read and wrote; `kept` is what earlier ones kept."""
+    facts = FactsOfPlan(about.facts, kept or {})
     evaluation = evaluate(plan) if plan is not None else Evaluation()
+    leaves = {scan: facts.leaf(scan) for scan in evaluation.scans}
+    inputs = _inputs(leaves, about.metrics)
     gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
-    datasets = {scan: facts.of_scan(scan) for scan in evaluation.scans}
-    for scan, found in datasets.items():
-        gaps.extend(_gaps_of_identities(scan.label, found))
-    inputs = _inputs(evaluation, datasets, about.metrics)
     outputs: list[Output] = []
-    if about.failure is None:
-        for number, written in enumerate(evaluation.writes):
-            made, missing = _outputs(written, facts, datasets, _write_statistics(about.metrics, number))
-            outputs.extend(made)
-            gaps.extend(missing)
+    for number, written in enumerate(evaluation.writes if about.failure is None else ()):
+        target = facts.of_target(written.write)
+        if keeps_nothing(target):
+            continue
+        made, missing = _outputs(written, target, leaves, write_statistics(about.metrics, number))
+        outputs.extend(made)
+        gaps.extend(missing)
     if not outputs:
+        gaps.extend(gap for leaf in leaves.values() for gap in leaf.gaps if inputs or evaluation.writes)
         gaps.extend(_gap(hole, None) for hole in evaluation.holes if inputs or evaluation.writes)
+    emptied, dropped = _changes(evaluation, facts) if about.failure is None else ((), ())
     lineage = Lineage(
         inputs=tuple(inputs),
         outputs=tuple(outputs),
         gaps=tuple(dict.fromkeys(gaps)),
         failures=(about.failure,) if about.failure else (),
+        emptied=emptied,
+        dropped=dropped,
     )
-    wraps = any(written.write.relation in _WRAPPERS for written in evaluation.writes)
-    return ExecutionLineage(lineage, wraps)
+    wrapper = next((one.write for one in evaluation.writes if one.write.relation in _WRAPPERS), None)
+    target = facts.of_target(wrapper) if wrapper else {}
+    return ExecutionLineage(
+        lineage,
+        wraps=wrapper is not None,
+        query=tuple(column.id for written in evaluation.writes for column, _ in written.columns),
+        mode=_mode(target) if "mode" in target else None,
+        symlinks=names_of_table(target),
+        kept=_kept(evaluation, leaves, lineage) if about.name in _KEEPING and not about.failure else {},
+    )
 
 
-class _FactsOfPlan:
-    """Finds the facts of a scan by its first column's id, and those of a write by its position."""
-
-    def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
-        self._scans: dict[tuple[str, int], Facts] = {}
-        self._targets: dict[str, list[Facts]] = {}
-        for entry in entries:
-            node, expr_id = str(entry.get("node")), entry.get("expr_id")
-            probed: Facts = entry.get("probed") or {}
-            if expr_id is None:
-                self._targets.setdefault(node, []).append(probed)
-            else:
-                self._scans[node, int(expr_id)] = probed
-
-    def of_scan(self, scan: Scan) -> tuple[Identity, ...]:
-        """Name the datasets that a scan reads; none when they are not known."""
-        if not scan.output:
-            return ()
-        return identify(self._scans.get((scan.relation, scan.output[0].id), {}))
-
-    def of_write(self, write: Write) -> Facts:
-        """Return the facts of a write's target, empty when it could not be probed."""
-        targets = self._targets.get(write.relation, [])
-        return targets[write.target] if write.target < len(targets) else {}
-
-
-def _inputs(
-    evaluation: Evaluation,
-    datasets: Mapping[Scan, tuple[Identity, ...]],
-    metrics: Sequence[Mapping[str, Any]],
-) -> list[Input]:
+def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics) -> list[Input]:
     """Return each dataset once, with all columns that any scan of it shows."""
-    fields: dict[Identity, dict[str, Field]] = {}
-    for scan, identities in datasets.items():
-        for identity in identities:
-            shown = fields.setdefault(identity, {})
-            for column in scan.output:
-                shown.setdefault(column.name, Field(column.name, column.type))
-    statistics = _scan_statistics(metrics, list(fields))
-    found = [
-        Input(Dataset(identity, tuple(columns.values())), statistics.get(identity.id, Statistics()))
-        for identity, columns in fields.items()
-    ]
+    shown: dict[DatasetId, Dataset] = {}
+    for leaf in leaves.values():
+        for dataset in leaf.datasets:
+            before = shown.get(dataset.id)
+            shown[dataset.id] = before.merged(dataset) if before else dataset
+    statistics = scan_statistics(metrics, list(shown))
+    found = [Input(dataset, statistics.get(key, Statistics())) for key, dataset in shown.items()]
     return sorted(found, key=lambda one: one.dataset.id)
 
 
 def _outputs(
-    written: Written,
-    facts: _FactsOfPlan,
-    datasets: Mapping[Scan, tuple[Identity, ...]],
-    statistics: Statistics,
+    written: Written, target: Facts, leaves: Mapping[Scan, Leaf], statistics: Statistics
 ) -> tuple[list[Output], list[Gap]]:
     """Return the output of one write, and what is not known about it."""
-    target = facts.of_write(written.write)
+    if str(target.get("mode")).lower() == "ignore" and (
+        statistics.files == 0 or written.write.relation in _WRAPPERS
+    ):
+        # There was something already. A command that wrote something says so by the write inside.
+        return [], []
     identities = identify(target)
-    gaps = _gaps_of_identities(written.write.label, identities)
-    fields = _fields(target, [column for column, _ in written.columns])
+    gaps = list(gaps_of(written.write.label, identities))
+    fields = fields_of(target, tuple(Field(column.name, column.type) for column, _ in written.columns))
     edges: set[Edge] = set()
-    for field, (_, sources) in zip(fields, written.columns, strict=True):
-        edges.update(_edges(sources, datasets, field.name))
-    edges.update(_edges(written.rows, datasets, ""))
-    fed = sorted({identity.id for scan in written.scans for identity in datasets.get(scan, ())})
-    outputs = []
+    for one, (_, sources) in zip(fields, written.columns, strict=True):
+        edges.update(_edges(_traced(sources, leaves), one.name))
+    fed_by = [leaves[scan] for scan in written.scans]
+    edges.update(_edges(_traced(written.rows, leaves), ""))
+    for leaf in fed_by:
+        edges.update(_edges(leaf.rows, ""))
+    fed = sorted({dataset.id for leaf in fed_by for dataset in leaf.datasets})
+    found = []
     for identity in identities:
-        outputs.append(
+        found.append(
             Output(
                 dataset=Dataset(identity, fields),
                 mode=_mode(target),
                 statistics=statistics,
                 edges=tuple(sorted(edges, key=lambda edge: edge.order)),
                 inputs=tuple(fed),
+                partial=_is_partial(target),
             )
         )
+        gaps.extend(Gap(gap.where, gap.reason, identity.id) for leaf in fed_by for gap in leaf.gaps)
         gaps.extend(_gap(hole, identity.id) for hole in written.holes)
-    return outputs, gaps
+    return found, gaps
 
 
-def _edges(sources: Sources, datasets: Mapping[Scan, tuple[Identity, ...]], column: str) -> Iterable[Edge]:
-    for (scan, field), path in sources:
-        for identity in datasets.get(scan, ()):
-            yield Edge(identity.id, field, path.kind, path.masking, column)
+def _traced(sources: Sources, leaves: Mapping[Scan, Leaf]) -> frozenset[Source]:
+    """Put the fields of datasets in the place of those of scans."""
+    return frozenset(
+        (dataset, name, path.after(origin))
+        for (scan, column), path in sources
+        for dataset, name, origin in leaves[scan].columns.get(column, ())
+    )
 
 
-def _fields(target: Facts, columns: Sequence[Attribute]) -> tuple[Field, ...]:
-    """Return the written columns with the types that the live query had, where they were recorded."""
-    try:
-        recorded = json.loads(target.get("schema") or "{}").get("fields", [])
-        if len(recorded) == len(columns):
-            return tuple(Field(str(item["name"]), type_name(item["type"])) for item in recorded)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        pass
-    return tuple(Field(column.name, column.type) for column in columns)
+def _edges(sources: Iterable[Source], column: str) -> Iterable[Edge]:
+    return (Edge(dataset, name, path.kind, path.masking, column) for dataset, name, path in sources)
+
+
+def _kept(evaluation: Evaluation, leaves: Mapping[Scan, Leaf], lineage: Lineage) -> dict[int, Kept]:
+    if not evaluation.output:
+        return {}
+    columns = {column.id: _traced(sources, leaves) for column, sources in evaluation.output}
+    rows = _traced(evaluation.rows, leaves).union(*(leaf.rows for leaf in leaves.values()))
+    datasets = tuple(one.dataset for one in lineage.inputs)
+    return {evaluation.output[0][0].id: Kept(columns, rows, datasets, lineage.gaps)}
+
+
+def _changes(evaluation: Evaluation, facts: FactsOfPlan) -> tuple[tuple[Symlink, ...], tuple[Symlink, ...]]:
+    """Return the tables that were left without rows, and those that were dropped."""
+    found: dict[Change | None, list[Symlink]] = {Change.EMPTIED: [], Change.DROPPED: []}
+    for command in evaluation.commands:
+        target = facts.of_target(command)
+        # Such a table may hold rows.
+        if any(target.get(fact) for fact in ("if_not_exists", "external_paths", "partitions")):
+            continue
+        found.setdefault(command.change, []).extend(names_of_table(target))
+    return tuple(found[Change.EMPTIED]), tuple(found[Change.DROPPED])
 
 
 def _mode(target: Facts) -> Mode:
     return _MODES.get(str(target.get("mode") or target.get("overwrite")).lower(), Mode.APPEND)
 
 
-def _gaps_of_identities(label: str, identities: Sequence[Identity]) -> list[Gap]:
-    if not identities:
-        return [Gap(label, "where its data lies was not recorded, so the dataset has no name")]
-    return [
-        Gap(label, f"its source is not a known one; it is named {identity.id.name} by what Spark says of it")
-        for identity in identities
-        if not identity.known
-    ]
+def _is_partial(target: Facts) -> bool:
+    """Say whether an overwrite leaves partitions that were there before."""
+    partial_class = str(target.get("mode")) in ("OverwriteByExpression", "OverwritePartitionsDynamic")
+    return bool(target.get("static_partitions") or target.get("dynamic_partitions") or partial_class)
 
 
 def _gap(hole: Hole, output: DatasetId | None) -> Gap:
@@ -202,52 +233,3 @@ def _gap(hole: Hole, output: DatasetId | None) -> Gap:
     reason = f"columns {names}{more}: {hole.reason}" if names else hole.reason
     column = hole.columns[0] if len(hole.columns) == 1 else ""
     return Gap(hole.label, reason, output, column)
-
-
-def _scan_statistics(
-    metrics: Sequence[Mapping[str, Any]], identities: Sequence[Identity]
-) -> dict[DatasetId, Statistics]:
-    """Add up what every physical scan of a dataset counted."""
-    totals: dict[DatasetId, Statistics] = {}
-    for metric in metrics:
-        node = str(metric.get("node", ""))
-        if not node.startswith(("Scan", "BatchScan")):
-            continue
-        found = _scanned(metric, identities)
-        if found is not None:
-            totals[found] = added(totals.get(found, Statistics()), _statistics(metric))
-    return totals
-
-
-def _scanned(metric: Mapping[str, Any], identities: Sequence[Identity]) -> DatasetId | None:
-    """Find the dataset that a physical scan read: by location, or as the only one there is."""
-    location = str(metric.get("location", "")).partition("[")[2].split(",")[0].rstrip("]. ")
-    if location:
-        for candidate in identify({"paths": [location]}):
-            for identity in identities:
-                same_place = identity.id.namespace == candidate.id.namespace
-                if same_place and (candidate.id.name + "/").startswith(identity.id.name.rstrip("/") + "/"):
-                    return identity.id
-        return None
-    ids = {identity.id for identity in identities}
-    return ids.pop() if len(ids) == 1 else None
-
-
-def _write_statistics(metrics: Sequence[Mapping[str, Any]], number: int) -> Statistics:
-    writes = [m for m in metrics if str(m.get("node", "")).startswith(("Execute", "AppendData", "Overwrite"))]
-    return _statistics(writes[number]) if number < len(writes) else Statistics()
-
-
-def _statistics(metric: Mapping[str, Any]) -> Statistics:
-    return Statistics(metric.get("rows"), metric.get("size_bytes"), metric.get("files"))
-
-
-def added(one: Statistics, other: Statistics) -> Statistics:
-    """Add two counts; what only one of them knows stays known."""
-
-    def both(left: int | None, right: int | None) -> int | None:
-        return left if right is None else right if left is None else left + right
-
-    return Statistics(
-        both(one.rows, other.rows), both(one.size_bytes, other.size_bytes), both(one.files, other.files)
-    )

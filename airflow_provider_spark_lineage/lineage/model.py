@@ -6,11 +6,11 @@ No OpenLineage and no Spark class is named here; `facets/` writes this model dow
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from airflow_provider_spark_lineage.plan.algebra import Kind
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
 
 __all__ = [
     "Application",
@@ -49,6 +49,17 @@ class Dataset:
     def id(self) -> DatasetId:
         """Return the name that OpenLineage events carry."""
         return self.identity.id
+
+    def merged(self, other: Dataset) -> Dataset:
+        """Return this dataset with the columns and the names that another view of it adds."""
+        fields = {one.name: one for one in (*other.fields, *self.fields)}
+        ordered = dict.fromkeys(one.name for one in (*self.fields, *other.fields))
+        identity = replace(
+            self.identity,
+            symlinks=tuple(dict.fromkeys((*self.identity.symlinks, *other.identity.symlinks))),
+            locations=tuple(dict.fromkeys((*self.identity.locations, *other.identity.locations))),
+        )
+        return Dataset(identity, tuple(fields[name] for name in ordered))
 
 
 @dataclass(frozen=True)
@@ -117,6 +128,9 @@ class Output:
     inputs: tuple[DatasetId, ...] = ()
     """The datasets that fed this output, also those without a column edge."""
 
+    partial: bool = False
+    """An overwrite that left partitions which were there before."""
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -163,6 +177,10 @@ class Lineage:
 
     gaps: tuple[Gap, ...] = ()
     failures: tuple[Failure, ...] = ()
+    emptied: tuple[Symlink, ...] = ()
+    """Catalog tables that were created without rows, or truncated."""
+
+    dropped: tuple[Symlink, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.inputs or self.outputs)

@@ -96,6 +96,8 @@ class Subquery:
 
     plan: Plan
     transformation: Transformation
+    valued: bool = True
+    """False where only the number of its rows matters: EXISTS."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +120,13 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Scan(Node):
-    """Rows that come from outside: a file, a table."""
+    """Rows that come from outside: a file, a table, the memory of a program."""
 
     relation: str = ""
     """The node's class in the plan; with the first attribute's id it finds the scan's facts."""
+
+    hidden: frozenset[int] = frozenset()
+    """Ids of columns that are about the rows and stand in no dataset: the name of a row's file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +139,8 @@ class Opaque(Node):
     """Code over whole rows: every output column may depend on every input column."""
 
     reason: str = ""
+    influences: tuple[tuple[Kind, Expression], ...] = ()
+    """What it works on at a time, the keys of grouped code."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,13 +185,43 @@ class Reference(Node):
 
 
 @dataclass(frozen=True, eq=False)
+class Loop(Node):
+    """The rows of its input, and then again and again those that `plan` makes of the rows so far.
+
+    A `Reference` to `definition` inside of `plan` is the rows so far: a recursive CTE.
+    """
+
+    plan: Plan | None = None
+    definition: int = -1
+
+
+class Change(Enum):
+    """What a command that moves no rows does to a table."""
+
+    EMPTIED = "emptied"
+    """Created without rows, or truncated."""
+
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, eq=False)
+class Command(Node):
+    """Moves no rows; `change` is what becomes of a table.
+
+    The table's facts are the `target`-th of class `relation`.
+    """
+
+    relation: str = ""
+    target: int = 0
+    change: Change | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Write(Node):
     """Writes its input's rows to the target whose facts are the `target`-th of class `relation`."""
 
     relation: str = ""
     target: int = 0
-    columns: tuple[str, ...] = ()
-    """Names in the target when the plan says them; by position of the input's output."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Dict, Tuple
 
-from airflow_provider_spark_lineage.sources import files, unknown
-from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources import files, rdd, unknown
+from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source, Symlink
 
-SOURCES: Tuple[Source, ...] = (files.SOURCE, unknown.SOURCE)
+SOURCES: Tuple[Source, ...] = (files.SOURCE, rdd.SOURCE, unknown.SOURCE)
 """In order of precedence: the first one that can name a relation names it."""
 
 
@@ -33,6 +33,16 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         if identities:
             return identities
     return ()
+
+
+def names_of_table(facts: Facts) -> Tuple[Symlink, ...]:
+    """Return the catalog's names of the table that facts speak of."""
+    return files.symlinks(facts)
+
+
+def keeps_nothing(facts: Facts) -> bool:
+    """Say whether a write throws its rows away."""
+    return unknown.keeps_nothing(facts)
 
 
 def is_internal(facts: Facts) -> bool:

@@ -61,8 +61,9 @@ class Probe:
     `accessors` maps a fact's name to a dotted path of methods, starting at the plan node or at the
     session (`$session`). A step may take one argument, itself a path: `lookup(table.identifier)`.
     A step that ends in `?` is a Scala Option and may be empty; a path that ends in `[]` is a Scala
-    collection and becomes a list of strings. Everything else becomes a string, or a number or
-    boolean if it is one. A member that a Spark version does not have leaves the fact out.
+    collection and becomes a list of strings. `$files(path)` is the files behind an RDD. Everything else
+    becomes a string, or a number or boolean if it is one. A member that a Spark
+    version does not have leaves the fact out.
     """
 
     node: str

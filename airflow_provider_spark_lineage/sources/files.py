@@ -41,10 +41,43 @@ PROBES = (
             "paths": "outputPath",
             "format": "fileFormat",
             "mode": "mode",
+            "static_partitions": "staticPartitions.size",
+            "dynamic_partitions": "dynamicPartitionOverwrite",
             "schema": "query.schema.json",
             "table": "catalogTable?.identifier.nameParts[]",
             "warehouse": _WAREHOUSE,
         },
+    ),
+    *(
+        Probe(
+            node=node,
+            target=True,
+            accessors={
+                "table": f"{table}.nameParts[]",
+                "partitions": "partitionSpec?.size",
+                "warehouse": _WAREHOUSE,
+                **more,
+            },
+        )
+        for node, table, more in (
+            (
+                "CreateDataSourceTableCommand",
+                "table.identifier",
+                {"if_not_exists": "ignoreIfExists", "external_paths": "table.storage.locationUri?"},
+            ),
+            (
+                "CreateTableCommand",
+                "table.identifier",
+                {"if_not_exists": "ignoreIfExists", "external_paths": "table.storage.locationUri?"},
+            ),
+            ("TruncateTableCommand", "tableName", {}),
+            ("DropTableCommand", "tableName", {}),
+        )
+    ),
+    Probe(
+        node="DropTable",
+        target=True,
+        accessors={"table_text": "child.identifier.toString", "warehouse": _WAREHOUSE},
     ),
     # The table exists by the time its creation is reported, so the catalog knows its location.
     *(
@@ -56,8 +89,10 @@ PROBES = (
                 "format": f"{table}.provider?",
                 "mode": "mode",
                 "schema": "query.schema.json",
-                "schema": "query.schema.json",
-                "table": f"$session.sessionState.catalog.getTableMetadata({table}.identifier).identifier.nameParts[]",
+                "command_table": f"{table}.identifier.nameParts[]",
+                "table": (
+                    f"$session.sessionState.catalog.getTableMetadata({table}.identifier).identifier.nameParts[]"
+                ),
                 "warehouse": _WAREHOUSE,
             },
         )
@@ -75,6 +110,7 @@ PROBES = (
             "format": "table.storage.serde?",
             "table": "table.identifier.nameParts[]",
             "overwrite": "overwrite",
+            "static_partitions": "partition.size",
             "schema": "query.schema.json",
             "warehouse": _WAREHOUSE,
         },
@@ -99,7 +135,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         return ()
     given = [paths] if isinstance(paths, str) else list(paths)
     file_format = _format(facts.get("format"))
-    symlinks = _symlinks(facts)
+    names = symlinks(facts)
     identities = []
     for root, originals in _roots(given):
         namespace, name = split_location(root)
@@ -109,7 +145,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
                 uri=_uri(namespace, name),
                 storage_layer=namespace.split(":", 1)[0],
                 file_format=file_format,
-                symlinks=symlinks,
+                symlinks=names,
                 locations=tuple(originals) if originals != [root] else (),
             )
         )
@@ -184,7 +220,7 @@ def trim_partitions(path: str) -> str:
 def _common_directory(paths: Sequence[str]) -> str:
     parts = [path.split("/")[:-1] for path in paths]
     common = []
-    for level in zip(*parts):
+    for level in zip(*parts):  # noqa: B905  Python 3.9
         if len(set(level)) > 1:
             break
         common.append(level[0])
@@ -200,14 +236,18 @@ def _format(value: Any) -> str:
     )
 
 
-def _symlinks(facts: Facts) -> Tuple[Symlink, ...]:
+def symlinks(facts: Facts) -> Tuple[Symlink, ...]:
     """Name the catalog table, if there is one, by the warehouse that its catalog stands for."""
-    table = [part for part in facts.get("table") or () if part]
-    if not table:
-        return ()
+    # Spark writes an identifier as text without its catalog.
+    text = str(facts.get("table_text") or "")
+    given = text.split(".") if text and "`" not in text else ()
+    table = [part for part in given or facts.get("table") or facts.get("command_table") or () if part]
     # The session catalog's own name says nothing outside Spark.
     if len(table) > 2 and table[0] == "spark_catalog":
         table = table[1:]
+    # A name without its database is not this table's alone.
+    if len(table) < 2:
+        return ()
     namespace, name = split_location(str(facts.get("warehouse") or "/"))
     warehouse = "file:" + name if namespace == "file" else _uri(namespace, name)
     return (Symlink(namespace=warehouse, name=".".join(table)),)
@@ -216,7 +256,8 @@ def _symlinks(facts: Facts) -> Tuple[Symlink, ...]:
 def is_schema_inference(facts: Facts) -> bool:
     """Say whether Spark reads a CSV or JSON file as text to infer its schema.
 
-    `TextInputCSVDataSource` and `TextInputJsonDataSource` set this option (DataSource.GLOB_PATHS_KEY), no user does.
+    `TextInputCSVDataSource` and `TextInputJsonDataSource` set this option, DataSource.GLOB_PATHS_KEY; no
+    user does.
     """
     return "__globpaths__" in facts.get("option_names", ())
 

@@ -16,10 +16,45 @@ PROBES = (
             "provider": "table.getClass.getName",
         },
     ),
+    *(
+        Probe(
+            node=node,
+            target=True,
+            accessors={
+                "v2_table": "table.table.name",
+                "v2_catalog": "table.catalog?.name",
+                "provider": "table.table.getClass.getName",
+                "schema": "query.schema.json",
+                "mode": "getClass.getSimpleName",
+            },
+        )
+        for node in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
+    ),
+    *(
+        Probe(
+            node=node,
+            target=True,
+            accessors={"schema": "query.schema.json", "mode": "getClass.getSimpleName"},
+        )
+        for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")
+    ),
+    Probe(
+        node="InsertIntoDataSourceCommand",
+        target=True,
+        accessors={
+            "relation_class": "logicalRelation.relation.getClass.getName",
+            "overwrite": "overwrite",
+            "schema": "query.schema.json",
+        },
+    ),
     Probe(
         node="SaveIntoDataSourceCommand",
         target=True,
-        accessors={"relation_class": "dataSource.getClass.getName", "mode": "mode"},
+        accessors={
+            "relation_class": "dataSource.getClass.getName",
+            "mode": "mode",
+            "schema": "query.schema.json",
+        },
     ),
 )
 
@@ -35,6 +70,11 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     namespace = str(facts.get("v2_catalog") or provider.rsplit(".", 1)[-1].rstrip("$"))
     name = str(facts.get("v2_table") or provider)
     return (Identity(id=DatasetId(namespace, name), uri=f"{namespace}:{name}", known=False),)
+
+
+def keeps_nothing(facts: Facts) -> bool:
+    """Say whether a write goes to Spark's `noop` format, which throws every row away."""
+    return str(facts.get("provider") or "").rstrip("$").endswith(".noop.NoopTable")
 
 
 SOURCE = Source(name="unknown", probes=PROBES, identify=identify)

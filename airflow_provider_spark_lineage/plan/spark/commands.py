@@ -1,8 +1,10 @@
-"""How each Spark command reads into the algebra: those that write a query's rows, and those that touch no rows."""
+"""How each Spark command reads into the algebra: those that write a query's rows, those that move none."""
 
 from __future__ import annotations
 
-from airflow_provider_spark_lineage.plan.algebra import Constant, Node, Write
+import re
+
+from airflow_provider_spark_lineage.plan.algebra import Change, Command, Node, Write
 from airflow_provider_spark_lineage.plan.spark.relational import Row
 from airflow_provider_spark_lineage.plan.spark.step import Step
 
@@ -12,9 +14,9 @@ def _write(step: Step) -> Node:
     return Write(step.inputs, (), step.label, relation=step.name, target=step.target)
 
 
-def _nothing(step: Step) -> Node:
+def _moves_nothing(change: Change | None = None) -> Row:
     """A command that moves no rows: what stands below it is not read."""
-    return Constant((), (), step.label)
+    return lambda step: Command((), (), step.label, relation=step.name, target=step.target, change=change)
 
 
 COMMANDS: dict[str, Row] = {
@@ -29,49 +31,40 @@ COMMANDS: dict[str, Row] = {
             "AppendData",
             "OverwriteByExpression",
             "OverwritePartitionsDynamic",
+            "CreateTableAsSelect",
+            "ReplaceTableAsSelect",
+            "InsertIntoDataSourceCommand",
+            "InsertIntoDataSourceDirCommand",
+            "InsertIntoHiveDirCommand",
         ),
         _write,
     ),
     **dict.fromkeys(
         (
-            "CreateViewCommand",
-            "CreateTempViewUsing",
-            "CreateDataSourceTableCommand",
-            "CreateTableCommand",
-            "CreateTable",
-            "CreateNamespace",
-            "DropTable",
-            "DropTableCommand",
-            "DropView",
-            "DropTempView",
-            "DropTempViewCommand",
-            "SetCommand",
-            "ResetCommand",
-            "SetCatalogAndNamespace",
-            "SetNamespaceCommand",
-            "ShowTables",
-            "ShowTablesCommand",
-            "ShowNamespaces",
-            "ShowColumnsCommand",
-            "ShowCreateTableCommand",
-            "ShowPartitionsCommand",
-            "DescribeRelation",
-            "DescribeTableCommand",
-            "DescribeQueryCommand",
-            "ExplainCommand",
-            "RefreshTable",
-            "RefreshTableCommand",
-            "CreateFunctionCommand",
-            "DropFunctionCommand",
-            "AddJarsCommand",
-            "AddFilesCommand",
             "CacheTable",
             "CacheTableAsSelect",
+            "CacheTableCommand",
+            "ExplainCommand",
             "UncacheTable",
             "UncacheTableCommand",
-            "CacheTableCommand",
         ),
-        _nothing,
+        _moves_nothing(),
     ),
+    **dict.fromkeys(
+        ("CreateDataSourceTableCommand", "CreateTableCommand", "TruncateTableCommand"),
+        _moves_nothing(Change.EMPTIED),
+    ),
+    **dict.fromkeys(("DropTable", "DropTableCommand"), _moves_nothing(Change.DROPPED)),
 }
-"""Simple class name -> row. A command without one goes to `relational.unknown`, which says so in a gap."""
+"""Simple class name -> row. `command_row` knows those that change definitions alone by their names."""
+
+_DEFINES = re.compile(
+    r"(Add|Alter|Analyze|Comment|Create|Declare|Describe|Drop|List|Recover|Refresh|Rename|Repair|Replace|Reset|Set"
+    r"|Show|Truncate|Unset|Use)[A-Z](?!.*(AsSelect|Data\b|Into))\w*"
+)
+"""Spark has some two hundred commands that touch definitions and no rows; their verbs tell them."""
+
+
+def command_row(name: str) -> Row | None:
+    """Return how a command reads that has no row of its own; None for what is no such command."""
+    return _moves_nothing() if _DEFINES.fullmatch(name) else None

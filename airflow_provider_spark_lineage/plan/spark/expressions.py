@@ -149,7 +149,7 @@ def read_expression(tree: list[dict[str, Any]], read_plan: Callable[[list[Any]],
                     if is_plan(value):
                         plan = read_plan(value)
                         value_steps = _inside(here, _VALUE_OF_SUBQUERY.get(name, _VALUE))
-                        subqueries.extend(Subquery(plan, step) for step in value_steps)
+                        subqueries.extend(Subquery(plan, step, name != "Exists") for step in value_steps)
             steps = EXPRESSIONS.get(name, _DEFAULT)(node, node["num-children"])
             contexts.extend(_inside(here, step) for step in reversed(steps))
     return Expression(_sorted(uses), tuple(subqueries))

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Node, Plan
-from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS
-from airflow_provider_spark_lineage.plan.spark.relational import NODES, unknown
+from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS, command_row
+from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, unknown
 from airflow_provider_spark_lineage.plan.spark.step import Step
 from airflow_provider_spark_lineage.plan.spark.tree import is_plan, simple_name
 
@@ -30,14 +30,19 @@ class _PlanReader:
 
     def read(self, tree: Tree) -> Plan:
         definitions: dict[int, Plan] = {}
-        tree = self._without_definitions(list(_inlined(tree)), definitions)
+        tree = self._without_definitions(_without_recursions(list(_inlined(tree))), definitions)
+        names = [simple_name(node["class"]) for node in tree]
+        targets = []
+        for name in names:
+            targets.append(self._targets[name])
+            self._targets[name] += name in COMMANDS
         nodes: list[Node] = []
         pending: list[int] = []
         # Backwards through a pre-order list every node comes after its children.
         for position in range(len(tree) - 1, -1, -1):
             spark_node = tree[position]
             inputs = tuple(pending.pop() for _ in range(spark_node["num-children"]))
-            name = simple_name(spark_node["class"])
+            name = names[position]
             step = Step(
                 name=name,
                 label=f"{name}#{position}",
@@ -45,11 +50,10 @@ class _PlanReader:
                 inputs=inputs,
                 input_outputs=tuple(nodes[index].output for index in inputs),
                 read_plan=self.read,
-                target=self._targets[name],
+                target=targets[position],
+                above=tree[position - 1] if position and tree[position - 1]["num-children"] else {},
             )
-            if name in COMMANDS:
-                self._targets[name] += 1
-            nodes.append(ROWS.get(name, unknown)(step))
+            nodes.append((ROWS.get(name) or command_row(name) or unknown)(step))
             pending.append(len(nodes) - 1)
         return Plan(tuple(nodes), definitions)
 
@@ -73,12 +77,29 @@ class _PlanReader:
 def _inlined(tree: Tree) -> Iterator[dict[str, Any]]:
     """Yield a tree's nodes with the plan that a leaf command carries in a field put below it."""
     for node in tree:
-        query = next((value for value in node.values() if is_plan(value)), None)
+        # A command may carry further plans, the relation that it writes to for example.
+        plans = (node.get("query"), *node.values())
+        query = next((value for value in plans if is_plan(value)), None)
         if node["num-children"] or query is None:
             yield node
         else:
             yield {**node, "num-children": 1}
             yield from _inlined(query)
+
+
+def _without_recursions(tree: Tree) -> Tree:
+    """Move the recursive part of each recursive CTE from below its node into a field of it.
+
+    It is read again and again, not once.
+    """
+    for position in range(len(tree) - 1, -1, -1):
+        if simple_name(tree[position]["class"]) == "UnionLoop" and tree[position]["num-children"] > 1:
+            start = _children(tree, position)[1]
+            end = _end(tree, start)
+            part = tree[start:end]
+            tree = tree[:start] + tree[end:]
+            tree[position] = {**tree[position], "num-children": 1, RECURSION: part}
+    return tree
 
 
 def _children(tree: Tree, position: int) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from airflow_provider_spark_lineage.plan.algebra import (
     Apply,
@@ -11,6 +12,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Constant,
     Derive,
     Kind,
+    Loop,
     Node,
     Opaque,
     Reference,
@@ -21,13 +23,23 @@ from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attribu
 
 Row = Callable[[Step], Node]
 
+RECURSION = "recursion plan"
+"""Field of a recursive CTE's node for its recursive part, put there by the reader; Spark's have no spaces."""
+
 
 def _scan(*fields: str) -> Row:
     """Rows from outside, whose columns stand in `fields`."""
 
     def row(step: Step) -> Node:
         output = tuple(column for field in fields for column in step.attributes(field))
-        return Scan(step.inputs, output, step.label, relation=step.name)
+        # Columns such as `_metadata`, which a query may name though no file has them.
+        hidden = frozenset(
+            int(tree[0]["exprId"]["id"])
+            for field in fields
+            for tree in trees(step.fields.get(field))
+            if "__metadata_col" in (tree[0].get("metadata") or {})
+        )
+        return Scan(step.inputs, output, step.label, relation=step.name, hidden=hidden)
 
     return row
 
@@ -36,18 +48,25 @@ def _constant(step: Step) -> Node:
     return Constant(step.inputs, step.attributes("output"), step.label)
 
 
-def _opaque_leaf(reason: str) -> Row:
-    return lambda step: Opaque(step.inputs, step.attributes("output"), step.label, reason=reason)
-
-
 def _opaque(*fields: str) -> Row:
     """Code over whole rows; its output columns stand in the first of `fields` that there is."""
 
     def row(step: Step) -> Node:
         output = next((found for field in fields if (found := step.attributes(field))), step.all_outputs)
-        return Opaque(step.inputs, output, step.label, reason="taken from every input column")
+        keys = step.influences(Kind.GROUP_BY, "groupingAttributes")
+        # The keys of cogrouped code are the first columns of each side.
+        for side, field in enumerate(("leftGroupingLen", "rightGroupingLen")):
+            count = int(step.fields.get(field) or 0)
+            keys += tuple((Kind.GROUP_BY, same(column)) for column in step.output(side)[:count])
+        return Opaque(step.inputs, output, step.label, "taken from every input column", keys)
 
     return row
+
+
+def _deserialize(step: Step) -> Node:
+    """One object for each row."""
+    made = step.attributes("outputObjAttr")
+    return Derive(step.inputs, made, step.label, {column.id: (everything(step.output()),) for column in made})
 
 
 def _pass(kind: Kind | None = None, *fields: str) -> Row:
@@ -67,7 +86,14 @@ def _project(step: Step) -> Node:
 
 def _aggregate(step: Step) -> Node:
     output, columns = step.named("aggregateExpressions")
-    influences = step.influences(Kind.GROUP_BY, "groupingExpressions")
+    # Spark aggregates twice for a pivot: first with the pivot column as one more key, which decides
+    # no rows in the end. The second repeats the other keys.
+    pivoted = any(
+        simple_name(node["class"]) == "PivotFirst"
+        for tree in trees(step.above.get("aggregateExpressions"))
+        for node in tree
+    )
+    influences = () if pivoted else step.influences(Kind.GROUP_BY, "groupingExpressions")
     return Derive(step.inputs, output, step.label, columns=columns, influences=influences)
 
 
@@ -134,9 +160,26 @@ def _combine(*, valued: int = -1, compared: bool = False) -> Row:
     return lambda step: Combine(step.inputs, step.output(), step.label, valued=valued, compared=compared)
 
 
-def _reference(step: Step) -> Node:
-    definition = int(step.fields.get("cteId", -1))
-    return Reference(step.inputs, step.attributes("output"), step.label, definition=definition)
+def _reference(field: str) -> Row:
+    """Rows of the definition whose id stands in `field`."""
+    return lambda step: Reference(
+        step.inputs, step.attributes("output"), step.label, definition=int(step.fields.get(field, -1))
+    )
+
+
+def _loop(step: Step) -> Node:
+    plan = step.read_plan(step.fields[RECURSION]) if RECURSION in step.fields else None
+    definition = int(step.fields.get("id", -1))
+    ids = step.fields.get("outputAttrIds")
+    output = step.output()
+    # Its columns have ids of their own, in a field since Spark 4.1.
+    if isinstance(ids, list) and len(ids) == len(output):
+        numbers = [int(one["id"]) if isinstance(one, dict) else None for one in ids]
+        output = tuple(
+            replace(column, id=column.id if number is None else number)
+            for column, number in zip(output, numbers, strict=True)
+        )
+    return Loop(step.inputs, output, step.label, plan, definition)
 
 
 def unknown(step: Step) -> Node:
@@ -173,10 +216,8 @@ NODES: dict[str, Row] = {
     "OneRowRelation": _constant,
     "Range": _constant,
     "CommandResult": _constant,
-    "LogicalRDD": _opaque_leaf(
-        "rows came from an RDD or from Python memory; what they were made of is not recorded"
-    ),
-    "ExternalRDD": _opaque_leaf("rows came from an RDD; what they were made of is not recorded"),
+    "LogicalRDD": _scan("output"),
+    "ExternalRDD": _scan("outputObjAttr"),
     # One input.
     "Project": _project,
     "Filter": _pass(Kind.FILTER, "condition"),
@@ -222,7 +263,9 @@ NODES: dict[str, Row] = {
     "Union": _combine(),
     "Intersect": _combine(valued=1, compared=True),
     "Except": _combine(valued=1, compared=True),
-    "CTERelationRef": _reference,
+    "CTERelationRef": _reference("cteId"),
+    "UnionLoop": _loop,
+    "UnionLoopRef": _reference("loopId"),
     # Code over whole rows.
     **dict.fromkeys(
         (
@@ -236,9 +279,11 @@ NODES: dict[str, Row] = {
             "MapPartitionsInR",
             "FlatMapGroupsInR",
             "TransformWithStateInPySpark",
+            "ScriptTransformation",
         ),
         _opaque("output", "outputAttrs"),
     ),
     "SerializeFromObject": _opaque("serializer"),
+    "DeserializeToObject": _deserialize,
 }
 """Simple class name -> row. A class without one goes to `unknown`."""

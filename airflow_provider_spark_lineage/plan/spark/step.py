@@ -35,7 +35,10 @@ class Step:
     input_outputs: tuple[tuple[Attribute, ...], ...]
     read_plan: Callable[[list[Any]], Plan]
     target: int
-    """How many commands of this class came before."""
+    """How many nodes of this class came before."""
+
+    above: dict[str, Any]
+    """The fields of the node that this one is the first input of; empty for the root."""
 
     def output(self, index: int = 0) -> tuple[Attribute, ...]:
         """Return the columns of one input; none when there is no such input."""

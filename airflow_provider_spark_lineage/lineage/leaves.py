@@ -1,0 +1,134 @@
+"""What the rows of each scan come from: named datasets, what an earlier execution kept, or nothing known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap
+from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Kind, Scan, Transformation, Write
+from airflow_provider_spark_lineage.plan.algebra import Command as CommandNode
+from airflow_provider_spark_lineage.plan.spark.tree import type_name
+from airflow_provider_spark_lineage.sources import identify, rdd
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
+
+Source = tuple[DatasetId, str, Transformation]
+"""A field of a dataset, and how it acts."""
+
+_RDDS = frozenset({"LogicalRDD", "ExternalRDD"})
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The result of an execution that Spark keeps under its columns' ids: a checkpoint."""
+
+    columns: Mapping[int, frozenset[Source]]
+    rows: frozenset[Source]
+    datasets: tuple[Dataset, ...]
+    gaps: tuple[Gap, ...] = ()
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One scan in terms of datasets."""
+
+    datasets: tuple[Dataset, ...] = ()
+    columns: Mapping[str, frozenset[Source]] = field(default_factory=dict)
+    rows: frozenset[Source] = frozenset()
+    gaps: tuple[Gap, ...] = ()
+
+
+class FactsOfPlan:
+    """Finds the facts of a scan by its first column's id, and those of a command by its position."""
+
+    def __init__(self, entries: Iterable[Mapping[str, object]], kept: Mapping[int, Kept]) -> None:
+        self._scans: dict[tuple[str, int], Facts] = {}
+        self._targets: dict[str, list[Facts]] = {}
+        self._kept = kept
+        for entry in entries:
+            node, expr_id, probed = str(entry.get("node")), entry.get("expr_id"), entry.get("probed")
+            facts: Facts = probed if isinstance(probed, dict) else {}
+            if isinstance(expr_id, int):
+                self._scans[node, expr_id] = facts
+            else:
+                self._targets.setdefault(node, []).append(facts)
+
+    def of_target(self, node: Write | CommandNode) -> Facts:
+        """Return the facts of what a command writes or changes, empty when it could not be probed."""
+        targets = self._targets.get(node.relation, [])
+        return targets[node.target] if node.target < len(targets) else {}
+
+    def leaf(self, scan: Scan) -> Leaf:
+        """Return what a scan's rows come from."""
+        first = scan.output[0].id if scan.output else -1
+        facts = self._scans.get((scan.relation, first), {})
+        if scan.relation not in _RDDS:
+            return _relation(scan, facts)
+        if first in self._kept:
+            return _kept(scan, self._kept[first])
+        return _rdd(scan, facts)
+
+
+def _relation(scan: Scan, facts: Facts) -> Leaf:
+    fields = tuple(Field(c.name, c.type) for c in scan.output if c.id not in scan.hidden)
+    identities = identify(facts)
+    columns = {one.name: frozenset((i.id, one.name, IDENTITY) for i in identities) for one in fields}
+    datasets = tuple(Dataset(identity, fields) for identity in identities)
+    return Leaf(datasets, columns, gaps=gaps_of(scan.label, identities))
+
+
+def _kept(scan: Scan, kept: Kept) -> Leaf:
+    nothing: frozenset[Source] = frozenset()
+    columns = {column.name: kept.columns.get(column.id, nothing) for column in scan.output}
+    return Leaf(kept.datasets, columns, kept.rows, kept.gaps)
+
+
+def _rdd(scan: Scan, facts: Facts) -> Leaf:
+    """Take every column from everything that the RDD reads."""
+    names = ", ".join(f"`{column.name}`" for column in scan.output[:20])
+    datasets = tuple(
+        Dataset(identity, _recorded_fields(origin))
+        for origin in rdd.origins(facts)
+        for identity in identify(origin)
+    )
+    if not datasets:
+        reason = (
+            f"columns {names}: rows came from an RDD or from Python memory; what made them is not recorded"
+        )
+        return Leaf(gaps=(Gap(scan.label, reason),))
+    every = [(one.id, column.name) for one in datasets for column in one.fields]
+    value, test = Transformation(Kind.TRANSFORMATION), Transformation(Kind.FILTER)
+    taken = frozenset((identifier, name, value) for identifier, name in every)
+    reason = f"columns {names}: rows came through an RDD; taken from every column that it read"
+    return Leaf(
+        datasets,
+        {column.name: taken for column in scan.output},
+        frozenset((identifier, name, test) for identifier, name in every),
+        (Gap(scan.label, reason),),
+    )
+
+
+def _recorded_fields(facts: Facts) -> tuple[Field, ...]:
+    try:
+        fields = json.loads(facts.get("schema") or "{}").get("fields", [])
+        return tuple(Field(str(one["name"]), type_name(one["type"])) for one in fields)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return ()
+
+
+def fields_of(target: Facts, columns: tuple[Field, ...]) -> tuple[Field, ...]:
+    """Return the written columns with the types that the live query had, where they were recorded."""
+    recorded = _recorded_fields(target)
+    return recorded if len(recorded) == len(columns) else columns
+
+
+def gaps_of(label: str, identities: tuple[Identity, ...]) -> tuple[Gap, ...]:
+    """Say what is not known about the names of datasets."""
+    if not identities:
+        return (Gap(label, "where its data lies was not recorded, so the dataset has no name"),)
+    return tuple(
+        Gap(label, f"its source is not a known one; it is named {identity.id.name} by what Spark says of it")
+        for identity in identities
+        if not identity.known
+    )

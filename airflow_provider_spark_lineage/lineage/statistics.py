@@ -1,0 +1,65 @@
+"""Assigns what Spark counted in physical scans and writes to the datasets of an execution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from airflow_provider_spark_lineage.lineage.model import Statistics
+from airflow_provider_spark_lineage.sources import identify
+from airflow_provider_spark_lineage.sources.dataset import DatasetId
+
+Metrics = Sequence[Mapping[str, Any]]
+
+
+def scan_statistics(metrics: Metrics, ids: Sequence[DatasetId]) -> dict[DatasetId, Statistics]:
+    """Add up what every physical scan of a dataset counted."""
+    totals: dict[DatasetId, Statistics] = {}
+    for metric in metrics:
+        node = str(metric.get("node", ""))
+        if not node.startswith(("Scan", "BatchScan")) or "ExistingRDD" in node or "OneRow" in node:
+            continue
+        found = _scanned(metric, ids)
+        if found is not None:
+            totals[found] = added(totals.get(found, Statistics()), _statistics(metric))
+    return totals
+
+
+def _scanned(metric: Mapping[str, Any], ids: Sequence[DatasetId]) -> DatasetId | None:
+    """Find the dataset that a physical scan read: by location, or as the only one there is.
+
+    One scan of several datasets has one count, which is none of theirs.
+    """
+    text = str(metric.get("location", "")).partition("[")[2]
+    given = [part.strip() for part in text.rstrip("]. ").split(",") if part.strip() and "..." not in part]
+    if not given:
+        return ids[0] if len(ids) == 1 else None
+    found = {
+        identifier
+        for candidate in identify({"paths": given})
+        for identifier in ids
+        if identifier.namespace == candidate.id.namespace
+        and (candidate.id.name + "/").startswith(identifier.name.rstrip("/") + "/")
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def write_statistics(metrics: Metrics, number: int) -> Statistics:
+    """Return what the `number`-th physical write counted."""
+    writes = [m for m in metrics if str(m.get("node", "")).startswith(("Execute", "AppendData", "Overwrite"))]
+    return _statistics(writes[number]) if number < len(writes) else Statistics()
+
+
+def _statistics(metric: Mapping[str, Any]) -> Statistics:
+    return Statistics(metric.get("rows"), metric.get("size_bytes"), metric.get("files"))
+
+
+def added(one: Statistics, other: Statistics) -> Statistics:
+    """Add two counts; what only one of them knows stays known."""
+
+    def both(left: int | None, right: int | None) -> int | None:
+        return left if right is None else right if left is None else left + right
+
+    return Statistics(
+        both(one.rows, other.rows), both(one.size_bytes, other.size_bytes), both(one.files, other.files)
+    )

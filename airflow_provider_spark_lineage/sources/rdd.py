@@ -1,0 +1,36 @@
+"""Rows that come out of an RDD: named by the files that the RDD reads, if it reads any."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import List, Tuple
+
+from airflow_provider_spark_lineage.sources import files
+from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
+
+PROBES = (
+    Probe(node="LogicalRDD", accessors={"origins": "$files(rdd)"}),
+    Probe(node="ExternalRDD", accessors={"origins": "$files(rdd)"}),
+)
+
+
+def origins(facts: Facts) -> Tuple[Facts, ...]:
+    """Return the facts of each read behind an RDD, as those of a relation: its folders and its schema."""
+    found: List[Facts] = []
+    for origin in facts.get("origins") or ():
+        # Spark and Hadoop name what they write; any other file was named by a person, and keeps its name.
+        folders = [
+            posixpath.dirname(path) if posixpath.basename(path).startswith("part-") else path
+            for path in origin.get("paths") or ()
+        ]
+        found.append({**origin, "paths": list(dict.fromkeys(folders))})
+    return tuple(found)
+
+
+def identify(facts: Facts) -> Tuple[Identity, ...]:
+    """Name every dataset that an RDD reads."""
+    named = (identity for origin in origins(facts) for identity in files.identify(origin))
+    return tuple(dict.fromkeys(named))
+
+
+SOURCE = Source(name="rdd", probes=PROBES, identify=identify)
