@@ -6,14 +6,16 @@ interpret a plan. It runs on the cluster's driver too: standard library only, Py
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
 import re
 import zlib
 from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 FORMAT = "spark-lineage-record"
 VERSION = 1
@@ -22,36 +24,71 @@ SUFFIX = ".record.json.gz"
 REMOVED = "***"
 """What stands where a secret was."""
 
+_KEY_WORDS = r"""
+    password | passwd | passphrase | secret | token | credential s?
+    | api[_.-]?key | access[_.-]?key (?:[_.-]?id)? | account[_.-]?key | private[_.-]?key | signature"""
+_TYPES = r"""
+    (?: string | (?:big|small|tiny)?int | integer | long | short | byte | double | float | decimal | boolean
+      | binary | date | timestamp (?:_ntz|_ltz)? | array | map | struct | variant | char | varchar )
+    (?= [\s,;<>(] | \Z )"""
 _SECRETS = re.compile(
-    r"""(?ix)
-      (?P<keep1> [a-z][a-z0-9+.-]*:// ) [^\s/@:'"\\]+ : [^\s/@'"\\]+ (?P<at> @ )
-    | (?P<keep2> (?: \b[\w.-]* (?: password | passwd | secret | token | credential s? | api[_.-]?key
-            | access[_.-]?key (?:[_.-]?id)? | account[_.-]?key | private[_.-]?key ) [\w.-]*
-          | \b (?: [\w-]+ [._-] )* (?: pwd | sas | sig | auth | authorization ) )
-        ["'\\]* \s* (?: => | -> | [=:] ) \s* ["'\\]* (?: bearer \s+ | basic \s+ )? )
-        [^\s,;&"'\\)\]}]+
-    | \b (?: AKIA | ASIA ) [A-Z0-9]{16} \b
-    | \b eyJ [\w-]{8,} \. [\w-]{8,} (?: \. [\w-]* )?
-    | \b (?: gh[pousr]_ | github_pat_ | xox[abprs]- | glpat- | dapi | sk_live_ | sk- ) [\w-]{16,}
+    rf"""(?ix)
+      # scheme://user:password@host
+      (?P<url> (?<![a-z0-9+.-]) [a-z][a-z0-9+.-]*:// ) [^\s/@:'"\\]* : [^\s/'"\\]+ (?P<at> @ )
+      # name = value, "name": "value", name -> value, and `OPTIONS (name 'value')` of SQL
+    | (?P<name> (?: (?<![\w.-]) [\w.-]* (?: {_KEY_WORDS} ) [\w.-]*
+          | (?<![\w.-]) (?: [\w-]+ [._-] )* (?: pass | pwd | sas | sig | auth | authorization ) )
+        ["'`\\]* (?: \s* (?: => | -> | ={{1,3}} | :(?!:) ) \s* | \s+ (?= ["'] ) ) )
+        (?: (?P<quote> \\* ["'] ) (?: (?P=quote){{2}} | (?! (?P=quote) ) (?: \\. | . ) )*
+          | (?P<scheme> (?: bearer | basic ) \s+ )?
+            (?! {_TYPES} | (?: null | none | true | false ) \b
+              # the other side of a join: on a.token = b.token
+              | (?: [\w`]+ \. )+ `? \w* (?: {_KEY_WORDS} ) \w* `? (?= [\s,;)] | \Z ) )
+            [^\s,;&"'\\(){{}}\[\]] [^\s,;&"'\\)\]}}]* )
+    | (?P<bearer> \b bearer \s+ ) (?= [\w.~+/-]* \d ) [\w.~+/-]{{16,}} =*
+    | (?P<oracle> \b jdbc:oracle:\w+: ) [^\s/@:'"\\]+ / [^\s'"\\]+ (?P<at2> @ )
+    | (?P<aes> \b (?: try_ )? aes_ (?: en | de ) crypt \s* \( [^,;]{{1,200}} , \s* ["'\\]* ) [^\s,"'\\)]+
+    | \b (?-i: AKIA | ASIA ) (?-i: [A-Z0-9]{{16}} ) \b
+    | \b (?-i: eyJ ) [\w-]{{8,}} \. [\w-]{{8,}} (?: \. [\w-]* )?
+    | \b (?-i: gh[pousr]_ | github_pat_ | xox[abprs]- | glpat- | sk_live_ ) [\w-]{{16,}}
+    | \b (?-i: dapi [0-9a-f]{{32}} (?: -\d )? ) \b
+    | \b (?-i: sk- (?: proj- | svcacct- | ant-\w+- )? ) (?= \w* \d ) \w{{20}} [\w-]*
     | -----BEGIN [\w\s]*PRIVATE\ KEY----- .*? (?: -----END [\w\s]*PRIVATE\ KEY----- | \Z )
     """,
     re.DOTALL,
 )
+_KEPT = ("url", "name", "quote", "scheme", "bearer", "oracle", "aes")
+"""Groups of the pattern that stand before a secret and stay."""
+
+_MAX_PASSES = 10
+
 _SECRET_HINT = re.compile(
     r"(?i)pass|pwd|secret|token|cred|key|sas|sig|auth|akia|asia|eyj|gh[pousr]_|github|xox|glpat|dapi|sk_|sk-|@"
+    r"|bearer|aes_"
 )
 
 
 def without_secrets(text: str) -> str:
-    """Replace everything that looks like a credential; the rest of the text stays as it was."""
+    """Replace everything that looks like a credential; the rest of the text stays as it was.
+
+    >>> without_secrets("jdbc:postgresql://db/sales?user=etl&password=hunter2")
+    'jdbc:postgresql://db/sales?user=etl&password=***'
+    """
     # Nearly every text is clean, and the hint is ten times cheaper than the full pattern.
     if not _SECRET_HINT.search(text):
         return text
 
     def keep(match: re.Match[str]) -> str:
-        return (match["keep1"] or match["keep2"] or "") + REMOVED + (match["at"] or "")
+        before = "".join(match[group] or "" for group in _KEPT)
+        return before + REMOVED + (match["at"] or match["at2"] or "")
 
-    return _SECRETS.sub(keep, text)
+    clean = _SECRETS.sub(keep, text)
+    # What stood behind a secret may be one itself, once that is gone.
+    for _ in range(_MAX_PASSES):
+        if clean == text:
+            break
+        text, clean = clean, _SECRETS.sub(keep, clean)
+    return clean
 
 
 class RecordError(ValueError):
@@ -102,6 +139,7 @@ class Record:
 
     @property
     def failed(self) -> bool:
+        """Whether Spark reported a failure."""
         return self.outcome != "success"
 
     def to_json(self) -> Dict[str, Any]:
@@ -123,24 +161,46 @@ class Record:
             record = cls(**{name: value[name] for name in known if name in value})
         except TypeError as error:
             raise RecordError(f"lacks fields of a record: {error}") from None
-        for name, kind in _KINDS.items():
-            if not isinstance(getattr(record, name), kind):
+        for name, is_right in _CHECKS.items():
+            if not is_right(getattr(record, name)):
                 raise RecordError(f"has a wrong value in field {name!r}")
         return record
 
 
-_KINDS: Dict[str, Any] = {
-    "application_id": str,
-    "number": int,
-    "name": str,
-    "started_at": str,
-    "ended_at": str,
-    "outcome": str,
-    "plan": list,
-    "facts": list,
-    "metrics": list,
-    "problems": list,
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return datetime.fromisoformat(value).tzinfo is not None
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_list_of(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(isinstance(item, kind) for item in value)
+
+
+_CHECKS: Dict[str, Callable[[Any], bool]] = {
+    "application_id": _is_text,
+    "application_name": _is_text,
+    "spark_version": _is_text,
+    "agent_version": _is_text,
+    "number": lambda value: isinstance(value, int),
+    "name": _is_text,
+    "started_at": _is_time,
+    "ended_at": _is_time,
+    "outcome": lambda value: value in ("success", "failure"),
+    "error": lambda value: value is None or isinstance(value, dict),
+    "sql": _is_text,
+    "plan_kind": _is_text,
+    "plan": _is_list_of(dict),
+    "facts": _is_list_of(dict),
+    "metrics": _is_list_of(dict),
+    "problems": _is_list_of(str),
 }
+"""What the readers of a record rely on, field by field."""
 
 
 def write_record(directory: Union[str, Path], record: Record) -> Path:
@@ -149,9 +209,15 @@ def write_record(directory: Union[str, Path], record: Record) -> Path:
     path = Path(directory, name)
     temporary = path.with_name("." + path.name + ".part")
     # Level 1: the plan is repetitive, and a higher level costs the job more than it saves on disk.
-    with gzip.open(temporary, "wt", compresslevel=1, encoding="utf-8") as out:
-        json.dump(record.to_json(), out, separators=(",", ":"))
-    os.replace(temporary, path)
+    content = gzip.compress(json.dumps(record.to_json(), separators=(",", ":")).encode("ascii"), 1)
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    except OSError:
+        # A full disk, for example: what was begun must not take the last space.
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
     return path
 
 
@@ -159,20 +225,23 @@ def read_record(path: Union[str, Path]) -> Record:
     """Read one record file; raise `RecordError` naming the file and the cause."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as source:
-            return Record.from_json(json.load(source))
+            text = source.read()
+        if not text:
+            raise EOFError("it is empty")
+        return Record.from_json(json.loads(text))
     except RecordError as error:
         raise RecordError(f"{path} {error}") from None
     except FileNotFoundError:
         raise RecordError(f"{path} does not exist") from None
-    except (
-        EOFError,
-        zlib.error,
-        gzip.BadGzipFile,
-        UnicodeDecodeError,
-        json.JSONDecodeError,
-        OSError,
-    ) as error:
-        raise RecordError(f"{path} is truncated or is not a record: {error}") from None
+    except (EOFError, zlib.error) as error:
+        raise RecordError(f"{path} is truncated or damaged: {error}") from None
+    except gzip.BadGzipFile as error:
+        raise RecordError(f"{path} is not a record: {error}") from None
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror or error}") from None
+    # No UTF-8, no JSON, or a number of more digits than Python reads.
+    except ValueError as error:
+        raise RecordError(f"{path} is not a record: {error}") from None
     except RecursionError:
         raise RecordError(f"{path} is nested too deeply to be a record") from None
 
@@ -187,7 +256,7 @@ def record_paths(directory: Union[str, Path]) -> List[Path]:
         return [place]
     if not place.is_dir():
         raise RecordError(f"{place} does not exist: give the folder that `spark-lineage run` wrote")
-    paths = sorted(place.glob("*" + SUFFIX))
+    paths = sorted(place.glob("*" + SUFFIX), key=_order)
     if not paths:
         raise RecordError(f"{place} holds no records: no Spark execution was captured there")
     return paths
@@ -202,6 +271,7 @@ def read_records(paths: List[Path], problems: List[str]) -> Iterator[Record]:
             problems.append(str(error))
 
 
-def record_order(record: Record) -> Tuple[str, int]:
-    """Sort key that puts executions of one application in order and applications by their start."""
-    return (record.application_id, record.number)
+def _order(path: Path) -> Tuple[str, int, str]:
+    """Sort key: executions of one application together, in order even where a number outgrows its digits."""
+    application, _, number = path.name[: -len(SUFFIX)].rpartition("-")
+    return (application, int(number) if number.isdecimal() else 0, path.name)
