@@ -13,6 +13,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Callable, Dict, List, Tuple
 
 from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.literals import without_literals
 from airflow_provider_spark_lineage.capture.metrics import MetricsReader
 from airflow_provider_spark_lineage.capture.probe import probe_plan
 from airflow_provider_spark_lineage.record import Record, without_secrets
@@ -105,7 +106,7 @@ class ExecutionListener:
         """Return the analyzed plan's JSON, or the optimized plan's when the former is too large."""
         text = analyzed.toJSON()
         if len(text) <= self._max_plan_bytes:
-            return "analyzed", json.loads(text, object_hook=_without_literals)
+            return "analyzed", json.loads(text, object_hook=without_literals)
         size = len(text)
         text = execution.optimizedPlan().toJSON()
         limit = f"larger than the limit of {self._max_plan_bytes}"
@@ -113,23 +114,9 @@ class ExecutionListener:
             problems.append(
                 f"the analyzed plan has {size} bytes, {limit}: the optimized plan was read instead"
             )
-            return "optimized", json.loads(text, object_hook=_without_literals)
+            return "optimized", json.loads(text, object_hook=without_literals)
         problems.append(f"the plan has {size} bytes, {limit}: it was not read")
         return "none", []
-
-
-def _without_literals(value: Dict[str, Any]) -> Dict[str, Any]:
-    """Take the value out of a literal, and credentials out of every other text of a plan node.
-
-    Lineage needs no literal, and any of them may be a password or a customer's name.
-    """
-    if value.get("class", "").endswith(".Literal"):
-        value["value"] = None
-        return value
-    for key, item in value.items():
-        if isinstance(item, str) and key not in ("class", "product-class", "object"):
-            value[key] = without_secrets(item)
-    return value
 
 
 def _sql_text(execution: Any) -> str:

@@ -6,10 +6,12 @@ cannot be asked costs that leaf's facts alone.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.literals import without_literals
 from airflow_provider_spark_lineage.capture.rdd import files_behind
 from airflow_provider_spark_lineage.record import without_secrets
 from airflow_provider_spark_lineage.sources import PROBES
@@ -56,9 +58,15 @@ def _live_nodes(plan: Any, nodes: List[Any]) -> Iterator[Tuple[str, Any]]:
         node = plan
         for child in path:
             node = node.children().apply(child)
+        if classes[position] == "Expand":
+            nodes[position]["projections"] = _projections(node)
+            continue
         yield classes[position], node
         for field in _plan_fields(nodes[position]):
-            yield from _live_nodes(getattr(node, field)(), nodes[position][field])
+            inner = getattr(node, field)()
+            # An Option of a plan looks the same in JSON: Spark keeps a copy of the query in one.
+            if inner.getClass().getName() == nodes[position][field][0]["class"]:
+                yield from _live_nodes(inner, nodes[position][field])
     leaves = [position for position, node in enumerate(nodes) if not node["num-children"]]
     if any(classes[position] in PROBES for position in leaves):
         live_leaves = plan.collectLeaves()
@@ -66,8 +74,11 @@ def _live_nodes(plan: Any, nodes: List[Any]) -> Iterator[Tuple[str, Any]]:
             # A target without children was yielded above.
             if classes[position] in PROBES and not _is_target(classes[position]):
                 yield classes[position], live_leaves.apply(index)
-    if not _has_subquery(nodes):
-        return
+    if _has_subquery(nodes):
+        yield from _leaves_of_subqueries(plan)
+
+
+def _leaves_of_subqueries(plan: Any) -> Iterator[Tuple[str, Any]]:
     subqueries = plan.subqueriesAll()
     for index in range(subqueries.size()):
         # Without the JSON of its own a subquery's leaves are asked for their class one by one.
@@ -79,16 +90,31 @@ def _live_nodes(plan: Any, nodes: List[Any]) -> Iterator[Tuple[str, Any]]:
 
 
 def _paths_of_targets(nodes: List[Any], classes: List[str]) -> Iterator[Tuple[int, List[int]]]:
-    """Yield position and path of child indexes for each write target in a pre-order node list."""
+    """Yield position and path of child indexes for each write target in a pre-order node list.
+
+    And for each `Expand` whose projections are not in the JSON, as those of an UNPIVOT.
+    """
     open_nodes: List[List[int]] = []  # [children left, children in all] of each ancestor
     for position, node in enumerate(nodes):
-        if _is_target(classes[position]):
+        bare = classes[position] == "Expand" and node.get("projections", ()) is None
+        if bare or _is_target(classes[position]):
             yield position, [total - left - 1 for left, total in open_nodes]
         open_nodes.append([node["num-children"], node["num-children"]])
         while open_nodes and not open_nodes[-1][0]:
             open_nodes.pop()
         if open_nodes:
             open_nodes[-1][0] -= 1
+
+
+def _projections(expand: Any) -> List[Any]:
+    """Return an `Expand`'s projections as its JSON should have them: Spark leaves out mutable sequences."""
+    found = []
+    projections = expand.projections()
+    for index in range(projections.size()):
+        projection = projections.apply(index)
+        expressions = (projection.apply(i).toJSON() for i in range(projection.size()))
+        found.append([json.loads(text, object_hook=without_literals) for text in expressions])
+    return found
 
 
 def _is_target(name: str) -> bool:

@@ -111,11 +111,17 @@ class _Place:
 def evaluate(plan: Plan) -> Evaluation:
     """Evaluate a whole plan."""
     result = Evaluation()
-    reach, scope = _Evaluator().plan(plan, {}, result)
-    result.scans = list(reach.scans)
-    result.holes = reach.holes
-    result.rows = frozenset(reach.rows)
-    result.output = [(column, scope.get(column.id, NOTHING)) for column in plan.root.output]
+    ends = [position for position, node in enumerate(plan.nodes) if isinstance(node, Write)]
+    # The writes of a multi-insert have nothing to do with each other. A reader puts the root last.
+    plans = [Plan(plan.nodes[: end + 1], plan.definitions) for end in reversed(ends)] if ends[1:] else [plan]
+    scans: dict[Scan, None] = {}
+    for one in plans:
+        reach, scope = _Evaluator().plan(one, {}, result)
+        scans.update(reach.scans)
+        result.holes.extend(reach.holes)
+        result.rows |= frozenset(reach.rows)
+        result.output = [(column, scope.get(column.id, NOTHING)) for column in one.root.output]
+    result.scans = list(scans)
     return result
 
 
@@ -191,7 +197,13 @@ class _Evaluator:
 
     def _opaque(self, node: Opaque, inputs: list[Scope], place: _Place) -> Scope:
         reach = place.reach
-        everything = _union(sources for scope in inputs for sources in scope.values())
+        # A scope may also hold columns that were projected away.
+        columns = [
+            (scope, column)
+            for index, scope in zip(node.inputs, inputs, strict=True)
+            for column in place.plan.nodes[index].output
+        ]
+        everything = _union(scope.get(column.id, NOTHING) for scope, column in columns)
         taken = apply(Transformation(Kind.TRANSFORMATION), everything)
         # The code also decides which rows there are.
         reach.rows.update(apply(Transformation(Kind.FILTER), everything))

@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.lineage.model import (
 )
 from airflow_provider_spark_lineage.lineage.statistics import Metrics, scan_statistics, write_statistics
 from airflow_provider_spark_lineage.plan.algebra import Change, Plan, Scan
-from airflow_provider_spark_lineage.sources import identify, keeps_nothing, names_of_table
+from airflow_provider_spark_lineage.sources import identify, keeps_nothing, names_of_table, stored_name
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Symlink
 
 _MODES = {
@@ -158,6 +158,8 @@ def _outputs(
     identities = identify(target)
     gaps = list(gaps_of(written.write.label, identities))
     fields = fields_of(target, tuple(Field(column.name, column.type) for column, _ in written.columns))
+    if len(fields) == 1:
+        fields = (Field(stored_name(target, fields[0].name), fields[0].type),)
     edges: set[Edge] = set()
     for one, (_, sources) in zip(fields, written.columns, strict=True):
         edges.update(_edges(_traced(sources, leaves), one.name))

@@ -40,6 +40,11 @@ def names_of_table(facts: Facts) -> Tuple[Symlink, ...]:
     return files.symlinks(facts)
 
 
+def stored_name(facts: Facts, column: str) -> str:
+    """Return what the only column of a write is called when it is read again."""
+    return files.stored_name(facts, column)
+
+
 def keeps_nothing(facts: Facts) -> bool:
     """Say whether a write throws its rows away."""
     return unknown.keeps_nothing(facts)

@@ -118,8 +118,13 @@ PROBES = (
 )
 
 _FOLDED_SCHEMES = {"s3a": "s3", "s3n": "s3"}
+_OBJECT_STORES = frozenset({"s3", "gs", "abfs", "abfss", "wasb", "wasbs"})
 _PARTITION = re.compile(r"[^/=]+=[^/]*\Z")
-_DATE = re.compile(r"\d{4}([-_]?\d{2}([-_]?\d{2})?)?([T_-]?\d{2}([-:_]?\d{2}){0,2}Z?)?\Z")
+_YEAR, _MONTH, _DAY = r"(?:19|20)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
+_DATE = re.compile(rf"{_YEAR}[-_]?{_MONTH}(?:[-_]?{_DAY}(?:[T_-]?\d\d(?:[-:_]?\d\d){{0,2}}(?:\.\d+)?Z?)?)?\Z")
+_DATE_FOLDERS = re.compile(rf"(.+)/{_YEAR}/{_MONTH}(?:/{_DAY}(?:/[0-2]\d)?)?\Z")
+"""2024/01, 2024/01/31, 2024/01/31/23; a year alone may be anything."""
+
 _FILE = re.compile(r".+\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 _FORMAT_CLASS = re.compile(r"^(?:.*\.)?(\w+?)(?:FileFormat|DataSource|SerDe|Serde)?(?:@[0-9a-f]+)?$")
 
@@ -171,9 +176,9 @@ def split_location(location: str) -> Tuple[str, str]:
         authority = authority.rsplit("@", 1)[1]
     # Object stores have keys, which do not begin with a slash; file systems have paths, which do.
     name = _normal(rest)
-    if scheme in ("s3", "gs"):
+    if scheme in _OBJECT_STORES:
         name = name.lstrip("/") or "/"
-    return f"{scheme}://{authority}", name
+    return (f"{scheme}://{authority}" if authority else scheme), name
 
 
 def _normal(path: str) -> str:
@@ -190,24 +195,31 @@ def _roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:
     groups: dict[str, List[str]] = {}
     for path in paths:
         groups.setdefault(trim_partitions(path), []).append(path)
-    files = [root for root in groups if _FILE.match(posixpath.basename(root))]
-    if len(files) > 1:
-        common = _common_directory(files)
-        groups.setdefault(common, [])
-        for root in files:
-            if root != common:
-                groups[common].extend(groups.pop(root))
+    folders: dict[str, List[str]] = {}
+    for root in groups:
+        if _FILE.match(posixpath.basename(root)):
+            folders.setdefault(trim_partitions(posixpath.dirname(root)), []).append(root)
+    for folder, files in folders.items():
+        if len(files) > 1 or folder in groups:
+            moved = [path for root in files for path in groups.pop(root)]
+            groups[folder] = groups.get(folder, []) + moved
     return sorted(groups.items())
 
 
 def trim_partitions(path: str) -> str:
-    """Cut partition suffixes from a path: `k=v` directories, and directories named by a date."""
-    trimmed = path.rstrip("/")
+    """Cut partition suffixes from a path: `k=v` directories, and directories named by a date.
+
+    The first directory below a root is never cut: a root is no dataset's folder.
+    """
+    trimmed = path.rstrip("/") or path
     while True:
         parent, _, last = trimmed.rpartition("/")
-        if not parent or parent.endswith((":", "/")):
+        folders = _DATE_FOLDERS.match(trimmed)
+        if folders and not _is_root(folders[1]):
+            trimmed = folders[1]
+        elif _is_root(parent):
             return trimmed
-        if (
+        elif (
             _PARTITION.match(last)
             or _DATE.match(last)
             or (_FILE.match(last) and _PARTITION.match(parent.rpartition("/")[2]))
@@ -217,14 +229,9 @@ def trim_partitions(path: str) -> str:
             return trimmed
 
 
-def _common_directory(paths: Sequence[str]) -> str:
-    parts = [path.split("/")[:-1] for path in paths]
-    common = []
-    for level in zip(*parts):  # noqa: B905  Python 3.9
-        if len(set(level)) > 1:
-            break
-        common.append(level[0])
-    return trim_partitions("/".join(common))
+def _is_root(path: str) -> bool:
+    """Say whether a path is only a scheme, a bucket or a host."""
+    return "/" not in re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?", "", path).rstrip("/")
 
 
 def _format(value: Any) -> str:
@@ -260,6 +267,11 @@ def is_schema_inference(facts: Facts) -> bool:
     user does.
     """
     return "__globpaths__" in facts.get("option_names", ())
+
+
+def stored_name(facts: Facts, column: str) -> str:
+    """Return what a written column is called when it is read again: a text file has one, `value`."""
+    return "value" if _format(facts.get("format")) == "text" else column
 
 
 SOURCE = Source(name="files", probes=PROBES, identify=identify, is_internal=is_schema_inference)

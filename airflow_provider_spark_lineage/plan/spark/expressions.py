@@ -6,6 +6,7 @@ An expression that has no row is a TRANSFORMATION of its children, whatever it i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -22,8 +23,14 @@ from airflow_provider_spark_lineage.plan.spark.tree import is_plan, simple_name
 Steps = frozenset[Transformation]
 """How a child acts on its parent: several at once where a value is tested and used; empty is not at all."""
 
-Rule = Callable[[dict[str, Any], int], list[Steps]]
-"""(node, number of children) -> the steps of each child."""
+Tree = list[dict[str, Any]]
+
+Rule = Callable[[Tree, int], list[Steps]]
+"""(pre-order node list, position of the expression) -> the steps of each of its children."""
+
+
+def _count(tree: Tree, position: int) -> int:
+    return int(tree[position]["num-children"])
 
 
 def _steps(*kinds: Kind, masking: bool = False) -> Steps:
@@ -43,19 +50,27 @@ _FILTER = _steps(Kind.FILTER)
 
 
 def _all(steps: Steps) -> Rule:
-    return lambda _, count: [steps] * count
+    return lambda tree, position: [steps] * _count(tree, position)
 
 
 def _first_then(first: Steps, others: Steps) -> Rule:
-    return lambda _, count: [first, *[others] * (count - 1)][:count]
+    return lambda tree, position: [first, *[others] * _count(tree, position)][: _count(tree, position)]
 
 
 def _all_but_last(steps: Steps, last: Steps) -> Rule:
-    return lambda _, count: [*[steps] * (count - 1), last][-count:] if count else []
+    return lambda tree, position: [*[steps] * (_count(tree, position) - 1), last]
 
 
-def _case_when(_: dict[str, Any], count: int) -> list[Steps]:
+def _cast(tree: Tree, position: int) -> list[Steps]:
+    """A cast of a column to its own type changes nothing; Spark puts one into each view."""
+    child = tree[position + 1]
+    unchanged = "dataType" in child and child["dataType"] == tree[position].get("dataType")
+    return [_SAME if unchanged else _VALUE]
+
+
+def _case_when(tree: Tree, position: int) -> list[Steps]:
     """WHEN, THEN, WHEN, THEN, ..., and an ELSE if their number is odd."""
+    count = _count(tree, position)
     return [_TESTED if index % 2 == 0 and index + 1 < count else _VALUE for index in range(count)]
 
 
@@ -66,6 +81,9 @@ EXPRESSIONS: dict[str, Rule] = {
     "KnownNullable": _all(_SAME),
     "KnownNotNull": _all(_SAME),
     "NormalizeNaNAndZero": _all(_SAME),
+    "With": _all(_SAME),
+    "CommonExpressionDef": _all(_SAME),
+    "Cast": _cast,
     # Tests.
     "If": _first_then(_TESTED, _VALUE),
     "CaseWhen": _case_when,
@@ -74,7 +92,9 @@ EXPRESSIONS: dict[str, Rule] = {
     # Aggregates; FILTER (WHERE ...) is the second child.
     "AggregateExpression": _first_then(_AGGREGATED, _FILTER),
     "Count": _all(_COUNTED),
+    "CountIf": _all(_COUNTED),
     "HyperLogLogPlusPlus": _all(_COUNTED),
+    "RegrCount": _all(_COUNTED),
     "MaxBy": _first_then(_VALUE, _TESTED),
     "MinBy": _first_then(_VALUE, _TESTED),
     "MaxMinByK": _first_then(_VALUE, _TESTED),
@@ -121,7 +141,37 @@ def _inside(context: Steps, steps: Steps) -> Steps:
     return frozenset(outer.after(inner) for outer in context for inner in steps)
 
 
-def read_expression(tree: list[dict[str, Any]], read_plan: Callable[[list[Any]], Plan]) -> Expression:
+@dataclass
+class _Shared:
+    """A `With` that is being read: its expression refers to definitions, which follow as further children.
+
+    Spark writes no ids of references down, so each definition acts as all references do.
+    """
+
+    definitions: int
+    steps: set[Transformation] = field(default_factory=set)
+
+
+_SHARING = frozenset({"With", "CommonExpressionRef", "CommonExpressionDef"})
+
+
+def _share(shared: list[_Shared], node: dict[str, Any], here: Steps) -> Steps:
+    """Keep the book of what is shared; return how a node of `_SHARING` itself acts."""
+    name = simple_name(node["class"])
+    if name == "With":
+        shared.append(_Shared(definitions=node["num-children"] - 1))
+    elif name == "CommonExpressionRef":
+        for one in shared:
+            one.steps |= here
+    elif shared:
+        here = frozenset(shared[-1].steps)
+        shared[-1].definitions -= 1
+        if not shared[-1].definitions:
+            shared.pop()
+    return here
+
+
+def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan]) -> Expression:
     """Read an expression's tree: which attributes it uses, and how.
 
     Walks from the root down with what the path so far does to a value, so its cost is linear in the
@@ -130,10 +180,11 @@ def read_expression(tree: list[dict[str, Any]], read_plan: Callable[[list[Any]],
     uses: dict[tuple[int, Transformation], None] = {}
     subqueries: list[Subquery] = []
     # The trees of outer references are read in place, so contexts wait beside their nodes.
-    stack: list[tuple[list[dict[str, Any]], int, Steps]] = [(tree, 0, _SAME)]
+    stack: list[tuple[Tree, int, Steps]] = [(tree, 0, _SAME)]
     while stack:
         nodes, start, context = stack.pop()
         contexts = [context]
+        shared: list[_Shared] = []
         for position in range(start, len(nodes)):
             if not contexts:
                 break
@@ -142,6 +193,8 @@ def read_expression(tree: list[dict[str, Any]], read_plan: Callable[[list[Any]],
             if name == "AttributeReference":
                 expr_id = int(node["exprId"]["id"])
                 uses.update(((expr_id, step), None) for step in here)
+            elif name in _SHARING:
+                here = _share(shared, node, here)
             elif name == "OuterReference":
                 stack.append((node["e"], 0, here))
             else:
@@ -150,7 +203,7 @@ def read_expression(tree: list[dict[str, Any]], read_plan: Callable[[list[Any]],
                         plan = read_plan(value)
                         value_steps = _inside(here, _VALUE_OF_SUBQUERY.get(name, _VALUE))
                         subqueries.extend(Subquery(plan, step, name != "Exists") for step in value_steps)
-            steps = EXPRESSIONS.get(name, _DEFAULT)(node, node["num-children"])
+            steps = EXPRESSIONS.get(name, _DEFAULT)(nodes, position)
             contexts.extend(_inside(here, step) for step in reversed(steps))
     return Expression(_sorted(uses), tuple(subqueries))
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from airflow_provider_spark_lineage.plan.algebra import (
     Apply,
+    Attribute,
     Combine,
     Constant,
     Derive,
@@ -32,16 +33,15 @@ def _scan(*fields: str) -> Row:
 
     def row(step: Step) -> Node:
         output = tuple(column for field in fields for column in step.attributes(field))
-        # Columns such as `_metadata`, which a query may name though no file has them.
-        hidden = frozenset(
-            int(tree[0]["exprId"]["id"])
-            for field in fields
-            for tree in trees(step.fields.get(field))
-            if "__metadata_col" in (tree[0].get("metadata") or {})
-        )
+        hidden = frozenset(column.id for column in output if _is_hidden(column))
         return Scan(step.inputs, output, step.label, relation=step.name, hidden=hidden)
 
     return row
+
+
+def _is_hidden(column: Attribute) -> bool:
+    """Say whether a column is Spark's own, about each row's file: a query may name it, no file has it."""
+    return column.name == "_metadata" and column.type.startswith("struct<file_path:")
 
 
 def _constant(step: Step) -> Node:
@@ -149,6 +149,12 @@ def _expand(step: Step) -> Node:
     """Each row becomes several: column i is the i-th expression of any projection."""
     output = step.attributes("output")
     projections = [trees(projection) for projection in step.fields.get("projections") or ()]
+    if not projections:
+        before, after = ({column.id for column in columns} for columns in (step.output(), output))
+        rest = everything(tuple(column for column in step.output() if column.id not in after))
+        made = {column.id: (rest,) for column in output if column.id not in before}
+        reason = "its projections are not recorded: columns are taken from all that it does not keep"
+        return Derive(step.inputs, output, step.label, made, reason=reason)
     columns = {
         column.id: tuple(step.read(projection[index]) for projection in projections)
         for index, column in enumerate(output)

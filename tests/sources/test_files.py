@@ -1,0 +1,207 @@
+"""Where files lie, as the OpenLineage naming spec names it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openlineage.client.naming.dataset import ABFSS, GCS, HDFS, S3, DatasetNaming, LocalFileSystem
+
+from airflow_provider_spark_lineage.sources import identify, is_internal, keeps_nothing
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
+from airflow_provider_spark_lineage.sources.files import split_location, trim_partitions
+
+
+def named(naming: DatasetNaming) -> DatasetId:
+    return DatasetId(naming.get_namespace(), naming.get_name())
+
+
+def ids(*paths: str) -> list[DatasetId]:
+    return [identity.id for identity in identify({"paths": list(paths)})]
+
+
+@pytest.mark.parametrize(
+    ("location", "expected"),
+    [
+        ("s3://bucket/raw/orders", named(S3("bucket", "raw/orders"))),
+        ("s3a://bucket/raw/orders/", named(S3("bucket", "raw/orders"))),
+        ("s3n://bucket/raw/orders", named(S3("bucket", "raw/orders"))),
+        ("gs://bucket/raw/orders", named(GCS("bucket", "raw/orders"))),
+        ("hdfs://nn:8020/raw/orders", named(HDFS("nn", "8020", "/raw/orders"))),
+        ("hdfs://nameservice/raw", DatasetId("hdfs://nameservice", "/raw")),
+        (
+            "abfss://lake@account.dfs.core.windows.net/raw/orders",
+            named(ABFSS("lake", "account", "raw/orders")),
+        ),
+        ("file:/in/orders", named(LocalFileSystem("/in/orders"))),
+        ("file:///in/orders", named(LocalFileSystem("/in/orders"))),
+        ("/in/orders", named(LocalFileSystem("/in/orders"))),
+        ("/in//orders/", named(LocalFileSystem("/in/orders"))),
+        ("/in/a:b", named(LocalFileSystem("/in/a:b"))),
+        ("/in/with space", named(LocalFileSystem("/in/with space"))),
+        ("S3A://bucket/key", named(S3("bucket", "key"))),
+        ("s3a://bucket", DatasetId("s3://bucket", "/")),
+        ("dbfs:/mnt/orders", DatasetId("dbfs", "/mnt/orders")),
+        ("viewfs:/orders", DatasetId("viewfs", "/orders")),
+    ],
+)
+def test_location_is_named_by_the_naming_spec(location: str, expected: DatasetId) -> None:
+    """The same place has one name, whichever of Hadoop's schemes and spellings it was given by."""
+    assert ids(location) == [expected]
+
+
+def test_credentials_in_the_authority_are_dropped() -> None:
+    """A key inside a URI never becomes part of a name, nor of the address beside it."""
+    (identity,) = identify({"paths": ["s3a://KEY:SECRET@bucket/raw"]})
+    assert identity.id == DatasetId("s3://bucket", "raw")
+    assert "SECRET" not in identity.uri
+
+
+@pytest.mark.parametrize(
+    ("path", "trimmed"),
+    [
+        ("/in/orders/day=2024-01-01", "/in/orders"),
+        ("/in/orders/year=2024/month=01", "/in/orders"),
+        ("/in/orders/day=__HIVE_DEFAULT_PARTITION__", "/in/orders"),
+        ("/in/orders/day=1/part-0.parquet", "/in/orders"),
+        ("/in/orders/2024-01-01", "/in/orders"),
+        ("/in/orders/20240101", "/in/orders"),
+        ("/in/orders/2024/01/31", "/in/orders"),
+        ("/in/orders/2024/01", "/in/orders"),
+        ("/in/orders/2024-01", "/in/orders"),
+        ("/in/orders/20240101T120000Z", "/in/orders"),
+        ("s3a://bucket/orders/dt=2024-01-01", "s3a://bucket/orders"),
+        # These are names, not dates.
+        ("/in/orders/2024", "/in/orders/2024"),
+        ("/in/orders/1234", "/in/orders/1234"),
+        ("/in/orders/20249999", "/in/orders/20249999"),
+        ("/in/orders/01", "/in/orders/01"),
+        ("/in/orders", "/in/orders"),
+        ("/in/orders.parquet", "/in/orders.parquet"),
+        # A root is no dataset's folder.
+        ("/2024-01-01", "/2024-01-01"),
+        ("s3a://bucket/day=1", "s3a://bucket/day=1"),
+    ],
+)
+def test_partition_suffixes_are_trimmed(path: str, trimmed: str) -> None:
+    """`k=v` and dates at the end say which part of a dataset was read, not which dataset."""
+    assert trim_partitions(path) == trimmed
+
+
+@given(
+    st.lists(st.sampled_from(["a", "k=v", "2024-01-01", "2024", "01", "part-0.csv", "=", "x.y"]), max_size=6)
+)
+def test_trimming_is_idempotent_and_only_shortens(parts: list[str]) -> None:
+    """What was trimmed has nothing left to trim."""
+    path = "/" + "/".join(parts)
+    once = trim_partitions(path)
+    assert trim_partitions(once) == once
+    assert path.startswith(once)
+
+
+@given(st.text(alphabet="ab/:@. =", max_size=12), st.sampled_from(["", "file:", "s3a://b/", "hdfs://h:1/"]))
+def test_any_location_has_a_name(rest: str, scheme: str) -> None:
+    """No spelling of a location raises, and none gives an empty name."""
+    namespace, name = split_location(scheme + "/" + rest)
+    assert namespace
+    assert name
+
+
+def test_originals_are_kept_beside_a_trimmed_name() -> None:
+    """Which partitions were read stays known."""
+    (identity,) = identify({"paths": ["file:/in/o/day=1", "file:/in/o/day=2"]})
+    assert identity.id == DatasetId("file", "/in/o")
+    assert identity.locations == ("file:/in/o/day=1", "file:/in/o/day=2")
+
+
+def test_files_of_one_folder_are_the_folder() -> None:
+    """A read of many files is one dataset, their common directory."""
+    assert ids("file:/in/o/a.csv", "file:/in/o/b.csv") == [DatasetId("file", "/in/o")]
+
+
+def test_one_file_keeps_its_name() -> None:
+    """A dataset of a single file is that file."""
+    assert ids("file:/in/o/a.csv") == [DatasetId("file", "/in/o/a.csv")]
+
+
+def test_folders_that_only_lie_beside_each_other_are_datasets_of_their_own() -> None:
+    """Reading `/in/a` and `/in/b` does not read `/in`."""
+    assert ids("file:/in/b", "file:/in/a") == [DatasetId("file", "/in/a"), DatasetId("file", "/in/b")]
+
+
+def test_files_of_unrelated_folders_are_not_their_root() -> None:
+    """Two files in two places have no folder in common that anybody would call a dataset."""
+    assert ids("file:/x/a.csv", "file:/y/b.csv") == [
+        DatasetId("file", "/x/a.csv"),
+        DatasetId("file", "/y/b.csv"),
+    ]
+    assert ids("s3://one/a.csv", "s3://two/b.csv") == [
+        DatasetId("s3://one", "a.csv"),
+        DatasetId("s3://two", "b.csv"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("printed", "short"),
+    [
+        ("Parquet", "parquet"),
+        ("CSV", "csv"),
+        ("org.apache.spark.sql.execution.datasources.json.JsonFileFormat@1a2b3c", "json"),
+        ("org.apache.spark.sql.execution.datasources.orc.OrcFileFormat", "orc"),
+        ("parquet", "parquet"),
+        ("org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe", "parquet"),
+        ("org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe", "text"),
+        ("", ""),
+    ],
+)
+def test_file_format_is_the_short_name(printed: str, short: str) -> None:
+    """Whatever Spark prints for a format, a reader sees `parquet`."""
+    (identity,) = identify({"paths": ["/x"], "format": printed})
+    assert identity.file_format == short
+
+
+def test_table_is_a_symlink_of_its_location() -> None:
+    """A catalog table is named by where it lies; its own name stands beside, without Spark's catalog."""
+    facts = {"paths": "file:/wh/db.db/t", "table": ["spark_catalog", "db", "t"], "warehouse": "file:/wh"}
+    (identity,) = identify(facts)
+    assert identity.symlinks == (Symlink("file:/wh", "db.t"),)
+
+
+def test_table_without_a_database_is_no_symlink() -> None:
+    """A bare name could be any database's table."""
+    (identity,) = identify({"paths": "file:/wh/t", "table": ["t"], "warehouse": "file:/wh"})
+    assert identity.symlinks == ()
+
+
+def test_relation_that_no_source_knows_is_named_and_says_so() -> None:
+    """It stays visible under the name that Spark has for it."""
+    (identity,) = identify({"v2_table": "app.t", "v2_catalog": "derby", "provider": "x.JDBCTable"})
+    assert identity.id == DatasetId("derby", "app.t")
+    assert not identity.known
+
+
+def test_nothing_known_gives_no_name() -> None:
+    """No guesses."""
+    assert identify({}) == ()
+
+
+def test_noop_keeps_nothing() -> None:
+    """Spark's `noop` format throws rows away, so writing to it is no output."""
+    assert keeps_nothing({"provider": "org.apache.spark.sql.execution.datasources.noop.NoopTable$"})
+    assert not keeps_nothing({"provider": "org.example.Table"})
+
+
+def test_schema_inference_is_spark_s_own_read() -> None:
+    """Reading a CSV as text to infer its types is nothing that the user asked for."""
+    assert is_internal({"option_names": ["path", "__globpaths__"]})
+    assert not is_internal({"option_names": ["path"]})
+
+
+def test_rdd_is_named_by_the_files_behind_it() -> None:
+    """Folders that Spark wrote are datasets; a file that a person named keeps its name."""
+    origins = [
+        {"paths": ["file:/in/o/day=1/part-0.parquet", "file:/in/o/day=2/part-1.parquet"]},
+        {"paths": ["/x/a.csv"]},
+    ]
+    found = identify({"origins": origins})
+    assert [one.id for one in found] == [DatasetId("file", "/in/o"), DatasetId("file", "/x/a.csv")]
