@@ -24,7 +24,7 @@ _Value = TypeVar("_Value", bool, int, float)
 
 
 def auto_capture() -> bool:
-    """[spark_lineage] auto_capture: capture every task that opens a Spark session, whatever its operator."""
+    """[spark_lineage] auto_capture: capture tasks of Airflow's own PySpark operators, for the extractors."""
     return _read("auto_capture", _boolean, "True or False", default=False)
 
 

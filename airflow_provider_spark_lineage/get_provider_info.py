@@ -10,9 +10,9 @@ _PACKAGE = "airflow_provider_spark_lineage"
 _OPTIONS: dict[str, dict[str, Any]] = {
     "auto_capture": {
         "description": (
-            "Capture Spark in every task that opens a session, whatever its operator, so that Airflow's own\n"
-            "``PySparkOperator`` and ``@task.pyspark`` report lineage in DAGs nobody can edit. Name the\n"
-            "extractors of this package in ``[openlineage] extractors`` as well.\n"
+            "Capture Spark in tasks of Airflow's own ``PySparkOperator`` and ``@task.pyspark``, so that they\n"
+            "report lineage in DAGs nobody can edit. Name this package's extractor in ``[openlineage]\n"
+            "extractors`` as well: ``airflow_provider_spark_lineage.extractors.pyspark.PySparkExtractor``.\n"
         ),
         "version_added": "0.1.0",
         "type": "boolean",

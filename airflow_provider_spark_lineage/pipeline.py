@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 class Execution:
     """One user action on Spark, with its lineage."""
 
+    number: int
+    """Position in the run, from 1."""
+
     record: Record
     lineage: Lineage
 
@@ -34,15 +37,13 @@ def execution_lineage(record: Record, kept: Mapping[int, Kept] | None = None) ->
 
     `kept` is what Spark keeps of earlier executions of the same application.
     """
-    problems = list(record.problems)
-    plan = None
+    about = ExecutionFacts(record.facts, record.metrics, record.problems, failure_of(record), record.name)
     try:
-        plan = read_plan(record.plan) if record.plan else None
-    # A plan of a future Spark version, or a torn one, may break any assumption of the reader.
+        return lineage_of(read_plan(record.plan) if record.plan else None, about, kept)
+    # A plan of a future Spark version, or a torn one, may break any assumption of the readers.
     except Exception as error:
-        problems.append(f"the plan could not be read: {type(error).__name__}: {error}")
-    about = ExecutionFacts(record.facts, record.metrics, problems, failure_of(record), record.name)
-    return lineage_of(plan, about, kept)
+        problem = f"the plan could not be read: {type(error).__name__}: {error}"
+        return lineage_of(None, replace(about, problems=(*record.problems, problem)), kept)
 
 
 def failure_of(record: Record) -> Failure | None:
@@ -54,7 +55,7 @@ def failure_of(record: Record) -> Failure | None:
         error_class=str(error.get("class", "")),
         message=str(error.get("message", "")),
         sql_state=str(error.get("sql_state", "")),
-        execution=f"{record.name} {record.number}",
+        execution=record.name,
     )
 
 
@@ -64,6 +65,7 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
     A command and the write that it ran inside are one; what Spark does for itself is none.
     """
     held: tuple[Record, ExecutionLineage] | None = None
+    number = 1
     kept: dict[str, dict[int, Kept]] = {}
     for record in records:
         if any(is_internal(entry.get("probed") or {}) for entry in record.facts):
@@ -76,10 +78,19 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
                 started = min(held[0].started_at, record.started_at)
                 held = replace(record, started_at=started), absorbed(found, held[1])
                 continue
-            yield Execution(held[0], held[1].lineage)
+            yield _execution(number, *held)
+            number += 1
         held = record, found
     if held is not None:
-        yield Execution(held[0], held[1].lineage)
+        yield _execution(number, *held)
+
+
+def _execution(number: int, record: Record, found: ExecutionLineage) -> Execution:
+    """Number an execution, and name it in its failures as its events and listings do."""
+    named = tuple(
+        replace(one, execution=f"execution {number} ({record.name})") for one in found.lineage.failures
+    )
+    return Execution(number, record, replace(found.lineage, failures=named))
 
 
 @dataclass(frozen=True)
@@ -119,7 +130,7 @@ class Recorded:
         composer = Composer()
         applications: dict[Application, None] = {}
         summaries: list[ExecutionSummary] = []
-        for number, execution in enumerate(self.executions(told), 1):
+        for execution in self.executions(told):
             record = execution.record
             composer.add(execution.lineage)
             applications[
@@ -127,7 +138,12 @@ class Recorded:
             ] = None
             summaries.append(
                 ExecutionSummary(
-                    number, record.name, record.started_at, record.ended_at, record.failed, record.sql
+                    execution.number,
+                    record.name,
+                    record.started_at,
+                    record.ended_at,
+                    record.failed,
+                    record.sql,
                 )
             )
         lineage = composer.lineage()
@@ -189,13 +205,13 @@ class Recorded:
 
 
 def execution_events_of(found: Iterable[Execution]) -> Iterator[facet_events.Execution]:
-    """Yield executions as `facets.events` takes them, numbered from 1."""
+    """Yield executions as `facets.events` takes them."""
     from airflow_provider_spark_lineage.facets.events import Execution as ExecutionOfEvents
 
-    for number, execution in enumerate(found, 1):
+    for execution in found:
         record = execution.record
         yield ExecutionOfEvents(
-            number=number,
+            number=execution.number,
             name=record.name,
             started_at=datetime.fromisoformat(record.started_at),
             ended_at=datetime.fromisoformat(record.ended_at),

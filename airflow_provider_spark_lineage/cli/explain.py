@@ -40,14 +40,19 @@ def command(directory: Path, column: str, as_json: bool, each: bool) -> None:
         whole = document(lineage)
         if each:
             whole["executions"] = [
-                {"number": number, "name": one.record.name, "sql": one.record.sql, **document(one.lineage)}
-                for number, one in enumerate(opened.executions(), 1)
+                {
+                    "number": one.number,
+                    "name": one.record.name,
+                    "sql": one.record.sql,
+                    **document(one.lineage),
+                }
+                for one in opened.executions()
             ]
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
     else:
         if each:
-            for number, one in enumerate(opened.executions(), 1):
-                _print(f"execution {number}   {_title(one)}\n{render(one.lineage, column)}\n")
+            for one in opened.executions():
+                _print(f"execution {one.number}   {_title(one)}\n{render(one.lineage, column)}\n")
             _print("whole run\n")
         _print(render(lineage, column) or "Spark read and wrote no dataset.\n")
     opened.close()

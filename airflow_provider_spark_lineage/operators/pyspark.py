@@ -66,13 +66,14 @@ class _KeepsToSignature(PythonOperator):
     function: one that finds its session by `SparkSession.getActiveSession()` works as well.
     """
 
+    op_kwargs: dict[str, Any]
+
     def execute_callable(self) -> Any:
         """Call the function without the session arguments that its signature does not have."""
         parameters = inspect.signature(self.python_callable).parameters
         if not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values()):
             unasked = {key for key in SPARK_CONTEXT_KEYS if key not in parameters}
-            given: dict[str, Any] = self.op_kwargs
-            self.op_kwargs = {key: value for key, value in given.items() if key not in unasked}
+            self.op_kwargs = {key: value for key, value in self.op_kwargs.items() if key not in unasked}
         return super().execute_callable()
 
 
