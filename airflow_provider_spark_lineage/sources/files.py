@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from typing import Any, List, Sequence, Tuple
+from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source, Symlink
 
@@ -28,7 +29,7 @@ PROBES = (
     Probe(
         node="HiveTableRelation",
         accessors={
-            "paths": "tableMeta.location",
+            "location": "tableMeta.location",
             "format": "tableMeta.storage.serde?",
             "table": "tableMeta.identifier.nameParts[]",
             "warehouse": _WAREHOUSE,
@@ -85,7 +86,7 @@ PROBES = (
             node=node,
             target=True,
             accessors={
-                "paths": f"$session.sessionState.catalog.getTableMetadata({table}.identifier).location",
+                "location": f"$session.sessionState.catalog.getTableMetadata({table}.identifier).location",
                 "format": f"{table}.provider?",
                 "mode": "mode",
                 "schema": "query.schema.json",
@@ -106,7 +107,7 @@ PROBES = (
         node="InsertIntoHiveTable",
         target=True,
         accessors={
-            "paths": "table.location",
+            "location": "table.location",
             "format": "table.storage.serde?",
             "table": "table.identifier.nameParts[]",
             "overwrite": "overwrite",
@@ -135,10 +136,9 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     Many files, or many partitions, are one dataset: their common directory. Directories that have
     nothing in common but where they lie are datasets of their own.
     """
-    paths = facts.get("paths")
-    if not paths:
+    given = _given(facts)
+    if not given:
         return ()
-    given = [paths] if isinstance(paths, str) else list(paths)
     file_format = _format(facts.get("format"))
     names = symlinks(facts)
     identities = []
@@ -155,6 +155,17 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
             )
         )
     return tuple(identities)
+
+
+def _given(facts: Facts) -> List[str]:
+    """Return the locations as Hadoop paths.
+
+    The catalog gives a location as a `java.net.URI`, in which a space is `%20`; a path has no such escapes.
+    """
+    paths = facts.get("paths") or ()
+    if facts.get("location"):
+        return [unquote(facts["location"])]
+    return [paths] if isinstance(paths, str) else list(paths)
 
 
 def split_location(location: str) -> Tuple[str, str]:
