@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
+from system_tests.airflow_run import DAGS, run_dag
 from system_tests.conftest import AssertEvents, RunExample
 
 SETTINGS = {
@@ -22,3 +26,33 @@ def test_unmodified_operators_report_the_same(
 ) -> None:
     """`PySparkOperator` and `@task.pyspark` yield lineage through extractor, plugin and run facets."""
     assert_events(run_example("plain_operators", settings=SETTINGS, own_processes=own_processes))
+
+
+def test_our_operators_report_what_the_unmodified_ones_do(
+    tmp_path: Path, database: Path, data: Path, assert_events: AssertEvents
+) -> None:
+    """The same DAG with our operators instead of extractor and plugin yields the same events."""
+    dags = tmp_path / "dags"
+    dags.mkdir()
+    shutil.copy(DAGS / "nycflights_source.py", dags)
+    text = (DAGS / "plain_operators.py").read_text()
+    replaced = (
+        text.replace(
+            "from airflow.providers.apache.spark.operators.spark_pyspark import PySparkOperator",
+            "from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator",
+        )
+        .replace("PySparkOperator(", "PySparkLineageOperator(")
+        .replace("@task.pyspark(", "@task.pyspark_lineage(")
+    )
+    assert replaced != text
+    (dags / "plain_operators.py").write_text(replaced)
+
+    settings = {
+        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
+        "AIRFLOW__OPENLINEAGE__CUSTOM_RUN_FACETS": SETTINGS["AIRFLOW__OPENLINEAGE__CUSTOM_RUN_FACETS"],
+    }
+    run = run_dag(
+        dags / "plain_operators.py", home=tmp_path / "home", data=data, database=database, settings=settings
+    )
+    assert run.state == "success"
+    assert_events(run)
