@@ -11,8 +11,9 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "auto_capture": {
         "description": (
             "Capture Spark in tasks of Airflow's own ``PySparkOperator`` and ``@task.pyspark``, so that they\n"
-            "report lineage in DAGs nobody can edit. Name this package's extractor in ``[openlineage]\n"
-            "extractors`` as well: ``airflow_provider_spark_lineage.extractors.pyspark.PySparkExtractor``.\n"
+            "report lineage in DAGs nobody can edit. Name this package's extractor as well, in the option\n"
+            "``[openlineage] extractors``:\n"
+            "``airflow_provider_spark_lineage.extractors.pyspark.PySparkExtractor``.\n"
         ),
         "version_added": "0.1.0",
         "type": "boolean",
