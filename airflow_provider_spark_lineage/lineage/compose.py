@@ -175,7 +175,12 @@ class Composer:
         if content is None:
             return {edge}
         traced = {edge} if content.from_outside else set()
-        if edge.field not in content.columns:
+        name = edge.field
+        if name not in content.columns:
+            # Spark reads a column by its name in another case, too.
+            alike = [column for column in content.columns if column.lower() == name.lower()]
+            name = alike[0] if len(alike) == 1 else name
+        if name not in content.columns:
             if not content.from_outside:
                 reason = (
                     f"`{edge.field}` of {edge.source.name} was read back, but the task wrote no such column"

@@ -141,7 +141,8 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics) -> list[Input]:
         for dataset in leaf.datasets:
             before = shown.get(dataset.id)
             shown[dataset.id] = before.merged(dataset) if before else dataset
-    statistics = scan_statistics(metrics, list(shown))
+    counted = {dataset.id: None for leaf in leaves.values() if leaf.counted for dataset in leaf.datasets}
+    statistics = scan_statistics(metrics, list(counted))
     found = [Input(dataset, statistics.get(key, Statistics())) for key, dataset in shown.items()]
     return sorted(found, key=lambda one: one.dataset.id)
 

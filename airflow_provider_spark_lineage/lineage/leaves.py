@@ -37,6 +37,8 @@ class Leaf:
     columns: Mapping[str, frozenset[Source]] = field(default_factory=dict)
     rows: frozenset[Source] = frozenset()
     gaps: tuple[Gap, ...] = ()
+    counted: bool = True
+    """What Spark counted is of this execution: an RDD's counters go on over all that use it."""
 
 
 class FactsOfPlan:
@@ -81,7 +83,7 @@ def _relation(scan: Scan, facts: Facts) -> Leaf:
 def _kept(scan: Scan, kept: Kept) -> Leaf:
     nothing: frozenset[Source] = frozenset()
     columns = {column.name: kept.columns.get(column.id, nothing) for column in scan.output}
-    return Leaf(kept.datasets, columns, kept.rows, kept.gaps)
+    return Leaf(kept.datasets, columns, kept.rows, kept.gaps, counted=False)
 
 
 def _rdd(scan: Scan, facts: Facts) -> Leaf:
@@ -101,11 +103,14 @@ def _rdd(scan: Scan, facts: Facts) -> Leaf:
     value, test = Transformation(Kind.TRANSFORMATION), Transformation(Kind.FILTER)
     taken = frozenset((identifier, name, value) for identifier, name in every)
     reason = f"columns {names}: rows came through an RDD; taken from every column that it read"
+    if not every:
+        reason = f"columns {names}: rows came through an RDD; which columns it read is not recorded"
     return Leaf(
         datasets,
         {column.name: taken for column in scan.output},
         frozenset((identifier, name, test) for identifier, name in every),
         (Gap(scan.label, reason),),
+        counted=False,
     )
 
 

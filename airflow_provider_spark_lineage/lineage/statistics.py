@@ -11,13 +11,16 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 Metrics = Sequence[Mapping[str, Any]]
 
+_OF_NO_DATASET = ("Scan ExistingRDD", "Scan OneRowRelation", "Scan In-memory table")
+"""Physical scans of what Spark holds itself."""
+
 
 def scan_statistics(metrics: Metrics, ids: Sequence[DatasetId]) -> dict[DatasetId, Statistics]:
     """Add up what every physical scan of a dataset counted."""
     totals: dict[DatasetId, Statistics] = {}
     for metric in metrics:
         node = str(metric.get("node", ""))
-        if not node.startswith(("Scan", "BatchScan")) or "ExistingRDD" in node or "OneRow" in node:
+        if not node.startswith(("Scan", "BatchScan")) or node.startswith(_OF_NO_DATASET):
             continue
         found = _scanned(metric, ids)
         if found is not None:

@@ -86,6 +86,8 @@ EXPRESSIONS: dict[str, Rule] = {
     "Cast": _cast,
     # Tests.
     "If": _first_then(_TESTED, _VALUE),
+    "NullIfResult": _first_then(_TESTED, _VALUE),
+    "TypedNullLiteral": _all(_NONE),
     "CaseWhen": _case_when,
     "Coalesce": _all_but_last(_TESTED_VALUE, _VALUE),
     "NaNvl": _first_then(_TESTED_VALUE, _VALUE),

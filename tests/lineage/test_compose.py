@@ -1,0 +1,312 @@
+"""Many executions of one task as one lineage, on models made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from airflow_provider_spark_lineage.lineage.compose import Composer, absorbed, absorbs, compose
+from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
+from airflow_provider_spark_lineage.lineage.model import (
+    Dataset,
+    Edge,
+    Failure,
+    Field,
+    Gap,
+    Input,
+    Kind,
+    Lineage,
+    Mode,
+    Output,
+    Statistics,
+)
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
+
+WAREHOUSE = "file:/wh"
+
+
+def place(name: str) -> DatasetId:
+    return DatasetId("file", "/wh/" + name)
+
+
+def dataset(name: str, *columns: str, table: str = "") -> Dataset:
+    symlinks = (Symlink(WAREHOUSE, table),) if table else ()
+    identity = Identity(place(name), f"file:/wh/{name}", symlinks=symlinks)
+    return Dataset(identity, tuple(Field(column, "int") for column in columns))
+
+
+def reads(name: str, *columns: str, rows: int | None = None) -> Input:
+    return Input(dataset(name, *columns), Statistics(rows))
+
+
+def edge(source: str, column: str = "", kind: Kind = Kind.IDENTITY) -> Edge:
+    """`a.x`, `y`: column `y` comes from field `x` of dataset `a`."""
+    name, _, field = source.partition(".")
+    return Edge(place(name), field, kind, column=column)
+
+
+def writes(
+    name: str,
+    *edges: Edge,
+    mode: Mode = Mode.OVERWRITE,
+    table: str = "",
+    rows: int | None = None,
+    **more: Any,
+) -> Output:
+    columns = dict.fromkeys(one.column for one in edges if one.column)
+    inputs = tuple(sorted({one.source for one in edges}))
+    return Output(dataset(name, *columns, table=table), mode, Statistics(rows), edges, inputs, **more)
+
+
+def execution(*parts: Input | Output, **more: Any) -> Lineage:
+    return Lineage(
+        inputs=tuple(part for part in parts if isinstance(part, Input)),
+        outputs=tuple(part for part in parts if isinstance(part, Output)),
+        **more,
+    )
+
+
+def inputs_of(lineage: Lineage) -> list[str]:
+    return [one.dataset.id.name.removeprefix("/wh/") for one in lineage.inputs]
+
+
+def edges_of(lineage: Lineage, name: str) -> set[Edge]:
+    (output,) = (one for one in lineage.outputs if one.dataset.id == place(name))
+    return set(output.edges)
+
+
+def test_column_is_traced_through_what_the_task_wrote() -> None:
+    """What was written and read back is no input; its columns lead to what was read from outside."""
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("m", edge("a.x", "y", Kind.TRANSFORMATION))),
+            execution(reads("m", "y"), writes("b", edge("m.y", "z", Kind.AGGREGATION))),
+        ]
+    )
+    assert inputs_of(lineage) == ["a"]
+    assert edges_of(lineage, "b") == {edge("a.x", "z", Kind.AGGREGATION)}
+
+
+def test_row_influences_of_an_intermediate_reach_what_was_made_of_it() -> None:
+    """A filter before the intermediate still decides which rows there are after it."""
+    lineage = compose(
+        [
+            execution(reads("a", "x", "f"), writes("m", edge("a.x", "x"), edge("a.f", kind=Kind.FILTER))),
+            execution(reads("m", "x"), writes("b", edge("m.x", "x"))),
+        ]
+    )
+    assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("a.f", kind=Kind.FILTER)}
+
+
+def test_column_of_an_intermediate_that_is_not_its_source_s_is_a_gap() -> None:
+    """What is read back but was never written is visible, and no guess is made."""
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("m", edge("a.x", "x"))),
+            execution(reads("m", "other"), writes("b", edge("m.other", "z"))),
+        ]
+    )
+    assert edges_of(lineage, "b") == set()
+    assert [(gap.output, gap.column) for gap in lineage.gaps] == [(place("b"), "z")]
+
+
+def test_column_is_read_back_in_another_case() -> None:
+    """Spark finds a column whatever the case of its name, so tracing does."""
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("m", edge("a.x", "Name"))),
+            execution(reads("m", "NAME"), writes("b", edge("m.NAME", "z"))),
+        ]
+    )
+    assert edges_of(lineage, "b") == {edge("a.x", "z")}
+    assert not lineage.gaps
+
+
+def test_append_keeps_what_was_there_before_the_task() -> None:
+    """What is read after an append was there before too: the dataset is an input, both ways are edges."""
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("log", edge("a.x", "x"), mode=Mode.APPEND)),
+            execution(reads("log", "x"), writes("b", edge("log.x", "x"))),
+        ]
+    )
+    assert inputs_of(lineage) == ["a", "log"]
+    assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("log.x", "x")}
+
+
+def test_append_to_what_the_task_made_adds_to_it() -> None:
+    """A dataset that the task created holds only what the task put there."""
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("log", edge("a.x", "x"), mode=Mode.CREATE)),
+            execution(reads("c", "x"), writes("log", edge("c.x", "x"), mode=Mode.APPEND)),
+            execution(reads("log", "x"), writes("b", edge("log.x", "x"))),
+        ]
+    )
+    assert inputs_of(lineage) == ["a", "c"]
+    assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("c.x", "x")}
+
+
+def test_overwrite_is_read_back_as_the_last_one_left_it() -> None:
+    """The output keeps the edges of every write, a later reader sees the last."""
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("m", edge("a.x", "x"))),
+            execution(reads("c", "x"), writes("m", edge("c.x", "x"))),
+            execution(reads("m", "x"), writes("b", edge("m.x", "x"))),
+        ]
+    )
+    assert edges_of(lineage, "m") == {edge("a.x", "x"), edge("c.x", "x")}
+    assert edges_of(lineage, "b") == {edge("c.x", "x")}
+
+
+def test_partial_overwrite_keeps_the_other_partitions() -> None:
+    """Overwriting one partition leaves rows from before the task."""
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("t", edge("a.x", "x"), partial=True)),
+            execution(reads("t", "x"), writes("b", edge("t.x", "x"))),
+        ]
+    )
+    assert inputs_of(lineage) == ["a", "t"]
+    assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("t.x", "x")}
+
+
+def test_self_overwrite_comes_from_itself() -> None:
+    """Source and target are one dataset, at two moments."""
+    lineage = compose([execution(reads("a", "x"), writes("a", edge("a.x", "x", Kind.TRANSFORMATION)))])
+    assert inputs_of(lineage) == ["a"]
+    assert edges_of(lineage, "a") == {edge("a.x", "x", Kind.TRANSFORMATION)}
+
+
+def test_second_self_overwrite_composes_with_the_first() -> None:
+    """The second one reads what the first one wrote, which is no further input."""
+    once = execution(reads("a", "x", rows=1), writes("a", edge("a.x", "x", Kind.TRANSFORMATION)))
+    lineage = compose([once, once])
+    assert edges_of(lineage, "a") == {edge("a.x", "x", Kind.TRANSFORMATION)}
+    assert lineage.inputs[0].statistics == Statistics(1)
+
+
+def test_two_copies_are_two_edges() -> None:
+    """Which input fed which output is kept: a to b and c to d, not all to all."""
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("b", edge("a.x", "x"))),
+            execution(reads("c", "x"), writes("d", edge("c.x", "x"))),
+        ]
+    )
+    assert {(one.dataset.id, one.inputs) for one in lineage.outputs} == {
+        (place("b"), (place("a"),)),
+        (place("d"), (place("c"),)),
+    }
+
+
+def test_appended_rows_are_added_and_overwritten_ones_are_not() -> None:
+    """An output's count is of what the task left there."""
+    first = execution(writes("b", mode=Mode.CREATE, rows=2))
+    assert compose([first, execution(writes("b", mode=Mode.APPEND, rows=3))]).outputs[0].statistics.rows == 5
+    assert (
+        compose([first, execution(writes("b", mode=Mode.OVERWRITE, rows=3))]).outputs[0].statistics.rows == 3
+    )
+
+
+def test_created_stays_created() -> None:
+    """A dataset that the task created and then overwrote was not there before."""
+    lineage = compose([execution(writes("b", mode=Mode.CREATE)), execution(writes("b", mode=Mode.OVERWRITE))])
+    assert lineage.outputs[0].mode is Mode.CREATE
+
+
+def test_dropped_table_disappears() -> None:
+    """A table created and dropped on the way is no output, and what was made of it is traced through."""
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("tmp", edge("a.x", "x"), table="db.tmp")),
+            execution(reads("tmp", "x"), writes("b", edge("tmp.x", "x"))),
+            execution(dropped=(Symlink(WAREHOUSE, "db.tmp"),)),
+        ]
+    )
+    assert inputs_of(lineage) == ["a"]
+    assert [one.dataset.id for one in lineage.outputs] == [place("b")]
+    assert edges_of(lineage, "b") == {edge("a.x", "x")}
+
+
+def test_dropping_an_external_table_leaves_its_data() -> None:
+    """The dataset is the location, and that is still there."""
+    outside = Identity(DatasetId("s3://b", "t"), "s3://b/t", symlinks=(Symlink(WAREHOUSE, "db.t"),))
+    written = Output(Dataset(outside), Mode.CREATE)
+    lineage = compose([execution(written), execution(dropped=(Symlink(WAREHOUSE, "db.t"),))])
+    assert [one.dataset.id for one in lineage.outputs] == [outside.id]
+
+
+def test_table_created_empty_holds_only_what_the_task_inserts() -> None:
+    """CREATE TABLE, INSERT INTO, read back: the table is no input."""
+    lineage = compose(
+        [
+            execution(emptied=(Symlink(WAREHOUSE, "db.t"),)),
+            execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND, table="db.t")),
+            execution(reads("t", "x"), writes("b", edge("t.x", "x"))),
+        ]
+    )
+    assert inputs_of(lineage) == ["a"]
+    assert edges_of(lineage, "b") == {edge("a.x", "x")}
+
+
+def test_failures_and_gaps_are_kept() -> None:
+    """What went wrong in any execution is said of the task."""
+    failure, gap = Failure("E", "broken"), Gap("x", "reason")
+    lineage = compose([execution(failures=(failure,), gaps=(gap,)), execution(gaps=(gap,))])
+    assert lineage.failures == (failure,)
+    assert lineage.gaps == (gap,)
+
+
+def test_wrapping_command_and_its_write_are_one() -> None:
+    """What was counted comes from the inner write, the table's name and the mode from the command."""
+    symlink = Symlink(WAREHOUSE, "db.t")
+    inner = ExecutionLineage(execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=3)), query=(1,))
+    outer = ExecutionLineage(
+        execution(reads("a", "x")), wraps=True, query=(1,), mode=Mode.CREATE, symlinks=(symlink,)
+    )
+    assert absorbs(outer, inner)
+    (output,) = absorbed(outer, inner).lineage.outputs
+    assert (output.mode, output.statistics.rows) == (Mode.CREATE, 3)
+    assert output.dataset.identity.symlinks == (symlink,)
+
+
+def test_unrelated_executions_are_not_one() -> None:
+    """A command absorbs only the write of its own query."""
+    inner = ExecutionLineage(execution(writes("t", edge("a.x", "x"))), query=(1,))
+    outer = ExecutionLineage(execution(), wraps=True, query=(2,))
+    assert not absorbs(outer, inner)
+    assert not absorbs(inner, inner)
+
+
+names = st.sampled_from(["a", "b", "c"])
+copies = st.builds(
+    lambda source, target, kind, mode: execution(
+        reads(source, "x"), writes(target, edge(f"{source}.x", "x", kind), mode=mode)
+    ),
+    names,
+    names,
+    st.sampled_from([Kind.IDENTITY, Kind.TRANSFORMATION, Kind.AGGREGATION]),
+    st.sampled_from([Mode.APPEND, Mode.OVERWRITE]),
+)
+
+
+@given(st.lists(copies, max_size=6))
+def test_every_edge_of_a_task_starts_at_one_of_its_inputs(executions: list[Lineage]) -> None:
+    """Tracing never leads to something that the task did not read from outside."""
+    lineage = compose(executions)
+    inputs = {one.dataset.id for one in lineage.inputs}
+    assert {found.source for output in lineage.outputs for found in output.edges} <= inputs
+
+
+@given(st.lists(copies, max_size=6))
+def test_asking_on_the_way_changes_nothing(executions: list[Lineage]) -> None:
+    """`lineage()` is the lineage so far, however often somebody asks."""
+    composer = Composer()
+    for one in executions:
+        composer.add(one)
+        assert composer.lineage() == composer.lineage()
+    assert composer.lineage() == compose(executions)

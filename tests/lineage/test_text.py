@@ -1,0 +1,66 @@
+"""The golden text itself, on a lineage made by hand."""
+
+from __future__ import annotations
+
+from airflow_provider_spark_lineage.lineage.model import (
+    Dataset,
+    Edge,
+    Failure,
+    Field,
+    Gap,
+    Input,
+    Kind,
+    Lineage,
+    Mode,
+    Output,
+    Statistics,
+)
+from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+
+
+def dataset(name: str, **columns: str) -> Dataset:
+    fields = tuple(Field(column, kind) for column, kind in columns.items())
+    return Dataset(Identity(DatasetId("file", name), f"file:{name}"), fields)
+
+
+ORDERS = dataset("/in/orders", customer="string", amount="double")
+TOTALS = dataset("/out/totals", customer="string", total="double", one="int")
+EDGES = (
+    Edge(ORDERS.id, "customer", Kind.GROUP_BY),
+    Edge(ORDERS.id, "customer", Kind.IDENTITY, column="customer"),
+    Edge(ORDERS.id, "amount", Kind.AGGREGATION, True, "total"),
+)
+LINEAGE = Lineage(
+    inputs=(Input(ORDERS, Statistics(3)),),
+    outputs=(Output(TOTALS, Mode.OVERWRITE, Statistics(2, 100, 1), EDGES, (ORDERS.id,)),),
+    gaps=(Gap("MapInPandas#4", "taken from every input column", TOTALS.id, "total"),),
+    failures=(Failure("E", "broken\nat line 1", "42000", "command 2"),),
+)
+
+
+def test_readable_lineage() -> None:
+    """Every part of a lineage has its line: reads, writes, columns, literals, rows, gaps, failures."""
+    assert render(LINEAGE).splitlines() == [
+        "reads   file /in/orders   customer string, amount double   rows=3",
+        "writes  file /out/totals   overwrite   rows=2 bytes=100 files=1",
+        "one      <- (no field)",
+        "customer <- orders.customer    direct    identity",
+        "total    <- orders.amount      direct    aggregation  masking",
+        "*        <- orders.customer    indirect  group_by",
+        "gap     MapInPandas#4 -> total   taken from every input column",
+        "failed  command 2   E (SQLSTATE 42000): broken",
+    ]
+
+
+def test_one_column_shows_its_edges_and_those_of_all_rows() -> None:
+    """Asked for one column, the text is about nothing else."""
+    assert render(LINEAGE, "total").splitlines() == [
+        "total <- orders.amount      direct    aggregation  masking",
+        "*     <- orders.customer    indirect  group_by",
+    ]
+
+
+def test_nothing_is_an_empty_text() -> None:
+    """A lineage of nothing has no lines."""
+    assert render(Lineage()) == ""

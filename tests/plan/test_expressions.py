@@ -1,0 +1,49 @@
+"""Pairs of an SQL expression and what it uses, on the plans that each Spark version makes of it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.lineage.columns import evaluate
+from airflow_provider_spark_lineage.plan.spark.reader import read_plan
+
+PLACE = Path(__file__).resolve().parent
+
+
+def pairs() -> list[tuple[str, str]]:
+    lines = (PLACE / "expressions.txt").read_text(encoding="utf-8").splitlines()
+    split = (line.rpartition("|") for line in lines if line and not line.startswith("#"))
+    return [(sql.strip(), uses.strip()) for sql, _, uses in split]
+
+
+def plans(path: Path) -> dict[str, list[dict[str, Any]]]:
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    return dict(map(json.loads, lines))
+
+
+STORED = {path.name[12:15]: plans(path) for path in sorted(PLACE.glob("expressions-*.json.gz"))}
+
+
+@pytest.mark.parametrize("version", STORED)
+@pytest.mark.parametrize(("sql", "uses"), pairs())
+def test_expression_uses(version: str, sql: str, uses: str) -> None:
+    """What an expression does to each column that it uses, as the table in docs/design.md says."""
+    evaluation = evaluate(read_plan(STORED[version][sql]))
+    ((_, sources),) = evaluation.output
+    found = {
+        f"{name} {path.kind.subtype.lower()}{' masking' if path.masking else ''}"
+        for (_, name), path in sources
+    }
+    assert found == {use.strip() for use in uses.split(",") if use.strip()}
+    assert not evaluation.rows
+    assert not evaluation.holes
+
+
+def test_both_versions_are_stored() -> None:
+    """Expressions are checked as two Spark versions write them."""
+    assert len(STORED) >= 2

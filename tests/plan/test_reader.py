@@ -1,0 +1,160 @@
+"""Reading plans that no golden case shows: unknown classes, deep trees, odd shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow_provider_spark_lineage.lineage.columns import Evaluation, evaluate
+from airflow_provider_spark_lineage.plan.algebra import Kind
+from airflow_provider_spark_lineage.plan.spark.reader import read_plan
+
+PLANS = "org.apache.spark.sql.catalyst.plans.logical."
+EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
+
+Tree = list[dict[str, Any]]
+
+
+def column(name: str, expr_id: int) -> Tree:
+    return [
+        {
+            "class": EXPRESSIONS + "AttributeReference",
+            "num-children": 0,
+            "name": name,
+            "dataType": "long",
+            "exprId": {"id": expr_id},
+        }
+    ]
+
+
+def alias(name: str, expr_id: int, child: Tree) -> Tree:
+    return [
+        {"class": EXPRESSIONS + "Alias", "num-children": 1, "name": name, "exprId": {"id": expr_id}},
+        *child,
+    ]
+
+
+def call(name: str, *children: Tree) -> Tree:
+    node = {"class": EXPRESSIONS + name, "num-children": len(children)}
+    return [node, *(one for child in children for one in child)]
+
+
+def node(name: str, *children: Tree, **fields: Any) -> Tree:
+    top = {"class": PLANS + name, "num-children": len(children), **fields}
+    return [top, *(one for child in children for one in child)]
+
+
+def scan(*columns: Tree) -> Tree:
+    return node("LogicalRelation", output=list(columns))
+
+
+def project(child: Tree, *expressions: Tree) -> Tree:
+    return node("Project", child, projectList=list(expressions))
+
+
+def found(tree: Tree) -> tuple[Evaluation, dict[str, set[tuple[str, Kind]]]]:
+    evaluation = evaluate(read_plan(tree))
+    return evaluation, {
+        made.name: {(name, path.kind) for (_, name), path in sources} for made, sources in evaluation.output
+    }
+
+
+def test_unknown_node_carries_columns_through_and_is_a_gap() -> None:
+    """A class that nobody has heard of must not cut the lineage, and must not hide that it was there."""
+    evaluation, edges = found(node("FutureNode", scan(column("a", 1))))
+    assert edges == {"a": {("a", Kind.IDENTITY)}}
+    assert [hole.label for hole in evaluation.holes] == ["FutureNode#0"]
+
+
+def test_unknown_node_s_new_columns_may_come_from_every_column() -> None:
+    """What it makes of which column is not known, so nothing is left out."""
+    evaluation, edges = found(node("FutureNode", scan(column("a", 1), column("b", 2)), made=[column("c", 3)]))
+    assert edges["c"] == {("a", Kind.TRANSFORMATION), ("b", Kind.TRANSFORMATION)}
+    assert evaluation.holes
+
+
+def test_unknown_leaf_is_a_gap() -> None:
+    """Rows that come from a class that nobody has heard of come from somewhere."""
+    evaluation, edges = found(node("FutureLeaf", output=[column("a", 1)]))
+    assert edges == {"a": set()}
+    assert "not known" in evaluation.holes[0].reason
+
+
+def test_unknown_command_that_defines_something_moves_no_rows() -> None:
+    """Spark's commands about definitions are told by their verbs, so a new one is no gap."""
+    evaluation, _ = found(node("AlterTableSetFutureCommand", plan=scan(column("a", 1))))
+    assert not evaluation.scans
+    assert not evaluation.holes
+
+
+def test_unknown_command_that_may_move_rows_is_a_gap() -> None:
+    """A command that names a query is not taken for a mere definition."""
+    evaluation, _ = found(node("CreateFutureAsSelect", query=scan(column("a", 1))))
+    assert evaluation.scans
+    assert evaluation.holes
+
+
+def test_unknown_expression_is_a_transformation_of_its_children() -> None:
+    """Whatever a function does, its result depends on its arguments."""
+    _, edges = found(project(scan(column("a", 1)), alias("x", 2, call("FutureFunction", column("a", 1)))))
+    assert edges == {"x": {("a", Kind.TRANSFORMATION)}}
+
+
+def test_column_that_is_nowhere_is_a_gap() -> None:
+    """A torn plan shows where it is torn."""
+    evaluation, edges = found(project(scan(column("a", 1)), alias("x", 2, call("Add", column("lost", 9)))))
+    assert edges == {"x": set()}
+    assert evaluation.holes
+
+
+def test_reference_without_definition_is_a_gap() -> None:
+    """A CTE whose definition is not in the plan gives columns of which nothing is known."""
+    evaluation, _ = found(node("CTERelationRef", cteId=7, output=[column("a", 1)]))
+    assert evaluation.holes
+
+
+def test_deeply_nested_expression() -> None:
+    """3,000 nested function calls are read without recursion."""
+    tree = column("a", 1)
+    for _ in range(3000):
+        tree = [{"class": EXPRESSIONS + "UnaryMinus", "num-children": 1}, *tree]
+    _, edges = found(project(scan(column("a", 1)), alias("x", 2, tree)))
+    assert edges == {"x": {("a", Kind.TRANSFORMATION)}}
+
+
+def test_long_chain_of_projections() -> None:
+    """1,500 chained `withColumn` are read without recursion, and the first column is still there."""
+    tree = scan(column("a", 1))
+    for number in range(2, 1502):
+        tree = project(
+            tree, column("a", 1), alias("x", number, call("Add", column("a", 1), column("x", number - 1)))
+        )
+    evaluation, edges = found(tree)
+    assert edges["a"] == {("a", Kind.IDENTITY)}
+    assert edges["x"] == {("a", Kind.TRANSFORMATION)}
+    assert len(evaluation.scans) == 1
+
+
+def test_long_chain_of_unions() -> None:
+    """1,000 unions one inside the other give every branch's columns."""
+    tree = scan(column("a", 1))
+    for number in range(2, 1002):
+        tree = node("Union", tree, scan(column(f"a{number}", number)))
+    _, edges = found(tree)
+    assert len(edges["a"]) == 1001
+
+
+def test_node_that_nothing_reaches_does_not_count() -> None:
+    """A CTE that is defined and never referenced is no input."""
+    definition = node("CTERelationDef", scan(column("a", 1)), id=7)
+    tree = node("WithCTE", definition, scan(column("b", 2)), plan=1, cteDefs=[0])
+    evaluation, edges = found(tree)
+    assert edges == {"b": {("b", Kind.IDENTITY)}}
+    assert len(evaluation.scans) == 1
+
+
+def test_reading_does_not_change_the_plan() -> None:
+    """A record may be read again by somebody else."""
+    tree = project(scan(column("a", 1)), alias("x", 2, column("a", 1)))
+    before = repr(tree)
+    read_plan(tree)
+    assert repr(tree) == before

@@ -1,0 +1,13 @@
+"""A CTE counts where it is referenced, each time; one that nobody references is no input."""
+
+
+def job(spark, path):
+    spark.read.parquet(path("orders")).createOrReplaceTempView("orders")
+    spark.read.parquet(path("people")).createOrReplaceTempView("people")
+    spark.sql("""
+        with big as (select customer, amount from orders where amount > 1),
+             unused as (select * from people),
+             totals as (with once as (select * from big) select customer, sum(amount) as total from once group by customer)
+        select t.customer, t.total, b.amount as single
+        from totals t join big b on t.customer = b.customer
+    """).write.parquet(path("out"))

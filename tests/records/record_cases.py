@@ -1,0 +1,45 @@
+"""Finds and reads the cases of this folder."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.pipeline import executions
+from airflow_provider_spark_lineage.record import Record
+
+CASES = Path(__file__).resolve().parent
+SIZES = frozenset({"size_bytes"})
+"""Counts that differ between Spark versions: each writes its own name into every file."""
+
+
+def cases() -> list[Path]:
+    return sorted(job.parent for job in CASES.glob("*/job.py"))
+
+
+def versions(case: Path) -> list[Path]:
+    """The case's record files, one for each Spark version."""
+    return sorted(case.glob("record-*.json.gz"))
+
+
+def lines(path: Path) -> list[str]:
+    return gzip.decompress(path.read_bytes()).decode().splitlines()
+
+
+def records(path: Path) -> list[Record]:
+    found = [Record.from_json(json.loads(line)) for line in lines(path)]
+    for record in found:
+        record.metrics = [{k: v for k, v in one.items() if k not in SIZES} for one in record.metrics]
+    return found
+
+
+def lineage(path: Path) -> Lineage:
+    return compose(execution.lineage for execution in executions(records(path)))
+
+
+def golden_text(path: Path) -> str:
+    return render(lineage(path))

@@ -1,0 +1,12 @@
+"""A dataset that replaces itself is an input of its own; read afterwards it gives what it was before."""
+
+
+def setup(spark, path):
+    spark.sql("create table state (k string, v double) using parquet")
+    spark.sql("insert into state values ('a', 1.0D)")
+
+
+def job(spark, path):
+    new = spark.table("state").selectExpr("upper(k) as k", "v + 1 as v").localCheckpoint()
+    new.write.mode("overwrite").insertInto("state")
+    spark.table("state").select("v").write.parquet(path("out"))

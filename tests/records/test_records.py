@@ -1,0 +1,125 @@
+"""Every case: the golden text, the same lineage on both Spark versions, and what must hold of any lineage."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from record_cases import cases, golden_text, lineage, lines, records, versions
+
+from airflow_provider_spark_lineage.pipeline import execution_lineage, executions
+from airflow_provider_spark_lineage.record import Record, without_secrets
+
+CASES = [pytest.param(case, id=case.name) for case in cases()]
+FILES = [
+    pytest.param(path, id=f"{case.name}-{path.name[7:10]}") for case in cases() for path in versions(case)
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_lineage_is_the_golden_text_on_every_spark_version(case: Path) -> None:
+    """Two Spark versions of one job give the same lineage, and it is the one that was read by eye."""
+    golden = (case / "lineage.txt").read_text(encoding="utf-8")
+    texts = {path.name: golden_text(path) for path in versions(case)}
+    assert len(texts) >= 2
+    assert texts == dict.fromkeys(texts, golden)
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_every_edge_starts_at_a_field_of_a_listed_input(path: Path) -> None:
+    """Who follows an edge finds its source among the inputs, with that field in its schema."""
+    for one in (lineage(path), *(execution.lineage for execution in executions(records(path)))):
+        fields = {(read.dataset.id, field.name) for read in one.inputs for field in read.dataset.fields}
+        inputs = {read.dataset.id for read in one.inputs}
+        for output in one.outputs:
+            assert {(edge.source, edge.field) for edge in output.edges} <= fields
+            assert set(output.inputs) <= inputs
+            columns = {field.name for field in output.dataset.fields}
+            assert {edge.column for edge in output.edges if edge.column} <= columns
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_a_column_without_edge_reaches_no_leaf_or_has_a_gap(path: Path) -> None:
+    """Absence is visible: the plan itself, walked blindly, must not lead from such a column to a table."""
+    for record in records(path):
+        found = execution_lineage(record)
+        ids = iter(found.query)
+        for output in found.lineage.outputs:
+            named = {edge.column for edge in output.edges}
+            gaps = [gap for gap in found.lineage.gaps if gap.output == output.dataset.id]
+            for field in output.dataset.fields:
+                expr_id = next(ids)
+                if field.name not in named and not gaps:
+                    assert not reaches_leaf(record, expr_id), f"{field.name} has neither edge nor gap"
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_reading_twice_gives_equal_results(path: Path) -> None:
+    """Everything after the record is a pure function of it."""
+    assert lineage(path) == lineage(path)
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_nothing_looks_like_a_secret_or_names_a_machine(path: Path) -> None:
+    """Records are committed and sent around: they hold no credential and no place of the machine they came from."""
+    for line in lines(path):
+        assert without_secrets(line) == line
+        assert not re.search(r"/(home|root|tmp|Users|site-packages)/", line)
+    assert without_secrets(golden_text(path)) == golden_text(path)
+
+
+def test_a_secret_would_be_found() -> None:
+    """The check above is able to fail."""
+    assert without_secrets('{"url":"jdbc:x://h?password=abc"}') != '{"url":"jdbc:x://h?password=abc"}'
+
+
+def trees(value: Any) -> Iterator[list[dict[str, Any]]]:
+    """Every node list in a JSON value, nested ones too."""
+    if isinstance(value, list):
+        if value and isinstance(value[0], dict) and "class" in value[0]:
+            yield value
+        for item in value:
+            yield from trees(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from trees(item)
+
+
+def reaches_leaf(record: Record, expr_id: int) -> bool:
+    """Follow every named expression of the plan from one id; knows nothing of what a node means."""
+    uses: dict[int, set[int]] = {}
+    leaves: set[int] = set()
+    for tree in trees(record.plan):
+        root = tree[0]
+        if ".expressions." not in root["class"]:
+            for node in tree:
+                if node["class"].endswith((".LogicalRelation", ".DataSourceV2Relation")):
+                    leaves |= attribute_ids(node["output"])
+        elif root["class"].endswith(".Alias"):
+            uses.setdefault(root["exprId"]["id"], set()).update(attribute_ids(tree[1:]))
+    seen: set[int] = set()
+    waiting = [expr_id]
+    while waiting:
+        current = waiting.pop()
+        if current not in seen:
+            seen.add(current)
+            waiting.extend(uses.get(current, ()))
+    return bool(seen & leaves)
+
+
+def attribute_ids(value: Any) -> set[int]:
+    found: set[int] = set()
+    stack = [value]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, dict):
+            hidden = current.get("name") == "_metadata"
+            if current.get("class", "").endswith(".AttributeReference") and not hidden:
+                found.add(current["exprId"]["id"])
+            stack.extend(v for v in current.values() if isinstance(v, (list, dict)))
+        elif isinstance(current, list):
+            stack.extend(current)
+    return found

@@ -1,0 +1,10 @@
+"""Replacing a nested field transforms the whole column by what it is replaced with."""
+
+from pyspark.sql import functions as F
+
+
+def job(spark, path):
+    nested = spark.read.parquet(path("people")).select(F.struct("name", "city").alias("s"), "age")
+    nested.select(F.col("s").withField("age", F.col("age")).dropFields("city").alias("s")).write.parquet(
+        path("out")
+    )

@@ -1,0 +1,162 @@
+"""Captures the records of `tests/records/<case>/job.py` on the Spark of the running interpreter.
+
+    python tools/capture_records.py            all cases
+    python tools/capture_records.py pivot cte  these
+
+Run it once by each Spark version: it writes `record-<major>.<minor>.json.gz`, all records of a job, one
+JSON object a line. What differs between two machines or two runs (folders, times, the application's id)
+is replaced, so that a file changes only where Spark or capture did. Run `tools/golden_lineage.py` next.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from airflow_provider_spark_lineage.capture.sessions import Capture
+from airflow_provider_spark_lineage.record import Record
+
+CASES = Path(__file__).resolve().parents[1] / "tests" / "records"
+DATA = "/data"
+"""What stands in a record for the folder of a case."""
+
+ORDERS = [
+    (1, "ann", "pen", 2.5, 4, "2024-01-01", ["new", "gift"]),
+    (2, "bob", "ink", 7.0, 1, "2024-01-01", []),
+    (3, "ann", "pad", 1.0, 9, "2024-01-02", ["new"]),
+]
+PEOPLE = [("ann", "Ann A", "Rome", 30), ("bob", "Bob B", "Oslo", 41), ("eve", "Eve E", "Rome", 25)]
+
+
+def load(case: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"record_case_{case.name}", case / "job.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def make_inputs(spark: SparkSession, path: Any) -> None:
+    """Write what every case may read: parquet folders `orders` and `people`."""
+    orders = (
+        "id bigint, customer string, item string, amount double, quantity int, day string, tags array<string>"
+    )
+    spark.createDataFrame(ORDERS, orders).coalesce(1).write.parquet(path("orders"))
+    people = "customer string, name string, city string, age int"
+    spark.createDataFrame(PEOPLE, people).coalesce(1).write.parquet(path("people"))
+
+
+def clear_catalog(spark: SparkSession) -> None:
+    """Leave nothing of a case to the next one."""
+    spark.catalog.clearCache()
+    spark.sql("use spark_catalog.default")
+    for table in spark.catalog.listTables():
+        kind = "view" if table.tableType in ("VIEW", "TEMPORARY") else "table"
+        spark.sql(f"drop {kind} if exists `{table.name}`")
+    for table in spark.catalog.listTables("global_temp"):
+        if table.namespace == ["global_temp"]:
+            spark.sql(f"drop view global_temp.`{table.name}`")
+
+
+def capture(spark: SparkSession, case: Path, root: Path) -> list[Record]:
+    """Run one case and return its records."""
+    if root.exists():
+        shutil.rmtree(root)
+    (root / "warehouse").mkdir(parents=True)
+    module = load(case)
+
+    def path(name: str) -> str:
+        return str(root / name)
+
+    make_inputs(spark, path)
+    if hasattr(module, "setup"):
+        module.setup(spark, path)
+    records: list[Record] = []
+    watch = Capture(records.append)
+    watch.arm()
+    try:
+        module.job(spark, path)
+    finally:
+        watch.disarm()
+    assert not watch.problems, watch.problems
+    return records
+
+
+def normalised(number: int, record: Record, root: Path) -> str:
+    """Return a record as one line without anything of this machine or this run."""
+    stable = replace(
+        record,
+        application_id="local-1",
+        number=number,
+        started_at="2024-01-01T00:00:00+00:00",
+        ended_at="2024-01-01T00:00:01+00:00",
+    )
+    text = json.dumps(stable.to_json(), separators=(",", ":"))
+    text = text.replace(str(root), DATA)
+    text = re.sub(r'"jvmId":"[0-9a-f-]+"', '"jvmId":"0"', text)
+    text = re.sub(r"@[0-9a-f]{6,8}\b", "@0", text)
+    # Where Spark and the Python code that called it are installed.
+    text = re.sub(r'"origin":\{[^{}]*\}', '"origin":{}', text)
+    text = re.sub(r'File \\"[^"]*/', r'File \\"', text)
+    assert sys.prefix not in text, text
+    return text
+
+
+def write(spark: SparkSession, case: Path, root: Path) -> None:
+    version = ".".join(spark.version.split(".")[:2])
+    lines = [normalised(i, record, root) for i, record in enumerate(capture(spark, case, root), 1)]
+    target = case / f"record-{version}.json.gz"
+    target.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
+    print(f"{case.name}: {len(lines)} records, {target.stat().st_size} bytes", flush=True)
+
+
+def main(names: list[str]) -> int:
+    # Python workers are found on PATH, and must be of this environment.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    cases = [CASES / name for name in names] or sorted(job.parent for job in CASES.glob("*/job.py"))
+    failed = []
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch, "data")
+        spark = (
+            SparkSession.builder.master("local[1]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.shuffle.partitions", "1")
+            .config("spark.sql.warehouse.dir", str(root / "warehouse"))
+            .config("spark.driver.extraJavaOptions", f"-Dderby.system.home={scratch}")
+            .config(
+                "spark.sql.catalog.derby",
+                "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
+            )
+            .config("spark.sql.catalog.derby.url", "jdbc:derby:memory:lineage;create=true")
+            .config("spark.sql.catalog.derby.driver", "org.apache.derby.jdbc.EmbeddedDriver")
+            .getOrCreate()
+        )
+        spark.sparkContext.setLogLevel("OFF")
+        for case in cases:
+            try:
+                write(spark, case, root)
+            # One case that this Spark cannot run must not cost the others.
+            except Exception as error:
+                failed.append(case.name)
+                print(f"{case.name}: FAILED {type(error).__name__}: {error}"[:600], file=sys.stderr)
+            clear_catalog(spark)
+        spark.stop()
+    print(f"{len(cases) - len(failed)} captured, failed: {', '.join(failed) or 'none'}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
