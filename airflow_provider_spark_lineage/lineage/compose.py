@@ -102,6 +102,8 @@ class Composer:
         self._gaps: dict[Gap, None] = {}
         self._failures: list[Failure] = []
         self._empty: set[Symlink] = set()
+        self._born: set[DatasetId] = set()
+        """Inputs that the task wrote itself, there because columns were born in them."""
 
     def add(self, lineage: Lineage) -> None:
         """Add the next execution."""
@@ -148,8 +150,18 @@ class Composer:
             # The data of an external table outlives it; only those of the warehouse are dropped with it.
             inside = any(identity.uri.startswith(name.namespace + "/") for name in identity.symlinks)
             if inside and not set(lineage.dropped).isdisjoint(identity.symlinks):
-                del self._claims[identifier], self._contents[identifier]
-                self._gaps = {gap: None for gap in self._gaps if gap.output != identifier}
+                self._remove(identifier)
+
+    def _remove(self, identifier: DatasetId) -> None:
+        """Drop a dataset from everything that was said so far."""
+        del self._claims[identifier], self._contents[identifier]
+        self._gaps = {gap: None for gap in self._gaps if gap.output != identifier}
+        if identifier in self._born:
+            self._born.remove(identifier)
+            del self._inputs[identifier]
+            for claim in self._claims.values():
+                claim.edges = {edge for edge in claim.edges if edge.source != identifier}
+                claim.inputs.discard(identifier)
 
     def _resolve(self, output: Output) -> tuple[set[Edge], set[DatasetId]]:
         """Trace an output's edges through what the task itself wrote before."""
@@ -167,7 +179,9 @@ class Composer:
             edges |= self._trace(edge, output)
         for born in {edge.source for edge in edges} & set(self._read_back):
             inputs.add(born)
-            self._inputs.setdefault(born, self._read_back[born])
+            if born not in self._inputs:
+                self._inputs[born] = self._read_back[born]
+                self._born.add(born)
         return edges, inputs
 
     def _trace(self, edge: Edge, output: Output) -> set[Edge]:
@@ -187,7 +201,7 @@ class Composer:
                 )
                 self._gaps[Gap("composition", reason, output.dataset.id, edge.column)] = None
             return traced
-        origins = content.columns[edge.field]
+        origins = content.columns[name]
         if not origins:
             return {edge}
         step = Transformation(edge.kind, edge.masking)

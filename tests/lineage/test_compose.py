@@ -232,6 +232,29 @@ def test_dropped_table_disappears() -> None:
     assert edges_of(lineage, "b") == {edge("a.x", "x")}
 
 
+def test_column_born_in_the_task_is_traced_to_where_it_was_born() -> None:
+    """A literal that went through a dataset of the task comes from that dataset, which is an input then."""
+    born = Output(dataset("m", "one"), Mode.CREATE)
+    lineage = compose([execution(born), execution(reads("m", "one"), writes("b", edge("m.one", "x")))])
+    assert inputs_of(lineage) == ["m"]
+    assert edges_of(lineage, "b") == {edge("m.one", "x")}
+
+
+def test_column_born_in_a_dropped_table_has_no_origin() -> None:
+    """A table that is no more is no input, whatever was born in it."""
+    born = Output(dataset("m", "one", table="db.m"), Mode.CREATE)
+    lineage = compose(
+        [
+            execution(born),
+            execution(reads("m", "one"), writes("b", edge("m.one", "x"))),
+            execution(dropped=(Symlink(WAREHOUSE, "db.m"),)),
+        ]
+    )
+    assert inputs_of(lineage) == []
+    assert edges_of(lineage, "b") == set()
+    assert [one.dataset.id for one in lineage.outputs] == [place("b")]
+
+
 def test_dropping_an_external_table_leaves_its_data() -> None:
     """The dataset is the location, and that is still there."""
     outside = Identity(DatasetId("s3://b", "t"), "s3://b/t", symlinks=(Symlink(WAREHOUSE, "db.t"),))
