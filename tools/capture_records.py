@@ -91,7 +91,8 @@ def capture(spark: SparkSession, case: Path, root: Path) -> list[Record]:
         module.job(spark, path)
     finally:
         watch.disarm()
-    assert not watch.problems, watch.problems
+    problems = [*watch.problems, *(problem for record in records for problem in record.problems)]
+    assert not problems, problems
     return records
 
 

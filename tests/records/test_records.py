@@ -71,6 +71,12 @@ def test_nothing_looks_like_a_secret_or_names_a_machine(path: Path) -> None:
     assert without_secrets(golden_text(path)) == golden_text(path)
 
 
+@pytest.mark.parametrize("path", FILES)
+def test_capture_had_no_problem(path: Path) -> None:
+    """A golden text must not be one of a capture that broke."""
+    assert [problem for record in records(path) for problem in record.problems] == []
+
+
 def test_a_secret_would_be_found() -> None:
     """The check above is able to fail."""
     assert without_secrets('{"url":"jdbc:x://h?password=abc"}') != '{"url":"jdbc:x://h?password=abc"}'
