@@ -10,8 +10,8 @@ _PACKAGE = "airflow_provider_spark_lineage"
 _OPTIONS: dict[str, dict[str, Any]] = {
     "auto_capture": {
         "description": (
-            "Capture Spark in tasks of Airflow's own ``PySparkOperator`` and ``@task.pyspark``, so that they\n"
-            "report lineage in DAGs nobody can edit. Name this package's extractor as well, in the option\n"
+            "Capture Spark in tasks of Airflow's own ``PySparkOperator`` and ``@task.pyspark``, so that\n"
+            "they report lineage in DAGs nobody can edit. Name this package's extractor as well, in\n"
             "``[openlineage] extractors``:\n"
             "``airflow_provider_spark_lineage.extractors.pyspark.PySparkExtractor``.\n"
         ),
