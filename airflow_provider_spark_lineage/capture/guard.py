@@ -10,6 +10,8 @@ import logging
 from types import TracebackType
 from typing import List, Optional, Type
 
+from airflow_provider_spark_lineage.record import without_secrets
+
 log = logging.getLogger("airflow_provider_spark_lineage")
 
 
@@ -40,11 +42,19 @@ class harmless:  # noqa: N801  reads as a statement
         # not KeyboardInterrupt and SystemExit, which are the user's.
         if not isinstance(error, Exception):
             return False
-        # A Java stack trace fills pages: the first line says enough for a warning.
-        reason = (str(error).strip().splitlines() or [""])[0][:300]
+        reason = _first_line(without_secrets(str(error)))[:300]
         sentence = f"{self._what}: {type(error).__name__}: {reason}"
         log.warning("Spark lineage: %s. This has no impact on the task.", sentence)
         log.debug("Spark lineage failure details:", exc_info=True)
         if self._problems is not None:
             self._problems.append(sentence)
         return True
+
+
+def _first_line(message: str) -> str:
+    """Return the line that says what happened: a Java stack trace fills pages."""
+    lines = message.strip().splitlines() or [""]
+    # py4j names its handle of the object first, and the Java exception on the next line.
+    if lines[0].startswith("An error occurred while calling") and len(lines) > 1:
+        return lines[1].lstrip(": ")
+    return lines[0]

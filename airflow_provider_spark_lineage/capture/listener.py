@@ -53,23 +53,38 @@ class ExecutionListener:
         self._session = session
         self._sink = sink
         self._max_plan_bytes = max_plan_bytes
+        self._closed = False
+
+    def close(self) -> None:
+        """Record nothing more: what Spark still reports comes too late."""
+        self._closed = True
 
     def onSuccess(self, name: str, execution: Any, duration_ns: int) -> None:  # noqa: N802  Spark's name
         """Record an execution that finished."""
+        if self._closed:
+            return
         with harmless(f"the execution `{name}` could not be recorded"):
-            record = self._record(name, execution, duration_ns)
+            record = self._record(name, execution, duration_ns, failed=False)
             with harmless("row counts could not be read", record.problems):
                 if record.facts:
                     record.metrics = self._application.metrics.read(execution.executedPlan())
-            self._sink(record)
+            self._keep(record)
 
     def onFailure(self, name: str, execution: Any, exception: Any) -> None:  # noqa: N802  Spark's name
         """Record an execution that failed, with Spark's own reason."""
+        if self._closed:
+            return
         with harmless(f"the failed execution `{name}` could not be recorded"):
-            record = self._record(name, execution, 0)
-            record.outcome = "failure"
+            record = self._record(name, execution, 0, failed=True)
             with harmless("the error could not be read", record.problems):
                 record.error = read_error(exception)
+            with harmless("the start could not be read", record.problems):
+                record.started_at = _start_of(execution) or record.started_at
+            self._keep(record)
+
+    def _keep(self, record: Record) -> None:
+        # The capture may have given up waiting while this record was made.
+        if not self._closed:
             self._sink(record)
 
     class Java:
@@ -77,7 +92,7 @@ class ExecutionListener:
 
         implements = ["org.apache.spark.sql.util.QueryExecutionListener"]  # noqa: RUF012  py4j's protocol
 
-    def _record(self, name: str, execution: Any, duration_ns: int) -> Record:
+    def _record(self, name: str, execution: Any, duration_ns: int, *, failed: bool) -> Record:
         """Write down everything that does not depend on the outcome."""
         ended = datetime.now(timezone.utc)
         started = ended - timedelta(microseconds=duration_ns / 1000)
@@ -91,11 +106,18 @@ class ExecutionListener:
             name=name,
             started_at=started.isoformat(),
             ended_at=ended.isoformat(),
-            outcome="success",
+            outcome="failure" if failed else "success",
         )
         with harmless("the plan could not be read", record.problems):
             record.sql = _sql_text(execution)
-            plan = execution.analyzed()
+            try:
+                plan = execution.analyzed()
+            except Exception:
+                if not failed:
+                    raise
+                # The query was not understood, which is the error that Spark reports: it read nothing.
+                record.plan_kind = "none"
+                return record
             record.plan_kind, record.plan = self._plan(execution, plan, record.problems)
             if record.plan_kind == "optimized":
                 plan = execution.optimizedPlan()
@@ -123,6 +145,16 @@ def _sql_text(execution: Any) -> str:
     """Return the SQL text that an execution came from; empty for the DataFrame API."""
     text = execution.logical().origin().sqlText()
     return without_secrets(text.get()) if text.isDefined() else ""
+
+
+def _start_of(execution: Any) -> str:
+    """Return when Spark began to plan an execution, which stands for its start where no duration is told."""
+    phases = execution.tracker().phases()
+    for name in ("optimization", "planning"):
+        phase = phases.get(name)
+        if phase.isDefined():
+            return datetime.fromtimestamp(phase.get().startTimeMs() / 1000, timezone.utc).isoformat()
+    return ""
 
 
 def read_error(exception: Any) -> Dict[str, str]:

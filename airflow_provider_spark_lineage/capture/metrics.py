@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, Iterator, List, Set
+from typing import Any, Dict, Iterator, List, Set, Tuple
+
+from airflow_provider_spark_lineage.record import without_secrets
 
 COUNTS = {
     "number of output rows": "rows",
@@ -15,20 +17,24 @@ COUNTS = {
 """Spark's name of an SQL metric -> field of `lineage.model.Statistics`."""
 
 _OPERATORS = ("Scan ", "BatchScan", "Execute ", "AppendData", "Overwrite", "WriteFiles", "InMemoryTableScan")
+_CACHED = "InMemoryTableScan"
 
 
 class MetricsReader:
     """Reads the metrics of physical plans; one for each application.
 
-    Remembers which counters it has read, because a cached relation shows the counters of its first
-    run again in every later execution.
+    Remembers which counters of cached relations it has read, because these show the counters of their
+    first run again in every later execution.
     """
 
     def __init__(self, jvm: Any) -> None:
-        self._jvm = jvm
         # Spark's own JSON library turns a whole plan description into text in one call.
-        self._mapper = jvm.com.fasterxml.jackson.databind.ObjectMapper()
-        self._mapper.registerModule(jvm.com.fasterxml.jackson.module.scala.DefaultScalaModule())
+        mapper = jvm.com.fasterxml.jackson.databind.ObjectMapper()
+        mapper.registerModule(jvm.com.fasterxml.jackson.module.scala.DefaultScalaModule())
+        self._to_json = mapper.writeValueAsString
+        # To spell a class out makes py4j search for classes `org`, `org.apache` and so on, each time.
+        self._describe = jvm.org.apache.spark.sql.execution.SparkPlanInfo.fromSparkPlan
+        self._counter = jvm.org.apache.spark.util.AccumulatorContext.get
         self._seen: Set[int] = set()
 
     def read(self, executed_plan: Any) -> List[Dict[str, Any]]:
@@ -36,31 +42,35 @@ class MetricsReader:
 
         Adaptive plans are read as they were finally executed.
         """
-        info = self._jvm.org.apache.spark.sql.execution.SparkPlanInfo.fromSparkPlan(executed_plan)
         entries = []
-        for node in _operators(json.loads(self._mapper.writeValueAsString(info))):
-            entry: Dict[str, Any] = {"node": node["nodeName"].strip()}
-            location = (node.get("metadata") or {}).get("Location", "")
+        for node, in_cache in _operators(json.loads(self._to_json(self._describe(executed_plan)))):
+            entry: Dict[str, Any] = {"node": without_secrets(node["nodeName"].strip())}
+            location = without_secrets((node.get("metadata") or {}).get("Location", ""))
             if location:
                 entry["location"] = location
             for metric in node["metrics"]:
                 count = COUNTS.get(metric["name"])
                 if count is None or metric["accumulatorId"] in self._seen:
                     continue
-                accumulator = self._jvm.org.apache.spark.util.AccumulatorContext.get(metric["accumulatorId"])
+                accumulator = self._counter(metric["accumulatorId"])
                 if accumulator.isDefined():
                     entry[count] = int(accumulator.get().value())
-                    self._seen.add(metric["accumulatorId"])
+                    if in_cache:
+                        self._seen.add(metric["accumulatorId"])
+            if entry.get("rows") and entry.get("files") == 0:
+                # A plan that runs again counts its rows anew, and its files only the first time.
+                entry = {key: value for key, value in entry.items() if key not in ("files", "size_bytes")}
             if len(entry) > 1 + bool(location):
                 entries.append(entry)
         return entries
 
 
-def _operators(root: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
-    """Yield the nodes of a plan description that scan or write, without recursion."""
-    stack = [root]
+def _operators(root: Dict[str, Any]) -> Iterator[Tuple[Dict[str, Any], bool]]:
+    """Yield the nodes of a plan description that scan or write, and whether their result is cached."""
+    stack = [(root, False)]
     while stack:
-        node = stack.pop()
+        node, in_cache = stack.pop()
         if node["nodeName"].startswith(_OPERATORS):
-            yield node
-        stack.extend(reversed(node["children"]))
+            yield node, in_cache
+        below = in_cache or node["nodeName"].startswith(_CACHED)
+        stack.extend((child, below) for child in reversed(node["children"]))

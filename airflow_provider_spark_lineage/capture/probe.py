@@ -7,20 +7,13 @@ cannot be asked costs that leaf's facts alone.
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
+from airflow_provider_spark_lineage.capture.accessors import Accessors
 from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.literals import without_literals
-from airflow_provider_spark_lineage.capture.rdd import files_behind
-from airflow_provider_spark_lineage.record import without_secrets
 from airflow_provider_spark_lineage.sources import PROBES
 from airflow_provider_spark_lineage.sources.dataset import Probe
-
-SEPARATOR = "\u001f"
-"""ASCII unit separator: occurs in no path and in no table name."""
-
-_STEP = re.compile(r"([A-Za-z_$][\w$]*)(?:\(([^()]*)\))?(\[\]|\?)?")
 
 
 def simple_name(class_name: str) -> str:
@@ -36,16 +29,17 @@ def probe_plan(session: Any, plan: Any, nodes: List[Any], problems: List[str]) -
     """
     entries: List[Dict[str, Any]] = []
     seen: Set[Tuple[str, int]] = set()
-    for name, node in _live_nodes(plan, nodes):
-        with harmless(f"a {name} could not be asked where its data lies", problems):
-            expr_id = _first_expr_id(node)
-            # The same relation may stand in a plan many times; the ids of its columns tell.
-            if expr_id is not None:
-                if (name, expr_id) in seen:
-                    continue
-                seen.add((name, expr_id))
-            relation, probed = _probe_node(session, node, PROBES[name])
-            entries.append({"node": name, "expr_id": expr_id, "relation": relation, "probed": probed})
+    with harmless("not all relations of the plan could be asked where their data lies", problems):
+        for name, node in _live_nodes(plan, nodes):
+            with harmless(f"a {name} could not be asked where its data lies", problems):
+                expr_id = _first_expr_id(node)
+                # The same relation may stand in a plan many times; the ids of its columns tell.
+                if expr_id is not None:
+                    if (name, expr_id) in seen:
+                        continue
+                    seen.add((name, expr_id))
+                relation, probed = _probe_node(Accessors(session, node), PROBES[name], problems)
+                entries.append({"node": name, "expr_id": expr_id, "relation": relation, "probed": probed})
     return entries
 
 
@@ -171,57 +165,21 @@ def _first_expr_id(node: Any) -> Optional[int]:
     return None if output.isEmpty() else int(output.head().exprId().id())
 
 
-def _probe_node(session: Any, node: Any, probes: Tuple[Probe, ...]) -> Tuple[str, Dict[str, Any]]:
+def _probe_node(
+    accessors: Accessors, probes: Tuple[Probe, ...], problems: List[str]
+) -> Tuple[str, Dict[str, Any]]:
     """Return the relation's class and the facts of the first probe that fits the node."""
     relation = ""
     for probe in probes:
         if probe.relation:
-            relation = relation or simple_name(node.relation().getClass().getName())
+            relation = relation or simple_name(accessors.follow("relation").getClass().getName())
             if probe.relation not in ("*", relation):
                 continue
-        values = {fact: evaluate(session, node, path) for fact, path in probe.accessors.items()}
-        return relation, {fact: value for fact, value in values.items() if value is not None}
+        probed = {}
+        for fact, path in probe.accessors.items():
+            with harmless(f"the {fact} of a {probe.node} could not be read", problems):
+                value = accessors.value(path)
+                if value is not None:
+                    probed[fact] = value
+        return relation, probed
     return relation, {}
-
-
-def evaluate(session: Any, node: Any, path: str) -> Any:
-    """Return what an accessor path leads to as a plain value; None when it leads nowhere.
-
-    The path language is described at `sources.dataset.Probe`.
-    """
-    value = _follow(session, node, path)
-    if path.startswith("$files("):
-        return files_behind(value)
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
-    if path.endswith("[]"):
-        joined = value.mkString(SEPARATOR)
-        return [without_secrets(item) for item in joined.split(SEPARATOR)] if joined else []
-    return without_secrets(value if isinstance(value, str) else value.toString())
-
-
-def _follow(session: Any, node: Any, path: str) -> Any:
-    """Walk an accessor path over live objects; None for an empty Option or a member that is not there."""
-    current = node
-    for name, argument, shape in _STEP.findall(path):
-        if name == "$session":
-            current = session
-            continue
-        if name == "$files":
-            return _follow(session, node, argument)
-        try:
-            if argument:
-                current = getattr(current, name)(_follow(session, node, argument))
-            else:
-                current = getattr(current, name)()
-        except Exception as error:
-            # py4j's words for a member that this Spark version does not have, and Spark's for a table that
-            # was dropped before the bus reported its creation.
-            if "does not exist" in str(error) or "TABLE_OR_VIEW_NOT_FOUND" in str(error):
-                return None
-            raise
-        if shape == "?":
-            current = None if current.isEmpty() else current.get()
-        if current is None:
-            return None
-    return current

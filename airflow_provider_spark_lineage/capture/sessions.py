@@ -6,18 +6,20 @@ A session counts whoever makes it: the builder, `newSession()`, a library. Recor
 
 from __future__ import annotations
 
-import functools
-import logging
+import gc
 import os
 import threading
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.guard import harmless, log
+from airflow_provider_spark_lineage.capture.hooks import hooks
 from airflow_provider_spark_lineage.capture.listener import Application, ExecutionListener
 from airflow_provider_spark_lineage.record import Record
 
 DRAIN_TIMEOUT_SECONDS = 30.0
+ARM_TIMEOUT_SECONDS = 5.0
 MAX_PLAN_BYTES = 50_000_000
+CONNECT = "Spark Connect sessions are not captured yet"
 
 
 class Capture:
@@ -48,30 +50,43 @@ class Capture:
         self._lock = threading.Lock()
         self._application: Optional[Application] = None
         self._context: Any = None
-        self._listeners: Dict[str, Any] = {}
+        self._sessions: Dict[str, Tuple[Any, ExecutionListener, Any]] = {}
+        """Session id -> the JVM's session, our listener, and the JVM's proxy of it."""
+        self._dropped_before = 0
 
     def arm(self) -> None:
-        """Attach to the session that is active now, if there is one, and to all that will be made."""
+        """Attach to the sessions that there are, and to all that will be made."""
         with harmless("capture could not be armed", self.problems):
-            _hooks().add(self)
-            from pyspark.sql import SparkSession
+            self._tell_of_connect()
+            if _is_connect_only():
+                return
+            hooks().add(self)
+            from pyspark import SparkContext
 
-            active = SparkSession._instantiatedSession
-            if active is not None and active.sparkContext._jsc is not None:
+            context = SparkContext._active_spark_context
+            if context is not None and context._jsc is not None:
                 # What ran before is not this task's, though the bus may not have reported it yet.
-                self._wait_for_bus(active.sparkContext)
-                self.attach(active)
+                with harmless(
+                    "executions from before the capture may be among those recorded", self.problems
+                ):
+                    _wait_for_bus(context, min(ARM_TIMEOUT_SECONDS, self._drain_timeout_seconds))
+                for session in _sessions_of(context):
+                    self.attach(session)
 
     def attach(self, spark: Any) -> None:
         """Listen to one classic session; a session that is listened to already is left alone."""
         with harmless("a Spark session could not be listened to", self.problems), self._lock:
-            session = spark._jsparkSession
+            session = getattr(spark, "_jsparkSession", None)
+            if session is None:
+                self._tell(CONNECT)
+                return
             key = session.sessionUUID()
-            if key in self._listeners:
+            if key in self._sessions:
                 return
             if self._application is None or self._application.id != spark.sparkContext.applicationId:
                 self._application = Application(spark)
                 self._context = spark.sparkContext
+                self._dropped_before = _dropped_events(self._context)
                 listeners = spark.sparkContext.getConf().get("spark.extraListeners", "")
                 self.agent_configured = "OpenLineageSparkListener" in listeners
             from pyspark.java_gateway import ensure_callback_server_started
@@ -79,126 +94,93 @@ class Capture:
             # Leaves a callback server alone that somebody started before.
             ensure_callback_server_started(spark.sparkContext._gateway)
             listener = ExecutionListener(self._application, session, self._sink, self._max_plan_bytes)
-            session.listenerManager().register(listener)
-            self._listeners[key] = (session, listener)
+            # Spark finds a listener to unregister by its identity, and py4j makes a new proxy of a Python
+            # object each time it is passed on: keep the JVM's own reference to this one.
+            holder = self._application.jvm.java.util.ArrayList(1)
+            holder.add(listener)
+            proxy = holder.get(0)
+            session.listenerManager().register(proxy)
+            self._sessions[key] = (session, listener, proxy)
 
     def drain(self) -> None:
         """Wait until Spark has reported every execution that ended before this call.
 
-        Gives up after the drain timeout, and says so in `problems`.
+        Gives up after the drain timeout. What was lost is said in `problems`.
         """
+        context = self._context
+        if context is None or context._jsc is None:
+            return
         with harmless("the last executions were not all reported in time", self.problems):
-            if self._context is None or self._context._jsc is None:
-                return
-            self._wait_for_bus(self._context)
-
-    def _wait_for_bus(self, context: Any) -> None:
-        context._jsc.sc().listenerBus().waitUntilEmpty(int(self._drain_timeout_seconds * 1000))
+            _wait_for_bus(context, self._drain_timeout_seconds)
+        with harmless("it could not be read whether Spark dropped events", self.problems):
+            dropped = _dropped_events(context) - self._dropped_before
+            if dropped > 0:
+                self._dropped_before += dropped
+                self._tell(
+                    f"Spark dropped {dropped} events of its listener queue `shared`, executions may be "
+                    "missing; spark.scheduler.listenerbus.eventqueue.shared.capacity makes it longer"
+                )
 
     def disarm(self) -> None:
         """Drain, unregister every listener, and leave pyspark as it was found."""
-        _hooks().remove(self)
+        with harmless("pyspark could not be left as it was found", self.problems):
+            hooks().remove(self)
+        self._tell_of_connect()
         self._release()
-
-    def _release(self) -> None:
-        """Drain and forget the current context with all its sessions."""
-        self.drain()
-        with self._lock:
-            listeners, self._listeners = self._listeners, {}
-            alive = self._context is not None and self._context._jsc is not None
-            self._context = self._application = None
-        for session, listener in listeners.values() if alive else ():
-            with harmless("a listener could not be unregistered", self.problems):
-                session.listenerManager().unregister(listener)
 
     def context_stops(self, context: Any) -> None:
         """Let go of a Spark context that is about to stop."""
         if context is self._context:
             self._release()
 
-
-class _Hooks:
-    """The two places where pyspark tells that a session appears and that a context stops.
-
-    Both methods are replaced while at least one capture is armed, call the original first and last
-    respectively, and are put back afterwards.
-    """
-
-    def __init__(self) -> None:
-        self._captures: List[Capture] = []
-        self._lock = threading.Lock()
-        self._originals: Dict[Any, Any] = {}
-
-    def add(self, capture: Capture) -> None:
+    def _release(self) -> None:
+        """Drain and forget the current context with all its sessions."""
+        self.drain()
         with self._lock:
-            self._captures.append(capture)
-            if len(self._captures) == 1:
-                self._install()
+            sessions, self._sessions = self._sessions, {}
+            alive = self._context is not None and self._context._jsc is not None
+            self._context = self._application = None
+        for session, listener, proxy in sessions.values():
+            listener.close()
+            if alive:
+                with harmless("a listener could not be unregistered", self.problems):
+                    session.listenerManager().unregister(proxy)
 
-    def remove(self, capture: Capture) -> None:
-        with self._lock:
-            if capture in self._captures:
-                self._captures.remove(capture)
-                if not self._captures:
-                    self._uninstall()
+    def _tell_of_connect(self) -> None:
+        if os.environ.get("SPARK_CONNECT_MODE_ENABLED") or os.environ.get("SPARK_REMOTE"):
+            self._tell(CONNECT)
 
-    def _install(self) -> None:
-        from pyspark import SparkContext
-        from pyspark.sql import SparkSession
-
-        make, stop = SparkSession.__init__, SparkContext.stop
-
-        @functools.wraps(make)
-        def session_appears(session: Any, *args: Any, **kwargs: Any) -> None:
-            make(session, *args, **kwargs)
-            for capture in tuple(self._captures):
-                capture.attach(session)
-
-        @functools.wraps(stop)
-        def context_stops(context: Any) -> None:
-            for capture in tuple(self._captures):
-                with harmless("a stopping Spark context could not be drained", capture.problems):
-                    capture.context_stops(context)
-            stop(context)
-
-        logging.getLogger("py4j.clientserver").addFilter(_is_no_callback)
-        self._originals = {SparkSession: ("__init__", make), SparkContext: ("stop", stop)}
-        SparkSession.__init__, SparkContext.stop = session_appears, context_stops
-
-    def _uninstall(self) -> None:
-        for owner, (name, original) in self._originals.items():
-            setattr(owner, name, original)
-        logging.getLogger("py4j.clientserver").removeFilter(_is_no_callback)
-        self._originals = {}
+    def _tell(self, sentence: str) -> None:
+        """Say once what is lost."""
+        if sentence not in self.problems:
+            self.problems.append(sentence)
+            log.warning("Spark lineage: %s. This has no impact on the task.", sentence)
 
 
-def _is_no_callback(entry: logging.LogRecord) -> bool:
-    """Keep py4j's note about each callback, one for each execution, out of the task's log."""
-    return not str(entry.msg).startswith("Received command")
+def _is_connect_only() -> bool:
+    """Say whether pyspark is `pyspark-client`, which has no classic session."""
+    try:
+        from pyspark.util import is_remote_only
+    except ImportError:  # Spark 3.5
+        return False
+    return bool(is_remote_only())
 
 
-@functools.lru_cache(maxsize=1)
-def _hooks() -> _Hooks:
-    os.register_at_fork(after_in_child=_let_go_of_gateway)
-    return _Hooks()
+def _sessions_of(context: Any) -> List[Any]:
+    """Return the classic sessions of a context that this process holds.
 
-
-def _let_go_of_gateway() -> None:
-    """Keep a forked child from closing its parent's connections to the JVM.
-
-    The child inherits py4j's connections. Its garbage collector would shut their sockets down, for the
-    parent too, which then logs "Error while sending" at its next call. A child that only forgets the
-    sockets leaves the parent's alone; py4j itself cannot be used over a fork.
+    pyspark remembers only the first; those of `newSession()` are known to nobody but their users.
     """
-    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
-    gateway = SparkContext._gateway
-    if gateway is None:
-        return
-    client = gateway._gateway_client
-    client.is_connected = False
-    connections = [*client.deque, *getattr(gateway.__dict__.get("_callback_server"), "connections", ())]
-    own = getattr(client, "get_thread_connection", lambda: None)()
-    for connection in (*connections, own):
-        if connection is not None:
-            connection.socket = connection.stream = None
+    return [one for one in gc.get_objects() if type(one) is SparkSession and one._sc is context]
+
+
+def _wait_for_bus(context: Any, timeout_seconds: float) -> None:
+    context._jsc.sc().listenerBus().waitUntilEmpty(int(timeout_seconds * 1000))
+
+
+def _dropped_events(context: Any) -> int:
+    """Return how many events Spark has thrown away because our queue's listeners were too slow."""
+    registry = context._jsc.sc().listenerBus().metrics().metricRegistry()
+    return int(registry.counter("queue.shared.numDroppedEvents").getCount())

@@ -1,0 +1,66 @@
+"""Walks the accessor paths of `sources/` over live JVM objects, each step of a node once.
+
+The path language is described at `sources.dataset.Probe`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict
+
+from airflow_provider_spark_lineage.capture.rdd import files_behind
+from airflow_provider_spark_lineage.record import without_secrets
+
+SEPARATOR = "\u001f"
+"""ASCII unit separator: occurs in no path and in no table name."""
+
+_STEP = re.compile(r"([A-Za-z_$][\w$]*)(?:\(([^()]*)\))?(\[\]|\?)?")
+
+
+class Accessors:
+    """Answers paths that start at one live plan node, or at `$session`."""
+
+    def __init__(self, session: Any, node: Any) -> None:
+        # Paths share their first steps, and every step is a call to the JVM.
+        self._reached: Dict[str, Any] = {"": node, "$session": session}
+
+    def value(self, path: str) -> Any:
+        """Return what a path leads to as a plain value; None when it leads nowhere."""
+        value = self.follow(path)
+        if path.startswith("$files("):
+            return files_behind(value)
+        if value is None or isinstance(value, (bool, int, float)):
+            return value
+        if path.endswith("[]"):
+            joined = value.mkString(SEPARATOR)
+            return [without_secrets(item) for item in joined.split(SEPARATOR)] if joined else []
+        return without_secrets(value if isinstance(value, str) else value.toString())
+
+    def follow(self, path: str) -> Any:
+        """Return the live object that a path leads to; None for an empty Option or a missing member."""
+        current, prefix = self._reached[""], ""
+        for step in _STEP.finditer(path):
+            name, argument, shape = step.groups()
+            if name == "$files":
+                return self.follow(argument)
+            prefix = prefix + "." + step[0] if prefix else step[0]
+            if prefix not in self._reached:
+                self._reached[prefix] = self._step(current, name, argument, shape)
+            current = self._reached[prefix]
+            if current is None:
+                return None
+        return current
+
+    def _step(self, current: Any, name: str, argument: str, shape: str) -> Any:
+        try:
+            arguments = [self.follow(argument)] if argument else []
+            reached = getattr(current, name)(*arguments)
+        except Exception as error:
+            # py4j's words for a member that this Spark version does not have, and Spark's for a table that
+            # was dropped before the bus reported its creation.
+            if "does not exist" in str(error) or "TABLE_OR_VIEW_NOT_FOUND" in str(error):
+                return None
+            raise
+        if shape == "?":
+            return None if reached.isEmpty() else reached.get()
+        return reached
