@@ -27,19 +27,25 @@ class Captured(Recorded):
         drain_timeout_seconds: float = DRAIN_TIMEOUT_SECONDS,
         max_plan_bytes: int = MAX_PLAN_BYTES,
     ) -> None:
-        self._temporary = None if directory else tempfile.TemporaryDirectory(prefix="spark-lineage-")
+        # Spark may still write a record while the folder goes; what is left then is the system's to tidy.
+        self._temporary = (
+            None
+            if directory
+            else tempfile.TemporaryDirectory(prefix="spark-lineage-", ignore_cleanup_errors=True)
+        )
         super().__init__(directory or self._temporary.name)  # type: ignore[union-attr]
         self._capture = Capture(
             self._store, drain_timeout_seconds=drain_timeout_seconds, max_plan_bytes=max_plan_bytes
         )
-        self._finished = False
+        self._finished = self._discarded = False
         self._run: Run | None = None
         """Kept once everything is recorded: an event may ask earlier."""
         self.failed: bool | None = None
         """Whether the captured code raised; None where that is not known."""
 
     def _store(self, record: Record) -> None:
-        write_record(self.directory, record)
+        if not self._discarded:
+            write_record(self.directory, record)
 
     def start(self) -> None:
         """Capture what the active session and every session made from now on do."""
@@ -81,7 +87,8 @@ class Captured(Recorded):
         return super().events(**options) if self.run().applications else []
 
     def discard(self) -> None:
-        """Remove the temporary records; the lineage that was read stays."""
+        """Record nothing more and remove the temporary records; the lineage that was read stays."""
+        self._discarded = True
         if self._temporary is not None:
             self._temporary.cleanup()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.capture.guard import harmless
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EMIT_TIMEOUT_SECONDS = 10.0
-"""How long a task waits for the events of its executions to be sent, as the provider does for its own."""
+"""How long the events of a task's executions may take to be sent, as the provider allows for its own."""
 
 
 class TaskLineage:
@@ -38,13 +39,28 @@ class TaskLineage:
     def finish(self, task_instance: Any) -> None:
         """Let go of Spark, work the lineage out, and send the events of single executions."""
         with harmless("the lineage of this task could not be worked out"):
-            self._captured.finish()
-            run = self._captured.run()
-            from airflow_provider_spark_lineage import conf
+            try:
+                self._captured.finish()
+                run = self._captured.run()
+                from airflow_provider_spark_lineage import conf
 
-            if run.lineage and conf.execution_events() and not self._captured.agent_configured:
-                _send_execution_events(self._captured, task_instance)
-            self._captured.discard()
+                if run.lineage and conf.execution_events() and not self._captured.agent_configured:
+                    _send_execution_events(self._captured, task_instance)
+            finally:
+                self.discard()
+
+    def abandon(self) -> None:
+        """Let go of Spark, and send nothing."""
+        with harmless("capture of an earlier task could not be ended"):
+            self._captured.finish()
+            self.discard()
+
+    def discard(self) -> None:
+        """Leave no records behind; the lineage that was worked out stays.
+
+        Airflow ends a task's process without Python's own clean-up, so nobody else removes them.
+        """
+        self._captured.discard()
 
     def operator_lineage(self) -> OperatorLineage:
         """Return fresh OpenLineage objects: the provider's redactor changes what it is given."""
@@ -73,6 +89,9 @@ _latest: tuple[tuple[Any, ...], TaskLineage] | None = None
 def start_capture(task_instance: Any) -> TaskLineage | None:
     """Start capturing for a task instance; None when no event would carry the lineage."""
     global _latest  # noqa: PLW0603  extractors and run facets get nothing but the task instance to find it by
+    if _latest is not None:
+        # Whoever ended that task did not tell us: Airflow 3.0 has no hook for a task that skipped itself.
+        _latest[1].abandon()
     _latest = None
     with harmless("capture could not be started"):
         if not is_active(task_instance):
@@ -97,7 +116,10 @@ def lineage_of(task_instance: Any) -> TaskLineage | None:
 
 
 def is_active(task_instance: Any) -> bool:
-    """Say whether lineage is wanted: both `[openlineage]` and `[spark_lineage]` on, for this operator too."""
+    """Say whether an event of this task will be sent, and with what its operator knows.
+
+    The provider decides; a task that it is told to keep silent about sends no event of an execution either.
+    """
     from airflow.providers.openlineage import conf as openlineage_conf
 
     from airflow_provider_spark_lineage import conf
@@ -105,7 +127,22 @@ def is_active(task_instance: Any) -> bool:
     if conf.disabled() or openlineage_conf.is_disabled():
         return False
     task = task_instance.task
-    return f"{type(task).__module__}.{type(task).__name__}" not in openlineage_conf.disabled_operators()
+    try:
+        from airflow.providers.openlineage.utils.emission_policy import resolve_task_emission_policy
+    except ImportError:  # Providers before 2.19 have two options instead of a policy.
+        from airflow.providers.openlineage.utils.utils import (
+            is_operator_disabled,
+            is_selective_lineage_enabled,
+        )
+
+        return not is_operator_disabled(task) and is_selective_lineage_enabled(task)
+    with warnings.catch_warnings():
+        # What it says of deprecated options, the provider says itself when it asks.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        policy = resolve_task_emission_policy(
+            operator=task, dag_id=task_instance.dag_id, task_id=task_instance.task_id
+        )
+    return bool(policy.emit and policy.extract_operator_metadata)
 
 
 def _key(task_instance: Any) -> tuple[Any, ...]:
@@ -121,7 +158,7 @@ def _key(task_instance: Any) -> tuple[Any, ...]:
 def _send_execution_events(captured: Captured, task_instance: Any) -> None:
     """Emit a START and an end event for each execution, as child runs of the task.
 
-    A backend that hangs must not hold the task: after the timeout the rest is sent beside it.
+    A backend that hangs must not hold the task: after the timeout no further event is sent.
     """
     from airflow.providers.openlineage.plugins import macros
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
@@ -148,14 +185,22 @@ def _send_execution_events(captured: Captured, task_instance: Any) -> None:
         dataset_edges_per_field=conf.repeat_dataset_edges(),
     )
     adapter = get_openlineage_listener().adapter
+    given_up = threading.Event()
 
     def send() -> None:
         with harmless("events of single executions could not be sent"):
             for event in events:
+                if given_up.is_set():
+                    return
                 adapter.emit(event)
 
     sender = threading.Thread(target=send, name="spark-lineage-events", daemon=True)
     sender.start()
     sender.join(EMIT_TIMEOUT_SECONDS)
     if sender.is_alive():
-        log.warning("Spark lineage: sending the events of single executions takes long; not waiting for it.")
+        # The provider forks next, and a child inherits every lock that a thread of its parent holds.
+        given_up.set()
+        log.warning(
+            "Spark lineage: after %d s not all events of single executions were sent; the rest is left out.",
+            EMIT_TIMEOUT_SECONDS,
+        )

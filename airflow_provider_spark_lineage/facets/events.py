@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
@@ -129,17 +129,15 @@ def execution_events(
     *,
     application_id: str,
     dataset_edges_per_field: bool = False,
-) -> list[event_v2.RunEvent]:
+) -> Iterator[event_v2.RunEvent]:
     """START and COMPLETE or FAIL of each execution that touched a dataset, as children of `parent`.
 
-    Their jobs are called `<parent's job>.execution.<number>`.
+    Their jobs are called `<parent's job>.execution.<number>`. One execution is in memory at a time: a task
+    may have thousands.
     """
-    return [
-        event
-        for execution in executions
-        if execution.lineage
-        for event in _pair(execution, parent, application_id, dataset_edges_per_field)
-    ]
+    for execution in executions:
+        if execution.lineage:
+            yield from _pair(execution, parent, application_id, dataset_edges_per_field)
 
 
 def _pair(

@@ -39,6 +39,12 @@ class _ReportsLineage:
             if self._task_lineage is not None:
                 self._task_lineage.finish(task_instance)
 
+    def on_kill(self) -> None:
+        """Do what the operator does, and leave no records behind: the process may be killed next."""
+        super().on_kill()  # type: ignore[misc]
+        if self._task_lineage is not None:
+            self._task_lineage.discard()
+
     # The provider calls these three in a forked child, which has no way to the JVM, and kills it after
     # `[openlineage] execution_timeout`. They read what `execute` stored, and may be called again.
 
@@ -80,7 +86,7 @@ class _KeepsToSignature(PythonOperator):
 class PySparkLineageOperator(_ReportsLineage, PySparkOperator, _KeepsToSignature):
     """Airflow's `PySparkOperator` whose OpenLineage events say what Spark read and wrote.
 
-    Takes the arguments of `airflow.providers.apache.spark.operators.pyspark.PySparkOperator`.
+    Takes the arguments of `airflow.providers.apache.spark.operators.spark_pyspark.PySparkOperator`.
 
     >>> PySparkLineageOperator(task_id="load", python_callable=load, conn_id="spark")  # doctest: +SKIP
     """

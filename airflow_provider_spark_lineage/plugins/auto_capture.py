@@ -8,6 +8,7 @@ from typing import Any
 from airflow.providers.common.compat.sdk import AirflowPlugin, hookimpl
 
 from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.extractors.operators import PYSPARK_OPERATORS
 
 
 class _AutoCapture:
@@ -18,7 +19,6 @@ class _AutoCapture:
         """Start capturing before the operator opens its session."""
         with harmless("auto-capture could not be started"):
             from airflow_provider_spark_lineage import conf
-            from airflow_provider_spark_lineage.extractors.operators import PYSPARK_OPERATORS
 
             task = getattr(task_instance, "task", None)
             if task is not None and task.task_type in PYSPARK_OPERATORS and conf.auto_capture():
@@ -26,33 +26,34 @@ class _AutoCapture:
 
                 start_capture(task_instance)
 
-    @hookimpl
+    # First, because OpenLineage's listener asks the extractor in the same call.
+
+    @hookimpl(tryfirst=True)
     def on_task_instance_success(self, previous_state: Any, task_instance: Any) -> None:
         """Let go of Spark after the operator ended."""
         _finish(task_instance)
 
-    @hookimpl
+    @hookimpl(tryfirst=True)
     def on_task_instance_failed(self, previous_state: Any, task_instance: Any, error: Any) -> None:
         """Let go of Spark after the operator failed."""
+        _finish(task_instance)
+
+    @hookimpl(tryfirst=True)
+    def on_task_instance_skipped(self, previous_state: Any, task_instance: Any) -> None:
+        """Let go of Spark after the function skipped its task; Airflow 3.0 does not call this."""
         _finish(task_instance)
 
 
 def _finish(task_instance: Any) -> None:
     with harmless("auto-capture could not be finished"):
-        task = getattr(task_instance, "task", None)
-        # The scheduler calls these hooks too, for tasks that never ran in its process.
+        # Other processes call these hooks too, for tasks that never ran in them.
         module = sys.modules.get("airflow_provider_spark_lineage.task")
-        if module is None or task is None or not _ours(task):
+        task = getattr(task_instance, "task", None)
+        if module is None or task is None or task.task_type not in PYSPARK_OPERATORS:
             return
         found = module.lineage_of(task_instance)
         if found is not None:
             found.finish(task_instance)
-
-
-def _ours(task: Any) -> bool:
-    from airflow_provider_spark_lineage.extractors.operators import PYSPARK_OPERATORS
-
-    return task.task_type in PYSPARK_OPERATORS
 
 
 class SparkLineagePlugin(AirflowPlugin):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import os
+import json
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.captured import Captured
-from airflow_provider_spark_lineage.record import Record, write_record
 from system_tests.airflow_run import DagRun, run_dag, tail
 
 
@@ -52,19 +51,43 @@ def test_does_what_airflows_operator_does(tmp_path: Path, disabled: str):
 
 
 @pytest.mark.airflow
-def test_a_fault_of_ours_costs_lineage_only(finished: Captured, caplog: pytest.LogCaptureFixture):
-    """What goes wrong in our own code ends in one warning that says what was lost."""
+def test_a_killed_task_leaves_no_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Airflow calls `on_kill` before it kills the process, which then removes nothing itself."""
+    from airflow_provider_spark_lineage.captured import Captured
+    from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator
     from airflow_provider_spark_lineage.task import TaskLineage
 
-    class NoTaskInstance:
-        """Has nothing of what a task instance has."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    operator = PySparkLineageOperator(task_id="killed", python_callable=lambda spark: None)
+    operator.on_kill()
+    operator._task_lineage = TaskLineage(Captured())
+    assert list(tmp_path.iterdir())
+    operator.on_kill()
+    assert not list(tmp_path.iterdir())
 
-    lineage = TaskLineage(finished)
-    with caplog.at_level("WARNING"):
-        lineage.finish(NoTaskInstance())
-    assert [entry.levelname for entry in caplog.records] == ["WARNING"]
-    assert "This has no impact on the task" in caplog.text
-    assert [one.name for one in lineage.operator_lineage().inputs] == ["/in/orders"]
+
+@pytest.mark.airflow
+def test_a_dag_with_our_operators_serializes_like_one_with_airflows():
+    """The scheduler stores DAGs as JSON: what our classes add for a run must not be in it."""
+    from airflow.providers.apache.spark.operators.spark_pyspark import PySparkOperator
+    from airflow.sdk import DAG
+    from airflow.serialization.serialized_objects import DagSerialization
+
+    from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator
+
+    def work(spark, day=None): ...
+
+    def serialized(operator: type[PySparkOperator]) -> str:
+        with DAG("dag", schedule=None) as dag:
+            operator(task_id="one", python_callable=work, config_kwargs={"a": "b"})
+            operator.partial(task_id="many", python_callable=work).expand(op_kwargs=[{"day": 1}, {"day": 2}])
+        return json.dumps(DagSerialization.to_dict(dag)["dag"]["tasks"], sort_keys=True)
+
+    theirs, ours = serialized(PySparkOperator), serialized(PySparkLineageOperator)
+    module = "airflow_provider_spark_lineage.operators.pyspark"
+    assert module in ours
+    named = ours.replace("PySparkLineageOperator", "PySparkOperator")
+    assert named.replace(module, PySparkOperator.__module__) == theirs
 
 
 def _run(home: Path, settings: dict[str, str]) -> DagRun:
@@ -75,70 +98,3 @@ def _run(home: Path, settings: dict[str, str]) -> DagRun:
         data=home / "data",
         settings={"AIRFLOW__CORE__DAGS_FOLDER": str(dags), **settings},
     )
-
-
-def _record(number: int, **changes: object) -> Record:
-    times = {"started_at": "2026-01-01T00:00:00+00:00", "ended_at": "2026-01-01T00:00:01+00:00"}
-    fields = {
-        "application_id": "app-1",
-        "application_name": "app",
-        "spark_version": "4.1.4",
-        "agent_version": "0",
-        "number": number,
-        "name": "count",
-        "outcome": "success",
-        **times,
-        **changes,
-    }
-    return Record(**fields)
-
-
-@pytest.fixture
-def finished(tmp_path: Path) -> Captured:
-    """A finished capture of one read, made of a record and no JVM."""
-    attribute = {
-        "class": "org.apache.spark.sql.catalyst.expressions.AttributeReference",
-        "num-children": 0,
-        "name": "id",
-        "dataType": "long",
-        "exprId": {"id": 7},
-    }
-    scan = {"class": "org.apache.spark.sql.execution.datasources.LogicalRelation", "num-children": 0}
-    facts = [
-        {"node": "LogicalRelation", "expr_id": 7, "probed": {"paths": ["file:/in/orders"], "format": "CSV"}}
-    ]
-    write_record(tmp_path, _record(1, plan=[{**scan, "output": [[attribute]]}], facts=facts))
-    captured = Captured(directory=tmp_path)
-    captured.finish()
-    return captured
-
-
-@pytest.mark.airflow
-def test_facets_are_equal_on_every_call_and_share_nothing(finished: Captured):
-    """The provider's redactor writes into what it is given, and other listeners ask again."""
-    from airflow_provider_spark_lineage.task import TaskLineage
-
-    lineage = TaskLineage(finished)
-    first, second = lineage.operator_lineage(), lineage.operator_lineage()
-    assert first == second
-    assert [one.name for one in first.inputs] == ["/in/orders"]
-    assert first.inputs[0] is not second.inputs[0]
-    first.inputs[0].facets.clear()
-    assert lineage.operator_lineage() == second
-
-
-@pytest.mark.airflow
-def test_facets_can_be_asked_in_a_forked_child(finished: Captured):
-    """The provider asks in a child that has no JVM; what it reads must be plain objects."""
-    from airflow_provider_spark_lineage.task import TaskLineage
-
-    lineage = TaskLineage(finished)
-    finished.run()
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        names = ",".join(one.name for one in lineage.operator_lineage().inputs)
-        os.write(writer, names.encode())
-        os._exit(0)
-    os.waitpid(child, 0)
-    assert os.read(reader, 100) == b"/in/orders"

@@ -1,0 +1,238 @@
+"""What a task does with its lineage: when it captures at all, what it sends, and what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pendulum
+import pytest
+
+from airflow_provider_spark_lineage import task
+from airflow_provider_spark_lineage.captured import Captured
+from airflow_provider_spark_lineage.record import Record, write_record
+
+pytestmark = pytest.mark.airflow
+
+
+def record(number: int) -> Record:
+    """A read of one file, made without a JVM."""
+    attribute = {
+        "class": "org.apache.spark.sql.catalyst.expressions.AttributeReference",
+        "num-children": 0,
+        "name": "id",
+        "dataType": "long",
+        "exprId": {"id": 7},
+    }
+    scan = {"class": "org.apache.spark.sql.execution.datasources.LogicalRelation", "num-children": 0}
+    return Record(
+        application_id="app-1",
+        application_name="app",
+        spark_version="4.1.4",
+        agent_version="0",
+        number=number,
+        name="count",
+        started_at="2026-01-01T00:00:00+00:00",
+        ended_at="2026-01-01T00:00:01+00:00",
+        outcome="success",
+        plan=[{**scan, "output": [[attribute]]}],
+        facts=[
+            {
+                "node": "LogicalRelation",
+                "expr_id": 7,
+                "probed": {"paths": ["file:/in/orders"], "format": "CSV"},
+            }
+        ],
+    )
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which this process makes its temporary folders."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def captured(temporary: Path) -> Captured:
+    """A capture of two reads."""
+    captured = Captured()
+    for number in (1, 2):
+        write_record(captured.directory, record(number))
+    return captured
+
+
+@pytest.fixture
+def finished(captured: Captured) -> task.TaskLineage:
+    captured.finish()
+    return task.TaskLineage(captured)
+
+
+def instance(**changes: object) -> SimpleNamespace:
+    """A task instance with what Airflow's OpenLineage provider asks of it."""
+    dag_run = SimpleNamespace(logical_date=pendulum.datetime(2026, 1, 1), clear_number=0, conf={})
+    fields = {"dag_id": "d", "task_id": "t", "run_id": "r", "map_index": -1, "try_number": 1}
+    context = {"dag_run": dag_run}
+    return SimpleNamespace(**{**fields, "get_template_context": lambda: context, **changes})
+
+
+class Backend:
+    """Stands for the provider's adapter, and keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, str]] = []
+        self.hangs = False
+        self.woken = threading.Event()
+
+    def emit(self, event: object) -> None:
+        self.sent.append((event.eventType.value, event.job.name))
+        if self.hangs:
+            self.woken.wait(30)
+
+
+@pytest.fixture
+def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
+    from airflow.providers.openlineage.plugins import listener
+
+    backend = Backend()
+    monkeypatch.setattr(listener, "get_openlineage_listener", lambda: SimpleNamespace(adapter=backend))
+    yield backend
+    backend.woken.set()
+
+
+def test_executions_are_sent_once_as_children(captured, backend, temporary):
+    """Each execution has a START and an end under the task's name, and no record is left on the disk."""
+    task.TaskLineage(captured).finish(instance())
+    assert backend.sent == [
+        ("START", "d.t.execution.1"),
+        ("COMPLETE", "d.t.execution.1"),
+        ("START", "d.t.execution.2"),
+        ("COMPLETE", "d.t.execution.2"),
+    ]
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("why", ["option", "agent"])
+def test_executions_are_not_sent_twice_or_against_the_users_will(captured, backend, monkeypatch, why):
+    """`execution_events` turns them off, and so does the Java agent, which sends its own."""
+    if why == "option":
+        monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", "False")
+    else:
+        captured._capture.agent_configured = True
+    task.TaskLineage(captured).finish(instance())
+    assert backend.sent == []
+
+
+def test_a_backend_that_hangs_does_not_hold_the_task(captured, backend, monkeypatch, caplog, temporary):
+    """After the timeout one warning is logged, the rest is not sent, and the task's own lineage is there."""
+    monkeypatch.setattr(task, "EMIT_TIMEOUT_SECONDS", 0.1)
+    backend.hangs = True
+    lineage = task.TaskLineage(captured)
+    with caplog.at_level("WARNING"):
+        lineage.finish(instance())
+    assert "the rest is left out" in caplog.text
+    backend.woken.set()
+    for thread in threading.enumerate():
+        if thread.name == "spark-lineage-events":
+            thread.join(30)
+    assert backend.sent == [("START", "d.t.execution.1")]
+    assert [one.name for one in lineage.operator_lineage().inputs] == ["/in/orders"]
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_fault_of_ours_costs_lineage_only(captured, caplog, temporary):
+    """What goes wrong in our own code ends in one warning that says what was lost."""
+    lineage = task.TaskLineage(captured)
+    with caplog.at_level("WARNING"):
+        lineage.finish(object())
+    assert [entry.levelname for entry in caplog.records] == ["WARNING"]
+    assert "This has no impact on the task" in caplog.text
+    assert [one.name for one in lineage.operator_lineage().inputs] == ["/in/orders"]
+    assert list(temporary.iterdir()) == []
+
+
+def test_facets_are_equal_on_every_call_and_share_nothing(finished):
+    """The provider's redactor writes into what it is given, and other listeners ask again."""
+    first, second = finished.operator_lineage(), finished.operator_lineage()
+    assert first == second
+    assert [one.name for one in first.inputs] == ["/in/orders"]
+    assert first.inputs[0] is not second.inputs[0]
+    first.inputs[0].facets.clear()
+    assert finished.operator_lineage() == second
+
+
+def test_facets_can_be_asked_in_a_forked_child(finished):
+    """The provider asks in a child that has no JVM; what it reads must be plain objects."""
+    assert finished.run.lineage
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        names = ",".join(one.name for one in finished.operator_lineage().inputs)
+        os.write(writer, names.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reader, 100) == b"/in/orders"
+
+
+@pytest.fixture
+def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenLineage has a transport, and has not read its options yet."""
+    from airflow.providers.openlineage import conf
+
+    monkeypatch.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", '{"type": "console"}')
+    caches = [one for one in vars(conf).values() if hasattr(one, "cache_clear")]
+    for one in caches:
+        one.cache_clear()
+    yield
+    monkeypatch.undo()
+    for one in caches:
+        one.cache_clear()
+
+
+def operator_instance() -> SimpleNamespace:
+    from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator
+
+    return instance(task=PySparkLineageOperator(task_id="t", python_callable=lambda spark: None))
+
+
+OURS = "airflow_provider_spark_lineage.operators.pyspark.PySparkLineageOperator"
+SILENT = {
+    "no transport": ("OPENLINEAGE__TRANSPORT", ""),
+    "disabled": ("OPENLINEAGE__DISABLED", "True"),
+    "operator": ("OPENLINEAGE__DISABLED_FOR_OPERATORS", OURS),
+    "selective": ("OPENLINEAGE__SELECTIVE_ENABLE", "True"),
+    "policy": ("OPENLINEAGE__EMISSION_POLICY", '[{"scope": {"dag_id": "d"}, "controls": {"emit": false}}]'),
+    "metadata": (
+        "OPENLINEAGE__EMISSION_POLICY",
+        '[{"scope": {}, "controls": {"extract_operator_metadata": false}}]',
+    ),
+    "ours": ("SPARK_LINEAGE__DISABLED", "True"),
+}
+
+
+@pytest.mark.usefixtures("unsettled")
+@pytest.mark.parametrize("why", SILENT)
+def test_nothing_is_captured_where_no_event_would_carry_it(why, monkeypatch, temporary):
+    """A task that the user excluded, by whichever option of OpenLineage, is not looked at."""
+    option, value = SILENT[why]
+    monkeypatch.setenv(f"AIRFLOW__{option}", value)
+    assert task.start_capture(operator_instance()) is None
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_the_next_task_of_a_process_finds_nothing_of_the_one_before(temporary):
+    """A task that ended unheard, as one that skips itself in Airflow 3.0, neither lingers nor leaks."""
+    first, second = operator_instance(), operator_instance()
+    second.task_id = "next"
+    assert task.start_capture(first) is task.lineage_of(first)
+    lineage = task.start_capture(second)
+    assert lineage is not None
+    assert task.lineage_of(first) is None
+    assert len(list(temporary.iterdir())) == 1
+    lineage.abandon()
+    assert list(temporary.iterdir()) == []
