@@ -12,6 +12,7 @@ from types import TracebackType
 
 import click
 
+from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.cli.recorded import RUN_FILE, refuse
 from airflow_provider_spark_lineage.record import SUFFIX
 
@@ -36,19 +37,22 @@ def command(records: Path, script: Path, args: tuple[str, ...]) -> None:
         import pyspark  # noqa: F401
     except ImportError as error:
         refuse(f"pyspark cannot be imported ({error}): install it in {sys.prefix}")
-    _prepare(records)
+    # The script may change the folder that it works in.
+    place = records.absolute()
+    _prepare(place)
     # PySpark starts its Python workers from PATH, as an activated environment would have it.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 
     from airflow_provider_spark_lineage.captured import Captured
 
-    captured = Captured(directory=records.absolute())
+    captured = Captured(directory=place)
     captured.start()
     code = _run_script(script, args)
     captured.finish()
     about = {"job": script.stem, "script": script.name, "exit_code": code}
-    (records / RUN_FILE).write_text(json.dumps(about), encoding="utf-8")
-    count = len(list(records.glob("*" + SUFFIX)))
+    with harmless("the script's exit code could not be kept"):
+        (place / RUN_FILE).write_text(json.dumps(about), encoding="utf-8")
+    count = len(list(place.glob("*" + SUFFIX)))
     hint = f": see `spark-lineage explain {records}`" if count else ": the script executed nothing on Spark"
     click.echo(f"spark-lineage: {count} records in {records}{hint}", err=True)
     sys.stdout.flush()

@@ -1,0 +1,162 @@
+"""`spark-lineage explain` and `events` on captured records, good and bad ones."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from airflow_provider_spark_lineage.captured import Captured
+from airflow_provider_spark_lineage.cli import main
+from airflow_provider_spark_lineage.cli.recorded import RUN_FILE
+from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.record import SUFFIX
+
+BOTH = pytest.mark.parametrize("command", ["explain", "events"])
+
+
+def run(command: str, folder: Path, *more: str) -> Result:
+    return CliRunner().invoke(main, [command, str(folder), *more])
+
+
+def documents(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_explain_prints_the_golden_text(recorded):
+    """A person reads in a pipe what the golden files hold, without colour codes."""
+    result = run("explain", recorded("two_copies"))
+    assert result.exit_code == 0
+    assert "to      file /data/b\ncustomer <- people.customer    direct    identity\n" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_explain_one_column(recorded):
+    """`--column` leaves what that output column depends on, and nothing else."""
+    text = run("explain", recorded("alias_chain"), "--column", "customer").stdout
+    assert [line.split()[:3] for line in text.splitlines()] == [
+        ["customer", "<-", "orders.customer"],
+        ["*", "<-", "orders.customer"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "hint"),
+    [("custmer", "did you mean `customer`?"), ("zzz", "the outputs have customer, text")],
+)
+def test_explain_of_a_column_that_is_not_there(recorded, column, hint):
+    """A typing error is told with the nearest name, not answered with nothing."""
+    result = run("explain", recorded("alias_chain"), "--column", column)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"spark-lineage: no output has a column `{column}`: {hint}\n"
+
+
+def test_explain_each_execution(recorded):
+    """`--each` shows the executions by number before the whole run."""
+    text = run("explain", recorded("two_copies"), "--each").stdout
+    assert text.index("execution 1   ") < text.index("execution 2   ") < text.index("whole run\n")
+    first = text[text.index("execution 1") : text.index("execution 2")]
+    assert "/data/a" in first
+    assert "/data/b" not in first
+
+
+def test_explain_as_json(recorded):
+    """A program gets the same lineage as one JSON object."""
+    document = json.loads(run("explain", recorded("two_copies"), "--json", "--each").stdout)
+    assert [one["name"] for one in document["outputs"]] == ["/data/a", "/data/b"]
+    assert [len(one["outputs"]) for one in document["executions"]] == [1, 1]
+
+
+def test_events_are_valid_and_name_the_job(recorded):
+    """START and COMPLETE of the run enclose a pair for each execution, under the given names."""
+    events = documents(run("events", recorded("two_copies"), "--namespace", "ns", "--job", "copies"))
+    assert [(event["eventType"], event["job"]["name"]) for event in events] == [
+        ("START", "copies"),
+        ("START", "copies.execution.1"),
+        ("COMPLETE", "copies.execution.1"),
+        ("START", "copies.execution.2"),
+        ("COMPLETE", "copies.execution.2"),
+        ("COMPLETE", "copies"),
+    ]
+    assert {event["job"]["namespace"] for event in events} == {"ns"}
+    assert [problem for event in events for problem in problems_of(event)] == []
+
+
+def test_events_are_those_of_the_context_manager(recorded):
+    """`captured.events(...)` and `spark-lineage events` print the same."""
+    folder = recorded("failure")
+    captured = Captured(directory=folder)
+    captured.finish()
+    printed = documents(run("events", folder, "--namespace", "ns", "--job", "j"))
+    assert captured.events(namespace="ns", job="j") == printed
+
+
+@pytest.mark.parametrize(("code", "ending"), [(0, "COMPLETE"), (1, "FAIL")])
+def test_the_scripts_exit_code_decides_how_the_run_ended(recorded, code, ending):
+    """A script that survived a failed execution completed; the execution itself failed all the same."""
+    folder = recorded("failure")
+    (folder / RUN_FILE).write_text(json.dumps({"job": "script", "exit_code": code}))
+    events = documents(run("events", folder))
+    assert (events[-1]["eventType"], events[-1]["job"]["name"]) == (ending, "script")
+    assert "FAIL" in [event["eventType"] for event in events[:-1]]
+
+
+@BOTH
+def test_no_folder_and_no_records_are_one_sentence(command, tmp_path):
+    """Exit code 2, one sentence that names the folder and the cause, no traceback."""
+    for folder, cause in ((tmp_path / "gone", "does not exist"), (tmp_path, "holds no records")):
+        result = run(command, folder)
+        assert (result.exit_code, result.stdout) == (2, "")
+        (sentence,) = result.stderr.splitlines()
+        assert sentence.startswith(f"spark-lineage: {folder} {cause}")
+
+
+def _foreign(path: Path) -> None:
+    path.write_bytes(gzip.compress(b'{"format": "something else"}'))
+
+
+def _newer(path: Path) -> None:
+    document = json.loads(gzip.decompress(path.read_bytes()))
+    path.write_bytes(gzip.compress(json.dumps({**document, "version": 99}).encode()))
+
+
+def _truncated(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+DAMAGE = {
+    "is truncated or damaged": _truncated,
+    "is not a spark-lineage record": _foreign,
+    "has record version 99": _newer,
+}
+
+
+@BOTH
+@pytest.mark.parametrize("cause", DAMAGE)
+def test_a_bad_record_is_told_and_the_others_are_used(command, cause, recorded):
+    """Exit code 2 and one sentence with file and cause, after the lineage of what could be read."""
+    folder = recorded("two_copies")
+    path = sorted(folder.glob("*" + SUFFIX))[0]
+    DAMAGE[cause](path)
+    result = run(command, folder)
+    assert result.exit_code == 2
+    (sentence,) = result.stderr.splitlines()
+    assert sentence.startswith(f"spark-lineage: {path} {cause}")
+    assert "/data/b" in result.stdout
+    assert "/data/a" not in result.stdout.replace(str(folder), "")
+
+
+@BOTH
+def test_only_bad_records_are_one_sentence(command, recorded):
+    """With nothing left to read, nothing is printed but the cause."""
+    folder = recorded("distinct")
+    for path in folder.glob("*" + SUFFIX):
+        _truncated(path)
+    result = run(command, folder)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "is truncated or damaged" in result.stderr
+    assert "Traceback" not in result.stderr
