@@ -45,7 +45,8 @@ class Hooks:
         from pyspark import SparkContext
         from pyspark.sql import SparkSession
 
-        logging.getLogger("py4j.clientserver").addFilter(_is_no_callback)
+        for name in _PY4J_LOGGERS:
+            logging.getLogger(name).addFilter(_is_no_callback)
         self._replace(SparkSession, "__init__", self._session_appears)
         self._replace(SparkContext, "stop", self._context_stops)
 
@@ -57,7 +58,8 @@ class Hooks:
             setattr(owner, name, ours)
 
     def _uninstall(self) -> None:
-        logging.getLogger("py4j.clientserver").removeFilter(_is_no_callback)
+        for name in _PY4J_LOGGERS:
+            logging.getLogger(name).removeFilter(_is_no_callback)
         for owner, (name, original, ours) in tuple(self._replaced.items()):
             # Whoever replaced the method after us calls ours, which stays and only passes through.
             if getattr(owner, name) is ours:
@@ -82,33 +84,57 @@ class Hooks:
         return stop_drained
 
 
+_PY4J_LOGGERS = ("py4j.clientserver", "py4j.java_gateway")
+
+_NOTES = ("Received command", "Python Server ready", "Callback Server", "Socket listening")
+"""How py4j's INFO messages about its callback server begin, which runs only for us."""
+
+
 def _is_no_callback(entry: logging.LogRecord) -> bool:
     """Keep py4j's note about each callback, one for each execution, out of the task's log."""
-    return not str(entry.msg).startswith("Received command")
+    return not str(entry.msg).startswith(_NOTES)
 
 
 @functools.lru_cache(maxsize=1)
 def hooks() -> Hooks:
     """Return the hooks of this process."""
-    os.register_at_fork(after_in_child=_let_go_of_gateway)
+    os.register_at_fork(
+        before=_hold_connections, after_in_parent=_held.clear, after_in_child=_forget_connections
+    )
     return Hooks()
 
 
-def _let_go_of_gateway() -> None:
-    """Keep a forked child from closing its parent's connections to the JVM.
+_held: List[Any] = []
+"""The connections to the JVM while this process forks."""
 
-    The child inherits py4j's connections. Its garbage collector would shut their sockets down, for the
-    parent too, which then logs "Error while sending" at its next call. A child that only forgets the
-    sockets leaves the parent's alone; py4j itself cannot be used over a fork.
+
+def _hold_connections() -> None:
+    """Keep py4j's connections alive over a fork.
+
+    The child has only the thread that forked; the other threads' connections would be finalized in it
+    before any hook of the child runs.
     """
     context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     gateway = getattr(context, "_gateway", None)
-    if gateway is None:
-        return
-    client = gateway._gateway_client
-    client.is_connected = False
-    connections = [*client.deque, *getattr(gateway.__dict__.get("_callback_server"), "connections", ())]
-    own = getattr(client, "get_thread_connection", lambda: None)()
-    for connection in (*connections, own):
+    if gateway is not None:
+        client = gateway._gateway_client
+        own = getattr(client, "get_thread_connection", lambda: None)()
+        server = gateway.__dict__.get("_callback_server")
+        _held.extend([*client.deque, own, *getattr(server, "connections", ())])
+
+
+def _forget_connections() -> None:
+    """Keep a forked child from closing its parent's connections to the JVM.
+
+    The child's garbage collector would shut the inherited sockets down, for the parent too, which then
+    logs "Error while sending" at its next call. A child that only forgets the sockets leaves the
+    parent's alone; py4j itself cannot be used over a fork.
+    """
+    for connection in _held:
         if connection is not None:
             connection.socket = connection.stream = None
+    _held.clear()
+    context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    gateway = getattr(context, "_gateway", None)
+    if gateway is not None:
+        gateway._gateway_client.is_connected = False
