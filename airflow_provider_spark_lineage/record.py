@@ -45,6 +45,8 @@ _SECRETS = re.compile(
               # the other side of a join: on a.token = b.token
               | (?: [\w`]+ \. )+ `? \w* (?: {_KEY_WORDS} ) \w* `? (?= [\s,;)] | \Z ) )
             [^\s,;&"'\\(){{}}\[\]] [^\s,;&"'\\)\]}}]* )
+      # a key of S3 may have a slash in it
+    | (?P<s3> \b s3[an]?:// ) [^\s/@:'"\\]+ : [^\s'"\\@]+ (?P<at3> @ )
     | (?P<bearer> \b bearer \s+ ) (?= [\w.~+/-]* \d ) [\w.~+/-]{{16,}} =*
     | (?P<oracle> \b jdbc:oracle:\w+: ) [^\s/@:'"\\]+ / [^\s'"\\]+ (?P<at2> @ )
     | (?P<aes> \b (?: try_ )? aes_ (?: en | de ) crypt \s* \( [^,;]{{1,200}} , \s* ["'\\]* ) [^\s,"'\\)]+
@@ -57,7 +59,7 @@ _SECRETS = re.compile(
     """,
     re.DOTALL,
 )
-_KEPT = ("url", "name", "quote", "scheme", "bearer", "oracle", "aes")
+_KEPT = ("url", "name", "quote", "scheme", "s3", "bearer", "oracle", "aes")
 """Groups of the pattern that stand before a secret and stay."""
 
 _MAX_PASSES = 10
@@ -80,7 +82,7 @@ def without_secrets(text: str) -> str:
 
     def keep(match: re.Match[str]) -> str:
         before = "".join(match[group] or "" for group in _KEPT)
-        return before + REMOVED + (match["at"] or match["at2"] or "")
+        return before + REMOVED + (match["at"] or match["at2"] or match["at3"] or "")
 
     clean = _SECRETS.sub(keep, text)
     # What stood behind a secret may be one itself, once that is gone.
