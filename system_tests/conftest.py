@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.testing import compare, read_events, read_expected
 from system_tests.airflow_run import DAGS, DagRun, TaskProgress, migrate, run_dag, tail
 
@@ -73,11 +74,13 @@ def run_example(request: pytest.FixtureRequest, tmp_path: Path, database: Path, 
 
 @pytest.fixture
 def assert_events(data: Path) -> AssertEvents:
-    """Compare all events of a DAG run with `expected/<dag_id>.yaml`."""
+    """Compare all events of a DAG run with `expected/<dag_id>.yaml`, and check them by their schemas."""
 
     def check(run: DagRun) -> None:
         expected = read_expected(EXPECTED / f"{run.dag_id}.yaml")
-        report = compare(expected, read_events(run.events), variables={"DATA": str(data)}, scope="all")
+        events = read_events(run.events)
+        report = compare(expected, events, variables={"DATA": str(data)}, scope="all")
         assert report.ok, report.text()
+        assert [problem for event in events for problem in problems_of(event.document)] == []
 
     return check

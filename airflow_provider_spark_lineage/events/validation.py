@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, FormatChecker
     from referencing import Registry
 
-_SCHEMA_FOLDERS = ("events/schemas", "facets/schemas", "run_facets/schemas")
+_SCHEMA_FOLDERS = ("events/schemas", "facets/schemas")
 _KIND = re.compile(r"(Run|Job|InputDataset|OutputDataset|Dataset)Facet$")
 _AIRFLOW_PROVIDER = "apache-airflow-providers-openlineage"
 
@@ -153,7 +153,7 @@ def _documents() -> Mapping[str, Any]:
     """All schemas that this package knows, by their `$id`."""
     package = resources.files("airflow_provider_spark_lineage")
     folders = [package.joinpath(folder) for folder in _SCHEMA_FOLDERS]
-    files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
+    files = [file for folder in folders for file in folder.iterdir()]
     schemas = [json.loads(file.read_text("utf-8")) for file in files if file.name.endswith(".json")]
     return {schema["$id"]: schema for schema in schemas}
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage import task
+from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.spark import application_facets, executions_facets
-from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary
+from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Lineage
+from airflow_provider_spark_lineage.pipeline import Run
 from airflow_provider_spark_lineage.run_facets import spark_application, spark_executions
 
 BOTH = pytest.mark.parametrize("function", [spark_application, spark_executions])
@@ -25,7 +29,35 @@ def test_a_task_without_spark_has_no_facet(function):
     assert function(_task_instance(), None) is None
 
 
+@pytest.fixture
+def ran(monkeypatch):
+    """A task that executed once on Spark has ended in this process."""
+    summary = ExecutionSummary(
+        1, "count", "2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01+00:00", False, ""
+    )
+    run = Run(Lineage(), applications=(Application("a", "n", "4"),), executions=(summary,))
+    captured = SimpleNamespace(run=lambda: run)
+    monkeypatch.setattr(task, "_latest", (task._key(_task_instance()), task.TaskLineage(captured)))
+
+
 @BOTH
+@pytest.mark.usefixtures("ran")
+def test_a_facet_is_valid_by_its_schema(function):
+    """The schema that a facet names lies in the package, and the facet follows it."""
+    facets = {key: Serde.to_dict(facet) for key, facet in function(_task_instance(), None).items()}
+    event = {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-01-01T00:00:00Z",
+        "run": {"runId": "018cc778-5000-7a46-aca6-85a986a44f75", "facets": facets},
+        "job": {"namespace": "n", "name": "j"},
+        "producer": PRODUCER,
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+    }
+    assert problems_of(event) == []
+
+
+@BOTH
+@pytest.mark.usefixtures("ran")
 @pytest.mark.parametrize("wrong", [None, object()])
 def test_never_raises(function, wrong):
     """A faulty argument costs the facet, not the event."""
@@ -33,11 +65,12 @@ def test_never_raises(function, wrong):
 
 
 @BOTH
-def test_another_try_is_another_task(function, monkeypatch):
-    """What one try captured is not said of the next."""
-    captured = SimpleNamespace(run=lambda: SimpleNamespace(applications=(Application("a", "n", "4"),)))
-    monkeypatch.setattr(task, "_latest", (task._key(_task_instance()), task.TaskLineage(captured)))
+@pytest.mark.usefixtures("ran")
+def test_another_try_is_another_task(function):
+    """What one try captured is not said of the next, nor of another mapped instance."""
+    assert function(_task_instance(), None) is not None
     assert function(_task_instance(try_number=2), None) is None
+    assert function(_task_instance(map_index=1), None) is None
 
 
 def test_an_event_lists_a_hundred_executions_and_counts_all():
