@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
-from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.pipeline import Recorded, Run
 from airflow_provider_spark_lineage.record import Record, RecordError, write_record
 
@@ -76,7 +76,7 @@ class Captured(Recorded):
         try:
             run = super().run(told)
         except RecordError:
-            run = Run(Lineage(), problems=told)
+            run = Run(Lineage(gaps=tuple(Gap("records", problem) for problem in told)), problems=told)
         if self._finished:
             self._run = run
         return run

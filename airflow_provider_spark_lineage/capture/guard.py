@@ -44,11 +44,22 @@ class harmless:  # noqa: N801  reads as a statement
             return False
         reason = _first_line(without_secrets(str(error)))[:300]
         sentence = f"{self._what}: {type(error).__name__}: {reason}"
-        log.warning("Spark lineage: %s. This has no impact on the task.", sentence)
-        log.debug("Spark lineage failure details:", exc_info=True)
-        if self._problems is not None:
-            self._problems.append(sentence)
+        if tell(sentence, self._problems):
+            log.debug("Spark lineage failure details:", exc_info=True)
         return True
+
+
+def tell(sentence: str, problems: Optional[List[str]] = None) -> bool:
+    """Warn of something that lineage lost, and add it to `problems`; say whether it is news there.
+
+    What befalls each of a thousand executions is one line, not a thousand.
+    """
+    if problems is not None:
+        if sentence in problems:
+            return False
+        problems.append(sentence)
+    log.warning("Spark lineage: %s. This has no impact on the task.", sentence)
+    return True
 
 
 def _first_line(message: str) -> str:

@@ -47,12 +47,19 @@ class ExecutionListener:
     """Implements `org.apache.spark.sql.util.QueryExecutionListener` for one JVM session."""
 
     def __init__(
-        self, application: Application, session: Any, sink: Callable[[Record], None], max_plan_bytes: int
+        self,
+        application: Application,
+        session: Any,
+        sink: Callable[[Record], None],
+        max_plan_bytes: int,
+        problems: List[str],
     ) -> None:
         self._application = application
         self._session = session
         self._sink = sink
         self._max_plan_bytes = max_plan_bytes
+        self._problems = problems
+        """Of the capture: what costs a whole record."""
         self._closed = False
 
     def close(self) -> None:
@@ -63,7 +70,7 @@ class ExecutionListener:
         """Record an execution that finished."""
         if self._closed:
             return
-        with harmless(f"the execution `{name}` could not be recorded"):
+        with harmless(f"the execution `{name}` could not be recorded", self._problems):
             record = self._record(name, execution, duration_ns, failed=False)
             with harmless("row counts could not be read", record.problems):
                 if record.facts:
@@ -74,7 +81,7 @@ class ExecutionListener:
         """Record an execution that failed, with Spark's own reason."""
         if self._closed:
             return
-        with harmless(f"the failed execution `{name}` could not be recorded"):
+        with harmless(f"the failed execution `{name}` could not be recorded", self._problems):
             record = self._record(name, execution, 0, failed=True)
             with harmless("the error could not be read", record.problems):
                 record.error = read_error(exception)
@@ -86,6 +93,20 @@ class ExecutionListener:
         # The capture may have given up waiting while this record was made.
         if not self._closed:
             self._sink(record)
+
+    # Spark compares listeners when one of several is unregistered, and logs them.
+
+    def equals(self, other: Any) -> bool:
+        """Say that no other listener equals this one: the JVM has found out before whether it is the same."""
+        return False
+
+    def hashCode(self) -> int:  # noqa: N802  Java's name
+        """Return Java's hash of this object."""
+        return id(self) % 2**31
+
+    def toString(self) -> str:  # noqa: N802  Java's name
+        """Return what Spark's log shows."""
+        return "spark-lineage"
 
     class Java:
         """What py4j needs to know to pass this object to the JVM."""

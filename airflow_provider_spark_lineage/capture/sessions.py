@@ -11,7 +11,7 @@ import os
 import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from airflow_provider_spark_lineage.capture.guard import harmless, log
+from airflow_provider_spark_lineage.capture.guard import harmless, tell
 from airflow_provider_spark_lineage.capture.hooks import hooks
 from airflow_provider_spark_lineage.capture.listener import Application, ExecutionListener
 from airflow_provider_spark_lineage.record import Record
@@ -78,7 +78,7 @@ class Capture:
         with harmless("a Spark session could not be listened to", self.problems), self._lock:
             session = getattr(spark, "_jsparkSession", None)
             if session is None:
-                self._tell(CONNECT)
+                tell(CONNECT, self.problems)
                 return
             key = session.sessionUUID()
             if key in self._sessions:
@@ -93,7 +93,9 @@ class Capture:
 
             # Leaves a callback server alone that somebody started before.
             ensure_callback_server_started(spark.sparkContext._gateway)
-            listener = ExecutionListener(self._application, session, self._sink, self._max_plan_bytes)
+            listener = ExecutionListener(
+                self._application, session, self._sink, self._max_plan_bytes, self.problems
+            )
             # Spark finds a listener to unregister by its identity, and py4j makes a new proxy of a Python
             # object each time it is passed on: keep the JVM's own reference to this one.
             holder = self._application.jvm.java.util.ArrayList(1)
@@ -116,9 +118,10 @@ class Capture:
             dropped = _dropped_events(context) - self._dropped_before
             if dropped > 0:
                 self._dropped_before += dropped
-                self._tell(
+                tell(
                     f"Spark dropped {dropped} events of its listener queue `shared`, executions may be "
-                    "missing; spark.scheduler.listenerbus.eventqueue.shared.capacity makes it longer"
+                    "missing: spark.scheduler.listenerbus.eventqueue.shared.capacity makes it longer",
+                    self.problems,
                 )
 
     def disarm(self) -> None:
@@ -148,13 +151,7 @@ class Capture:
 
     def _tell_of_connect(self) -> None:
         if os.environ.get("SPARK_CONNECT_MODE_ENABLED") or os.environ.get("SPARK_REMOTE"):
-            self._tell(CONNECT)
-
-    def _tell(self, sentence: str) -> None:
-        """Say once what is lost."""
-        if sentence not in self.problems:
-            self.problems.append(sentence)
-            log.warning("Spark lineage: %s. This has no impact on the task.", sentence)
+            tell(CONNECT, self.problems)
 
 
 def _is_connect_only() -> bool:

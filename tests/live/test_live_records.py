@@ -26,14 +26,14 @@ def facts(records: list[Record], node: str) -> list[dict]:
 
 
 def test_each_execution_is_one_record(spark, recorded, orders):
-    """An action, a write and a failure are a record each, numbered from 1 in the order in which they ended."""
+    """An action, a write and a failure are a record each, numbered in the order in which they ended."""
     from pyspark.errors import PySparkException
 
     with recorded() as records:
         spark.read.parquet(orders).count()
         spark.read.parquet(orders).collect()
         with pytest.raises(PySparkException):
-            spark.sql("select assert_true(customer = 'a', 'not a') from parquet.`" + orders + "`").collect()
+            spark.read.parquet(orders).selectExpr("assert_true(customer = 'a', 'not a')").collect()
         spark.read.parquet(orders).write.mode("overwrite").parquet(orders + "_copy")
     assert [(r.number, r.name, r.outcome) for r in records] == [
         (1, "count", "success"),
@@ -96,7 +96,7 @@ def test_a_plan_that_runs_twice_is_counted_twice(spark, recorded, orders, wait_f
 
 
 def test_a_cached_relation_is_counted_once(spark, recorded, orders):
-    """What was read to fill a cache is not read again by those who use the cache; the plan keeps its leaves."""
+    """What was read to fill a cache is not read again by who uses the cache; the plan keeps its leaves."""
     with recorded() as records:
         frame = spark.read.parquet(orders).cache()
         frame.count()
@@ -128,12 +128,12 @@ LEAVES = {
     "scalar subquery": "select customer, (select max(amount) from more) m from orders",
     "in": "select * from orders where customer in (select customer from more)",
     "exists": "select * from orders o where exists (select 1 from more m where m.customer = o.customer)",
-    "cte": "with x as (select * from more) select * from orders join x using (customer) join x y using (customer)",
+    "cte": "with x as (select * from more) select * from orders join x using (customer), x y",
     "view": "select * from orders_and_more",
     "nested": "select * from orders where amount > (select avg(amount) from more where customer in "
     "(select customer from more))",
     "union": "select * from orders union all select * from more",
-    "lateral": "select * from orders o, lateral (select max(amount) from more m where m.customer = o.customer)",
+    "lateral": "select * from orders o, lateral (select max(amount) from more where customer = o.customer)",
 }
 
 
@@ -155,7 +155,8 @@ def test_every_leaf_has_facts_wherever_it_stands(spark, recorded, orders, case):
 
 def test_sql_text_is_kept(spark, recorded, orders):
     """The SQL that a user wrote is in the record of what it executed; the DataFrame API has none."""
-    text = f"select customer from parquet.`{orders}` where amount > 1"
+    spark.read.parquet(orders).createOrReplaceTempView("orders")
+    text = "select customer from orders where amount > 1"
     with recorded() as records:
         spark.sql(text).collect()
         spark.read.parquet(orders).collect()
@@ -173,7 +174,7 @@ def test_a_failure_says_why(spark, recorded, orders):
 
     with recorded() as records:
         with pytest.raises(PySparkException):
-            spark.sql("select cast(customer as int) from parquet.`" + orders + "`").collect()
+            spark.read.parquet(orders).selectExpr("cast(customer as int)").collect()
         with pytest.raises(PySparkException):
             spark.read.parquet(orders).select(breaks("customer")).collect()
         with pytest.raises(PySparkException):

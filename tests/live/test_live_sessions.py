@@ -1,0 +1,209 @@
+"""Which sessions are captured, from when to when, and that pyspark and Spark are left as they were found."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from airflow_provider_spark_lineage import capture_lineage
+from airflow_provider_spark_lineage.capture.sessions import CONNECT, Capture
+
+pytestmark = pytest.mark.spark
+
+
+def listeners(spark) -> int:
+    return len(spark._jsparkSession.listenerManager().listListeners())
+
+
+def config(spark) -> dict[str, str]:
+    return {row.key: row.value for row in spark.sql("set -v").select("key", "value").collect()} | dict(
+        spark.sparkContext.getConf().getAll()
+    )
+
+
+def test_everything_is_left_as_it_was_found(spark, recorded):
+    """No listener is left in Spark, pyspark's methods are its own, and no setting has changed."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
+    make, stop = SparkSession.__init__, SparkContext.stop
+    settings, before = config(spark), listeners(spark)
+    with recorded() as records:
+        assert listeners(spark) == before + 1
+        spark.range(3).count()
+        inside = config(spark)
+    assert inside == settings
+    assert config(spark) == settings
+    assert listeners(spark) == before
+    assert SparkSession.__init__ is make
+    assert SparkContext.stop is stop
+    count = len(records)
+    spark.range(3).count()
+    assert len(records) == count
+
+
+def test_who_wraps_pyspark_during_a_capture_keeps_the_wrapper(spark, recorded):
+    """A method that somebody replaced after us is not put back; ours only passes through from then on."""
+    from pyspark.sql import SparkSession
+
+    original = SparkSession.__init__
+    made = []
+    with recorded():
+        ours = SparkSession.__init__
+
+        def theirs(session, *args, **kwargs):
+            made.append(session)
+            ours(session, *args, **kwargs)
+
+        SparkSession.__init__ = theirs
+    try:
+        assert SparkSession.__init__ is theirs
+        session = spark.newSession()
+        assert made == [session]
+        with recorded() as records:
+            spark.newSession().range(3).count()
+        assert len(records) == 1
+    finally:
+        SparkSession.__init__ = ours
+    with recorded():
+        pass
+    assert SparkSession.__init__ is original
+
+
+def test_sessions_made_during_and_before_a_capture_count(spark, recorded):
+    """`newSession()` has a listener manager of its own: captured, whether it is older or younger."""
+    before = spark.newSession()
+    with recorded() as records:
+        during = spark.newSession()
+        before.sql("select 1 as before").collect()
+        during.sql("select 2 as during").collect()
+        spark.sql("select 3 as first").collect()
+    assert [record.sql for record in records] == [
+        "select 1 as before",
+        "select 2 as during",
+        "select 3 as first",
+    ]
+    assert [record.number for record in records] == [1, 2, 3]
+    assert [listeners(session) for session in (before, during, spark)] == [0, 0, 0]
+
+
+def test_what_ran_before_is_not_captured(spark, recorded):
+    """Executions that Spark reports late belong to who ran them."""
+    for _ in range(20):
+        spark.range(3).count()
+    with recorded() as records:
+        pass
+    assert records == []
+
+
+def test_captures_may_stand_inside_each_other(spark):
+    """An inner capture has what ran in it; the outer one has that too, and goes on afterwards."""
+    with capture_lineage(spark) as outer:
+        spark.sql("select 1").collect()
+        with capture_lineage(spark) as inner:
+            spark.sql("select 2").collect()
+        spark.sql("select 3").collect()
+    assert [execution.sql for execution in inner.run().executions] == ["select 2"]
+    assert [execution.sql for execution in outer.run().executions] == ["select 1", "select 2", "select 3"]
+    assert listeners(spark) == 0
+
+
+def test_queries_of_several_threads_are_all_captured(spark, recorded):
+    """A user's threads run queries side by side: one record each, each with a number of its own."""
+
+    def work(name):
+        for number in range(5):
+            spark.sql(f"select '{name}', {number}").collect()
+
+    with recorded() as records:
+        threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len({record.sql for record in records}) == 20
+    assert [record.number for record in records] == list(range(1, 21))
+
+
+def test_finish_waits_for_all_that_ran(spark, recorded):
+    """Many quick queries and an immediate end: nothing is lost."""
+    with recorded() as records:
+        for number in range(100):
+            spark.sql(f"select {number}").collect()
+    assert [record.sql for record in records] == [f"select {number}" for number in range(100)]
+
+
+def test_a_forgotten_arm_or_a_second_disarm_is_harmless(spark):
+    """Disarming what was never armed, and disarming twice, changes nothing and tells nothing."""
+    capture = Capture([].append)
+    capture.disarm()
+    capture.arm()
+    capture.disarm()
+    capture.disarm()
+    assert capture.problems == []
+
+
+def test_a_session_that_is_not_classic_is_told_once(caplog):
+    """Spark Connect sessions are not captured: one line says so, and nothing breaks."""
+    capture = Capture([].append)
+    capture.attach(object())
+    capture.attach(object())
+    capture.disarm()
+    assert capture.problems == [CONNECT]
+    (entry,) = (entry for entry in caplog.records if entry.name == "airflow_provider_spark_lineage")
+    assert "Spark Connect sessions are not captured yet" in entry.getMessage()
+
+
+def test_commands_inside_a_command_are_one_write_of_the_run(spark, tmp_path):
+    """CTAS runs a write of its own: a record each, one execution of the run, and one output."""
+    with capture_lineage(spark) as captured:
+        spark.range(3).write.saveAsTable("nested_write")
+    spark.sql("drop table nested_write")
+    records = [execution.record for execution in captured.executions()]
+    assert len(records) == 1
+    assert len(captured.lineage.outputs) == 1
+    names = sorted(path.name for path in captured.directory.glob("*.gz"))
+    assert [int(name.split("-")[-1].split(".")[0]) for name in names] == list(range(1, len(names) + 1))
+    assert len(names) > 1
+
+
+def test_the_user_may_stop_spark_and_start_it_again(spark, tmp_path, recorded):
+    """Stopping drains first; the next application has an id of its own and is captured too."""
+    from pyspark.sql import SparkSession
+
+    other_way = lambda session: session.sparkContext.stop()  # noqa: E731
+    with recorded() as records:
+        for number, stop in enumerate([SparkSession.stop, other_way, None], 1):
+            session = SparkSession.builder.master("local[1]").appName(f"application {number}").getOrCreate()
+            for _ in range(number):
+                session.range(3).count()
+            if stop:
+                stop(session)
+    assert [(record.application_name, record.number) for record in records] == [
+        ("live tests", 1),
+        ("application 2", 1),
+        ("application 2", 2),
+        ("application 3", 1),
+        ("application 3", 2),
+        ("application 3", 3),
+    ]
+    assert len({record.application_id for record in records}) == 3
+    session.stop()
+
+
+def test_a_context_stopped_behind_pysparks_back_is_harmless(tmp_path, caplog):
+    """A JVM context that stops by itself, as on a lost cluster, costs no exception."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.master("local[1]").appName("lost").getOrCreate()
+    records = []
+    capture = Capture(records.append)
+    capture.arm()
+    session.range(3).count()
+    session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(30_000)
+    session.sparkContext._jsc.sc().stop()
+    capture.disarm()
+    assert len(records) == 1
+    session.stop()
