@@ -16,6 +16,10 @@ GAPS = "sparkLineage_gaps"
 FAILURES = "sparkLineage_failures"
 """Key of `SparkLineageFailuresRunFacet`."""
 
+MAX_ENTRIES = 100
+"""How many gaps and how many failures an event lists: one task may run thousands of executions, and each
+message is up to a page. What is left out is a gap of its own."""
+
 
 @attrs.define
 class OutputEntry(RedactMixin):
@@ -58,7 +62,7 @@ class FailureEntry(RedactMixin):
 
 @attrs.define
 class SparkLineageFailuresRunFacet(RunFacet):
-    """Every execution that failed, in order.
+    """The executions that failed, in order; the last hundred of them.
 
     Beside `errorMessage`, because that one holds a single text, and because Airflow's provider
     replaces it with the text of the task's exception.
@@ -73,12 +77,16 @@ class SparkLineageFailuresRunFacet(RunFacet):
 
 def lineage_run_facets(lineage: Lineage) -> dict[str, RunFacet]:
     """What a finished run says besides its datasets: gaps and failures, each only if there are any."""
+    gaps, failures = list(lineage.gaps), lineage.failures[-MAX_ENTRIES:]
+    unlisted = {"failures": len(lineage.failures) - len(failures), "gaps": max(len(gaps) - MAX_ENTRIES, 0)}
+    del gaps[MAX_ENTRIES:]
+    gaps += [Gap("event", f"{count} more {what} are not listed") for what, count in unlisted.items() if count]
     facets: dict[str, RunFacet] = {}
-    if lineage.gaps:
-        facets[GAPS] = SparkLineageGapsRunFacet([_gap(gap) for gap in lineage.gaps], producer=PRODUCER)
-    if lineage.failures:
+    if gaps:
+        facets[GAPS] = SparkLineageGapsRunFacet([_gap(gap) for gap in gaps], producer=PRODUCER)
+    if failures:
         facets[FAILURES] = SparkLineageFailuresRunFacet(
-            [_failure(failure) for failure in lineage.failures], producer=PRODUCER
+            [_failure(failure) for failure in failures], producer=PRODUCER
         )
     return facets
 

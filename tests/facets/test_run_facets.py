@@ -10,12 +10,13 @@ from airflow_provider_spark_lineage import __version__
 from airflow_provider_spark_lineage.facets.runs import (
     FAILURES,
     GAPS,
+    MAX_ENTRIES,
     engine_facet,
     error_facet,
     error_text,
     lineage_run_facets,
 )
-from airflow_provider_spark_lineage.lineage.model import Failure, Lineage
+from airflow_provider_spark_lineage.lineage.model import Failure, Gap, Lineage
 
 
 def test_gaps_are_visible_with_output_and_column(totals):
@@ -44,6 +45,18 @@ def test_all_failures_are_kept_because_airflow_replaces_the_error_message(failur
             "execution": "command 4",
         },
     ]
+
+
+def test_an_event_does_not_grow_with_the_number_of_executions():
+    """A hundred gaps and the last hundred failures are listed, and what is not listed is a gap itself."""
+    gaps = tuple(Gap(f"RDD#{number}", "Rows came out of an RDD.") for number in range(MAX_ENTRIES + 1))
+    failures = tuple(Failure("E", str(number)) for number in range(MAX_ENTRIES + 2))
+    facets = lineage_run_facets(Lineage(gaps=gaps, failures=failures))
+    assert [one.reason for one in facets[GAPS].gaps[MAX_ENTRIES:]] == [
+        "2 more failures are not listed",
+        "1 more gaps are not listed",
+    ]
+    assert [one.message for one in facets[FAILURES].failures] == [one.message for one in failures[2:]]
 
 
 def test_the_error_message_is_the_failure_that_ended_the_run(failures):
