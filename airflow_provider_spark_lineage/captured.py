@@ -61,6 +61,11 @@ class Captured(Recorded):
         self._finished = True
 
     @property
+    def problems(self) -> list[str]:
+        """What was lost beside the records, a sentence each."""
+        return list(self._capture.problems)
+
+    @property
     def agent_configured(self) -> bool:
         """Whether OpenLineage's Java agent listens to the same Spark application."""
         return self._capture.agent_configured

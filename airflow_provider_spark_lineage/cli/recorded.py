@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,30 +12,42 @@ import click
 from airflow_provider_spark_lineage.pipeline import Execution, Recorded, Run
 from airflow_provider_spark_lineage.record import RecordError
 
-RUN_FILE = "spark-lineage-run.json"
-"""Beside the records: what `spark-lineage run` knows of the script and Spark does not. A name that no file of
-the user has, because a new run replaces it."""
+RUN_FILE = "run.json"
+"""Beside the records: what `spark-lineage run` knows of the script and Spark does not."""
+
+
+class _RecordedRun(Recorded):
+    """A folder of records with what capture lost while they were written."""
+
+    def __init__(self, directory: Path, lost: Sequence[str]) -> None:
+        super().__init__(directory)
+        self._lost = tuple(lost)
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        return super().run((*self._lost, *problems))
 
 
 class Opened:
     """A folder of records that was read once; problems are printed as they should be."""
 
     def __init__(self, directory: Path) -> None:
-        self.recorded = Recorded(directory)
+        self.about = _read_about(directory)
+        found = self.about.get("problems")
+        lost = [str(one) for one in found] if isinstance(found, list) else []
+        self.recorded = _RecordedRun(directory, lost)
         try:
             self.run: Run = self.recorded.run()
         except RecordError as error:
-            refuse(str(error))
-        if not self.run.applications:
+            refuse("; ".join([str(error), *lost]))
+        if not self.run.applications and self.run.problems:
             refuse("; ".join(self.run.problems))
-        self.about = _read_about(directory)
 
     def executions(self) -> list[Execution]:
         """Return every execution of the folder."""
         return list(self.recorded.executions())
 
     def close(self) -> NoReturn:
-        """End the command: code 2 and a sentence for each record that could not be used, 0 if all could."""
+        """End the command: code 2 and a sentence for each thing that is missing, 0 if nothing is."""
         for problem in self.run.problems:
             click.echo(f"spark-lineage: {problem}", err=True)
         raise SystemExit(2 if self.run.problems else 0)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
+import importlib.machinery
+import io
 import json
 import os
-import runpy
 import sys
-import traceback
+import threading
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType
 
 import click
 
@@ -17,6 +19,8 @@ from airflow_provider_spark_lineage.cli.recorded import RUN_FILE, refuse
 from airflow_provider_spark_lineage.record import SUFFIX
 
 DEFAULT_RECORDS = "spark-lineage-records"
+INTERRUPTED = 130
+"""What a shell reports of a program that Ctrl-C ended."""
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -37,63 +41,103 @@ def command(records: Path, script: Path, args: tuple[str, ...]) -> None:
         import pyspark  # noqa: F401
     except ImportError as error:
         refuse(f"pyspark cannot be imported ({error}): install it in {sys.prefix}")
-    # The script may change the folder that it works in.
-    place = records.absolute()
-    _prepare(place)
+    # The script may change its working directory.
+    folder = records.absolute()
+    _prepare(folder, shown=records)
     # PySpark starts its Python workers from PATH, as an activated environment would have it.
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    path = [str(Path(sys.executable).parent), *filter(None, [os.environ.get("PATH")])]
+    os.environ["PATH"] = os.pathsep.join(path)
 
     from airflow_provider_spark_lineage.captured import Captured
 
-    captured = Captured(directory=place)
+    captured = Captured(directory=folder)
     captured.start()
     code = _run_script(script, args)
+    try:
+        _wait_for_threads()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    sys.stdout.flush()
     captured.finish()
-    about = {"job": script.stem, "script": script.name, "exit_code": code}
-    with harmless("the script's exit code could not be kept"):
-        (place / RUN_FILE).write_text(json.dumps(about), encoding="utf-8")
-    count = len(list(place.glob("*" + SUFFIX)))
+    about = {
+        "job": script.stem,
+        "script": script.name,
+        "exit_code": code,
+        "problems": captured.problems,
+    }
+    with harmless(f"{RUN_FILE} could not be written beside the records"):
+        (folder / RUN_FILE).write_text(json.dumps(about), encoding="utf-8")
+    count = len(list(folder.glob("*" + SUFFIX)))
     hint = f": see `spark-lineage explain {records}`" if count else ": the script executed nothing on Spark"
     click.echo(f"spark-lineage: {count} records in {records}{hint}", err=True)
-    sys.stdout.flush()
     raise SystemExit(code)
 
 
-def _prepare(records: Path) -> None:
+def _prepare(folder: Path, shown: Path) -> None:
     """Make the folder, and take away the records of an earlier run."""
     try:
-        records.mkdir(parents=True, exist_ok=True)
-        old = [*records.glob("*" + SUFFIX), *records.glob(RUN_FILE)]
-        for path in old:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in [*folder.glob("*" + SUFFIX), *folder.glob(RUN_FILE)]:
             path.unlink()
-        (records / RUN_FILE).write_text("{}", encoding="utf-8")
+        (folder / RUN_FILE).write_text("{}", encoding="utf-8")
     except OSError as error:
-        refuse(f"{records} cannot be used for records: {error.strerror or error}")
+        refuse(f"{shown} cannot be used for records: {error.strerror or error}")
 
 
 def _run_script(script: Path, args: tuple[str, ...]) -> int:
     """Run a script as the main program; return its exit code, its traceback printed as Python would."""
+    file = os.path.abspath(script)  # keeps symbolic links, as Python does
     sys.argv = [str(script), *args]
-    sys.path.insert(0, str(script.absolute().parent))
+    # In place of the folder of this command, which Python has put there.
+    sys.path[0] = str(script.resolve().parent)
+    main = ModuleType("__main__")
+    main.__dict__.update(
+        __file__=file,
+        __builtins__=builtins,
+        __loader__=importlib.machinery.SourceFileLoader("__main__", file),
+        __cached__=None,
+    )
+    # It stays there: the script's threads, exit handlers and pickles look for their module.
+    sys.modules["__main__"] = main
     try:
-        runpy.run_path(str(script), run_name="__main__")
+        with io.open_code(file) as source:
+            code = compile(source.read(), file, "exec", dont_inherit=True)
+        exec(code, main.__dict__)  # noqa: S102  running the user's script is what this command is for
     except SystemExit as exit_:
         if exit_.code is None or isinstance(exit_.code, int):
             return exit_.code or 0
+        sys.stdout.flush()
         click.echo(exit_.code, err=True)
         return 1
-    except KeyboardInterrupt:
-        return 130
     except BaseException as error:
-        # The script's own failure, shown without the frames that ran it.
-        traceback.print_exception(type(error), error, _from_script(error.__traceback__, script))
-        return 1
+        # The script's own failure, shown by whatever shows failures there, without the frames that ran it.
+        sys.stdout.flush()
+        _without_our_frames(error, file)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     return 0
 
 
-def _from_script(trace: TracebackType | None, script: Path) -> TracebackType | None:
-    """Cut a traceback to start in the script."""
-    current = trace
-    while current is not None and current.tb_frame.f_code.co_filename != str(script):
-        current = current.tb_next
-    return current or trace
+def _without_our_frames(error: BaseException, file: str) -> None:
+    """Let the tracebacks of an error, and of those that led to it, start in the script.
+
+    Nothing of a traceback is the script's when it could not be compiled.
+    """
+    chain: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while chain:
+        current = chain.pop()
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        trace = current.__traceback__
+        if trace is not None and trace.tb_frame.f_code is _run_script.__code__:
+            while trace is not None and trace.tb_frame.f_code.co_filename != file:
+                trace = trace.tb_next
+            current.__traceback__ = trace
+        chain += [current.__cause__, current.__context__]
+
+
+def _wait_for_threads() -> None:
+    """Wait for the script's threads and thread pools, as Python does before it exits: they may use Spark."""
+    threading._shutdown()  # type: ignore[attr-defined]  # Python's own, and it does nothing when called again

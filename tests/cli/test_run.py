@@ -1,98 +1,379 @@
-"""`spark-lineage run` is `python SCRIPT`, with capture on: what a script sees, and how it ends. No JVM."""
+"""`spark-lineage run` in real processes: a script behaves as under `python SCRIPT`, and Spark is recorded."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.cli.recorded import RUN_FILE
+from airflow_provider_spark_lineage.captured import Captured
+from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.record import RecordError, read_records, record_paths
 
-COMMAND = "from airflow_provider_spark_lineage.cli import main; main()"
+COMMAND = [sys.executable, "-c", "from airflow_provider_spark_lineage.cli import main; main()"]
 
 
-def run(folder: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    (folder / "job.py").write_text(script)
+def lineage_command(*arguments: object, cwd: Path, **options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", COMMAND, "run", "--records", "records", "job.py", *arguments],
-        cwd=folder,
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
         capture_output=True,
         text=True,
         check=False,
+        timeout=180,
+        **options,
     )
 
 
-def about(folder: Path) -> dict[str, object]:
-    found: dict[str, object] = json.loads((folder / "records" / RUN_FILE).read_text())
-    return found
+def script(folder: Path, text: str, name: str = "job.py") -> Path:
+    path = folder / name
+    path.write_text(textwrap.dedent(text))
+    return path
 
 
-def test_a_script_runs_as_the_main_program(tmp_path):
-    """Its arguments, options among them, its name and its neighbours are those of `python SCRIPT`."""
-    (tmp_path / "neighbour.py").write_text("word = 'hello'")
-    done = run(
-        tmp_path, "import sys, neighbour\nprint(__name__, sys.argv, neighbour.word)", "--records", "x", "-v"
+# Scripts that never touch Spark: as they behave under Python, so they do here.
+SAME = {
+    "ends": "print('done')",
+    "names": """
+        import sys
+        print(__name__, __file__, sys.argv, sys.path[0], __package__, __spec__, __doc__)
+        print(sys.modules['__main__'].__dict__ is globals())
+        """,
+    "docstring and future": '''
+        """What the script does."""
+        from __future__ import annotations
+        def f(x: Undefined): ...
+        print(__doc__, f.__annotations__)
+        ''',
+    "annotations are the script's own": "def f(x: int): ...\nprint(f.__annotations__)",
+    "code": "import sys; sys.exit(3)",
+    "code above 255": "import sys; sys.exit(259)",
+    "no code": "import sys; sys.exit()",
+    "text": "import sys; print('out'); sys.exit('text')",
+    "object": "import sys; sys.exit(('a', 1))",
+    "sibling": "import sibling; print(sibling.VALUE)",
+    "standard input": "import sys; print(sys.stdin.read().upper())",
+    "chdir": "import os; os.chdir('/'); print(os.getcwd())",
+    "exception": """
+        def inner():
+            raise ValueError('no such customer')
+        def outer():
+            inner()
+        outer()
+        """,
+    "chained exception": """
+        try:
+            {}['a']
+        except KeyError as error:
+            raise RuntimeError('lost') from error
+        """,
+    "hook of its own": """
+        import sys
+        sys.excepthook = lambda kind, error, trace: print('mine', error, file=sys.stderr)
+        1 / 0
+        """,
+    "syntax error": "print('never')\nif",
+    "pool and thread": """
+        import threading, time
+        from concurrent.futures import ThreadPoolExecutor
+        ThreadPoolExecutor(2).submit(lambda: (time.sleep(0.1), print('pool')))
+        threading.Thread(target=lambda: (time.sleep(0.3), print('thread'))).start()
+        print('main')
+        """,
+    "exit handler": """
+        import atexit
+        VALUE = 3
+        atexit.register(lambda: print('exit handler', VALUE))
+        """,
+    "pickles its own classes": """
+        import pickle
+        class Customer: pass
+        print(type(pickle.loads(pickle.dumps(Customer()))) is Customer)
+        """,
+    "child processes": """
+        import multiprocessing
+        def double(x): return x * 2
+        if __name__ == '__main__':
+            with multiprocessing.get_context('spawn').Pool(1) as pool:
+                print(pool.map(double, [1, 2]))
+        """,
+}
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_a_script_behaves_as_under_python(tmp_path, case):
+    """Exit code, standard output and error, arguments, names and tracebacks are those of `python SCRIPT`."""
+    folder = tmp_path / "my jobs"
+    folder.mkdir()
+    text = textwrap.dedent(SAME[case])
+    (folder / "the job.py").write_text(text)
+    (folder / "sibling.py").write_text("VALUE = 'from beside'")
+    arguments = ["my jobs/the job.py", "--records", "x", "--", "-h", "a b", ""]
+    python = subprocess.run(
+        [sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, input="in", check=False
     )
-    assert done.stdout == "__main__ ['job.py', '--records', 'x', '-v'] hello\n"
-    assert done.returncode == 0
-    assert "0 records in records: the script executed nothing on Spark" in done.stderr
+    ours = lineage_command("run", "--records", "kept records", *arguments, cwd=tmp_path, input="in")
+    assert ours.stdout == python.stdout
+    assert ours.returncode == python.returncode
+    told = ours.stderr.splitlines()
+    assert told.pop() == ("spark-lineage: 0 records in kept records: the script executed nothing on Spark")
+    assert told == python.stderr.splitlines()
+    about = json.loads((tmp_path / "kept records" / "run.json").read_text())
+    assert about["job"] == "the job"
+    assert about["exit_code"] & 0xFF == python.returncode
 
 
+def test_a_script_that_is_not_there_is_told(tmp_path):
+    """One sentence and code 2; no folder is made for records."""
+    done = lineage_command("run", "nowhere.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "spark-lineage: nowhere.py does not exist: give the path of a PySpark script\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_hold_records_is_told(tmp_path):
+    """A file where the folder should be: one sentence, code 2, and the script is not started."""
+    script(tmp_path, "print('started')")
+    (tmp_path / "taken").write_text("x")
+    done = lineage_command("run", "--records", "taken", "job.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "spark-lineage: taken cannot be used for records: File exists\n"
+
+
+def test_connect_is_told_and_harms_nothing(tmp_path):
+    """With Spark Connect the script runs as ever; the records say that it was not captured."""
+    script(tmp_path, "print('ran')")
+    environment = {**os.environ, "SPARK_REMOTE": "sc://localhost:1"}
+    done = lineage_command("run", "job.py", cwd=tmp_path, env=environment)
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    assert done.stderr.count("Spark Connect sessions are not captured yet") == 1
+    explained = lineage_command("explain", "spark-lineage-records", cwd=tmp_path)
+    assert explained.returncode == 2
+    assert "Spark Connect sessions are not captured yet" in explained.stderr
+
+
+JOB = """
+    import os, sys, time
+    from pyspark.sql import SparkSession, functions as F
+
+    spark = (
+        SparkSession.builder.master("local[1]").appName("night job")
+        .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "1").config("spark.log.level", "OFF")
+        .getOrCreate()
+    )
+    folder, then = sys.argv[1:]
+    os.chdir("/")
+    spark.createDataFrame([("a", 1.0), ("a", 2.0)], ["customer", "amount"]).write.parquet(folder + "/orders")
+    orders = spark.read.parquet(folder + "/orders")
+    orders.groupBy("customer").agg(F.sum("amount").alias("total")).write.parquet(folder + "/totals")
+    print("total", orders.count())
+    if then == "fail":
+        spark.read.parquet(folder + "/orders").selectExpr("raise_error('no such order')").collect()
+    if then == "wait":
+        spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(30000)
+        print("waiting", flush=True)
+        time.sleep(120)
+    """
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A script that ran Spark to its end, in a folder that held the records of another run."""
+    folder = tmp_path_factory.mktemp("finished")
+    script(folder, JOB)
+    (folder / "records").mkdir()
+    (folder / "records" / "old-000001.record.json.gz").write_bytes(b"old")
+    (folder / "records" / "notes.txt").write_text("mine")
+    return folder, lineage_command("run", "--records", "records", "job.py", folder, "", cwd=folder)
+
+
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory):
+    """A script that Spark failed."""
+    folder = tmp_path_factory.mktemp("failed")
+    script(folder, JOB)
+    return folder, lineage_command("run", "job.py", folder, "fail", cwd=folder)
+
+
+@pytest.mark.spark
+def test_a_spark_script_is_recorded(finished):
+    """Records lie where they were asked for, those of earlier runs are gone, other files are not."""
+    folder, done = finished
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "total 2\n"
+    assert done.stderr.endswith("spark-lineage: 3 records in records: see `spark-lineage explain records`\n")
+    assert "This has no impact" not in done.stderr
+    assert len(list(read_records(record_paths(folder / "records"), []))) == 3
+    assert sorted(path.name for path in (folder / "records").iterdir() if "record." not in path.name) == [
+        "notes.txt",
+        "run.json",
+    ]
+
+
+@pytest.mark.spark
+def test_explain_shows_the_run(finished):
+    """What the run read and wrote, one column of it, and every execution by itself."""
+    folder, _ = finished
+    whole = lineage_command("explain", "records", cwd=folder)
+    assert (whole.returncode, whole.stderr) == (0, "")
+    assert f"file {folder}/totals" in whole.stdout
+    column = lineage_command("explain", "records", "--column", "total", cwd=folder)
+    assert column.returncode == 0
+    assert "aggregation" in column.stdout
+    assert len(column.stdout) < len(whole.stdout)
+    wrong = lineage_command("explain", "records", "--column", "totl", cwd=folder)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr == "spark-lineage: no output has a column `totl`: did you mean `total`?\n"
+    each = lineage_command("explain", "records", "--each", cwd=folder)
+    assert each.stdout.endswith(whole.stdout)
+    assert each.stdout.count("\nexecution ") + each.stdout.startswith("execution ") == 3
+
+
+@pytest.mark.spark
+def test_explain_json_is_one_object(finished):
+    """The same lineage for programs."""
+    folder, _ = finished
+    whole = json.loads(lineage_command("explain", "records", "--json", cwd=folder).stdout)
+    assert {"inputs", "outputs"} <= set(whole)
+    each = json.loads(lineage_command("explain", "records", "--json", "--each", cwd=folder).stdout)
+    assert [execution["number"] for execution in each.pop("executions")] == [1, 2, 3]
+    assert each == whole
+
+
+@pytest.mark.spark
+def test_events_are_valid_and_those_of_the_library(finished):
+    """Every event follows its schemas; `captured.events()` gives the same for the same records."""
+    folder, _ = finished
+    done = lineage_command("events", "records", "--namespace", "tests", "--job", "night", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [problems_of(event) for event in events] == [[]] * len(events)
+    assert events == Captured(directory=folder / "records").events(
+        namespace="tests", job="night", failed=False
+    )
+    runs = [(event["eventType"], event["job"]["name"]) for event in events]
+    assert ("START", "night") in runs
+    assert ("COMPLETE", "night") in runs
+    assert {event["job"]["namespace"] for event in events} == {"tests"}
+    again = lineage_command("events", "records", cwd=folder)
+    assert {event["job"]["name"].split(".")[0] for event in map(json.loads, again.stdout.splitlines())} == {
+        "job"
+    }
+
+
+@pytest.mark.spark
+def test_a_failed_script_keeps_its_traceback_and_its_records(failed):
+    """Code 1, Python's traceback without our frames, the failure in lineage and events."""
+    folder, done = failed
+    assert done.returncode == 1
+    assert done.stdout == "total 2\n"
+    trace = done.stderr[done.stderr.index("Traceback") :]
+    assert f'File "{folder}/job.py"' in trace.splitlines()[1]
+    assert "airflow_provider_spark_lineage" not in trace
+    explained = lineage_command("explain", "spark-lineage-records", cwd=folder)
+    assert explained.returncode == 0
+    assert "no such order" in explained.stdout
+    events = [
+        json.loads(line)
+        for line in lineage_command("events", "spark-lineage-records", cwd=folder).stdout.splitlines()
+    ]
+    assert [problems_of(event) for event in events] == [[]] * len(events)
+    (end,) = (e for e in events if e["job"]["name"] == "job" and e["eventType"] != "START")
+    assert end["eventType"] == "FAIL"
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_records_survive_whatever_ends_the_script(tmp_path, ending):
+    """Ctrl-C is Python's own, with its traceback and code 130; a killed driver leaves all earlier records."""
+    script(tmp_path, JOB)
+    running = subprocess.Popen(
+        [*COMMAND, "run", "job.py", str(tmp_path), "wait"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in running.stdout:
+        if line == "waiting\n":
+            break
+    running.send_signal(ending)
+    _, told = running.communicate(timeout=60)
+    if ending == signal.SIGINT:
+        assert running.returncode == 130
+        assert "KeyboardInterrupt" in told
+        assert "airflow_provider_spark_lineage" not in told
+    assert len(list(read_records(record_paths(tmp_path / "spark-lineage-records"), []))) == 3
+    explained = lineage_command("explain", "spark-lineage-records", cwd=tmp_path)
+    assert explained.returncode == 0
+    assert "totals" in explained.stdout
+
+
+BROKEN = ["truncated", "foreign", "version", "not gzip"]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("command", ["explain", "events"])
+def test_bad_records_are_told_and_the_others_used(finished, tmp_path, command):
+    """A sentence for each bad file with its name and cause, code 2, and everything else as ever."""
+    import gzip
+    import shutil
+
+    folder = tmp_path / "records"
+    shutil.copytree(finished[0] / "records", folder)
+    whole = lineage_command(command, "records", cwd=tmp_path).stdout
+    good = record_paths(folder)[0].read_bytes()
+    content = {
+        "truncated": good[: len(good) // 2],
+        "foreign": gzip.compress(b'{"format": "other"}'),
+        "version": gzip.compress(gzip.decompress(good).replace(b'"version":1', b'"version":99')),
+        "not gzip": b"x",
+    }
+    for case in BROKEN:
+        (folder / f"zz {case}-000001.record.json.gz").write_bytes(content[case])
+    done = lineage_command(command, "records", cwd=tmp_path)
+    assert done.returncode == 2
+    told = done.stderr.splitlines()
+    assert len(told) == len(BROKEN)
+    for case in BROKEN:
+        (sentence,) = (line for line in told if f"zz {case}" in line)
+        assert sentence.startswith("spark-lineage: ")
+    assert "Traceback" not in done.stderr
+    assert all(line in done.stdout for line in whole.splitlines() if line.startswith(("reads", "writes")))
+    assert len(done.stdout.splitlines()) >= len(whole.splitlines())
+
+
+@pytest.mark.parametrize("command", ["explain", "events"])
 @pytest.mark.parametrize(
-    ("script", "code"),
+    ("place", "sentence"),
     [
-        ("pass", 0),
-        ("raise SystemExit", 0),
-        ("raise SystemExit(7)", 7),
-        ("raise SystemExit('bye')", 1),
-        ("1 / 0", 1),
+        ("nowhere", "nowhere does not exist: give the folder that `spark-lineage run` wrote"),
+        ("empty", "empty holds no records: no Spark execution was captured there"),
+        ("bad", "is truncated or damaged: it is empty"),
     ],
 )
-def test_the_exit_code_is_the_scripts(tmp_path, script, code):
-    """A scheduler must see what it saw before, and `events` must know it too."""
-    done = run(tmp_path, script)
-    assert done.returncode == code
-    assert about(tmp_path) == {"job": "job", "script": "job.py", "exit_code": code}
+def test_a_folder_without_usable_records_is_refused(tmp_path, command, place, sentence):
+    """One sentence with folder and cause, code 2, nothing on standard output, no traceback."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "a-000001.record.json.gz").write_bytes(b"")
+    done = lineage_command(command, place, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("spark-lineage: ")
+    assert sentence in line
 
 
-def test_a_traceback_begins_in_the_script(tmp_path):
-    """The user reads the own frames, not those of what ran them."""
-    lines = run(tmp_path, "1 / 0").stderr.splitlines()
-    assert lines[:2] == ["Traceback (most recent call last):", '  File "job.py", line 1, in <module>']
+def test_the_library_refuses_a_folder_without_records_in_the_same_words(tmp_path):
+    """Code that reads a folder gets the sentence that the command prints."""
+    from airflow_provider_spark_lineage.pipeline import Recorded
 
-
-def test_a_script_may_change_its_folder(tmp_path):
-    """Records and exit code stay where the command was given."""
-    done = run(tmp_path, "import os\nos.mkdir('elsewhere')\nos.chdir('elsewhere')\nraise SystemExit(3)")
-    assert done.returncode == 3
-    assert about(tmp_path)["exit_code"] == 3
-
-
-def test_the_users_files_stay(tmp_path):
-    """Records of an earlier run are replaced; nothing else in that folder is touched."""
-    (tmp_path / "records").mkdir()
-    mine = tmp_path / "records" / "run.json"
-    old = tmp_path / "records" / "app-1-000001.record.json.gz"
-    for file in (mine, old):
-        file.write_text("mine")
-    run(tmp_path, "pass")
-    assert mine.read_text() == "mine"
-    assert not old.exists()
-
-
-def test_a_missing_script_is_one_sentence(tmp_path):
-    """Exit code 2, no traceback."""
-    done = subprocess.run(
-        [sys.executable, "-c", COMMAND, "run", "gone.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr.splitlines() == [
-        "spark-lineage: gone.py does not exist: give the path of a PySpark script"
-    ]
+    with pytest.raises(RecordError, match="holds no records"):
+        Recorded(tmp_path).run()
