@@ -1,0 +1,123 @@
+"""Figures of capture itself, in one Spark session: what it adds to a small query, and to thousands of writes.
+
+    python benchmarks/capture.py [--queries 300] [--writes 2000]
+
+Queries with and without capture alternate in blocks, so that a warmer JVM serves both. Capture works beside
+the user's code, on Spark's listener bus: a block's time includes the wait for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from statistics import median, quantiles
+from time import perf_counter
+from typing import Any
+
+BLOCKS = 10
+ADDED_MS = 15
+"""What the project aims at as the most that capture adds to the median small query."""
+
+
+def timed_ms(action: Callable[[], object]) -> float:
+    """Milliseconds that an action takes the user."""
+    began = perf_counter()
+    action()
+    return (perf_counter() - began) * 1000
+
+
+def small_queries(spark: Any, folder: Path, count: int) -> None:
+    """Print what capture adds to an aggregation of a small file."""
+    from airflow_provider_spark_lineage import capture_lineage
+
+    path = str(folder / "orders")
+    spark.range(1000).selectExpr("id % 10 AS customer", "id AS amount").write.parquet(path)
+
+    def query() -> object:
+        return spark.read.parquet(path).groupBy("customer").sum("amount").collect()
+
+    for _ in range(30):
+        query()
+    times: dict[bool, list[float]] = {True: [], False: []}
+    whole: dict[bool, float] = {True: 0.0, False: 0.0}
+    size = max(count // BLOCKS, 1)
+    for block in range(2 * BLOCKS):
+        captured = block % 4 in (1, 2)
+        began = perf_counter()
+        with capture_lineage(spark) if captured else nullcontext() as found:
+            times[captured] += [timed_ms(query) for _ in range(size)]
+        whole[captured] += perf_counter() - began
+        if found is not None:
+            # Or the figure means nothing.
+            assert len(found.run().executions) == size
+    with_, without = times[True], times[False]
+    added = median(with_) - median(without)
+    p95 = [quantiles(one, n=20)[-1] for one in (with_, without)]
+    drained = (whole[True] - whole[False]) * 1000 / len(with_)
+    print(f"Small query, {len(with_)} times each, ms")
+    print(f"  without capture     median {median(without):6.1f}   p95 {p95[1]:6.1f}")
+    print(f"  with capture        median {median(with_):6.1f}   p95 {p95[0]:6.1f}")
+    print(
+        f"  added               median {added:6.1f}   p95 {p95[0] - p95[1]:6.1f}   (aim: median < {ADDED_MS})"
+    )
+    print(f"  added, with the wait for the listener bus at the end, per query {drained:6.1f}")
+
+
+def memory_mb() -> float:
+    """Most memory that this Python process has had; the JVM is another process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def many_writes(spark: Any, folder: Path, count: int) -> None:
+    """Print cost per write and Python's memory as one capture grows."""
+    from airflow_provider_spark_lineage import capture_lineage
+
+    rows = spark.range(10).coalesce(1)
+    print(f"{count} writes in one application, one capture")
+    print(f"{'writes':>8} {'ms per write':>13} {'Python peak MB':>15}")
+    with capture_lineage(spark) as captured:
+        done = 0
+        while done < count:
+            step = min(max(count // 5, 1), count - done)
+            began = perf_counter()
+            for number in range(done, done + step):
+                rows.write.parquet(str(folder / "many" / str(number)))
+            done += step
+            print(
+                f"{done:>8} {(perf_counter() - began) * 1000 / step:>13.1f} {memory_mb():>15.0f}", flush=True
+            )
+    began = perf_counter()
+    outputs = len(captured.lineage.outputs)
+    assert outputs == count, f"{outputs} of {count} writes were captured: {captured.run().problems}"
+    took = (perf_counter() - began) * 1000 / count
+    print(f"  lineage of them all: {took:.1f} ms per write, Python peak {memory_mb():.0f} MB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="What capture costs.")
+    parser.add_argument("--queries", type=int, default=300)
+    parser.add_argument("--writes", type=int, default=2000)
+    arguments = parser.parse_args()
+    from pyspark.sql import SparkSession
+
+    with tempfile.TemporaryDirectory() as home:
+        spark = (
+            SparkSession.builder.master("local[1]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.sql.shuffle.partitions", "1")
+            .config("spark.sql.warehouse.dir", f"{home}/warehouse")
+            .getOrCreate()
+        )
+        spark.sparkContext.setLogLevel("ERROR")
+        small_queries(spark, Path(home), arguments.queries)
+        many_writes(spark, Path(home), arguments.writes)
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
