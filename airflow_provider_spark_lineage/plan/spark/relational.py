@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
     Apply,
@@ -20,9 +21,17 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Scan,
 )
 from airflow_provider_spark_lineage.plan.spark.step import Columns, Step, everything, same
-from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, simple_name, trees
+from airflow_provider_spark_lineage.plan.spark.tree import (
+    attribute_of,
+    attributes,
+    children,
+    simple_name,
+    trees,
+)
 
 Row = Callable[[Step], Node]
+
+Tree = list[dict[str, Any]]
 
 RECURSION = "recursion plan"
 """Field of a recursive CTE's node for its recursive part, put there by the reader; Spark's have no spaces."""
@@ -61,6 +70,13 @@ def _opaque(*fields: str) -> Row:
         return Opaque(step.inputs, output, step.label, "taken from every input column", keys)
 
     return row
+
+
+def _numbered(step: Step) -> Node:
+    """The input's rows, each with its position in a further column."""
+    made = tuple(column for column in step.attributes("sequenceAttr") if column not in step.output())
+    columns: Columns = {column.id: () for column in made}
+    return Derive(step.inputs, (*made, *step.output()), step.label, columns)
 
 
 def _deserialize(step: Step) -> Node:
@@ -129,10 +145,41 @@ def _lateral_join(step: Step) -> Node:
     return Apply(step.inputs, output, step.label, plan=plan, influences=influences)
 
 
+def _parts(tree: Tree, width: int) -> tuple[list[list[Tree]], list[Tree]] | None:
+    """Take apart a generator that unpivots what the query lists.
+
+    Return what gives each of its `width` columns, and what decides how many rows it gives. None for
+    any other: all of it does both.
+    """
+    match [simple_name(node["class"]) for node in tree[:2]]:
+        case ["Stack", *_]:
+            # After the number of rows come their values, row by row.
+            values = children(tree)[1:]
+            return [values[index::width] for index in range(width)], []
+        case ["JsonTuple", *_]:
+            return [[tree]] * width, []
+        case ["Explode" | "PosExplode", "CreateArray"]:
+            position: list[list[Tree]] = [[]] * (width - 1)
+            return [*position, children(children(tree)[0])], []
+        case ["Explode" | "PosExplode", "CreateMap"]:
+            position = [[]] * (width - 2)
+            keys, values = (children(children(tree)[0])[start::2] for start in (0, 1))
+            # A map has as many entries as there are keys that differ.
+            return [*position, keys, values], keys
+        case ["Inline", "CreateArray"]:
+            rows = children(children(tree)[0])
+            if all(simple_name(row[0]["class"]) == "CreateNamedStruct" for row in rows):
+                # A name before each value.
+                fields = [children(row)[1::2] for row in rows]
+                return [[row[index] for row in fields] for index in range(width)], []
+    return None
+
+
 def _generate(step: Step) -> Node:
     """A generator gives values and decides how many rows there are."""
     made = step.attributes("generatorOutput")
-    generator = step.expression("generator")
+    tree = next(iter(trees(step.fields.get("generator"))), [])
+    values, counted = _parts(tree, len(made)) or ([[tree]] * len(made), [tree])
     # Only optimized plans leave columns out; Spark prints the list as text.
     unrequired = {int(index) for index in re.findall(r"\d+", str(step.fields.get("unrequiredChildIndex")))}
     kept = tuple(column for index, column in enumerate(step.output()) if index not in unrequired)
@@ -140,8 +187,8 @@ def _generate(step: Step) -> Node:
         step.inputs,
         (*kept, *made),
         step.label,
-        columns={column.id: (generator,) for column in made},
-        influences=((Kind.FILTER, generator),),
+        columns={column.id: (step.read(one),) for column, one in zip(made, values, strict=True)},
+        influences=((Kind.FILTER, step.read(counted)),),
     )
 
 
@@ -235,6 +282,7 @@ NODES: dict[str, Row] = {
     "Window": _window,
     "Generate": _generate,
     "Expand": _expand,
+    "AttachDistributedSequence": _numbered,
     **dict.fromkeys(
         (
             "SubqueryAlias",
@@ -259,6 +307,8 @@ NODES: dict[str, Row] = {
             "EventTimeWatermark",
             "DataFrameDropColumns",
             "ReturnAnswer",
+            "PipeOperator",
+            "SQLFunctionNode",
         ),
         _pass(),
     ),

@@ -13,6 +13,8 @@ _SIMPLE_TYPES = {
     "byte": "tinyint",
 }
 
+_NO_PLANS = (".expressions.", ".plans.physical.")
+
 
 def simple_name(class_name: str) -> str:
     """Return a JVM class name without its package and without the `$` of a Scala object."""
@@ -30,8 +32,11 @@ def is_expression(value: Any) -> bool:
 
 
 def is_plan(value: Any) -> bool:
-    """Say whether a JSON value is the tree of a whole plan."""
-    return is_tree(value) and ".expressions." not in value[0]["class"]
+    """Say whether a JSON value is the tree of a whole plan.
+
+    How rows are partitioned is an expression by its content, and its classes stand among the plans.
+    """
+    return is_tree(value) and not any(part in value[0]["class"] for part in _NO_PLANS)
 
 
 def trees(value: Any) -> list[list[dict[str, Any]]]:
@@ -44,6 +49,20 @@ def trees(value: Any) -> list[list[dict[str, Any]]]:
             found.append(current)
         elif isinstance(current, list):
             stack.extend(reversed(current))
+    return found
+
+
+def children(tree: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Return the trees below the root of a pre-order node list."""
+    found = []
+    start = 1
+    for _ in range(tree[0]["num-children"]):
+        end, left = start, 1
+        while left:
+            left += tree[end]["num-children"] - 1
+            end += 1
+        found.append(tree[start:end])
+        start = end
     return found
 
 

@@ -1,4 +1,4 @@
-"""Checkpointed data keeps its columns' origins."""
+"""Checkpointed data keeps its columns' origins, also where Spark keeps how its rows are partitioned."""
 
 
 def job(spark, path):
@@ -9,3 +9,5 @@ def job(spark, path):
         .localCheckpoint()
     )
     kept.select("twice").write.parquet(path("out"))
+    grouped = spark.read.parquet(path("orders")).groupBy("item").agg({"amount": "sum"}).localCheckpoint()
+    grouped.toDF("item", "amount").write.parquet(path("grouped"))

@@ -1,4 +1,7 @@
-"""LATERAL VIEW and table functions are generators; several follow each other."""
+"""LATERAL VIEW and table functions are generators; several follow each other.
+
+`stack` and `inline` of rows that the query lists give each column from its own values; `json_tuple` gives one row.
+"""
 
 
 def job(spark, path):
