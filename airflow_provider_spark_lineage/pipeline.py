@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.lineage.compose import Composer, absorbed, absorbs
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
-from airflow_provider_spark_lineage.lineage.leaves import Kept
+from airflow_provider_spark_lineage.lineage.leaves import Kept, Key
 from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Failure, Gap, Lineage
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
@@ -32,7 +32,7 @@ class Execution:
     lineage: Lineage
 
 
-def execution_lineage(record: Record, kept: Mapping[int, Kept] | None = None) -> ExecutionLineage:
+def execution_lineage(record: Record, kept: Mapping[Key, Kept] | None = None) -> ExecutionLineage:
     """Return the lineage of one record; a plan that cannot be read becomes a gap, never an exception.
 
     `kept` is what Spark keeps of earlier executions of the same application.
@@ -66,7 +66,7 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
     """
     held: tuple[Record, ExecutionLineage] | None = None
     number = 1
-    kept: dict[str, dict[int, Kept]] = {}
+    kept: dict[str, dict[Key, Kept]] = {}
     for record in records:
         if any(is_internal(entry.get("probed") or {}) for entry in record.facts):
             continue

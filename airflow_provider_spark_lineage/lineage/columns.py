@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
     Apply,
+    Assign,
     Attribute,
     Combine,
     Command,
@@ -74,6 +75,8 @@ class Evaluation:
     """What the rows of the plan's result depend on."""
 
     commands: list[Command] = field(default_factory=list)
+    variables: dict[str, Sources] = field(default_factory=dict)
+    """What the variables that the plan sets depend on."""
 
 
 @dataclass
@@ -179,6 +182,12 @@ class _Evaluator:
                 return self._apply(node, inputs, place)
             case Command():
                 place.result.commands.append(node)
+                return {}
+            case Assign():
+                columns = place.plan.nodes[node.inputs[0]].output
+                for name, column in zip(node.variables, columns, strict=False):
+                    value = inputs[0].get(column.id, NOTHING)
+                    place.result.variables[name] = value.union(place.reach.rows)
                 return {}
             case Write():
                 return self._write(node, inputs, place)

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, Hole, Sources, Written, evaluate
-from airflow_provider_spark_lineage.lineage.leaves import FactsOfPlan, Kept, Leaf, Source, fields_of, gaps_of
+from airflow_provider_spark_lineage.lineage.leaves import (
+    FactsOfPlan,
+    Kept,
+    Key,
+    Leaf,
+    Source,
+    fields_of,
+    gaps_of,
+)
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
     Edge,
@@ -21,7 +29,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Statistics,
 )
 from airflow_provider_spark_lineage.lineage.statistics import Metrics, scan_statistics, write_statistics
-from airflow_provider_spark_lineage.plan.algebra import Change, Plan, Scan
+from airflow_provider_spark_lineage.plan.algebra import VARIABLE, Change, Plan, Scan
 from airflow_provider_spark_lineage.sources import identify, keeps_nothing, names_of_table, stored_name
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Symlink
 
@@ -89,12 +97,12 @@ class ExecutionLineage:
     symlinks: tuple[Symlink, ...] = ()
     """Names of the table that a wrapping command writes."""
 
-    kept: Mapping[int, Kept] = field(default_factory=dict)
-    """First column's id -> a result that Spark keeps; later executions read it by that id."""
+    kept: Mapping[Key, Kept] = field(default_factory=dict)
+    """Results that Spark keeps, which later executions read."""
 
 
 def lineage_of(
-    plan: Plan | None, about: ExecutionFacts, kept: Mapping[int, Kept] | None = None
+    plan: Plan | None, about: ExecutionFacts, kept: Mapping[Key, Kept] | None = None
 ) -> ExecutionLineage:
     """Return what one execution read and wrote; `kept` is what earlier ones kept."""
     facts = FactsOfPlan(about.facts, kept or {})
@@ -130,7 +138,7 @@ def lineage_of(
         query=tuple(column.id for written in evaluation.writes for column, _ in written.columns),
         mode=_mode(target) if "mode" in target else None,
         symlinks=names_of_table(target),
-        kept=_kept(evaluation, leaves, lineage) if about.name in _KEEPING and not about.failure else {},
+        kept=_kept(evaluation, leaves, lineage, about) if not about.failure else {},
     )
 
 
@@ -199,13 +207,21 @@ def _edges(sources: Iterable[Source], column: str) -> Iterable[Edge]:
     return (Edge(dataset, name, path.kind, path.masking, column) for dataset, name, path in sources)
 
 
-def _kept(evaluation: Evaluation, leaves: Mapping[Scan, Leaf], lineage: Lineage) -> dict[int, Kept]:
-    if not evaluation.output:
-        return {}
-    columns = {column.id: _traced(sources, leaves) for column, sources in evaluation.output}
-    rows = _traced(evaluation.rows, leaves).union(*(leaf.rows for leaf in leaves.values()))
+def _kept(
+    evaluation: Evaluation, leaves: Mapping[Scan, Leaf], lineage: Lineage, about: ExecutionFacts
+) -> dict[Key, Kept]:
+    """Return what later executions may read by its first column's id or by its name."""
     datasets = tuple(one.dataset for one in lineage.inputs)
-    return {evaluation.output[0][0].id: Kept(columns, rows, datasets, lineage.gaps)}
+    kept_rows = frozenset[Source]().union(*(leaf.rows for leaf in leaves.values()))
+    found: dict[Key, Kept] = {}
+    for name, sources in evaluation.variables.items():
+        value = _traced(sources, leaves) | kept_rows
+        found[name] = Kept({VARIABLE: value}, frozenset(), datasets, lineage.gaps)
+    if about.name in _KEEPING and evaluation.output:
+        columns = {column.id: _traced(sources, leaves) for column, sources in evaluation.output}
+        rows = _traced(evaluation.rows, leaves) | kept_rows
+        found[evaluation.output[0][0].id] = Kept(columns, rows, datasets, lineage.gaps)
+    return found
 
 
 def _changes(evaluation: Evaluation, facts: FactsOfPlan) -> tuple[tuple[Symlink, ...], tuple[Symlink, ...]]:

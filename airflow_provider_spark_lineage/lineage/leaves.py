@@ -16,12 +16,15 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Ide
 Source = tuple[DatasetId, str, Transformation]
 """A field of a dataset, and how it acts."""
 
+Key = int | str
+"""What finds a result that is kept: its first column's id, or a variable's name."""
+
 _RDDS = frozenset({"LogicalRDD", "ExternalRDD"})
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The result of an execution that Spark keeps under its columns' ids: a checkpoint."""
+    """The result of an execution that Spark keeps: a checkpoint under its columns' ids, or a variable."""
 
     columns: Mapping[int, frozenset[Source]]
     rows: frozenset[Source]
@@ -44,7 +47,7 @@ class Leaf:
 class FactsOfPlan:
     """Finds the facts of a scan by its first column's id, and those of a command by its position."""
 
-    def __init__(self, entries: Iterable[Mapping[str, object]], kept: Mapping[int, Kept]) -> None:
+    def __init__(self, entries: Iterable[Mapping[str, object]], kept: Mapping[Key, Kept]) -> None:
         self._scans: dict[tuple[str, int], Facts] = {}
         self._targets: dict[str, list[Facts]] = {}
         self._kept = kept
@@ -63,6 +66,10 @@ class FactsOfPlan:
 
     def leaf(self, scan: Scan) -> Leaf:
         """Return what a scan's rows come from."""
+        if scan.relation == "VariableReference":
+            # What was never set by a query has the value that its declaration says, a literal.
+            kept = self._kept.get(scan.output[0].name)
+            return _kept(scan, kept) if kept else Leaf()
         first = scan.output[0].id if scan.output else -1
         facts = self._scans.get((scan.relation, first), {})
         if scan.relation not in _RDDS:

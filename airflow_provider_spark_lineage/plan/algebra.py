@@ -90,6 +90,10 @@ class Attribute:
     """Spark's simple string; empty where the plan does not say it."""
 
 
+VARIABLE = -1
+"""Id of the one column of a `Scan` of a variable."""
+
+
 @dataclass(frozen=True)
 class Subquery:
     """A plan inside an expression: its columns are the value, its row influences act on that value."""
@@ -214,6 +218,13 @@ class Command(Node):
     relation: str = ""
     target: int = 0
     change: Change | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Assign(Node):
+    """Sets variables to its input's columns: rows of later executions may use them."""
+
+    variables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-from airflow_provider_spark_lineage.plan.algebra import Change, Command, Node, Write
+from airflow_provider_spark_lineage.plan.algebra import Assign, Change, Command, Node, Write
+from airflow_provider_spark_lineage.plan.spark.expressions import variable_name
 from airflow_provider_spark_lineage.plan.spark.relational import Row
 from airflow_provider_spark_lineage.plan.spark.step import Step
+from airflow_provider_spark_lineage.plan.spark.tree import trees
 
 
 def _write(step: Step) -> Node:
@@ -17,6 +19,12 @@ def _write(step: Step) -> Node:
 def _moves_nothing(change: Change | None = None) -> Row:
     """A command that moves no rows: what stands below it is not read."""
     return lambda step: Command((), (), step.label, relation=step.name, target=step.target, change=change)
+
+
+def _assign(step: Step) -> Node:
+    """Each column of the input becomes the value of a variable."""
+    variables = tuple(variable_name(tree[0]) for tree in trees(step.fields.get("targetVariables")))
+    return Assign(step.inputs, (), step.label, variables=variables)
 
 
 COMMANDS: dict[str, Row] = {
@@ -54,6 +62,7 @@ COMMANDS: dict[str, Row] = {
         ("CreateDataSourceTableCommand", "CreateTableCommand", "TruncateTableCommand"),
         _moves_nothing(Change.EMPTIED),
     ),
+    "SetVariable": _assign,
     **dict.fromkeys(("DropTable", "DropTableCommand"), _moves_nothing(Change.DROPPED)),
 }
 """Simple class name -> row. `command_row` knows those that change definitions alone by their names."""

@@ -12,9 +12,12 @@ from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
+    VARIABLE,
+    Attribute,
     Expression,
     Kind,
     Plan,
+    Scan,
     Subquery,
     Transformation,
 )
@@ -173,6 +176,17 @@ def _share(shared: list[_Shared], node: dict[str, Any], here: Steps) -> Steps:
     return here
 
 
+def variable_name(node: dict[str, Any]) -> str:
+    """Return the name of a session variable, or of one of a script, in lower case and without its schema."""
+    return str(node.get("originalNameParts")).strip("[]").rsplit(",", 1)[-1].strip().lower()
+
+
+def _variable(node: dict[str, Any]) -> Plan:
+    """One row with the value of a variable, which an earlier execution may have set."""
+    column = Attribute(VARIABLE, variable_name(node))
+    return Plan((Scan((), (column,), "VariableReference", relation="VariableReference"),))
+
+
 def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan]) -> Expression:
     """Read an expression's tree: which attributes it uses, and how.
 
@@ -197,6 +211,8 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan]) -> Expre
                 uses.update(((expr_id, step), None) for step in here)
             elif name in _SHARING:
                 here = _share(shared, node, here)
+            elif name == "VariableReference":
+                subqueries.extend(Subquery(_variable(node), step) for step in here)
             elif name == "OuterReference":
                 stack.append((node["e"], 0, here))
             else:
