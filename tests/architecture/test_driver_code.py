@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import airflow_provider_spark_lineage
+from airflow_provider_spark_lineage.capture.listener import AGENT_VERSION
 
 ROOT = Path(airflow_provider_spark_lineage.__file__).parent
 OURS = "airflow_provider_spark_lineage"
@@ -86,6 +87,11 @@ def test_imports_only_the_standard_library(path):
     later = {name for node in _in_functions(tree) for name in _imported(node)}
     allowed = LAZY if "capture" in path.relative_to(ROOT).parts else set()
     assert later - STANDARD - {OURS} - allowed == set()
+
+
+def test_the_agent_names_the_version_of_the_package():
+    """The agent travels without the package, so it cannot ask for it; a release changes both."""
+    assert airflow_provider_spark_lineage.__version__ == AGENT_VERSION
 
 
 def test_the_checks_see_what_they_forbid():
