@@ -32,7 +32,15 @@ from airflow_provider_spark_lineage.events.trace import (  # noqa: E402
     trace_column,
 )
 from airflow_provider_spark_lineage.testing import compare, read_expected  # noqa: E402
-from system_tests.airflow_run import DAGS, DagRun, RunError, TaskProgress, migrate, run_dag  # noqa: E402
+from system_tests.airflow_run import (  # noqa: E402
+    DAGS,
+    DagRun,
+    RunError,
+    TaskProgress,
+    migrate,
+    run_dag,
+    variables_of,
+)
 
 HOME = CHECKOUT / ".demo"
 DATA = HOME / "data"
@@ -148,7 +156,7 @@ def compare_all(runs: Iterable[DagRun]) -> int:
     readable = True
     for run in runs:
         expected = read_expected(EXPECTED / f"{run.dag_id}.yaml")
-        report = compare(expected, read_events(run.events), variables={"DATA": str(DATA)}, scope="all")
+        report = compare(expected, read_events(run.events), variables=variables_of(DATA), scope="all")
         matched += report.matched
         differing += report.differing
         readable = readable and not report.problems

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any, TextIO
+from urllib.parse import quote
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 DAGS = CHECKOUT / "dags"
@@ -76,6 +77,11 @@ class DagRun:
     """All that Airflow, Spark and the tasks printed."""
 
     seconds: float
+
+
+def variables_of(data: Path) -> dict[str, str]:
+    """What stands for the place of the data in expected files: as a path, and as a part of a URI."""
+    return {"DATA": str(data), "DATA_URI": quote(str(data))}
 
 
 class RunError(Exception):

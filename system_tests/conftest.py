@@ -9,7 +9,7 @@ import pytest
 
 from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.testing import compare, read_events, read_expected
-from system_tests.airflow_run import DAGS, DagRun, TaskProgress, migrate, run_dag, tail
+from system_tests.airflow_run import DAGS, DagRun, TaskProgress, migrate, run_dag, tail, variables_of
 
 EXPECTED = Path(__file__).parent / "expected"
 
@@ -79,7 +79,7 @@ def assert_events(data: Path) -> AssertEvents:
     def check(run: DagRun) -> None:
         expected = read_expected(EXPECTED / f"{run.dag_id}.yaml")
         events = read_events(run.events)
-        report = compare(expected, events, variables={"DATA": str(data)}, scope="all")
+        report = compare(expected, events, variables=variables_of(data), scope="all")
         assert report.ok, report.text()
         assert [problem for event in events for problem in problems_of(event.document)] == []
 

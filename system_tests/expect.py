@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import quote
 
 import yaml
 
@@ -203,6 +204,8 @@ def _masked(value: Any, data: str, key: str = "") -> Any:
     for pattern, matcher in VARYING:
         if pattern.fullmatch(value):
             return Tag(matcher)
+    if key == "uri":
+        return value.replace(quote(data), "${DATA_URI}")
     return value.replace(data, "${DATA}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
+from urllib.parse import quote
 
 from openlineage.client.event_v2 import InputDataset, OutputDataset
 from openlineage.client.facet_v2 import (
@@ -95,7 +96,7 @@ def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
     identity = dataset.identity
     facets: dict[str, DatasetFacet] = {
         "dataSource": datasource_dataset.DatasourceDatasetFacet(
-            name=identity.id.namespace, uri=identity.uri or None, producer=PRODUCER
+            name=identity.id.namespace, uri=_as_uri(identity.uri) or None, producer=PRODUCER
         )
     }
     if dataset.fields:
@@ -112,6 +113,11 @@ def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
             storageLayer=identity.storage_layer, fileFormat=identity.file_format or None, producer=PRODUCER
         )
     return facets
+
+
+def _as_uri(location: str) -> str:
+    """Spark's paths may hold a space or any letter, a URI may not; what is escaped already stays so."""
+    return quote(location, safe=":/?#[]@!$&'()*+,;=%~")
 
 
 def _schema_field(field: TypedField) -> schema_dataset.SchemaDatasetFacetFields:

@@ -8,7 +8,8 @@ from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
-from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Statistics
+from airflow_provider_spark_lineage.lineage.model import Dataset, Input, Lineage, Mode, Statistics
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
 
 def read(lineage: Lineage) -> list[dict[str, Any]]:
@@ -191,3 +192,17 @@ def _objects(value: Any) -> dict[int, Any]:
         inner = [getattr(value, attribute.name) for attribute in value.__attrs_attrs__]
         found = {id(value): value} | _objects(inner)
     return found
+
+
+@pytest.mark.parametrize(
+    ("location", "uri"),
+    [
+        ("file:/in/my orders/été", "file:/in/my%20orders/%C3%A9t%C3%A9"),
+        ("s3://bucket/day=1,2/a%20b", "s3://bucket/day=1,2/a%20b"),
+    ],
+)
+def test_a_location_becomes_a_uri(location, uri):
+    """A space in a path is none in a URI, which the schema asks for; what is escaped is not escaped again."""
+    identity = Identity(DatasetId("file", location), location)
+    (dataset,) = input_datasets(Lineage(inputs=(Input(Dataset(identity)),)))
+    assert dataset.facets["dataSource"].uri == uri
