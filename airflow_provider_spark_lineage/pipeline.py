@@ -143,7 +143,6 @@ class Recorded:
                     record.started_at,
                     record.ended_at,
                     record.failed,
-                    record.sql,
                 )
             )
         lineage = composer.lineage()

@@ -140,7 +140,7 @@ class Gap:
     """
 
     where: str
-    """Node inside the plan, for example `MapInPandas at map#4`."""
+    """Node inside the plan, for example `MapInPandas#4`."""
 
     reason: str
     """A sentence for the person who reads the event, not for us."""
@@ -206,4 +206,3 @@ class ExecutionSummary:
     started_at: str
     ended_at: str
     failed: bool
-    sql: str

@@ -185,10 +185,11 @@ def split_location(location: str) -> Tuple[str, str]:
         return "file", _normal(rest)
     if scheme not in ("abfss", "abfs", "wasbs", "wasb") and "@" in authority:
         authority = authority.rsplit("@", 1)[1]
-    # Object stores have keys, which do not begin with a slash; file systems have paths, which do.
+    # Object stores have keys, which do not begin with a slash; file systems have paths, which do. What
+    # follows a question mark is a signature for the store, no part of the key.
     name = _normal(rest)
     if scheme in _OBJECT_STORES:
-        name = name.lstrip("/") or "/"
+        name = _normal(rest.partition("?")[0]).lstrip("/") or "/"
     return (f"{scheme}://{authority}" if authority else scheme), name
 
 

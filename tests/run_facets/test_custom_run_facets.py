@@ -32,9 +32,7 @@ def test_a_task_without_spark_has_no_facet(function):
 @pytest.fixture
 def ran(monkeypatch):
     """A task that executed once on Spark has ended in this process."""
-    summary = ExecutionSummary(
-        1, "count", "2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01+00:00", False, ""
-    )
+    summary = ExecutionSummary(1, "count", "2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01+00:00", False)
     run = Run(Lineage(), applications=(Application("a", "n", "4"),), executions=(summary,))
     captured = SimpleNamespace(run=lambda: run)
     monkeypatch.setattr(task, "_latest", (task._key(_task_instance()), task.TaskLineage(captured)))
@@ -75,9 +73,7 @@ def test_another_try_is_another_task(function):
 
 def test_an_event_lists_a_hundred_executions_and_counts_all():
     """An event must not grow with the loop inside a task."""
-    executions = [
-        ExecutionSummary(n, "count", "2026-01-01", "2026-01-01", n % 2 == 0, "") for n in range(1, 251)
-    ]
+    executions = [ExecutionSummary(n, "count", "2026-01-01", "2026-01-01", n % 2 == 0) for n in range(1, 251)]
     facet = executions_facets(executions)["sparkLineage_executions"]
     assert (facet.count, facet.failedCount, len(facet.executions)) == (250, 125, 100)
 
