@@ -80,11 +80,13 @@ SAME = {
         """,
     "syntax error": "print('never')\nif",
     "pool and thread": """
-        import threading, time
+        import threading
         from concurrent.futures import ThreadPoolExecutor
-        ThreadPoolExecutor(2).submit(lambda: (time.sleep(0.1), print('pool')))
-        threading.Thread(target=lambda: (time.sleep(0.3), print('thread'))).start()
+        first, second = threading.Event(), threading.Event()
+        ThreadPoolExecutor(2).submit(lambda: (first.wait(), print('pool'), second.set()))
+        threading.Thread(target=lambda: (second.wait(), print('thread'))).start()
         print('main')
+        first.set()
         """,
     "exit handler": """
         import atexit
