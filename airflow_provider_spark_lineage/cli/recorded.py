@@ -12,7 +12,7 @@ import click
 from airflow_provider_spark_lineage.pipeline import Execution, Recorded, Run
 from airflow_provider_spark_lineage.record import RecordError
 
-RUN_FILE = "run.json"
+RUN_FILE = "spark-lineage-run.json"
 """Beside the records: what `spark-lineage run` knows of the script and Spark does not."""
 
 

@@ -126,7 +126,7 @@ def test_a_script_behaves_as_under_python(tmp_path, case):
     told = ours.stderr.splitlines()
     assert told.pop() == ("spark-lineage: 0 records in kept records: the script executed nothing on Spark")
     assert told == python.stderr.splitlines()
-    about = json.loads((tmp_path / "kept records" / "run.json").read_text())
+    about = json.loads((tmp_path / "kept records" / "spark-lineage-run.json").read_text())
     assert about["job"] == "the job"
     assert about["exit_code"] & 0xFF == python.returncode
 
@@ -215,7 +215,7 @@ def test_a_spark_script_is_recorded(finished):
     assert len(list(read_records(record_paths(folder / "records"), []))) == 3
     assert sorted(path.name for path in (folder / "records").iterdir() if "record." not in path.name) == [
         "notes.txt",
-        "run.json",
+        "spark-lineage-run.json",
     ]
 
 
