@@ -126,10 +126,13 @@ class Capture:
 
     def disarm(self) -> None:
         """Drain, unregister every listener, and leave pyspark as it was found."""
+        # Before the hooks are taken away, which keep py4j's notes of the last callbacks out of the log.
+        self._release()
         with harmless("pyspark could not be left as it was found", self.problems):
             hooks().remove(self)
-        self._tell_of_connect()
+        # A session may have appeared meanwhile.
         self._release()
+        self._tell_of_connect()
 
     def context_stops(self, context: Any) -> None:
         """Let go of a Spark context that is about to stop."""
