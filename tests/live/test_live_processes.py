@@ -32,7 +32,7 @@ START = """
 def python(text: str, cwd) -> subprocess.CompletedProcess[str]:
     text = textwrap.dedent(START) + textwrap.dedent(text)
     return subprocess.run(
-        [sys.executable, "-c", text], cwd=cwd, capture_output=True, text=True, check=False, timeout=180
+        [sys.executable, "-c", text], cwd=cwd, capture_output=True, text=True, check=False, timeout=90
     )
 
 
@@ -57,7 +57,7 @@ def test_a_users_own_callback_server_is_used_and_left_alone(tmp_path):
         assert gateway._callback_server is server
         spark.range(3).count()
         spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(30000)
-        print(Listener.seen, [one.sql for one in captured.run().executions], captured.problems, flush=True)
+        print(Listener.seen, [one.record.sql for one in captured.executions()], captured.problems, flush=True)
         # py4j keeps the threads of a server that was started like this, with or without a capture.
         import os
         os._exit(0)
@@ -76,7 +76,7 @@ def test_a_process_that_forgets_to_stop_ends_quietly(tmp_path):
         with capture_lineage() as captured:
             spark.sql("select 1").collect()
         spark.sql("select 2").collect()
-        print([one.sql for one in captured.run().executions])
+        print([one.record.sql for one in captured.executions()])
         """,
         tmp_path,
     )

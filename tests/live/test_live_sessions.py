@@ -105,8 +105,8 @@ def test_captures_may_stand_inside_each_other(spark):
         with capture_lineage(spark) as inner:
             spark.sql("select 2").collect()
         spark.sql("select 3").collect()
-    assert [execution.sql for execution in inner.run().executions] == ["select 2"]
-    assert [execution.sql for execution in outer.run().executions] == ["select 1", "select 2", "select 3"]
+    assert [execution.record.sql for execution in inner.executions()] == ["select 2"]
+    assert [execution.record.sql for execution in outer.executions()] == ["select 1", "select 2", "select 3"]
     assert listeners(spark) == 0
 
 
