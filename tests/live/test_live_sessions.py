@@ -127,12 +127,23 @@ def test_queries_of_several_threads_are_all_captured(spark, recorded):
     assert [record.number for record in records] == list(range(1, 21))
 
 
-def test_finish_waits_for_all_that_ran(spark, recorded):
-    """Many quick queries and an immediate end: nothing is lost."""
-    with recorded() as records:
-        for number in range(100):
-            spark.sql(f"select {number}").collect()
+def test_finish_waits_for_all_that_ran(spark):
+    """Many quick queries, records that take long to keep, and an immediate end: nothing is lost."""
+    gate = threading.Event()
+    records = []
+
+    def keep(record):
+        gate.wait(60)
+        records.append(record)
+
+    capture = Capture(keep)
+    capture.arm()
+    for number in range(100):
+        spark.sql(f"select {number}").collect()
+    threading.Timer(1, gate.set).start()
+    capture.disarm()
     assert [record.sql for record in records] == [f"select {number}" for number in range(100)]
+    assert capture.problems == []
 
 
 def test_a_forgotten_arm_or_a_second_disarm_is_harmless(spark):
