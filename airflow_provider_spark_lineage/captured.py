@@ -117,7 +117,7 @@ def capture_lineage(spark: Any = None) -> Iterator[Captured]:
         captured.attach(spark)
     try:
         yield captured
-    except BaseException:
+    except BaseException:  # Ctrl-C and sys.exit end the block as failed, too; all of them pass through.
         captured.failed = True
         raise
     finally:

@@ -133,7 +133,7 @@ class ExecutionListener:
             record.sql = _sql_text(execution)
             try:
                 plan = execution.analyzed()
-            except Exception:
+            except Exception:  # PySpark turns Spark's errors into classes of its own, py4j raises others.
                 if not failed:
                     raise
                 # The query was not understood, which is the error that Spark reports: it read nothing.
@@ -204,6 +204,5 @@ def _sql_state(exception: Any) -> str:
     """Return the SQLSTATE of an exception, empty if it is none of Spark's own."""
     try:
         return str(exception.getSqlState() or "")
-    # py4j raises several types for a method that is not there.
-    except Exception:
+    except Exception:  # py4j raises several types for a method that is not there.
         return ""
