@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
+from spark_packages import settings
 
 from airflow_provider_spark_lineage.capture.sessions import Capture
 
@@ -21,6 +22,7 @@ def start_spark(folder, **conf):
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        **settings(),
         **conf,
     }
     for key, value in conf.items():

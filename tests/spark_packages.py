@@ -1,0 +1,43 @@
+"""What tests need besides Spark: jars by their Maven coordinates, resolved by Spark's own `spark.jars.packages`.
+
+A JVM takes jars only when it starts, so a process of tests starts with all of them; which ones a session uses
+is decided by its settings.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+PACKAGES: dict[str, dict[str, str]] = {
+    "postgresql": {"": "org.postgresql:postgresql:42.7.14"},
+    "h2": {"": "com.h2database:h2:2.5.252"},
+    "avro": {"4.1": "org.apache.spark:spark-avro_2.13:4.1.1"},
+    "delta": {"4.1": "io.delta:delta-spark_4.1_2.13:4.4.0"},
+    "iceberg": {"4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"},
+}
+"""Name -> Spark version line -> coordinate; an empty line is any. A line without a row has no such jar."""
+
+
+EXCLUDED = ("com.fasterxml.*:*", "org.apache.hadoop:*", "org.apache.logging.log4j:*", "org.apache.parquet:*")
+"""What Spark brings itself, in the value of `spark.jars.excludes`."""
+
+
+def coordinate(name: str) -> str | None:
+    """Return the Maven coordinate of a package for this interpreter's Spark; None where there is none."""
+    import pyspark
+
+    line = ".".join(pyspark.__version__.split(".")[:2])
+    return PACKAGES[name].get(line, PACKAGES[name].get(""))
+
+
+def settings() -> dict[str, str]:
+    """Return the settings with which the first session of a process gets all packages."""
+    found = [one for name in PACKAGES if (one := coordinate(name))]
+    return {"spark.jars.packages": ",".join(found), "spark.jars.excludes": ",".join(EXCLUDED)}
+
+
+def need(*names: str) -> None:
+    """Skip the calling module or test where a package has no jar for this Spark."""
+    for name in names:
+        if coordinate(name) is None:
+            pytest.skip(f"{name} has no release for this Spark", allow_module_level=True)
