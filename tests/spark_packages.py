@@ -1,4 +1,4 @@
-"""What tests need besides Spark: jars by their Maven coordinates, resolved by Spark's own `spark.jars.packages`.
+"""What tests need besides Spark: jars by Maven coordinates, resolved by Spark's `spark.jars.packages`.
 
 A JVM takes jars only when it starts, so a process of tests starts with all of them; which ones a session uses
 is decided by its settings.
