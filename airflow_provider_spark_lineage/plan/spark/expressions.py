@@ -47,7 +47,7 @@ _MASKED = _steps(Kind.TRANSFORMATION, masking=True)
 _AGGREGATED = _steps(Kind.AGGREGATION)
 _COUNTED = _steps(Kind.AGGREGATION, masking=True)
 _TESTED = _steps(Kind.CONDITIONAL)
-_TESTED_VALUE = _VALUE | _TESTED
+_TESTED_AND_TAKEN = _SAME | _TESTED
 _WINDOW = _steps(Kind.WINDOW)
 _FILTER = _steps(Kind.FILTER)
 
@@ -74,7 +74,7 @@ def _cast(tree: Tree, position: int) -> list[Steps]:
 def _case_when(tree: Tree, position: int) -> list[Steps]:
     """WHEN, THEN, WHEN, THEN, ..., and an ELSE if their number is odd."""
     count = _count(tree, position)
-    return [_TESTED if index % 2 == 0 and index + 1 < count else _VALUE for index in range(count)]
+    return [_TESTED if index % 2 == 0 and index + 1 < count else _SAME for index in range(count)]
 
 
 EXPRESSIONS: dict[str, Rule] = {
@@ -87,13 +87,13 @@ EXPRESSIONS: dict[str, Rule] = {
     "With": _all(_SAME),
     "CommonExpressionDef": _all(_SAME),
     "Cast": _cast,
-    # Tests.
-    "If": _first_then(_TESTED, _VALUE),
-    "NullIfResult": _first_then(_TESTED, _VALUE),
+    # Tests, and what they choose among, as it was.
+    "If": _first_then(_TESTED, _SAME),
+    "NullIfResult": _first_then(_TESTED, _SAME),
     "TypedNullLiteral": _all(_NONE),
     "CaseWhen": _case_when,
-    "Coalesce": _all_but_last(_TESTED_VALUE, _VALUE),
-    "NaNvl": _first_then(_TESTED_VALUE, _VALUE),
+    "Coalesce": _all_but_last(_TESTED_AND_TAKEN, _SAME),
+    "NaNvl": _first_then(_TESTED_AND_TAKEN, _SAME),
     # Aggregates; FILTER (WHERE ...) is the second child.
     "AggregateExpression": _first_then(_AGGREGATED, _FILTER),
     "Count": _all(_COUNTED),
@@ -135,7 +135,12 @@ EXPRESSIONS: dict[str, Rule] = {
 }
 """Simple class name -> rule. Everything else, casts and Python UDFs included, transforms its children."""
 
-_DEFAULT = _all(_VALUE)
+
+def _default(tree: Tree, position: int) -> list[Steps]:
+    """Most expressions transform; one that Spark wrote in terms of others (NVL, DECODE) is what these are."""
+    replaced = isinstance(tree[position].get("replacement"), int)
+    return [_SAME if replaced else _VALUE] * _count(tree, position)
+
 
 _VALUE_OF_SUBQUERY: dict[str, Steps] = {"ScalarSubquery": _SAME}
 """How a subquery's column acts on the expression it stands in; a test (IN, EXISTS) transforms."""
@@ -221,7 +226,7 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan]) -> Expre
                         plan = read_plan(value)
                         value_steps = _inside(here, _VALUE_OF_SUBQUERY.get(name, _VALUE))
                         subqueries.extend(Subquery(plan, step, name != "Exists") for step in value_steps)
-            steps = EXPRESSIONS.get(name, _DEFAULT)(nodes, position)
+            steps = EXPRESSIONS.get(name, _default)(nodes, position)
             contexts.extend(_inside(here, step) for step in reversed(steps))
     return Expression(_sorted(uses), tuple(subqueries))
 

@@ -1,4 +1,4 @@
-"""What a condition tests is CONDITIONAL, what it returns a transformation; COALESCE tests and returns."""
+"""What a condition tests is CONDITIONAL, what it chooses stays as it was; COALESCE tests and chooses."""
 
 
 def job(spark, path):
