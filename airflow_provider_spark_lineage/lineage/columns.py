@@ -182,6 +182,7 @@ class _Evaluator:
                 return self._apply(node, inputs, place)
             case Command():
                 place.result.commands.append(node)
+                place.reach.holes.extend([Hole(node.label, node.reason)] if node.reason else ())
                 return {}
             case Assign():
                 columns = place.plan.nodes[node.inputs[0]].output

@@ -118,9 +118,9 @@ def lineage_of(
         made, missing = _outputs(written, target, leaves, write_statistics(about.metrics, number))
         outputs.extend(made)
         gaps.extend(missing)
-    if not outputs:
-        gaps.extend(gap for leaf in leaves.values() for gap in leaf.gaps if inputs or evaluation.writes)
-        gaps.extend(_gap(hole, None) for hole in evaluation.holes if inputs or evaluation.writes)
+    if not outputs and (inputs or evaluation.writes or evaluation.commands):
+        gaps.extend(gap for leaf in leaves.values() for gap in leaf.gaps)
+        gaps.extend(_gap(hole, None) for hole in evaluation.holes)
     emptied, dropped = _changes(evaluation, facts) if about.failure is None else ((), ())
     lineage = Lineage(
         inputs=tuple(inputs),

@@ -210,7 +210,7 @@ class Change(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Command(Node):
-    """Moves no rows; `change` is what becomes of a table.
+    """Moves no rows as far as the plan says; `change` is what becomes of a table.
 
     The table's facts are the `target`-th of class `relation`.
     """
@@ -218,6 +218,8 @@ class Command(Node):
     relation: str = ""
     target: int = 0
     change: Change | None = None
+    reason: str = ""
+    """Why what it does is not known; empty for a command that moves no rows."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,15 +79,24 @@ def test_unknown_leaf_is_a_gap() -> None:
     assert "not known" in evaluation.holes[0].reason
 
 
-def test_unknown_command_that_defines_something_moves_no_rows() -> None:
-    """Spark's commands about definitions are told by their verbs, so a new one is no gap."""
-    evaluation, _ = found(node("AlterTableSetFutureCommand", plan=scan(column("a", 1))))
+def test_command_that_defines_something_moves_no_rows() -> None:
+    """What a view is made of counts where the view is read."""
+    evaluation, _ = found(node("CreateViewCommand", plan=scan(column("a", 1))))
     assert not evaluation.scans
     assert not evaluation.holes
 
 
-def test_unknown_command_that_may_move_rows_is_a_gap() -> None:
-    """A command that names a query is not taken for a mere definition."""
+def test_unknown_command_is_a_gap() -> None:
+    """What a command of a future version does is not guessed from its name."""
+    table = node("ResolvedTable", outputAttributes=[column("a", 1)])
+    for tree in (node("AlterTableSetFutureCommand"), node("AlterTableSetFuture", table)):
+        evaluation, _ = found(tree)
+        assert len(evaluation.commands) == 1
+        assert ["AlterTableSetFuture" in hole.reason for hole in evaluation.holes] == [True]
+
+
+def test_unknown_command_with_a_query_is_a_gap() -> None:
+    """What the query of an unknown command reads is still read."""
     evaluation, _ = found(node("CreateFutureAsSelect", query=scan(column("a", 1))))
     assert evaluation.scans
     assert evaluation.holes

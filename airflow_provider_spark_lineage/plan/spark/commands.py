@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from airflow_provider_spark_lineage.plan.algebra import Assign, Change, Command, Node, Write
 from airflow_provider_spark_lineage.plan.spark.expressions import variable_name
 from airflow_provider_spark_lineage.plan.spark.relational import Row
@@ -12,17 +10,33 @@ from airflow_provider_spark_lineage.plan.spark.tree import trees
 
 
 def _write(step: Step) -> Node:
-    """The input's rows go to the target that was probed as the `target`-th of this class."""
+    """Writes a query's rows."""
+    # What was probed as the `target`-th of this class is where they go.
     return Write(step.inputs, (), step.label, relation=step.name, target=step.target)
 
 
-def _moves_nothing(change: Change | None = None) -> Row:
+def _moves_nothing(what: str, change: Change | None = None) -> Row:
     """A command that moves no rows: what stands below it is not read."""
-    return lambda step: Command((), (), step.label, relation=step.name, target=step.target, change=change)
+
+    def row(step: Step) -> Node:
+        return Command((), (), step.label, relation=step.name, target=step.target, change=change)
+
+    row.__doc__ = what
+    return row
+
+
+def _hidden(reason: str) -> Row:
+    """A command that may move rows, which the plan does not tell."""
+
+    def row(step: Step) -> Node:
+        return Command((), (), step.label, relation=step.name, target=step.target, reason=reason)
+
+    row.__doc__ = f"A gap: {reason}."
+    return row
 
 
 def _assign(step: Step) -> Node:
-    """Each column of the input becomes the value of a variable."""
+    """Sets session variables to a query's columns."""
     variables = tuple(variable_name(tree[0]) for tree in trees(step.fields.get("targetVariables")))
     return Assign(step.inputs, (), step.label, variables=variables)
 
@@ -44,36 +58,226 @@ COMMANDS: dict[str, Row] = {
             "InsertIntoDataSourceCommand",
             "InsertIntoDataSourceDirCommand",
             "InsertIntoHiveDirCommand",
+            "InsertOnlyMerge",
         ),
         _write,
+    ),
+    "SetVariable": _assign,
+    **dict.fromkeys(
+        ("CreateDataSourceTableCommand", "CreateTable", "CreateTableCommand", "ReplaceTable"),
+        _moves_nothing("Makes a table without rows.", Change.EMPTIED),
+    ),
+    **dict.fromkeys(
+        ("TruncateTable", "TruncateTableCommand"),
+        _moves_nothing("Leaves a table without rows.", Change.EMPTIED),
+    ),
+    **dict.fromkeys(
+        ("DropTable", "DropTableCommand"),
+        _moves_nothing("Drops a table.", Change.DROPPED),
+    ),
+    **dict.fromkeys(
+        (
+            "AddPartitions",
+            "AlterTableAddPartitionCommand",
+            "AlterTableDropPartitionCommand",
+            "AlterTableRenameCommand",
+            "AlterTableRenamePartitionCommand",
+            "AlterTableSetLocationCommand",
+            "CreateTableLike",
+            "CreateTableLikeCommand",
+            "DropPartitions",
+            "RecoverPartitions",
+            "RenamePartitions",
+            "RenameTable",
+            "RepairTable",
+            "RepairTableCommand",
+            "SetTableLocation",
+            "TruncatePartition",
+        ),
+        _moves_nothing("Changes which files or which name a table or partition has; rows stay as they are."),
+    ),
+    **dict.fromkeys(
+        (
+            "AddCheckConstraint",
+            "AddColumns",
+            "AddConstraint",
+            "AlterColumn",
+            "AlterColumns",
+            "AlterTableAddColumnsCommand",
+            "AlterTableChangeColumnCommand",
+            "AlterTableChangeColumnCommentsCommand",
+            "AlterTableClusterBy",
+            "AlterTableCollation",
+            "AlterTableSerDePropertiesCommand",
+            "AlterTableSetPropertiesCommand",
+            "AlterTableUnsetPropertiesCommand",
+            "CommentOnTable",
+            "CreateIndex",
+            "DropColumns",
+            "DropConstraint",
+            "DropIndex",
+            "RenameColumn",
+            "ReplaceColumns",
+            "SetTableProperties",
+            "SetTableSerDeProperties",
+            "UnsetTableProperties",
+        ),
+        _moves_nothing("Changes a table's columns, constraints or properties, and no rows."),
+    ),
+    **dict.fromkeys(
+        (
+            "AlterViewAs",
+            "AlterViewAsCommand",
+            "AlterViewSchemaBinding",
+            "AlterViewSchemaBindingCommand",
+            "CreateMetricView",
+            "CreateMetricViewCommand",
+            "CreateTempViewUsing",
+            "CreateView",
+            "CreateViewCommand",
+            "DropTempViewCommand",
+            "DropView",
+            "SetViewProperties",
+            "UnsetViewProperties",
+        ),
+        _moves_nothing("Defines or drops a view: its query counts where the view is read."),
+    ),
+    **dict.fromkeys(
+        (
+            "CloseCursor",
+            "CreateFunction",
+            "CreateFunctionCommand",
+            "CreateSQLFunctionCommand",
+            "CreateUserDefinedFunction",
+            "CreateVariable",
+            "DeclareCursor",
+            "DropFunction",
+            "DropFunctionCommand",
+            "DropVariable",
+            "OpenCursor",
+            "RefreshFunction",
+            "RefreshFunctionCommand",
+        ),
+        _moves_nothing("Defines or drops a function, a variable or a cursor: it counts where it is used."),
+    ),
+    **dict.fromkeys(
+        (
+            "AlterDatabasePropertiesCommand",
+            "AlterDatabaseSetLocationCommand",
+            "CommentOnNamespace",
+            "CreateDatabaseCommand",
+            "CreateNamespace",
+            "DropDatabaseCommand",
+            "DropNamespace",
+            "SetNamespaceCollationCommand",
+            "SetNamespaceLocation",
+            "SetNamespaceProperties",
+            "UnsetNamespacePropertiesCommand",
+        ),
+        _moves_nothing("Defines or drops a database."),
     ),
     **dict.fromkeys(
         (
             "CacheTable",
             "CacheTableAsSelect",
-            "CacheTableCommand",
-            "ExplainCommand",
+            "ClearCacheCommand",
+            "RefreshResource",
+            "RefreshTable",
+            "RefreshTableCommand",
             "UncacheTable",
-            "UncacheTableCommand",
         ),
-        _moves_nothing(),
+        _moves_nothing("Only Spark's own copies of rows: what was cached counts where it is read."),
     ),
     **dict.fromkeys(
-        ("CreateDataSourceTableCommand", "CreateTableCommand", "TruncateTableCommand"),
-        _moves_nothing(Change.EMPTIED),
+        (
+            "AnalyzeColumn",
+            "AnalyzeColumnCommand",
+            "AnalyzePartitionCommand",
+            "AnalyzeTable",
+            "AnalyzeTableCommand",
+            "AnalyzeTables",
+            "AnalyzeTablesCommand",
+        ),
+        _moves_nothing("Statistics for the optimizer."),
     ),
-    "SetVariable": _assign,
-    **dict.fromkeys(("DropTable", "DropTableCommand"), _moves_nothing(Change.DROPPED)),
+    **dict.fromkeys(
+        (
+            "DescribeColumn",
+            "DescribeColumnCommand",
+            "DescribeDatabaseCommand",
+            "DescribeFunction",
+            "DescribeFunctionCommand",
+            "DescribeNamespace",
+            "DescribeProcedureCommand",
+            "DescribeQueryCommand",
+            "DescribeRelation",
+            "DescribeRelationJsonCommand",
+            "DescribeTableCommand",
+            "DescribeTablePartition",
+            "ExplainCommand",
+            "ListArchivesCommand",
+            "ListFilesCommand",
+            "ListJarsCommand",
+            "ShowCatalogsCommand",
+            "ShowCollationsCommand",
+            "ShowColumns",
+            "ShowColumnsCommand",
+            "ShowCreateTable",
+            "ShowCreateTableAsSerdeCommand",
+            "ShowCreateTableCommand",
+            "ShowCurrentNamespaceCommand",
+            "ShowFunctions",
+            "ShowFunctionsCommand",
+            "ShowNamespaces",
+            "ShowNamespacesCommand",
+            "ShowPartitions",
+            "ShowPartitionsCommand",
+            "ShowPartitionsJsonCommand",
+            "ShowProceduresCommand",
+            "ShowTableExtended",
+            "ShowTablePartition",
+            "ShowTableProperties",
+            "ShowTablePropertiesCommand",
+            "ShowTables",
+            "ShowTablesCommand",
+            "ShowTablesExtended",
+            "ShowTablesJsonCommand",
+            "ShowViews",
+            "ShowViewsCommand",
+            "StreamingExplainCommand",
+        ),
+        _moves_nothing("Shows what the catalog or the session holds, or how a query would run."),
+    ),
+    **dict.fromkeys(
+        (
+            "AddArchivesCommand",
+            "AddFilesCommand",
+            "AddJarsCommand",
+            "NoopCommand",
+            "ResetCommand",
+            "SetCatalogAndNamespace",
+            "SetCatalogCommand",
+            "SetCommand",
+            "SetNamespaceCommand",
+            "SetPathCommand",
+        ),
+        _moves_nothing("Changes the session, or nothing."),
+    ),
+    **dict.fromkeys(
+        (
+            "DeleteFromTable",
+            "DeleteFromTableWithFilters",
+            "LoadData",
+            "LoadDataCommand",
+            "MergeIntoTable",
+            "ReplaceData",
+            "UpdateTable",
+            "WriteDelta",
+        ),
+        _hidden("which rows of its table it changes, and from what, is not read"),
+    ),
+    "Call": _hidden("a procedure of a catalog, which reads and writes what its own code says"),
+    "ExternalCommandExecutor": _hidden("its text is run by another system"),
+    "FetchCursor": _hidden("the query of a cursor is recorded as text alone"),
 }
-"""Simple class name -> row. `command_row` knows those that change definitions alone by their names."""
-
-_DEFINES = re.compile(
-    r"(Add|Alter|Analyze|Comment|Create|Declare|Describe|Drop|List|Recover|Refresh|Rename|Repair|Replace|Reset|Set"
-    r"|Show|Truncate|Unset|Use)[A-Z](?!.*(AsSelect|Data\b|Into))\w*"
-)
-"""Spark has some two hundred commands that touch definitions and no rows; their verbs tell them."""
-
-
-def command_row(name: str) -> Row | None:
-    """Return how a command reads that has no row of its own; None for what is no such command."""
-    return _moves_nothing() if _DEFINES.fullmatch(name) else None
+"""Simple class name -> row. A command without one goes to `relational.unknown`: a gap that names it."""

@@ -50,29 +50,53 @@ _TESTED = _steps(Kind.CONDITIONAL)
 _TESTED_AND_TAKEN = _SAME | _TESTED
 _WINDOW = _steps(Kind.WINDOW)
 _FILTER = _steps(Kind.FILTER)
+_SORT = _steps(Kind.SORT)
+
+
+def _name(steps: Steps) -> str:
+    """Say what steps do, as the golden texts print it."""
+    ordered = sorted(steps, key=lambda step: step.kind.order)
+    named = (step.kind.subtype.lower() + (" masking" if step.masking else "") for step in ordered)
+    return " and ".join(named) or "nothing"
 
 
 def _all(steps: Steps) -> Rule:
-    return lambda tree, position: [steps] * _count(tree, position)
+    def rule(tree: Tree, position: int) -> list[Steps]:
+        return [steps] * _count(tree, position)
+
+    rule.__doc__ = f"every child: {_name(steps)}"
+    return rule
 
 
-def _first_then(first: Steps, others: Steps) -> Rule:
-    return lambda tree, position: [first, *[others] * _count(tree, position)][: _count(tree, position)]
+def _first_then(first: Steps, others: Steps, number: int = 1) -> Rule:
+    """The first `number` children act in one way, the others in another."""
+
+    def rule(tree: Tree, position: int) -> list[Steps]:
+        count = _count(tree, position)
+        return [*[first] * number, *[others] * count][:count]
+
+    which = "the first child" if number == 1 else f"the first {number} children"
+    rule.__doc__ = f"{which}: {_name(first)}; the others: {_name(others)}"
+    return rule
 
 
 def _all_but_last(steps: Steps, last: Steps) -> Rule:
-    return lambda tree, position: [*[steps] * (_count(tree, position) - 1), last]
+    def rule(tree: Tree, position: int) -> list[Steps]:
+        return [*[steps] * (_count(tree, position) - 1), last]
+
+    rule.__doc__ = f"the last child: {_name(last)}; the others: {_name(steps)}"
+    return rule
 
 
 def _cast(tree: Tree, position: int) -> list[Steps]:
-    """A cast of a column to its own type changes nothing; Spark puts one into each view."""
+    """the child: identity where the cast is to its own type, as in each view, else transformation"""
     child = tree[position + 1]
     unchanged = "dataType" in child and child["dataType"] == tree[position].get("dataType")
     return [_SAME if unchanged else _VALUE]
 
 
 def _case_when(tree: Tree, position: int) -> list[Steps]:
-    """WHEN, THEN, WHEN, THEN, ..., and an ELSE if their number is odd."""
+    """each WHEN: conditional; each THEN and the ELSE: identity"""
     count = _count(tree, position)
     return [_TESTED if index % 2 == 0 and index + 1 < count else _SAME for index in range(count)]
 
@@ -84,8 +108,57 @@ EXPRESSIONS: dict[str, Rule] = {
     "KnownNullable": _all(_SAME),
     "KnownNotNull": _all(_SAME),
     "NormalizeNaNAndZero": _all(_SAME),
+    "KnownNotContainsNull": _all(_SAME),
+    "KnownFloatingPointNormalized": _all(_SAME),
+    "AssertNotNull": _all(_SAME),
+    "CheckOverflowInTableInsert": _all(_SAME),
+    "UpCast": _all(_SAME),
+    "TryEval": _all(_SAME),
+    "NamedArgumentExpression": _all(_SAME),
+    "PipeExpression": _all(_SAME),
+    "Measure": _all(_SAME),
+    "Collate": _first_then(_SAME, _NONE),
     "With": _all(_SAME),
     "CommonExpressionDef": _all(_SAME),
+    # The body of an SQL function; its arguments stand in the body.
+    "SQLScalarFunction": _all(_SAME),
+    # A Python function that Spark can write as expressions: the function, and those.
+    "TranspiledPythonUDF": _all(_SAME),
+    # What Spark replaces by other expressions when it runs has these as its only child.
+    **dict.fromkeys(
+        (
+            "AssertTrue",
+            "Between",
+            "DatetimeSub",
+            "Decode",
+            "EqualNull",
+            "Extract",
+            "NullIf",
+            "NullIfZero",
+            "Nvl",
+            "Nvl2",
+            "StringTrimBoth",
+            "TryAdd",
+            "TryAesDecrypt",
+            "TryDivide",
+            "TryElementAt",
+            "TryMakeInterval",
+            "TryMakeTimestamp",
+            "TryMakeTimestampFromDateTime",
+            "TryMod",
+            "TryMultiply",
+            "TryParseUrl",
+            "TryReflect",
+            "TrySubtract",
+            "TryToBinary",
+            "TryUrlDecode",
+            "ZeroIfNull",
+        ),
+        _all(_SAME),
+    ),
+    # The type of a column, whatever is in it.
+    "TypeOf": _all(_NONE),
+    "Collation": _all(_NONE),
     "Cast": _cast,
     # Tests, and what they choose among, as it was.
     "If": _first_then(_TESTED, _SAME),
@@ -100,6 +173,14 @@ EXPRESSIONS: dict[str, Rule] = {
     "CountIf": _all(_COUNTED),
     "HyperLogLogPlusPlus": _all(_COUNTED),
     "RegrCount": _all(_COUNTED),
+    # Sketches keep hashes, but for the numbers that a tuple sketch adds up for each key.
+    "CountMinSketchAgg": _all(_COUNTED),
+    "HllSketchAgg": _all(_COUNTED),
+    "ThetaSketchAgg": _all(_COUNTED),
+    "TupleSketchAggDouble": _first_then(_COUNTED, _AGGREGATED),
+    "TupleSketchAggInteger": _first_then(_COUNTED, _AGGREGATED),
+    # The text and its delimiter; WITHIN GROUP (ORDER BY ...) follows.
+    "ListAgg": _first_then(_VALUE, _SORT, number=2),
     "MaxBy": _first_then(_VALUE, _TESTED),
     "MinBy": _first_then(_VALUE, _TESTED),
     "MaxMinByK": _first_then(_VALUE, _TESTED),
@@ -122,6 +203,7 @@ EXPRESSIONS: dict[str, Rule] = {
             "XxHash64",
             "CollationAwareXxHash64",
             "HiveHash",
+            "Hmac",
             "Mask",
         ),
         _all(_MASKED),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Node, Plan
-from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS, command_row
+from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS
 from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, unknown
 from airflow_provider_spark_lineage.plan.spark.step import Step
 from airflow_provider_spark_lineage.plan.spark.tree import is_plan, simple_name
@@ -51,9 +51,10 @@ class _PlanReader:
                 input_outputs=tuple(nodes[index].output for index in inputs),
                 read_plan=self.read,
                 target=targets[position],
+                root=position == 0,
                 above=tree[position - 1] if position and tree[position - 1]["num-children"] else {},
             )
-            nodes.append((ROWS.get(name) or command_row(name) or unknown)(step))
+            nodes.append(ROWS.get(name, unknown)(step))
             pending.append(len(nodes) - 1)
         return Plan(tuple(nodes), definitions)
 

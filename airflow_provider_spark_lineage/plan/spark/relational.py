@@ -11,6 +11,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Apply,
     Attribute,
     Combine,
+    Command,
     Constant,
     Derive,
     Kind,
@@ -30,6 +31,7 @@ from airflow_provider_spark_lineage.plan.spark.tree import (
 )
 
 Row = Callable[[Step], Node]
+"""How a node reads; its docstring says it for a person, and `docs/coverage.md` prints it."""
 
 Tree = list[dict[str, Any]]
 
@@ -45,6 +47,7 @@ def _scan(*fields: str) -> Row:
         hidden = frozenset(column.id for column in output if _is_hidden(column))
         return Scan(step.inputs, output, step.label, relation=step.name, hidden=hidden)
 
+    row.__doc__ = "Rows from outside."
     return row
 
 
@@ -53,8 +56,29 @@ def _is_hidden(column: Attribute) -> bool:
     return column.name == "_metadata" and column.type.startswith("struct<file_path:")
 
 
-def _constant(step: Step) -> Node:
-    return Constant(step.inputs, step.attributes("output"), step.label)
+def _constant(field: str = "output") -> Row:
+    """Rows that depend on no dataset, with the columns that `field` lists."""
+
+    def row(step: Step) -> Node:
+        return Constant((), step.attributes(field), step.label)
+
+    row.__doc__ = "Rows that depend on no dataset."
+    return row
+
+
+def _argument(step: Step) -> Node:
+    """What a command acts on: no rows."""
+    return Constant((), (), step.label)
+
+
+def _hidden(reason: str) -> Row:
+    """Rows whose origin Spark's plan does not say."""
+
+    def row(step: Step) -> Node:
+        return Opaque((), step.attributes("output"), step.label, reason)
+
+    row.__doc__ = f"A gap: {reason}."
+    return row
 
 
 def _opaque(*fields: str) -> Row:
@@ -69,6 +93,7 @@ def _opaque(*fields: str) -> Row:
             keys += tuple((Kind.GROUP_BY, same(column)) for column in step.output(side)[:count])
         return Opaque(step.inputs, output, step.label, "taken from every input column", keys)
 
+    row.__doc__ = "Code over whole rows: every column is taken from every input column, and a gap says so."
     return row
 
 
@@ -92,15 +117,83 @@ def _pass(kind: Kind | None = None, *fields: str) -> Row:
         influences = step.influences(kind, *fields) if kind else ()
         return Derive(step.inputs, step.output(), step.label, influences=influences)
 
+    acts = f"; {kind.subtype} by its {' and '.join(fields)}" if kind else ""
+    row.__doc__ = f"Columns pass through{acts}."
     return row
 
 
+def _beside(step: Step) -> Node:
+    """The columns of all inputs, side by side."""
+    return Derive(step.inputs, step.all_outputs, step.label)
+
+
+def _last(step: Step) -> Node:
+    """The rows of the last input; the others were run before."""
+    last = step.inputs[-1:]
+    return Derive(last, step.input_outputs[-1] if last else (), step.label)
+
+
+def _typed_filter(step: Step) -> Node:
+    """Columns pass through; FILTER by every column, which a function over whole rows reads."""
+    influences = ((Kind.FILTER, everything(step.output())),)
+    return Derive(step.inputs, step.output(), step.label, influences=influences)
+
+
+def _append_columns(step: Step) -> Node:
+    """Columns pass through; code over whole rows adds further ones, and a gap says so."""
+    made = step.attributes("serializer")
+    columns: Columns = {column.id: (everything(step.output()),) for column in made}
+    reason = "further columns are taken from every input column"
+    return Derive(step.inputs, (*step.output(), *made), step.label, columns, reason=reason)
+
+
+def _bin_by(step: Step) -> Node:
+    """A row becomes one for each bin of time that it touches; some columns are shared out among them."""
+    span = step.attributes("rangeStart") + step.attributes("rangeEnd")
+    shared = dict(
+        zip(
+            (column.id for column in step.attributes("distributeColumns")),
+            step.attributes("scaledDistributeColumns"),
+            strict=False,
+        )
+    )
+    kept = step.output()
+    made = step.attributes("appendedAttributes")
+    columns: Columns = {column.id: (everything(span),) for column in made}
+    for column in kept:
+        if column.id in shared:
+            columns[shared[column.id].id] = (everything((column, *span)),)
+    output = (*(shared.get(column.id, column) for column in kept), *made)
+    return Derive(step.inputs, output, step.label, columns, ((Kind.FILTER, everything(span)),))
+
+
+def _python_udfs(step: Step) -> Node:
+    """Columns pass through; each further one is what a Python function gives of its arguments."""
+    made = step.attributes("resultAttrs")
+    columns: Columns = {
+        column.id: (step.read(tree),)
+        for column, tree in zip(made, trees(step.fields.get("udfs")), strict=False)
+    }
+    return Derive(step.inputs, (*step.output(), *made), step.label, columns)
+
+
+def _python_udtf(step: Step) -> Node:
+    """Some columns pass through; a Python table function gives the others and the number of rows."""
+    made = step.attributes("resultAttrs")
+    used = step.expression("udtf")
+    columns: Columns = {column.id: (used,) for column in made}
+    output = (*step.attributes("requiredChildOutput"), *made)
+    return Derive(step.inputs, output, step.label, columns, ((Kind.FILTER, used),))
+
+
 def _project(step: Step) -> Node:
+    """Columns are what the query computes."""
     output, columns = step.named("projectList")
     return Derive(step.inputs, output, step.label, columns=columns)
 
 
 def _aggregate(step: Step) -> Node:
+    """Columns are what the query computes; GROUP_BY the keys."""
     output, columns = step.named("aggregateExpressions")
     # Spark aggregates twice for a pivot: first with the pivot column as one more key, which decides
     # no rows in the end. The second repeats the other keys.
@@ -114,20 +207,25 @@ def _aggregate(step: Step) -> Node:
 
 
 def _distinct(step: Step) -> Node:
+    """Columns pass through; GROUP_BY all of them."""
     influences = tuple((Kind.GROUP_BY, same(column)) for column in step.output())
     return Derive(step.inputs, step.output(), step.label, influences=influences)
 
 
 def _window(step: Step) -> Node:
+    """Columns pass through; each further one is a function over a window."""
     made, columns = step.named("windowExpressions")
     return Derive(step.inputs, (*step.output(), *made), step.label, columns=columns)
 
 
 def _join(step: Step) -> Node:
+    """The columns of both sides, or of the left one; JOIN by what is compared."""
     join_type = step.fields.get("joinType")
     name = simple_name(str(join_type.get("object") or join_type.get("product-class"))) if join_type else ""
     output = step.output() if name in ("LeftSemi", "LeftAnti") else step.all_outputs
-    influences = step.influences(Kind.JOIN, "condition", "asOfCondition", "orderExpression")
+    influences = step.influences(
+        Kind.JOIN, "condition", "asOfCondition", "orderExpression", "rankingExpression"
+    )
     columns: Columns = {}
     if join_type and name == "ExistenceJoin":
         # Its one further column says whether the other side had a match.
@@ -210,17 +308,30 @@ def _expand(step: Step) -> Node:
 
 
 def _combine(*, valued: int = -1, compared: bool = False) -> Row:
-    return lambda step: Combine(step.inputs, step.output(), step.label, valued=valued, compared=compared)
+    def row(step: Step) -> Node:
+        return Combine(step.inputs, step.output(), step.label, valued=valued, compared=compared)
+
+    row.__doc__ = (
+        "Values of the first input; JOIN by every column of all inputs."
+        if compared
+        else "Rows of all inputs, column by column."
+    )
+    return row
 
 
 def _reference(field: str) -> Row:
     """Rows of the definition whose id stands in `field`."""
-    return lambda step: Reference(
-        step.inputs, step.attributes("output"), step.label, definition=int(step.fields.get(field, -1))
-    )
+
+    def row(step: Step) -> Node:
+        definition = int(step.fields.get(field, -1))
+        return Reference(step.inputs, step.attributes("output"), step.label, definition=definition)
+
+    row.__doc__ = "The rows of a CTE's definition."
+    return row
 
 
 def _loop(step: Step) -> Node:
+    """A recursive CTE: what its recursion makes of its own rows, until nothing changes."""
     plan = step.read_plan(step.fields[RECURSION]) if RECURSION in step.fields else None
     definition = int(step.fields.get("id", -1))
     ids = step.fields.get("outputAttrIds")
@@ -236,7 +347,10 @@ def _loop(step: Step) -> Node:
 
 
 def unknown(step: Step) -> Node:
-    """Carry columns through a class that has no row, and compute what it names; the gap says so."""
+    """Carry columns through a class that has no row, and compute what it names; the gap says so.
+
+    At the top of a plan, with no rows below, it is a command as far as anybody can tell.
+    """
     known = {column.id for column in step.all_outputs}
     made = []
     columns: Columns = {}
@@ -252,6 +366,9 @@ def unknown(step: Step) -> Node:
                 if simple_name(tree[0]["class"]) == "Alias"
                 else (everything(step.all_outputs),)
             )
+    if step.root and not step.all_outputs:
+        reason = f"{step.name} is not known: what it reads or writes is not recorded"
+        return Command((), tuple(made), step.label, relation=step.name, target=step.target, reason=reason)
     if not step.inputs:
         reason = f"{step.name} is not known: where its rows come from is not recorded"
         return Opaque((), tuple(made), step.label, reason=reason)
@@ -265,12 +382,30 @@ NODES: dict[str, Row] = {
     "HiveTableRelation": _scan("dataCols", "partitionCols"),
     "DataSourceV2Relation": _scan("output"),
     "DataSourceV2ScanRelation": _scan("output"),
-    "LocalRelation": _constant,
-    "OneRowRelation": _constant,
-    "Range": _constant,
-    "CommandResult": _constant,
+    "LocalRelation": _constant(),
+    "OneRowRelation": _constant(),
+    "Range": _constant(),
+    "CommandResult": _constant(),
+    "ResolvedInlineTable": _constant(),
+    "PythonWorkerLogs": _constant("jsonAttr"),
+    "Transpose": _hidden("Spark ran the query when it analyzed this one, and keeps only its rows"),
+    "InMemoryRelation": _hidden("read from Spark's cache; what was cached is in the analyzed plan alone"),
+    "MemoryPlan": _hidden("rows that a streaming query left in memory"),
     "LogicalRDD": _scan("output"),
     "ExternalRDD": _scan("outputObjAttr"),
+    **dict.fromkeys(
+        (
+            "ResolvedIdentifier",
+            "ResolvedNamespace",
+            "ResolvedNonPersistentFunc",
+            "ResolvedPersistentFunc",
+            "ResolvedPersistentView",
+            "ResolvedProcedure",
+            "ResolvedTable",
+            "ResolvedTempView",
+        ),
+        _argument,
+    ),
     # One input.
     "Project": _project,
     "Filter": _pass(Kind.FILTER, "condition"),
@@ -283,6 +418,14 @@ NODES: dict[str, Row] = {
     "Generate": _generate,
     "Expand": _expand,
     "AttachDistributedSequence": _numbered,
+    "TypedFilter": _typed_filter,
+    "AppendColumns": _append_columns,
+    "BinBy": _bin_by,
+    # Only optimized plans have these.
+    "ArrowEvalPython": _python_udfs,
+    "BatchEvalPython": _python_udfs,
+    "ArrowEvalPythonUDTF": _python_udtf,
+    "BatchEvalPythonUDTF": _python_udtf,
     **dict.fromkeys(
         (
             "SubqueryAlias",
@@ -292,19 +435,20 @@ NODES: dict[str, Row] = {
             "Subquery",
             "GlobalLimit",
             "LocalLimit",
-            "Limit",
+            "LimitAll",
             "Tail",
             "Offset",
-            "LimitAndOffset",
             "Sample",
             "Repartition",
             "RepartitionByExpression",
             "RebalancePartitions",
             "ResolvedHint",
-            "UnresolvedHint",
             "CollectMetrics",
             "WriteFiles",
             "EventTimeWatermark",
+            "UpdateEventTimeWatermarkColumn",
+            "WindowGroupLimit",
+            "ResolvedMetricView",
             "DataFrameDropColumns",
             "ReturnAnswer",
             "PipeOperator",
@@ -315,8 +459,12 @@ NODES: dict[str, Row] = {
     # Several inputs.
     "Join": _join,
     "AsOfJoin": _join,
+    "NearestByJoin": _join,
     "LateralJoin": _lateral_join,
+    "Zip": _beside,
+    "MultiResult": _last,
     "Union": _combine(),
+    "SequentialStreamingUnion": _combine(),
     "Intersect": _combine(valued=1, compared=True),
     "Except": _combine(valued=1, compared=True),
     "CTERelationRef": _reference("cteId"),
@@ -332,12 +480,23 @@ NODES: dict[str, Row] = {
             "FlatMapGroupsInArrow",
             "FlatMapCoGroupsInPandas",
             "FlatMapCoGroupsInArrow",
-            "MapPartitionsInR",
+            "FlatMapGroupsInPandasWithState",
             "FlatMapGroupsInR",
+            "FlatMapGroupsInRWithArrow",
+            "MapPartitionsInR",
+            "MapPartitionsInRWithArrow",
+            "TransformWithStateInPandas",
             "TransformWithStateInPySpark",
             "ScriptTransformation",
+            # Functions over objects: the typed API of Scala and Java.
+            "CoGroup",
+            "FlatMapGroupsWithState",
+            "MapElements",
+            "MapGroups",
+            "MapPartitions",
+            "TransformWithState",
         ),
-        _opaque("output", "outputAttrs"),
+        _opaque("output", "outputAttrs", "outputObjAttr"),
     ),
     "SerializeFromObject": _opaque("serializer"),
     "DeserializeToObject": _deserialize,

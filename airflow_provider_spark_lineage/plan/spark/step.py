@@ -40,6 +40,9 @@ class Step:
     above: dict[str, Any]
     """The fields of the node that this one is the first input of; empty for the root."""
 
+    root: bool = False
+    """Nothing stands above it."""
+
     def output(self, index: int = 0) -> tuple[Attribute, ...]:
         """Return the columns of one input; none when there is no such input."""
         return self.input_outputs[index] if index < len(self.input_outputs) else ()

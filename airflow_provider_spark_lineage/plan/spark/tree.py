@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Attribute
@@ -13,7 +14,86 @@ _SIMPLE_TYPES = {
     "byte": "tinyint",
 }
 
-_NO_PLANS = (".expressions.", ".plans.physical.")
+_EXPRESSION_PACKAGES = (".expressions.", ".plans.physical.")
+"""How rows are partitioned is an expression by its content, and its classes stand among the plans."""
+
+_EXPRESSIONS_ELSEWHERE = frozenset(
+    {
+        # org.apache.spark.sql.catalyst.analysis, but for those that begin with Unresolved
+        "CdcAssertCommitTimestampNotNull",
+        "ExpressionWithUnresolvedIdentifier",
+        "GetColumnByOrdinal",
+        "GetViewColumnByNameAndOrdinal",
+        "LazyExpression",
+        "MultiAlias",
+        "NamedParameter",
+        "PosParameter",
+        "ResolvedFieldName",
+        "ResolvedFieldPosition",
+        "ResolvedPartitionSpec",
+        "ResolvedStar",
+        "SQLFunctionExpression",
+        "SQLScalarFunction",
+        "TempResolvedColumn",
+        # org.apache.spark.sql.catalyst.plans.logical
+        "AlterColumnSpec",
+        "Assignment",
+        "ColumnDefinition",
+        "DefaultValueExpression",
+        "DeleteAction",
+        "GeneratedColumnExpression",
+        "InsertAction",
+        "InsertReplaceOn",
+        "InsertReplaceUsing",
+        "InsertReplaceWhere",
+        "InsertStarAction",
+        "MergeRows$Discard",
+        "MergeRows$Keep",
+        "MergeRows$Split",
+        "OptionList",
+        "QualifiedColType",
+        "UpdateAction",
+        "UpdateStarAction",
+        # optimizer, execution, ml, hive
+        "CollectFrequentItems",
+        "ColumnNodeExpression",
+        "ComplexTypedAggregateExpression",
+        "HiveGenericUDF",
+        "HiveGenericUDTF",
+        "HiveSimpleUDF",
+        "HiveUDAFFunction",
+        "InSubqueryExec",
+        "NormalizeNaNAndZero",
+        "ScalaAggregator",
+        "ScalaUDAF",
+        "ScalarCastHelper",
+        "ScalarSubquery",
+        "ScalarSubqueryReference",
+        "SimpleTypedAggregateExpression",
+        "SummaryBuilderImpl$MetricsAggregate",
+        # Delta Lake, Iceberg
+        "CheckDeltaInvariant",
+        "CheckOverflowInTableWrite",
+        "ConditionalIncrementMetric",
+        "DeletedRecordCountsHistogramUtils$DeletedRecordCountsHistogramAgg",
+        "DeltaMergeAction",
+        "DeltaMergeIntoMatchedDeleteClause",
+        "DeltaMergeIntoMatchedUpdateClause",
+        "DeltaMergeIntoNotMatchedBySourceDeleteClause",
+        "DeltaMergeIntoNotMatchedBySourceUpdateClause",
+        "DeltaMergeIntoNotMatchedInsertClause",
+        "FileSizeHistogramUtils$FileSizeHistogramAgg",
+        "GenerateIdentityValues",
+        "IncrementMetric",
+        "MaxVariantStats",
+        "MinVariantStats",
+        "ThetaSketchAgg",
+    }
+)
+"""Simple names of expressions whose package does not tell them from plans."""
+
+_PLANS_ELSEWHERE = frozenset({"PipeOperator"})
+"""And of its plan nodes that stand among the expressions."""
 
 
 def simple_name(class_name: str) -> str:
@@ -28,15 +108,21 @@ def is_tree(value: Any) -> bool:
 
 def is_expression(value: Any) -> bool:
     """Say whether a JSON value is the tree of an expression, not of a plan."""
-    return is_tree(value) and ".expressions." in value[0]["class"]
+    return is_tree(value) and names_expression(value[0]["class"])
 
 
 def is_plan(value: Any) -> bool:
-    """Say whether a JSON value is the tree of a whole plan.
+    """Say whether a JSON value is the tree of a whole plan."""
+    return is_tree(value) and not names_expression(value[0]["class"])
 
-    How rows are partitioned is an expression by its content, and its classes stand among the plans.
-    """
-    return is_tree(value) and not any(part in value[0]["class"] for part in _NO_PLANS)
+
+@cache
+def names_expression(class_name: str) -> bool:
+    """Say whether a class is one of an expression: by its package, or by its name."""
+    name = simple_name(class_name)
+    if any(package in class_name for package in _EXPRESSION_PACKAGES):
+        return name not in _PLANS_ELSEWHERE
+    return name in _EXPRESSIONS_ELSEWHERE
 
 
 def trees(value: Any) -> list[list[dict[str, Any]]]:

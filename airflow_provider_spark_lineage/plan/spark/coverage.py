@@ -1,0 +1,191 @@
+"""Classes of Spark that have no row in `NODES`, `COMMANDS` or `EXPRESSIONS`, each with the reason.
+
+Data alone, by class name; `*` stands for any letters. A class that comes here against the reason is a gap
+that names it, as any class without a row is. `docs/coverage.md` is made of this and the tables of rows.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+Reasons = dict[str, tuple[str, ...]]
+
+OPAQUE_PLANS: Reasons = {
+    "Code of another process over whole rows: the plan's JSON leaves its columns out.": (
+        "MapPartitionsExternalUDF",
+    ),
+    "A stream, or where one is written: only batches are read.": (
+        "StreamingDataSourceV2Relation",
+        "StreamingDataSourceV2ScanRelation",
+        "StreamingExecutionRelation",
+        "StreamingRelation",
+        "StreamingRelationV2",
+        "WriteToContinuousDataSource",
+        "WriteToDataSourceV2",
+        "WriteToMicroBatchDataSource",
+        "WriteToMicroBatchDataSourceV1",
+        "WriteToStream",
+        "WriteToStreamStatement",
+    ),
+    "Row-level writes that are rewritten into a join of the table's old rows and the new ones.": (
+        "MergeRows",
+    ),
+}
+"""Plan classes that are gaps where they stand."""
+
+ABSENT_PLANS: Reasons = {
+    "What the parser makes of names and clauses; analysis resolves it, or the query fails.": (
+        "CurrentNamespace",
+        "ExecuteImmediateQuery",
+        "GeneralParameterizedQuery",
+        "InsertIntoDir",
+        "InsertIntoStatement",
+        "NameParameterizedQuery",
+        "NamedStreamingRelation",
+        "Pivot",
+        "PlanWithUnresolvedIdentifier",
+        "PosParameterizedQuery",
+        "RelationChanges",
+        "RelationTimeTravel",
+        "Unpivot",
+        "Unresolved*",
+        "WithWindowDefinition",
+    ),
+    "Stands for a table, view or function while analysis looks it up.": (
+        "MetricViewPlaceholder",
+        "SQLTableFunction",
+        "TemporaryViewRelation",
+        "V2ChangelogReference",
+        "V2TableReference",
+    ),
+    "Statements of SQL scripts: Spark interprets them, and runs each query and command on its own.": (
+        "CompoundBody",
+        "ErrorCondition",
+        "ExceptionHandler",
+        "ForStatement",
+        "IfElseStatement",
+        "IterateStatement",
+        "LeaveStatement",
+        "LoopStatement",
+        "RepeatStatement",
+        "SearchedCaseStatement",
+        "SimpleCaseStatement",
+        "SingleStatement",
+        "WhileStatement",
+    ),
+    "Statements of declarative pipelines: the pipeline runs queries of its own.": (
+        "AutoCdcInto",
+        "CreateFlowCommand",
+        "CreateMaterializedViewAsSelect",
+        "CreateStreamingTable",
+        "CreateStreamingTableAsSelect",
+        "CreateStreamingTableAutoCdc",
+    ),
+    "Made by the optimizer for itself, and gone when it has finished.": (
+        "AppendColumnsWithObject",
+        "DomainJoin",
+        "NonGroupingAggregateReference",
+        "OrderedJoin",
+        "ScanBuilderHolder",
+    ),
+    "Made while a query runs.": ("EmptyRelation", "LogicalQueryStage", "OffsetHolder"),
+    "Holds expressions for a converter of objects; no query has it.": ("DummyExpressionHolder",),
+}
+"""Plan classes that never stand in the plan of a query that ran."""
+
+ABSENT_EXPRESSIONS: Reasons = {
+    "What the parser makes of names and clauses; analysis resolves it, or the query fails.": (
+        "Cube",
+        "ExpressionWithUnresolvedIdentifier",
+        "GetColumnByOrdinal",
+        "GetViewColumnByNameAndOrdinal",
+        "GroupingSets",
+        "LateralColumnAliasReference",
+        "LazyExpression",
+        "MultiAlias",
+        "NamePlaceholder",
+        "NamedParameter",
+        "PosParameter",
+        "ResolvedStar",
+        "Rollup",
+        "SQLFunctionExpression",
+        "SemiStructuredExtract",
+        "TempResolvedColumn",
+        "Unresolved*",
+    ),
+    "Replaced by other expressions when the query is analyzed.": (
+        "CursorReference",
+        "GeneratorOuter",
+        "GroupingID",
+        "Grouping",
+        "OuterScopeReference",
+        "RegrReplacement",
+        "SessionWindow",
+        "TimeWindow",
+        "TranspiledUDFParameter",
+        "WindowTime",
+    ),
+    "Arguments of commands.": (
+        "AlterColumnSpec",
+        "CheckConstraint",
+        "ColumnDefinition",
+        "DefaultValueExpression",
+        "ForeignKeyConstraint",
+        "GeneratedColumnExpression",
+        "InsertReplaceOn",
+        "InsertReplaceUsing",
+        "InsertReplaceWhere",
+        "InsertStarAction",
+        "OptionList",
+        "PrimaryKeyConstraint",
+        "QualifiedColType",
+        "ResolvedFieldName",
+        "ResolvedFieldPosition",
+        "ResolvedPartitionSpec",
+        "UniqueConstraint",
+        "UpdateStarAction",
+    ),
+    "Made by the optimizer, or while a query runs.": (
+        "ApproxCountDistinctForIntervals",
+        "BloomFilterAggregate",
+        "BloomFilterMightContain",
+        "DecimalAddNoOverflowCheck",
+        "DecimalDivideWithOverflowCheck",
+        "DecimalSubtractNoOverflowCheck",
+        "DirectShufflePartitionID",
+        "DynamicPruningExpression",
+        "DynamicPruningSubquery",
+        "Empty2Null",
+        "ExpressionProxy",
+        "InSet",
+        "InSubqueryExec",
+        "MultiCommutativeOp",
+        "MultiGetJsonObject",
+        "ReplicateRows",
+        "ScalarCastHelper",
+        "ScalarSubqueryReference",
+        "SortPrefix",
+        "UnscaledValue",
+        "V2Aggregator",
+    ),
+    "How rows are partitioned, which changes no value.": (
+        "Coalesced*HashPartitioning",
+        "HashPartitioning",
+        "KeyGroupedPartitioning",
+        "KeyedPartitioning",
+        "NullAwareHashPartitioning",
+        "PartitioningCollection",
+        "RangePartitioning",
+        "ShufflePartitionIdPassThrough",
+    ),
+    "Only in what is shown to a person.": ("PrettyAttribute", "PrettyPythonUDF"),
+}
+"""Expression classes that never stand in the plan of a query that ran."""
+
+
+def reason_of(name: str, reasons: Reasons) -> str:
+    """Return why a class has no row; empty when the table does not speak of it."""
+    for reason, patterns in reasons.items():
+        if any(fnmatchcase(name, pattern) for pattern in patterns):
+            return reason
+    return ""

@@ -1,0 +1,153 @@
+"""Lists the plan nodes, commands and expressions that a Spark distribution has, from its jars.
+
+    python tools/spark_classes.py JARS_FOLDER [LIBRARY.jar...] [JARS_FOLDER...]
+
+writes `tests/plan/classes/spark-<major>.<minor>.txt` for each folder (`<pyspark>/jars`), and
+`<library>.txt` for each jar of a library, whose classes extend those of the folder before it. What is new
+in a Spark version shows in the file's difference, and `tests/plan/test_coverage.py` fails until each class
+has its row. Reads class files as the JVM specification describes them (chapter 4), without a JVM.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import sys
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PLACE = Path(__file__).resolve().parents[1] / "tests" / "plan" / "classes"
+
+LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
+KINDS = {
+    "command": LOGICAL + "Command",
+    "node": LOGICAL + "LogicalPlan",
+    "expression": "org.apache.spark.sql.catalyst.expressions.Expression",
+}
+"""What a class is by the first of these that it is below."""
+
+_INTERFACE, _ABSTRACT = 0x0200, 0x0400
+
+_UTF8, _CLASS = 1, 7
+_SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
+"""Tag of a constant -> bytes after the tag, of those that name no class."""
+
+_TWO_SLOTS = frozenset({5, 6})
+"""Long and double take two entries of the constant pool (JVMS 4.4.5)."""
+
+
+@dataclass(frozen=True)
+class ClassFile:
+    """What a class file says of its place among classes."""
+
+    name: str
+    parents: tuple[str, ...]
+    concrete: bool
+
+
+def read_class(data: bytes) -> ClassFile:
+    """Read name, superclass and interfaces of a class file."""
+    texts: dict[int, str] = {}
+    classes: dict[int, int] = {}
+    (count,) = struct.unpack_from(">H", data, 8)
+    at, index = 10, 1
+    while index < count:
+        tag = data[at]
+        at += 1
+        if tag == _UTF8:
+            (length,) = struct.unpack_from(">H", data, at)
+            texts[index] = data[at + 2 : at + 2 + length].decode("utf-8", "replace")
+            at += 2 + length
+        elif tag == _CLASS:
+            (classes[index],) = struct.unpack_from(">H", data, at)
+            at += 2
+        else:
+            at += _SIZES[tag]
+        index += 2 if tag in _TWO_SLOTS else 1
+    flags, this, parent, interfaces = struct.unpack_from(">HHHH", data, at)
+    above = (parent, *struct.unpack_from(f">{interfaces}H", data, at + 8))
+
+    def name(index: int) -> str:
+        return texts[classes[index]].replace("/", ".")
+
+    return ClassFile(
+        name(this), tuple(name(one) for one in above if one), not flags & (_INTERFACE | _ABSTRACT)
+    )
+
+
+def class_files(jar: Path) -> Iterator[ClassFile]:
+    """Yield every class of a jar."""
+    with zipfile.ZipFile(jar) as archive:
+        for name in archive.namelist():
+            if name.endswith(".class") and not name.startswith("META-INF/"):
+                yield read_class(archive.read(name))
+
+
+def below(found: dict[str, ClassFile], root: str) -> set[str]:
+    """Return every class below one, however far."""
+    children = defaultdict(list)
+    for one in found.values():
+        for parent in one.parents:
+            children[parent].append(one.name)
+    reached: set[str] = set()
+    waiting = [root]
+    while waiting:
+        for name in children[waiting.pop()]:
+            if name not in reached:
+                reached.add(name)
+                waiting.append(name)
+    return reached
+
+
+def listing(folder: Path, library: Path | None = None) -> dict[tuple[str, str], list[str]]:
+    """Return (kind, package) -> simple names of what Spark, or a library, can make instances of."""
+    found = {one.name: one for jar in sorted(folder.glob("spark-*.jar")) for one in class_files(jar)}
+    of_spark = set(found)
+    if library:
+        found.update((one.name, one) for one in class_files(library))
+    listed: dict[tuple[str, str], list[str]] = defaultdict(list)
+    seen: set[str] = set()
+    for kind, root in KINDS.items():
+        for name in sorted(below(found, root) - seen):
+            seen.add(name)
+            package, _, simple = name.rpartition(".")
+            # No plan's JSON shows an anonymous class that anybody could name a row for.
+            if library and name in of_spark:
+                continue
+            if found[name].concrete and "$anon$" not in simple:
+                listed[kind, package].append(simple.rstrip("$"))
+    return listed
+
+
+def name_of(folder: Path) -> str:
+    """Return Spark's major and minor version by the name of the jar that every distribution has."""
+    (jar,) = folder.glob("spark-catalyst_*.jar")
+    match = re.search(r"-(\d+\.\d+)\.[^-]*\.jar$", jar.name)
+    assert match is not None, jar.name
+    return f"spark-{match[1]}"
+
+
+def main(arguments: list[str]) -> int:
+    folder = Path()
+    for argument in map(Path, arguments):
+        folder = argument if argument.is_dir() else folder
+        library = None if argument.is_dir() else argument
+        listed = listing(folder, library)
+        parts = [
+            f"[{kind} {package}]\n" + "\n".join(names) for (kind, package), names in sorted(listed.items())
+        ]
+        target = PLACE / f"{library.stem if library else name_of(folder)}.txt"
+        target.parent.mkdir(exist_ok=True)
+        target.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        counts = {
+            kind: sum(len(names) for (one, _), names in listed.items() if one == kind) for kind in KINDS
+        }
+        print(target.name, counts)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
