@@ -29,7 +29,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Statistics,
 )
 from airflow_provider_spark_lineage.lineage.statistics import Metrics, scan_statistics, write_statistics
-from airflow_provider_spark_lineage.plan.algebra import VARIABLE, Change, Plan, Scan
+from airflow_provider_spark_lineage.plan.algebra import VARIABLE, Change, Plan, Scan, Write
 from airflow_provider_spark_lineage.sources import identify, keeps_nothing, names_of_table, stored_name
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Symlink
 
@@ -47,6 +47,10 @@ _MODES = {
     "overwritepartitionsdynamic": Mode.OVERWRITE,
     "createtableasselect": Mode.CREATE,
     "replacetableasselect": Mode.OVERWRITE,
+    # UPDATE, DELETE and MERGE give a table its rows anew.
+    "replacedata": Mode.OVERWRITE,
+    "writedelta": Mode.OVERWRITE,
+    "deletefromtable": Mode.OVERWRITE,
 }
 """What a probed mode means, in lower case."""
 
@@ -186,7 +190,7 @@ def _outputs(
                 statistics=statistics,
                 edges=tuple(sorted(edges, key=lambda edge: edge.order)),
                 inputs=tuple(fed),
-                partial=_is_partial(target),
+                partial=_is_partial(written.write, target),
             )
         )
         gaps.extend(Gap(gap.where, gap.reason, identity.id) for leaf in fed_by for gap in leaf.gaps)
@@ -240,10 +244,9 @@ def _mode(target: Facts) -> Mode:
     return _MODES.get(str(target.get("mode") or target.get("overwrite")).lower(), Mode.APPEND)
 
 
-def _is_partial(target: Facts) -> bool:
-    """Say whether an overwrite leaves partitions that were there before."""
-    partial_class = str(target.get("mode")) in ("OverwriteByExpression", "OverwritePartitionsDynamic")
-    return bool(target.get("static_partitions") or target.get("dynamic_partitions") or partial_class)
+def _is_partial(write: Write, target: Facts) -> bool:
+    """Say whether an overwrite leaves rows that were there before."""
+    return bool(write.partial or target.get("static_partitions") or target.get("dynamic_partitions"))
 
 
 def _gap(hole: Hole, output: DatasetId | None) -> Gap:

@@ -235,6 +235,8 @@ class Write(Node):
 
     relation: str = ""
     target: int = 0
+    partial: bool = False
+    """An overwrite of some of the rows: others stay."""
 
 
 @dataclass(frozen=True, eq=False)

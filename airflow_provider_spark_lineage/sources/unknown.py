@@ -34,6 +34,23 @@ PROBES = (
         Probe(
             node=node,
             target=True,
+            accessors={
+                "v2_table": f"{table}.table.name",
+                "v2_catalog": f"{table}.catalog?.name",
+                "provider": f"{table}.table.getClass.getName",
+                "mode": "getClass.getSimpleName",
+            },
+        )
+        for node, table in (
+            ("ReplaceData", "originalTable"),
+            ("WriteDelta", "originalTable"),
+            ("DeleteFromTable", "collectLeaves.head"),
+        )
+    ),
+    *(
+        Probe(
+            node=node,
+            target=True,
             accessors={"schema": "query.schema.json", "mode": "getClass.getSimpleName"},
         )
         for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")

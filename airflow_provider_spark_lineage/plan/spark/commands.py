@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from airflow_provider_spark_lineage.plan.algebra import Assign, Change, Command, Node, Write
+from airflow_provider_spark_lineage.plan.algebra import Assign, Change, Command, Derive, Kind, Node, Write
 from airflow_provider_spark_lineage.plan.spark.expressions import variable_name
 from airflow_provider_spark_lineage.plan.spark.relational import Row
+from airflow_provider_spark_lineage.plan.spark.row_level import ROW_LEVEL, condition_of
 from airflow_provider_spark_lineage.plan.spark.step import Step
 from airflow_provider_spark_lineage.plan.spark.tree import trees
 
@@ -13,6 +14,23 @@ def _write(step: Step) -> Node:
     """Writes a query's rows."""
     # What was probed as the `target`-th of this class is where they go.
     return Write(step.inputs, (), step.label, relation=step.name, target=step.target)
+
+
+def _overwrite(step: Step) -> Node:
+    """The input's rows take the place of those that a condition on the table's columns names."""
+    condition = condition_of(step.fields.get("deleteExpr"))
+    if condition is None:
+        return _write(step)
+    (table,) = step.read_plan(step.fields["table"]).nodes
+    inputs = (*step.inputs, step.put(table))
+    influences = ((Kind.FILTER, step.read(condition)),)
+    rows = step.put(Derive(inputs, step.output(), step.label, influences=influences))
+    return Write((rows,), (), step.label, relation=step.name, target=step.target, partial=True)
+
+
+def _overwrite_partitions(step: Step) -> Node:
+    """The input's rows take the place of the partitions that they belong to."""
+    return Write(step.inputs, (), step.label, relation=step.name, target=step.target, partial=True)
 
 
 def _moves_nothing(what: str, change: Change | None = None) -> Row:
@@ -51,8 +69,6 @@ COMMANDS: dict[str, Row] = {
             "SaveAsV1TableCommand",
             "SaveIntoDataSourceCommand",
             "AppendData",
-            "OverwriteByExpression",
-            "OverwritePartitionsDynamic",
             "CreateTableAsSelect",
             "ReplaceTableAsSelect",
             "InsertIntoDataSourceCommand",
@@ -62,6 +78,8 @@ COMMANDS: dict[str, Row] = {
         ),
         _write,
     ),
+    "OverwriteByExpression": _overwrite,
+    "OverwritePartitionsDynamic": _overwrite_partitions,
     "SetVariable": _assign,
     **dict.fromkeys(
         ("CreateDataSourceTableCommand", "CreateTable", "CreateTableCommand", "ReplaceTable"),
@@ -265,19 +283,17 @@ COMMANDS: dict[str, Row] = {
     ),
     **dict.fromkeys(
         (
-            "DeleteFromTable",
             "DeleteFromTableWithFilters",
             "LoadData",
             "LoadDataCommand",
             "MergeIntoTable",
-            "ReplaceData",
             "UpdateTable",
-            "WriteDelta",
         ),
         _hidden("which rows of its table it changes, and from what, is not read"),
     ),
     "Call": _hidden("a procedure of a catalog, which reads and writes what its own code says"),
     "ExternalCommandExecutor": _hidden("its text is run by another system"),
     "FetchCursor": _hidden("the query of a cursor is recorded as text alone"),
+    **ROW_LEVEL,
 }
 """Simple class name -> row. A command without one goes to `relational.unknown`: a gap that names it."""

@@ -27,9 +27,6 @@ OPAQUE_PLANS: Reasons = {
         "WriteToStream",
         "WriteToStreamStatement",
     ),
-    "Row-level writes that are rewritten into a join of the table's old rows and the new ones.": (
-        "MergeRows",
-    ),
 }
 """Plan classes that are gaps where they stand."""
 

@@ -9,6 +9,7 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.algebra import Node, Plan
 from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS
 from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, unknown
+from airflow_provider_spark_lineage.plan.spark.row_level import PLANS, restored
 from airflow_provider_spark_lineage.plan.spark.step import Step
 from airflow_provider_spark_lineage.plan.spark.tree import is_plan, simple_name
 
@@ -30,7 +31,8 @@ class _PlanReader:
 
     def read(self, tree: Tree) -> Plan:
         definitions: dict[int, Plan] = {}
-        tree = self._without_definitions(_without_recursions(list(_inlined(tree))), definitions)
+        tree = restored(list(_inlined(tree)))
+        tree = self._without_definitions(_without_recursions(tree), definitions)
         names = [simple_name(node["class"]) for node in tree]
         targets = []
         for name in names:
@@ -38,6 +40,11 @@ class _PlanReader:
             self._targets[name] += name in COMMANDS
         nodes: list[Node] = []
         pending: list[int] = []
+
+        def put(node: Node) -> int:
+            nodes.append(node)
+            return len(nodes) - 1
+
         # Backwards through a pre-order list every node comes after its children.
         for position in range(len(tree) - 1, -1, -1):
             spark_node = tree[position]
@@ -50,12 +57,12 @@ class _PlanReader:
                 inputs=inputs,
                 input_outputs=tuple(nodes[index].output for index in inputs),
                 read_plan=self.read,
+                put=put,
                 target=targets[position],
                 root=position == 0,
                 above=tree[position - 1] if position and tree[position - 1]["num-children"] else {},
             )
-            nodes.append(ROWS.get(name, unknown)(step))
-            pending.append(len(nodes) - 1)
+            pending.append(put(ROWS.get(name, unknown)(step)))
         return Plan(tuple(nodes), definitions)
 
     def _without_definitions(self, tree: Tree, definitions: dict[int, Plan]) -> Tree:
@@ -79,13 +86,16 @@ def _inlined(tree: Tree) -> Iterator[dict[str, Any]]:
     """Yield a tree's nodes with the plan that a leaf command carries in a field put below it."""
     for node in tree:
         # A command may carry further plans, the relation that it writes to for example.
-        plans = (node.get("query"), *node.values())
-        query = next((value for value in plans if is_plan(value)), None)
-        if node["num-children"] or query is None:
+        fields = PLANS.get(simple_name(node["class"]))
+        given = (node.get(name) for name in fields or ("query", *node))
+        plans: list[Tree] = [value for value in given if value is not None and is_plan(value)]
+        plans = plans[: len(fields) if fields else 1]
+        if node["num-children"] or not plans:
             yield node
-        else:
-            yield {**node, "num-children": 1}
-            yield from _inlined(query)
+            continue
+        yield {**node, "num-children": len(plans)}
+        for plan in plans:
+            yield from _inlined(plan)
 
 
 def _without_recursions(tree: Tree) -> Tree:

@@ -11,6 +11,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Attribute,
     Expression,
     Kind,
+    Node,
     Plan,
     Transformation,
 )
@@ -34,6 +35,9 @@ class Step:
     inputs: tuple[int, ...]
     input_outputs: tuple[tuple[Attribute, ...], ...]
     read_plan: Callable[[list[Any]], Plan]
+    put: Callable[[Node], int]
+    """Puts a node below this one, for a row that needs more than one; gives its position."""
+
     target: int
     """How many nodes of this class came before."""
 

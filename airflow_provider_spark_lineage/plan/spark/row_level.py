@@ -1,0 +1,305 @@
+"""How UPDATE, DELETE and MERGE read: each as the overwrite of a table by itself that it stands for.
+
+Spark rewrites these commands into plans that say how a table replaces its files; Delta has commands of
+its own. Both come down to clauses: which rows they take, and what becomes of these. A row that no clause
+takes stays as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.algebra import (
+    Attribute,
+    Derive,
+    Expression,
+    Kind,
+    Node,
+    Transformation,
+    Write,
+)
+from airflow_provider_spark_lineage.plan.spark.relational import Row
+from airflow_provider_spark_lineage.plan.spark.step import Columns, Step, same
+from airflow_provider_spark_lineage.plan.spark.tree import (
+    attribute_of,
+    attributes,
+    children,
+    is_tree,
+    simple_name,
+    trees,
+    type_name,
+)
+
+Tree = list[dict[str, Any]]
+
+PLANS = {"MergeIntoCommand": ("target", "source")}
+"""Class -> fields of a command whose plans are its children."""
+
+_OPERATION = "__row_operation"
+"""The column in which Spark says what is to be done with a row."""
+
+_FROM_TARGET = "__row_from_target"
+"""Below a merge, the column after those of the table that it changes."""
+
+_UPDATES = "update expressions"
+"""Field for what an UPDATE makes of each column of its table, None for a DELETE; put there by `restored`.
+
+Spark's own fields have no spaces in their names.
+"""
+
+
+@dataclass(frozen=True)
+class _Clause:
+    """One WHEN of a merge, or a whole UPDATE or DELETE."""
+
+    condition: Tree | None = None
+    """Which rows it takes; None is all that those before it have left."""
+
+    values: Mapping[int, Tree] | None = field(default_factory=dict)
+    """What columns become, by their position in the table; None where the rows vanish."""
+
+
+@dataclass(frozen=True)
+class _Change:
+    """Everything that one command does to a table."""
+
+    changes: Sequence[Sequence[_Clause]]
+    """The clauses for each kind of row that was there before: matched, and not matched by the source."""
+
+    inserts: Sequence[_Clause] = ()
+    influences: tuple[tuple[Kind, Expression], ...] = ()
+    """What decides of which kind a row is."""
+
+
+def _overwrite(
+    step: Step, table: Sequence[Attribute], change: _Change, before: Mapping[int, Attribute] | None = None
+) -> Derive:
+    """Return the rows that a table has after its change.
+
+    `before` says which column of the input is the `i`-th of the table, where they are not the same.
+    """
+    groups = [(clauses, False) for clauses in change.changes]
+    influences = change.influences
+    columns: dict[int, list[Expression]] = {index: [] for index in range(len(table))}
+    for index, column in (dict(enumerate(table)) if before is None else before).items():
+        if any(_stays(index, clauses) for clauses, _ in groups):
+            columns[index].append(same(column))
+    for clauses, inserting in (*groups, (change.inserts, True)):
+        tests: list[Expression] = []
+        for clause in clauses:
+            # Each takes what those before it did not.
+            if clause.condition is not None:
+                tests.append(step.read(clause.condition))
+            if inserting or clause.values is None:
+                influences += tuple((Kind.FILTER, test) for test in tests)
+            for index, value in (clause.values or {}).items():
+                columns[index].append(step.read(value))
+                if not inserting:
+                    columns[index].extend(_testing(test) for test in tests)
+    made: Columns = {column.id: tuple(columns[index]) for index, column in enumerate(table)}
+    return Derive(step.inputs, tuple(table), step.label, made, tuple(dict.fromkeys(influences)))
+
+
+def _stays(index: int, clauses: Sequence[_Clause]) -> bool:
+    """Say whether some row may keep what it has in a column, whichever rows the conditions take."""
+    for clause in clauses:
+        if clause.values is not None and index not in clause.values:
+            return True
+        if clause.condition is None:
+            return False
+    return True
+
+
+def _testing(expression: Expression) -> Expression:
+    """Return an expression that only decides which value a column has."""
+    test = Transformation(Kind.CONDITIONAL)
+    return Expression(
+        tuple((column, test.after(step)) for column, step in expression.uses),
+        tuple(
+            replace(subquery, transformation=test.after(subquery.transformation))
+            for subquery in expression.subqueries
+        ),
+    )
+
+
+def condition_of(value: Any) -> Tree | None:
+    """Return a condition's tree; None for one that takes every row."""
+    tree = next(iter(trees(value)), None)
+    return None if tree is None or simple_name(tree[0]["class"]) == "Literal" else tree
+
+
+def _is_column(tree: Tree, column: Attribute | None) -> bool:
+    """Say whether an expression is a column as it is."""
+    found = attribute_of(tree) if len(tree) == 1 else None
+    return found is not None and column is not None and found.id == column.id
+
+
+def _assigned(values: Iterable[Tree], before: Mapping[int, Attribute]) -> dict[int, Tree]:
+    """Return those of the values that are not what the column had before, by their position."""
+    return {index: tree for index, tree in enumerate(values) if not _is_column(tree, before.get(index))}
+
+
+def _write(step: Step, rows: Node) -> Node:
+    return Write((step.put(rows),), (), step.label, relation=step.name, target=step.target)
+
+
+def _update(step: Step) -> Node:
+    """A table overwritten by itself: the command says for each column what it becomes."""
+    return _write(step, _updated(step, step.output(), step.fields.get("updateExpressions")))
+
+
+def _updated(step: Step, table: tuple[Attribute, ...], expressions: Any) -> Derive:
+    values = _assigned(trees(expressions), dict(enumerate(table)))
+    return _overwrite(step, table, _Change([[_Clause(condition_of(step.fields.get("condition")), values)]]))
+
+
+def _delete(step: Step) -> Node:
+    """A table overwritten by the rows that a condition does not take."""
+    return _write(step, _deleted(step, step.output()))
+
+
+def _deleted(step: Step, table: tuple[Attribute, ...]) -> Derive:
+    return _overwrite(step, table, _Change([[_Clause(condition_of(step.fields.get("condition")), None)]]))
+
+
+def _merge(step: Step) -> Node:
+    """A table overwritten by itself and by the rows of a source: every clause assigns every column."""
+    table = list(step.output())
+    fields = (step.fields.get("migratedSchema") or {}).get("fields", ())
+    types = {one["name"]: type_name(one["type"]) for one in fields}
+    positions = {column.name.lower(): index for index, column in enumerate(table)}
+    # A column that the merge adds has no id yet.
+    for name in (name for name in types if name.lower() not in positions):
+        positions[name.lower()] = len(table)
+        table.append(Attribute(-2 - len(table), name, types[name]))
+    before = dict(enumerate(step.output()))
+
+    def clauses(name: str) -> list[_Clause]:
+        return [_delta_clause(tree, positions, before) for tree in step.fields.get(name) or ()]
+
+    change = _Change(
+        [clauses("matchedClauses"), clauses("notMatchedBySourceClauses")],
+        clauses("notMatchedClauses"),
+        step.influences(Kind.JOIN, "condition"),
+    )
+    return _write(step, _overwrite(step, table, change, before))
+
+
+def _delta_clause(tree: Tree, positions: Mapping[str, int], before: Mapping[int, Attribute]) -> _Clause:
+    parts = children(tree)
+    actions = [part for part in parts if simple_name(part[0]["class"]) == "DeltaMergeAction"]
+    condition = next((part for part in parts if part not in actions), None)
+    if simple_name(tree[0]["class"]).endswith("DeleteClause"):
+        return _Clause(condition, None)
+    values = {}
+    for action in actions:
+        name = str(action[0].get("targetColNameParts")).strip("[]").lower()
+        position = positions.get(name)
+        if position is not None and not _is_column(action[1:], before.get(position)):
+            values[position] = action[1:]
+    return _Clause(condition, values)
+
+
+def _merge_rows(step: Step) -> Node:
+    """What the clauses of a MERGE make of the joined rows of table and source."""
+    output = step.attributes("output")
+    below = step.output()
+    names = [column.name for column in below]
+    # A merge that only inserts has no rows of the table.
+    target = below[: names.index(_FROM_TARGET)] if _FROM_TARGET in names else ()
+    former = {column.name: column for column in target}
+    before = {index: former[one.name] for index, one in enumerate(output) if one.name in former}
+    table = {column.name for column in _table(step.above)}
+
+    def clauses(name: str) -> list[_Clause]:
+        return [_instruction(tree, output, before, table) for tree in step.fields.get(name) or ()]
+
+    changes = [clauses("matchedInstructions"), clauses("notMatchedBySourceInstructions")]
+    return _overwrite(step, output, _Change(changes, clauses("notMatchedInstructions")), before)
+
+
+def _instruction(
+    tree: Tree, output: Sequence[Attribute], before: Mapping[int, Attribute], table: Collection[str]
+) -> _Clause:
+    """A condition, and the row that is to be written; the second row of a Split is the new one."""
+    name = simple_name(tree[0]["class"]).rsplit("$", 1)[-1]
+    condition, *values = children(tree)
+    new = values[len(output) :] if name == "Split" else values[: len(output)]
+    # The row of a DELETE says nothing but which one it is; before Spark 4.1 nothing else tells.
+    data = [value for value, column in zip(new, output, strict=False) if column.name in table]
+    if all(simple_name(value[0]["class"]) == "Literal" for value in data):
+        return _Clause(condition_of(condition), None)
+    return _Clause(condition_of(condition), _assigned(new, before))
+
+
+def _rewritten(step: Step) -> Node:
+    """A table overwritten by itself, as an UPDATE, DELETE or MERGE says that was rewritten into it."""
+    names = dict.fromkeys(column.name for column in _table(step.fields))
+    found = {column.name: column for column in reversed(step.output())}
+    table = tuple(found[name] for name in names if name in found)
+    if _UPDATES not in step.fields:
+        return _write(step, Derive(step.inputs, table, step.label))
+    if step.fields[_UPDATES] is not None:
+        return _write(step, _updated(step, table, step.fields[_UPDATES]))
+    return _write(step, _deleted(step, table))
+
+
+def _table(command: Mapping[str, Any]) -> tuple[Attribute, ...]:
+    table: Any = command.get("table")
+    return attributes(table[0].get("output")) if is_tree(table) else ()
+
+
+ROW_LEVEL: dict[str, Row] = {
+    "UpdateCommand": _update,
+    "DeleteCommand": _delete,
+    "DeleteFromTable": _delete,
+    "MergeIntoCommand": _merge,
+    "MergeRows": _merge_rows,
+    "ReplaceData": _rewritten,
+    "WriteDelta": _rewritten,
+}
+"""Simple class name -> row, of the commands and of the one node that stands only below them."""
+
+
+def restored(tree: Tree) -> Tree:
+    """Return the UPDATE or DELETE that Spark rewrote, as a command over the table that it changes.
+
+    Spark filters the rows that change and, where a table takes changes alone, leaves out those that do
+    not. Everything else stays as it is.
+    """
+    if simple_name(tree[0]["class"]) not in ("ReplaceData", "WriteDelta"):
+        return tree
+    command, below = tree[0], children(tree)[0]
+    values = _row(below)
+    if _OPERATION not in values:
+        return tree
+    while simple_name(below[0]["class"]) in ("Project", "Expand", "Filter", "Union"):
+        # The first input of a union is the rows that change.
+        below = children(below)[0]
+        inner = _row(below)
+        values = {name: inner.get(name, value) for name, value in values.items()}
+    names = [column.name for column in _table(command)]
+    updates = None
+    if all(name in values for name in names):
+        updates = [_new_value(values[name], command) for name in names]
+    if simple_name(command["class"]) == "ReplaceData" and all(len(value) == 1 for value in values.values()):
+        return tree
+    return [{**command, "num-children": 1, _UPDATES: updates}, *below]
+
+
+def _row(plan: Tree) -> dict[str, Tree]:
+    """Return what a projection computes, by the names of its columns; of several rows the last."""
+    projections = [trees(projection) for projection in plan[0].get("projections") or ()]
+    if projections:
+        names = (column.name for column in attributes(plan[0].get("output")))
+        return dict(zip(names, projections[-1], strict=False))
+    listed = trees(plan[0].get("projectList"))
+    return {tree[0]["name"]: tree[tree[0]["num-children"] :] for tree in listed}
+
+
+def _new_value(tree: Tree, command: Mapping[str, Any]) -> Tree:
+    """Return what an UPDATE sets a column to: where all rows are written, it stands behind a test."""
+    behind_test = simple_name(command["class"]) == "ReplaceData" and simple_name(tree[0]["class"]) == "If"
+    return children(tree)[1] if behind_test else tree
