@@ -282,8 +282,11 @@ def is_schema_inference(facts: Facts) -> bool:
 
 
 def stored_name(facts: Facts, column: str) -> str:
-    """Return what a written column is called when it is read again: a text file has one, `value`."""
-    return "value" if _format(facts.get("format")) == "text" else column
+    """Return what a written column is called when it is read again.
+
+    Text files have one column, `value`; the catalog keeps the name of a table's, whatever its files are.
+    """
+    return "value" if _format(facts.get("format")) == "text" and not facts.get("table") else column
 
 
 SOURCE = Source(name="files", probes=PROBES, identify=identify, is_internal=is_schema_inference)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openlineage.client.naming.dataset import ABFSS, GCS, HDFS, S3, DatasetNaming, LocalFileSystem
 
-from airflow_provider_spark_lineage.sources import identify, is_internal, keeps_nothing
+from airflow_provider_spark_lineage.sources import identify, is_internal, keeps_nothing, stored_name
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
 from airflow_provider_spark_lineage.sources.files import split_location, trim_partitions
 
@@ -189,6 +189,15 @@ def test_noop_keeps_nothing() -> None:
     """Spark's `noop` format throws rows away, so writing to it is no output."""
     assert keeps_nothing({"provider": "org.apache.spark.sql.execution.datasources.noop.NoopTable$"})
     assert not keeps_nothing({"provider": "org.example.Table"})
+
+
+@pytest.mark.parametrize("table", [None, ["spark_catalog", "db", "lines"]])
+@pytest.mark.parametrize("text", ["Text", "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"])
+def test_column_of_text_is_called_value_unless_a_table_names_it(text: str, table: list[str] | None) -> None:
+    """Spark reads text files as `value`; a table of one column has its own name for it."""
+    facts = {"paths": "/t/lines", "format": text, "table": table}
+    assert stored_name(facts, "line") == ("line" if table else "value")
+    assert stored_name({**facts, "format": "Parquet"}, "line") == "line"
 
 
 def test_schema_inference_is_spark_s_own_read() -> None:
