@@ -109,6 +109,7 @@ def normalised(number: int, record: Record, root: Path) -> str:
     text = text.replace(str(root), DATA)
     text = re.sub(r'"jvmId":"[0-9a-f-]+"', '"jvmId":"0"', text)
     text = re.sub(r"@[0-9a-f]{6,8}\b", "@0", text)
+    text = re.sub(r"SPARK_GEN_SUBQ_\d+", "SPARK_GEN_SUBQ_0", text)
     # Where Spark and the Python code that called it are installed.
     text = re.sub(r'"origin":\{[^{}]*\}', '"origin":{}', text)
     text = re.sub(r'File \\"[^"]*/', r'File \\"', text)

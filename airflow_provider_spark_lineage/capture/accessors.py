@@ -6,13 +6,22 @@ The path language is described at `sources.dataset.Probe`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Dict
 
+from airflow_provider_spark_lineage.capture.literals import without_sql_literals
 from airflow_provider_spark_lineage.capture.rdd import files_behind
 from airflow_provider_spark_lineage.record import without_secrets
+from airflow_provider_spark_lineage.sources import OPTIONS
 
 SEPARATOR = "\u001f"
 """ASCII unit separator: occurs in no path and in no table name."""
+
+_WHOLE = ("$files", "$options", "$sql")
+"""What a path may be asked for as a whole."""
+
+_QUERIES = frozenset({"dbtable", "query"})
+"""Options whose value may be SQL text."""
 
 _STEP = re.compile(r"([A-Za-z_$][\w$]*)(?:\(([^()]*)\))?(\[\]|\?)?")
 
@@ -29,6 +38,10 @@ class Accessors:
         value = self.follow(path)
         if path.startswith("$files("):
             return files_behind(value)
+        if value is not None and path.startswith("$options("):
+            return _options(value)
+        if value is not None and path.startswith("$sql("):
+            return without_secrets(without_sql_literals(value))
         if value is None or isinstance(value, (bool, int, float)):
             return value
         if path.endswith("[]"):
@@ -41,7 +54,7 @@ class Accessors:
         current, prefix = self._reached[""], ""
         for step in _STEP.finditer(path):
             name, argument, shape = step.groups()
-            if name == "$files":
+            if name in _WHOLE:
                 return self.follow(argument)
             prefix = prefix + "." + step[0] if prefix else step[0]
             if prefix not in self._reached:
@@ -64,3 +77,17 @@ class Accessors:
         if shape == "?":
             return None if reached.isEmpty() else reached.get()
         return reached
+
+
+def _options(options: Any) -> Dict[str, str]:
+    """Return the wanted entries of a Scala or Java map of strings, by their names in lower case."""
+    # py4j shows a Java map as a Python one.
+    java = isinstance(options, Mapping)
+    names = list(options) if java else options.keySet().mkString(SEPARATOR).split(SEPARATOR)
+    found = {}
+    for name in names:
+        wanted = name.lower()
+        if wanted in OPTIONS:
+            value = str(options[name] if java else options.apply(name))
+            found[wanted] = without_secrets(without_sql_literals(value) if wanted in _QUERIES else value)
+    return found

@@ -1,10 +1,28 @@
-"""Takes everything out of a plan's JSON that could be a secret, while it is parsed."""
+"""Takes everything out of a plan's JSON, and of SQL text, that could be a secret."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, Dict
 
 from airflow_provider_spark_lineage.record import without_secrets
+
+_SQL = re.compile(
+    r"""(?xs)
+      (?P<comment> --[^\n]* | /\*.*?\*/ )
+    | (?P<name> "(?:[^"]|"")*" | `(?:[^`]|``)*` )
+    | (?P<text> '(?:[^']|'')*' | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$ )
+    """
+)
+
+
+def without_sql_literals(text: str) -> str:
+    """Empty the texts in a query, and drop its comments; quoted names stay.
+
+    >>> without_sql_literals("select count(*) from people where name = 'Ann' -- not 'Bob'")
+    "select count(*) from people where name = ''  "
+    """
+    return _SQL.sub(lambda match: match["name"] or ("''" if match["text"] else " "), text)
 
 
 def without_literals(value: Dict[str, Any]) -> Dict[str, Any]:

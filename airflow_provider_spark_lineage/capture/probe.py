@@ -172,7 +172,8 @@ def _probe_node(
     relation = ""
     for probe in probes:
         if probe.relation:
-            relation = relation or simple_name(accessors.follow("relation").getClass().getName())
+            told = accessors.follow(probe.of)
+            relation = "" if told is None else simple_name(told.getClass().getName())
             if probe.relation not in ("*", relation):
                 continue
         probed = {}

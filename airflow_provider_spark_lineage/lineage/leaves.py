@@ -1,4 +1,7 @@
-"""What the rows of each scan come from: named datasets, what an earlier execution kept, or nothing known."""
+"""What the rows of each scan come from.
+
+Named datasets, tables inside a query that a database ran, what an earlier execution kept, or nothing known.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from airflow_provider_spark_lineage.lineage.columns import Sources, evaluate
 from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap
 from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Kind, Scan, Transformation, Write
 from airflow_provider_spark_lineage.plan.algebra import Command as CommandNode
 from airflow_provider_spark_lineage.plan.spark.tree import type_name
-from airflow_provider_spark_lineage.sources import identify, rdd
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
+from airflow_provider_spark_lineage.plan.sql.reader import Dialect, SqlError, read_query
+from airflow_provider_spark_lineage.sources import identify, query_behind, rdd
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 
 Source = tuple[DatasetId, str, Transformation]
 """A field of a dataset, and how it acts."""
@@ -73,7 +78,8 @@ class FactsOfPlan:
         first = scan.output[0].id if scan.output else -1
         facts = self._scans.get((scan.relation, first), {})
         if scan.relation not in _RDDS:
-            return _relation(scan, facts)
+            query = query_behind(facts)
+            return _relation(scan, facts) if query is None else _queried(scan, query)
         if first in self._kept:
             return _kept(scan, self._kept[first])
         return _rdd(scan, facts)
@@ -85,6 +91,38 @@ def _relation(scan: Scan, facts: Facts) -> Leaf:
     columns = {one.name: frozenset((i.id, one.name, IDENTITY) for i in identities) for one in fields}
     datasets = tuple(Dataset(identity, fields) for identity in identities)
     return Leaf(datasets, columns, gaps=gaps_of(scan.label, identities))
+
+
+def _queried(scan: Scan, query: Query) -> Leaf:
+    """Trace columns through a query to its tables; where it cannot be read there is the database alone."""
+    names = [column.name for column in scan.output]
+    try:
+        evaluation = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), names))
+    except SqlError as error:
+        reason = f"its query could not be read, it is named by the database alone: {error}"
+        return Leaf((Dataset(query.database),), gaps=(Gap(scan.label, reason),), counted=False)
+    identities = {table: query.identify(table.relation) for table in evaluation.scans}
+
+    def traced(sources: Sources) -> frozenset[Source]:
+        return frozenset((identities[table].id, name, step) for (table, name), step in sources)
+
+    columns = {
+        column.name: traced(sources)
+        for column, (_, sources) in zip(scan.output, evaluation.output, strict=True)
+    }
+    types = {
+        origin: column.type
+        for column, (_, sources) in zip(scan.output, evaluation.output, strict=True)
+        for origin, step in sources
+        if step == IDENTITY
+    }
+    datasets = tuple(
+        Dataset(identity, tuple(Field(one.name, types.get((table, one.name), "")) for one in table.output))
+        for table, identity in identities.items()
+    )
+    gaps = (Gap(scan.label, f"in its query: {hole.reason}") for hole in evaluation.holes)
+    # What Spark counted are the rows of the query, not those of its tables.
+    return Leaf(datasets, columns, traced(evaluation.rows), tuple(dict.fromkeys(gaps)), counted=False)
 
 
 def _kept(scan: Scan, kept: Kept) -> Leaf:

@@ -5,12 +5,12 @@ To add one, write `sources/<name>.py` with a `SOURCE` and add it to `SOURCES`.
 
 from __future__ import annotations
 
-from typing import Dict, Tuple
+from typing import Dict, FrozenSet, Optional, Tuple
 
-from airflow_provider_spark_lineage.sources import files, rdd, unknown
-from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source, Symlink
+from airflow_provider_spark_lineage.sources import files, jdbc, rdd, unknown
+from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Query, Source, Symlink
 
-SOURCES: Tuple[Source, ...] = (files.SOURCE, rdd.SOURCE, unknown.SOURCE)
+SOURCES: Tuple[Source, ...] = (files.SOURCE, rdd.SOURCE, jdbc.SOURCE, unknown.SOURCE)
 """In order of precedence: the first one that can name a relation names it."""
 
 
@@ -25,6 +25,9 @@ def _probes_by_node() -> Dict[str, Tuple[Probe, ...]]:
 PROBES: Dict[str, Tuple[Probe, ...]] = _probes_by_node()
 """Simple class name of a plan node -> its probes, in order of precedence."""
 
+OPTIONS: FrozenSet[str] = frozenset().union(*(source.options for source in SOURCES))
+"""Names of options, in lower case, that capture may write down."""
+
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:
     """Name the datasets behind the facts of one relation; empty when no source knows them."""
@@ -33,6 +36,12 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         if identities:
             return identities
     return ()
+
+
+def query_behind(facts: Facts) -> Optional[Query]:
+    """Return the query that a database ran to give a relation's rows; None for a relation that is a table."""
+    queries = (source.query(facts) for source in SOURCES)
+    return next((query for query in queries if query is not None), None)
 
 
 def names_of_table(facts: Facts) -> Tuple[Symlink, ...]:

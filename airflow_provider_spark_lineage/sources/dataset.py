@@ -6,7 +6,7 @@ Stands apart from `sources/__init__.py` so that a source can import it without a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping, Tuple
+from typing import Any, Callable, FrozenSet, Mapping, Optional, Tuple
 
 Facts = Mapping[str, Any]
 """What capture probed from one live leaf or write target: accessor name -> plain JSON value."""
@@ -61,9 +61,10 @@ class Probe:
     `accessors` maps a fact's name to a dotted path of methods, starting at the plan node or at the
     session (`$session`). A step may take one argument, itself a path: `lookup(table.identifier)`.
     A step that ends in `?` is a Scala Option and may be empty; a path that ends in `[]` is a Scala
-    collection and becomes a list of strings. `$files(path)` is the files behind an RDD. Everything else
-    becomes a string, or a number or boolean if it is one. A member that a Spark
-    version does not have leaves the fact out.
+    collection and becomes a list of strings. `$files(path)` is the files behind an RDD. `$options(path)`
+    is a map's entries that a source wants (`Source.options`), by their names in lower case. `$sql(path)`
+    is SQL text without its literal values. Everything else becomes a string, or a number or boolean if it
+    is one. A member that a Spark version does not have leaves the fact out.
     """
 
     node: str
@@ -71,10 +72,31 @@ class Probe:
 
     accessors: Mapping[str, str]
     relation: str = ""
-    """Simple class name of `node.relation()`, where several sources share one node class; `*` is any."""
+    """Simple class name of the object at `of`, where several sources share one node class; `*` is any."""
+
+    of: str = "relation"
+    """Path to the object whose class tells sources apart."""
 
     target: bool = False
     """The node is a command that writes, not a leaf that is read."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """SQL text that a database ran to give the rows of one scan."""
+
+    text: str
+    dialect: str
+    """sqlglot's name of the database's SQL; empty for the standard's."""
+
+    fold: str
+    """What the database makes of names without quotes: `lower`, `upper`, or empty."""
+
+    identify: Callable[[str], Identity] = field(repr=False)
+    """A table as it stands in the text, quotes included, to its identity."""
+
+    database: Identity
+    """What was asked: its name stands for the tables where the text cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +108,12 @@ class Source:
     identify: Callable[[Facts], Tuple[Identity, ...]] = field(repr=False)
     """Facts to identities; several when one relation reads several places, none when the facts
     do not belong to this source."""
+
+    options: FrozenSet[str] = frozenset()
+    """Names of options, in lower case, that say what is read or written; no other option is recorded."""
+
+    query: Callable[[Facts], Optional[Query]] = field(default=lambda _: None, repr=False)
+    """Facts of a read to the query that gave its rows, if it was one and no table."""
 
     is_internal: Callable[[Facts], bool] = field(default=lambda _: False, repr=False)
     """Facts of a read that Spark does for itself and the user did not ask for."""

@@ -1,4 +1,4 @@
-"""A table of a V2 catalog is read and written by its catalog's name, with a gap that says so."""
+"""A table of a JDBC catalog has the name of its database, whatever the catalog is called."""
 
 
 def setup(spark, path):

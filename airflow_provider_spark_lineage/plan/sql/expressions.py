@@ -1,0 +1,183 @@
+"""What each SQL expression does to its parts: the table, and the one function that reads by it.
+
+The same rules as for Spark's expressions. An expression that has no row is a TRANSFORMATION of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.algebra import (
+    IDENTITY,
+    Expression,
+    Kind,
+    Plan,
+    Subquery,
+    Transformation,
+)
+
+Steps = frozenset[Transformation]
+"""How a part acts on the whole: several at once where a value is tested and used."""
+
+Parts = Iterator[tuple[Any, Steps]]
+"""The parts of an expression, each with how it acts."""
+
+
+def _steps(*kinds: Kind, masking: bool = False) -> Steps:
+    return frozenset(Transformation(kind, masking) for kind in kinds)
+
+
+SAME = frozenset({IDENTITY})
+_VALUE = _steps(Kind.TRANSFORMATION)
+_AGGREGATED = _steps(Kind.AGGREGATION)
+_COUNTED = _steps(Kind.AGGREGATION, masking=True)
+_MASKED = _steps(Kind.TRANSFORMATION, masking=True)
+_TESTED = _steps(Kind.CONDITIONAL)
+_WINDOW = _steps(Kind.WINDOW)
+_FILTER = _steps(Kind.FILTER)
+
+
+def _all(steps: Steps) -> Callable[[Any], Parts]:
+    def parts(node: Any) -> Parts:
+        for value in node.args.values():
+            for part in value if isinstance(value, list) else [value]:
+                if hasattr(part, "args"):
+                    yield part, steps
+
+    return parts
+
+
+def _named(others: Steps, **steps: Steps) -> Callable[[Any], Parts]:
+    """Parts by the name of the argument that they are; `others` is for those that are not named."""
+
+    def parts(node: Any) -> Parts:
+        for name, value in node.args.items():
+            for part in value if isinstance(value, list) else [value]:
+                if hasattr(part, "args"):
+                    yield part, steps.get(name, others)
+
+    return parts
+
+
+def _coalesce(node: Any) -> Parts:
+    """All but the last are tested as well as taken."""
+    values = [node.this, *node.expressions]
+    for value in values[:-1]:
+        yield value, SAME | _TESTED
+    yield values[-1], SAME
+
+
+def _decode(node: Any) -> Parts:
+    """A value, then what it is compared with and what it gives by turns, and what it gives otherwise."""
+    tested, *rest = node.expressions
+    yield tested, _TESTED
+    for position, value in enumerate(rest):
+        yield value, _TESTED if position % 2 == 0 and position + 1 < len(rest) else SAME
+
+
+EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
+    # The value as it was.
+    "Alias": _named(SAME),
+    "Paren": _all(SAME),
+    "Ordered": _all(SAME),
+    "Subquery": _all(SAME),
+    # Tests.
+    "Case": _named(SAME, this=_TESTED),
+    "If": _named(SAME, this=_TESTED),
+    "Nvl2": _named(SAME, this=_TESTED),
+    "Coalesce": _coalesce,
+    "Nullif": _named(_TESTED, this=SAME | _TESTED),
+    "DecodeCase": _decode,
+    "Nanvl": _named(SAME, this=SAME | _TESTED),
+    **dict.fromkeys(("nullifzero", "zeroifnull"), _all(SAME | _TESTED)),
+    # Aggregates.
+    "Filter": _named(_FILTER, this=SAME),
+    "WithinGroup": _named(_AGGREGATED, this=SAME),
+    **dict.fromkeys(("Count", "CountIf", "ApproxDistinct", "Hll"), _all(_COUNTED)),
+    **dict.fromkeys(("ArgMax", "ArgMin"), _named(_TESTED, this=_AGGREGATED)),
+    # Windows: the function's argument is its value, the specification only decides over what.
+    "Window": _named(_WINDOW, this=SAME),
+    **dict.fromkeys(("Lag", "Lead", "NthValue"), _all(_VALUE)),
+    **dict.fromkeys(("IgnoreNulls", "RespectNulls"), _all(SAME)),
+    # Cannot be read back.
+    **dict.fromkeys(("MD5", "MD5Digest", "SHA", "SHA1Digest", "SHA2", "FarmFingerprint"), _all(_MASKED)),
+    **dict.fromkeys(("crc32", "hash", "mask", "standard_hash", "xxhash64"), _all(_MASKED)),
+}
+"""sqlglot's class, or the name of a function that has none -> its parts and how they act.
+
+An aggregate function without a row aggregates its parts.
+"""
+
+_VALUE_OF_SUBQUERY = frozenset({"Select", "Union", "Intersect", "Except", "SetOperation"})
+
+_NOT_COLUMNS = frozenset({"rownum", "rowid", "sysdate", "systimestamp", "level", "current_date", "user"})
+"""What some databases write like a column."""
+
+
+@dataclass
+class Reader:
+    """Reads the expressions of one query."""
+
+    column: Callable[[Any], tuple[tuple[int, Transformation], ...]]
+    """A column as it is written to the attributes that it stands for; none when it cannot be found."""
+
+    plan: Callable[[Any], Plan]
+    """A query inside of an expression to its plan."""
+
+    aliases: Mapping[str, Any] = field(default_factory=dict)
+    """What SELECT calls its expressions, where those names can be used."""
+
+    _inside: dict[tuple[Steps, Steps], Steps] = field(default_factory=dict)
+
+    def read(self, *nodes: Any) -> Expression:
+        """Read expressions as one: which attributes they use, and how."""
+        uses: dict[tuple[int, Transformation], None] = {}
+        subqueries: list[Subquery] = []
+        stack: list[tuple[Any, Steps]] = [(node, SAME) for node in reversed(nodes) if node is not None]
+        while stack:
+            node, here = stack.pop()
+            name = type(node).__name__
+            if name == "Column":
+                alias = None if node.table else self.aliases.get(node.name.lower())
+                if alias is not None:
+                    # Its own columns are those of the tables, also where one is called like the alias.
+                    meant = replace(self, aliases={}).read(alias)
+                    uses.update(((i, o.after(step)), None) for i, step in meant.uses for o in here)
+                    subqueries.extend(
+                        replace(one, transformation=o.after(one.transformation))
+                        for one in meant.subqueries
+                        for o in here
+                    )
+                elif not is_word(node):
+                    uses.update(((i, o.after(step)), None) for i, step in self.column(node) for o in here)
+            elif name in _VALUE_OF_SUBQUERY:
+                plan = self.plan(node)
+                valued = type(node.parent).__name__ != "Exists"
+                subqueries.extend(Subquery(plan, step, valued) for step in here)
+            else:
+                stack.extend((part, self._after(here, steps)) for part, steps in _parts(node))
+        ordered = sorted(uses, key=lambda use: (use[0], use[1].kind.order, use[1].masking))
+        return Expression(tuple(ordered), tuple(subqueries))
+
+    def _after(self, outer: Steps, inner: Steps) -> Steps:
+        key = (outer, inner)
+        if key not in self._inside:
+            self._inside[key] = frozenset(o.after(i) for o in outer for i in inner)
+        return self._inside[key]
+
+
+def is_word(column: Any) -> bool:
+    """Say whether what looks like a column is a word of the database's own."""
+    return not column.table and not column.this.args.get("quoted") and column.name.lower() in _NOT_COLUMNS
+
+
+def _parts(node: Any) -> Parts:
+    from sqlglot import exp
+
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else type(node).__name__
+    row = EXPRESSIONS.get(name)
+    if row is None:
+        row = _all(_AGGREGATED if isinstance(node, exp.AggFunc) else _VALUE)
+    return row(node)

@@ -1,0 +1,83 @@
+"""What a database's query says of the columns that it gives: `queries.txt`, and Spark as a witness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_expressions import pairs
+
+from airflow_provider_spark_lineage.lineage.columns import Sources, evaluate
+from airflow_provider_spark_lineage.plan.sql.reader import Dialect, SqlError, read_query
+
+PLACE = Path(__file__).resolve().parent
+FOLDS = {"": "upper", "oracle": "upper", "postgres": "lower", "snowflake": "upper"}
+
+
+def cases() -> list[tuple[str, str, str, str]]:
+    """(rule, dialect and columns, SQL, lineage) of each block of the file."""
+    blocks = (PLACE / "queries.txt").read_text(encoding="utf-8").split("\n\n")
+    found = []
+    for block in blocks[1:]:
+        rule, head, *lines = block.strip("\n").splitlines()
+        sql = [line for line in lines if not line.startswith("  ")]
+        found.append((rule, head, "\n".join(sql), "\n".join(line for line in lines if line not in sql)))
+    return found
+
+
+def written(sources: Sources) -> str:
+    uses = (
+        f"{scan.relation}.{name} {path.kind.subtype.lower()}{' masking' if path.masking else ''}"
+        for (scan, name), path in sources
+    )
+    return ", ".join(sorted(set(uses)))
+
+
+def lineage(dialect: str, names: list[str], sql: str) -> str:
+    """What `queries.txt` shows of a query: its tables, its columns, its rows, and what is not known."""
+    evaluation = evaluate(read_query(sql, Dialect(dialect, FOLDS.get(dialect, "")), names))
+    assert [column.name for column, _ in evaluation.output] == names
+    tables = ", ".join(sorted({scan.relation for scan in evaluation.scans}))
+    lines = [
+        f"  from {tables}".rstrip(),
+        *(f"  {c.name} <- {written(s)}".rstrip() for c, s in evaluation.output),
+    ]
+    if evaluation.rows:
+        lines.append(f"  * <- {written(evaluation.rows)}")
+    return "\n".join([*lines, *(f"  gap {hole.reason}" for hole in evaluation.holes)])
+
+
+@pytest.mark.parametrize(("rule", "head", "sql", "expected"), cases())
+def test_query(rule: str, head: str, sql: str, expected: str) -> None:
+    """Each block's first line says the rule."""
+    dialect, _, names = head.partition(":")
+    assert lineage(dialect.strip(), [name.strip() for name in names.split(",")], sql) == expected, rule
+
+
+@pytest.mark.parametrize(("sql", "uses"), pairs())
+def test_an_expression_means_what_spark_says_of_it(sql: str, uses: str) -> None:
+    """The text of an expression, read here, and Spark's plan of it give the same edges."""
+    evaluation = evaluate(read_query(f"select {sql} as v from t", Dialect("spark"), ["v"]))  # noqa: S608  read, never run
+    ((_, sources),) = evaluation.output
+    found = {
+        f"{name} {path.kind.subtype.lower()}{' masking' if path.masking else ''}"
+        for (_, name), path in sources
+    }
+    assert found == {use.strip() for use in uses.split(",") if use.strip()}
+    assert not evaluation.holes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "select a from from",
+        "drop table t",
+        "select 1; select 2",
+        "(" * 3000 + "select 1" + ")" * 3000,
+    ],
+)
+def test_what_is_no_query_is_said_to_be_none(text: str) -> None:
+    """Text that cannot be read is one kind of error, never one of the parser's."""
+    with pytest.raises(SqlError):
+        read_query(text, Dialect("postgres"), ["a"])
