@@ -37,7 +37,9 @@ def execution_lineage(record: Record, kept: Mapping[Key, Kept] | None = None) ->
 
     `kept` is what Spark keeps of earlier executions of the same application.
     """
-    about = ExecutionFacts(record.facts, record.metrics, record.problems, failure_of(record), record.name)
+    about = ExecutionFacts(
+        record.facts, record.metrics, record.problems, failure_of(record), record.name, record.rdd_id
+    )
     try:
         return lineage_of(read_plan(record.plan) if record.plan else None, about, kept)
     # A plan of a future Spark version, or a torn one, may break any assumption of the readers.
@@ -62,7 +64,8 @@ def failure_of(record: Record) -> Failure | None:
 def executions(records: Iterable[Record]) -> Iterator[Execution]:
     """Yield one execution for each user action.
 
-    A command and the write that it ran inside are one; what Spark does for itself is none.
+    A command and the write that it ran inside are one; what Spark does for itself is none, and neither is
+    a query that was only handed on as an RDD.
     """
     held: tuple[Record, ExecutionLineage] | None = None
     number = 1
@@ -73,6 +76,8 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
         of_application = kept.setdefault(record.application_id, {})
         found = execution_lineage(record, of_application)
         of_application.update(found.kept)
+        if record.rdd_id is not None:
+            continue
         if held is not None:
             if found.wraps and absorbs(found, held[1]):
                 started = min(held[0].started_at, record.started_at)

@@ -125,10 +125,12 @@ class Record:
     """The SQL text, if the execution came from one."""
 
     plan_kind: str = "analyzed"
-    """`analyzed`, `optimized` when the analyzed plan was too large, `none` when there is no plan."""
+    """`analyzed`, `optimized` when the analyzed plan was too large, `rdd` for a job that has no query,
+    `none` when there is no plan."""
 
     plan: List[Any] = field(default_factory=list)
-    """Spark's `TreeNode.toJSON` with literal values taken out."""
+    """Spark's `TreeNode.toJSON` with literal values taken out; of a job without a query `RDD`, below a
+    `SavedRDD` if it writes."""
 
     facts: List[Dict[str, Any]] = field(default_factory=list)
     """One entry for each leaf and write target: `node`, `expr_id` of its first column, `probed` values."""
@@ -138,6 +140,9 @@ class Record:
 
     problems: List[str] = field(default_factory=list)
     """What capture could not do, a sentence each."""
+
+    rdd_id: Optional[int] = None
+    """Set where nothing was run: the RDD of this id gives the plan's rows, and later records name it."""
 
     @property
     def failed(self) -> bool:
@@ -201,6 +206,7 @@ _CHECKS: Dict[str, Callable[[Any], bool]] = {
     "facts": _is_list_of(dict),
     "metrics": _is_list_of(dict),
     "problems": _is_list_of(str),
+    "rdd_id": lambda value: value is None or isinstance(value, int),
 }
 """What the readers of a record rely on, field by field."""
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Dict
 
 from airflow_provider_spark_lineage.capture.literals import without_sql_literals
-from airflow_provider_spark_lineage.capture.rdd import files_behind
+from airflow_provider_spark_lineage.capture.rdd import RddReader
 from airflow_provider_spark_lineage.record import without_secrets
 from airflow_provider_spark_lineage.sources import OPTIONS
 
@@ -29,7 +29,8 @@ _STEP = re.compile(r"([A-Za-z_$][\w$]*)(?:\(([^()]*)\))?(\[\]|\?)?")
 class Accessors:
     """Answers paths that start at one live plan node, or at `$session`."""
 
-    def __init__(self, session: Any, node: Any) -> None:
+    def __init__(self, session: Any, node: Any, rdds: RddReader) -> None:
+        self._rdds = rdds
         # Paths share their first steps, and every step is a call to the JVM.
         self._reached: Dict[str, Any] = {"": node, "$session": session}
 
@@ -37,7 +38,7 @@ class Accessors:
         """Return what a path leads to as a plain value; None when it leads nowhere."""
         value = self.follow(path)
         if path.startswith("$files("):
-            return files_behind(value)
+            return self._rdds.origins(value)
         if value is not None and path.startswith("$options("):
             return _options(value)
         if value is not None and path.startswith("$sql("):
@@ -66,7 +67,8 @@ class Accessors:
 
     def _step(self, current: Any, name: str, argument: str, shape: str) -> Any:
         try:
-            arguments = [self.follow(argument)] if argument else []
+            quoted = argument and argument.startswith("'")
+            arguments = [argument.strip("'") if quoted else self.follow(argument)] if argument else []
             reached = getattr(current, name)(*arguments)
         except Exception as error:
             # py4j's words for a member that this Spark version does not have, and Spark's for a table that

@@ -1,6 +1,6 @@
-"""The places where pyspark and the operating system tell what capture must know: sessions, stops, forks.
+"""Where pyspark and the operating system tell what capture must know: sessions, calls, stops, forks.
 
-Replaces two methods of pyspark while something watches, and puts them back afterwards.
+Replaces methods of pyspark while something watches, and puts them back afterwards.
 """
 
 from __future__ import annotations
@@ -10,22 +10,27 @@ import logging
 import os
 import sys
 import threading
+from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Tuple
 
+from airflow_provider_spark_lineage.capture.calls import Call, Site, sites
 from airflow_provider_spark_lineage.capture.guard import harmless
 
 
 class Hooks:
-    """Tells its watchers that a session appears and that a context is about to stop.
+    """Tells its watchers that a session appears, what is called, and that a context is about to stop.
 
-    A watcher has the methods `attach(session)` and `context_stops(context)` and a list `problems`.
+    A watcher has the methods `attach(session)`, `called(call)` and `context_stops(context)` and a list
+    `problems`.
     """
 
     def __init__(self) -> None:
         self._watchers: List[Any] = []
         self._lock = threading.Lock()
-        self._replaced: Dict[Any, Tuple[str, Any, Any]] = {}
-        """Class -> method name, the original, ours."""
+        self._replaced: Dict[Tuple[Any, str], Tuple[Any, Any]] = {}
+        """Class and method name -> the original, ours."""
+        self._here = threading.local()
+        """Whether this thread is inside a call of each kind: pyspark's actions are made of one another."""
 
     def add(self, watcher: Any) -> None:
         """Tell a watcher from now on."""
@@ -49,22 +54,24 @@ class Hooks:
             logging.getLogger(name).addFilter(_is_no_callback)
         self._replace(SparkSession, "__init__", self._session_appears)
         self._replace(SparkContext, "stop", self._context_stops)
+        for site in sites():
+            self._replace(site.owner, site.name, functools.partial(self._calls, site))
 
     def _replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
-        if owner not in self._replaced:
-            original = getattr(owner, name)
-            ours = functools.wraps(original)(wrap(original))
-            self._replaced[owner] = (name, original, ours)
+        if (owner, name) not in self._replaced:
+            original = owner.__dict__[name]
+            ours = _like(original, name, owner, wrap)
+            self._replaced[owner, name] = (original, ours)
             setattr(owner, name, ours)
 
     def _uninstall(self) -> None:
         for name in _PY4J_LOGGERS:
             logging.getLogger(name).removeFilter(_is_no_callback)
-        for owner, (name, original, ours) in tuple(self._replaced.items()):
+        for (owner, name), (original, ours) in tuple(self._replaced.items()):
             # Whoever replaced the method after us calls ours, which stays and only passes through.
-            if getattr(owner, name) is ours:
+            if owner.__dict__.get(name) is ours:
                 setattr(owner, name, original)
-                del self._replaced[owner]
+                del self._replaced[owner, name]
 
     def _session_appears(self, make: Any) -> Callable[..., None]:
         def appear(session: Any, *args: Any, **kwargs: Any) -> None:
@@ -82,6 +89,48 @@ class Hooks:
             stop(context)
 
         return stop_drained
+
+    def _calls(self, site: Site, run: Any) -> Callable[..., Any]:
+        def call(subject: Any, *args: Any, **kwargs: Any) -> Any:
+            if not self._watchers or getattr(self._here, site.inside, False):
+                return run(subject, *args, **kwargs)
+            setattr(self._here, site.inside, True)
+            noted = Call(site, subject, args, kwargs, datetime.now(timezone.utc))
+            try:
+                self._tell(noted)
+                noted.result = run(subject, *args, **kwargs)
+            except BaseException as error:  # Ctrl-C fails a call as well; all of them pass through.
+                noted.error = error
+                raise
+            else:
+                return noted.result
+            finally:
+                noted.ended = datetime.now(timezone.utc)
+                self._tell(noted)
+                setattr(self._here, site.inside, False)
+
+        return call
+
+    def _tell(self, call: Call) -> None:
+        """Tell the watchers of a call, once before it begins and once when it has ended."""
+        for watcher in tuple(self._watchers):
+            with harmless(f"a call of `{call.site.name}` could not be recorded", watcher.problems):
+                watcher.called(call)
+
+
+def _like(original: Any, name: str, owner: Any, wrap: Callable[[Any], Any]) -> Any:
+    """Wrap a method, or what computes a property, and return what may stand in its place."""
+    if isinstance(original, property):
+        return property(_wrapped(original.fget, wrap), doc=original.__doc__)
+    if isinstance(original, functools.cached_property):
+        ours = functools.cached_property(_wrapped(original.func, wrap))
+        ours.__set_name__(owner, name)
+        return ours
+    return _wrapped(original, wrap)
+
+
+def _wrapped(original: Any, wrap: Callable[[Any], Any]) -> Any:
+    return functools.wraps(original)(wrap(original))
 
 
 _PY4J_LOGGERS = ("py4j.clientserver", "py4j.java_gateway")

@@ -7,57 +7,20 @@ configuration and never runs a query.
 
 from __future__ import annotations
 
-import json
-import threading
 from datetime import datetime, timedelta, timezone
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, List
 
+from airflow_provider_spark_lineage.capture.application import Application, new_record, read_error, read_query
 from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.capture.literals import without_literals
-from airflow_provider_spark_lineage.capture.metrics import MetricsReader
-from airflow_provider_spark_lineage.capture.probe import probe_plan
-from airflow_provider_spark_lineage.record import Record, without_secrets
-
-AGENT_VERSION = "0.1.0"
-MAX_MESSAGE_CHARS = 4000
-"""A Java exception's message may carry a whole Python traceback or a plan."""
-
-
-class Application:
-    """What all records of one Spark application share, and the count of its executions."""
-
-    def __init__(self, spark: Any) -> None:
-        context = spark.sparkContext
-        self.id = str(context.applicationId)
-        self.name = str(context.appName)
-        self.spark_version = str(context.version)
-        self.jvm = context._jvm
-        self.metrics = MetricsReader(self.jvm)
-        self._lock = threading.Lock()
-        self._count = 0
-
-    def next_number(self) -> int:
-        """Return the position of the execution that just ended, from 1."""
-        with self._lock:
-            self._count += 1
-            return self._count
+from airflow_provider_spark_lineage.record import Record
 
 
 class ExecutionListener:
     """Implements `org.apache.spark.sql.util.QueryExecutionListener` for one JVM session."""
 
-    def __init__(
-        self,
-        application: Application,
-        session: Any,
-        sink: Callable[[Record], None],
-        max_plan_bytes: int,
-        problems: List[str],
-    ) -> None:
+    def __init__(self, application: Application, session: Any, problems: List[str]) -> None:
         self._application = application
         self._session = session
-        self._sink = sink
-        self._max_plan_bytes = max_plan_bytes
         self._problems = problems
         """Of the capture: what costs a whole record."""
         self._closed = False
@@ -92,7 +55,19 @@ class ExecutionListener:
     def _keep(self, record: Record) -> None:
         # The capture may have given up waiting while this record was made.
         if not self._closed:
-            self._sink(record)
+            self._application.keep(record)
+
+    def _record(self, name: str, execution: Any, duration_ns: int, *, failed: bool) -> Record:
+        """Write down everything that does not depend on the outcome."""
+        application = self._application
+        application.journal.catch_up()
+        for batch in application.batches():
+            application.keep(batch)
+        ended = datetime.now(timezone.utc)
+        started = ended - timedelta(microseconds=duration_ns / 1000)
+        record = new_record(application, name, started, ended, failed=failed)
+        read_query(record, application, self._session, execution)
+        return record
 
     # Spark compares listeners when one of several is unregistered, and logs them.
 
@@ -113,60 +88,6 @@ class ExecutionListener:
 
         implements = ["org.apache.spark.sql.util.QueryExecutionListener"]  # noqa: RUF012  py4j's protocol
 
-    def _record(self, name: str, execution: Any, duration_ns: int, *, failed: bool) -> Record:
-        """Write down everything that does not depend on the outcome."""
-        ended = datetime.now(timezone.utc)
-        started = ended - timedelta(microseconds=duration_ns / 1000)
-        application = self._application
-        record = Record(
-            application_id=application.id,
-            application_name=application.name,
-            spark_version=application.spark_version,
-            agent_version=AGENT_VERSION,
-            number=application.next_number(),
-            name=name,
-            started_at=started.isoformat(),
-            ended_at=ended.isoformat(),
-            outcome="failure" if failed else "success",
-        )
-        with harmless("the plan could not be read", record.problems):
-            record.sql = _sql_text(execution)
-            try:
-                plan = execution.analyzed()
-            except Exception:  # PySpark turns Spark's errors into classes of its own, py4j raises others.
-                if not failed:
-                    raise
-                # The query was not understood, which is the error that Spark reports: it read nothing.
-                record.plan_kind = "none"
-                return record
-            record.plan_kind, record.plan = self._plan(execution, plan, record.problems)
-            if record.plan_kind == "optimized":
-                plan = execution.optimizedPlan()
-            record.facts = probe_plan(self._session, plan, record.plan, record.problems)
-        return record
-
-    def _plan(self, execution: Any, analyzed: Any, problems: List[str]) -> Tuple[str, List[Any]]:
-        """Return the analyzed plan's JSON, or the optimized plan's when the former is too large."""
-        text = analyzed.toJSON()
-        if len(text) <= self._max_plan_bytes:
-            return "analyzed", json.loads(text, object_hook=without_literals)
-        size = len(text)
-        text = execution.optimizedPlan().toJSON()
-        limit = f"larger than the limit of {self._max_plan_bytes}"
-        if len(text) <= self._max_plan_bytes:
-            problems.append(
-                f"the analyzed plan has {size} bytes, {limit}: the optimized plan was read instead"
-            )
-            return "optimized", json.loads(text, object_hook=without_literals)
-        problems.append(f"the plan has {size} bytes, {limit}: it was not read")
-        return "none", []
-
-
-def _sql_text(execution: Any) -> str:
-    """Return the SQL text that an execution came from; empty for the DataFrame API."""
-    text = execution.logical().origin().sqlText()
-    return without_secrets(text.get()) if text.isDefined() else ""
-
 
 def _start_of(execution: Any) -> str:
     """Return when Spark began to plan an execution, which stands for its start where no duration is told."""
@@ -176,33 +97,3 @@ def _start_of(execution: Any) -> str:
         if phase.isDefined():
             return datetime.fromtimestamp(phase.get().startTimeMs() / 1000, timezone.utc).isoformat()
     return ""
-
-
-def read_error(exception: Any) -> Dict[str, str]:
-    """Return class, message and SQLSTATE of a Java exception.
-
-    Spark wraps the reason: the innermost error that has an SQLSTATE says best what went wrong, and
-    without one the innermost error does.
-    """
-    best = current = exception
-    state = ""
-    for _ in range(20):
-        found = _sql_state(current)
-        if found or not state:
-            best, state = current, found or state
-        current = current.getCause()
-        if current is None:
-            break
-    message = without_secrets(str(best.getMessage() or ""))
-    error = {"class": best.getClass().getName(), "message": message[:MAX_MESSAGE_CHARS]}
-    if state:
-        error["sql_state"] = state
-    return error
-
-
-def _sql_state(exception: Any) -> str:
-    """Return the SQLSTATE of an exception, empty if it is none of Spark's own."""
-    try:
-        return str(exception.getSqlState() or "")
-    except Exception:  # py4j raises several types for a method that is not there.
-        return ""

@@ -12,6 +12,7 @@ from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 from airflow_provider_spark_lineage.capture.accessors import Accessors
 from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.literals import without_literals
+from airflow_provider_spark_lineage.capture.rdd import RddReader
 from airflow_provider_spark_lineage.sources import PROBES
 from airflow_provider_spark_lineage.sources.dataset import Probe
 
@@ -21,7 +22,9 @@ def simple_name(class_name: str) -> str:
     return class_name.rsplit(".", 1)[-1].rstrip("$")
 
 
-def probe_plan(session: Any, plan: Any, nodes: List[Any], problems: List[str]) -> List[Dict[str, Any]]:
+def probe_plan(
+    session: Any, plan: Any, nodes: List[Any], problems: List[str], rdds: RddReader
+) -> List[Dict[str, Any]]:
     """Return one facts entry for each distinct leaf and write target of a live plan.
 
     `session` is the JVM session, `nodes` the plan's JSON: it says which node classes there are, so
@@ -32,13 +35,14 @@ def probe_plan(session: Any, plan: Any, nodes: List[Any], problems: List[str]) -
     with harmless("not all relations of the plan could be asked where their data lies", problems):
         for name, node in _live_nodes(plan, nodes):
             with harmless(f"a {name} could not be asked where its data lies", problems):
-                expr_id = _first_expr_id(node)
+                # A target is found by its position; a sink's output is that of its query.
+                expr_id = None if _is_target(name) else _first_expr_id(node)
                 # The same relation may stand in a plan many times; the ids of its columns tell.
                 if expr_id is not None:
                     if (name, expr_id) in seen:
                         continue
                     seen.add((name, expr_id))
-                relation, probed = _probe_node(Accessors(session, node), PROBES[name], problems)
+                relation, probed = _probe_node(Accessors(session, node, rdds), PROBES[name], problems)
                 entries.append({"node": name, "expr_id": expr_id, "relation": relation, "probed": probed})
     return entries
 

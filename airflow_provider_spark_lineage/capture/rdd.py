@@ -1,7 +1,8 @@
-"""Asks an RDD which files it reads: the only trace of a DataFrame that went through `df.rdd`."""
+"""Asks an RDD what it reads: the only trace of a DataFrame that went through `df.rdd`, and of RDD jobs."""
 
 from __future__ import annotations
 
+import json
 from typing import Any, Dict, Iterator, List
 
 from airflow_provider_spark_lineage.record import without_secrets
@@ -10,36 +11,91 @@ MAX_RDDS = 300
 MAX_PARTITIONS = 50
 """Each costs a few calls, and partitions of one read lie side by side."""
 
-
-def files_behind(rdd: Any) -> List[Dict[str, Any]]:
-    """Return `paths` and, where it is known, `schema` of each read that an RDD is made from."""
-    found = []
-    for one in _with_ancestors(rdd):
-        kind = one.getClass().getSimpleName()
-        if kind == "FileScanRDD":
-            entry = {"paths": _scanned(one), "schema": one.readSchema().json()}
-        elif kind in ("HadoopRDD", "NewHadoopRDD"):
-            text = one.getConf().get("mapreduce.input.fileinputformat.inputdir") or ""
-            entry = {"paths": text.split(",")}
-        else:
-            continue
-        entry["paths"] = [without_secrets(path) for path in entry["paths"] if path]
-        if entry["paths"] and entry not in found:
-            found.append(entry)
-    return found
+MAX_KNOWN = 10_000
 
 
-def _with_ancestors(rdd: Any) -> Iterator[Any]:
-    waiting, seen = [rdd], {rdd.id()}
-    while waiting and len(seen) < MAX_RDDS:
-        current = waiting.pop()
-        yield current
-        dependencies = current.dependencies()
-        for index in range(dependencies.size()):
-            parent = dependencies.apply(index).rdd()
-            if parent.id() not in seen:
-                seen.add(parent.id())
-                waiting.append(parent)
+def _schema(**types: str) -> str:
+    columns = [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in types.items()]
+    return json.dumps({"type": "struct", "fields": columns}, separators=(",", ":"))
+
+
+TEXT = _schema(value="string")
+"""What Spark calls the column of a text file."""
+
+_SCHEMAS = {"textFile": TEXT}
+"""The method that made a Hadoop RDD -> what its files show, in Spark's words for the same format."""
+
+_OF_FILES = ("HadoopRDD", "NewHadoopRDD", "WholeTextFileRDD", "BinaryFileRDD")
+
+
+class RddReader:
+    """Reads the lineage of RDDs; one for each application, because RDDs are numbered within it."""
+
+    def __init__(self) -> None:
+        self._known: Dict[int, List[Dict[str, Any]]] = {}
+        """Id of an RDD -> its origins."""
+
+    def hand_on(self, rdd_id: int) -> None:
+        """Note that an RDD holds the rows of a query which has a record of its own."""
+        self._know(rdd_id, [{"rdd": rdd_id}])
+
+    def remember(self, rdd: Any) -> None:
+        """Note an RDD's origins while it knows them: a checkpoint forgets what it was made from."""
+        self.origins(rdd)
+
+    def origins(self, rdd: Any) -> List[Dict[str, Any]]:
+        """Return one entry for each read that an RDD is made from.
+
+        `paths` and, where it is known, `schema`; or `rdd`, the id under which a record stands for it.
+        """
+        number = int(rdd.id())
+        if number not in self._known:
+            found: List[Dict[str, Any]] = []
+            for one in self._read(rdd):
+                if one not in found:
+                    found.append(one)
+            self._know(number, found)
+        return self._known[number]
+
+    def _know(self, rdd_id: int, origins: List[Dict[str, Any]]) -> None:
+        while len(self._known) >= MAX_KNOWN:
+            del self._known[next(iter(self._known))]
+        self._known[rdd_id] = origins
+
+    def _read(self, rdd: Any) -> Iterator[Dict[str, Any]]:
+        """Walk from an RDD to those that it is made from, as far as nothing is known."""
+        waiting, seen = [rdd], {int(rdd.id())}
+        while waiting and len(seen) < MAX_RDDS:
+            current = waiting.pop()
+            yield from _files(current)
+            dependencies = current.dependencies()
+            for index in range(dependencies.size()):
+                parent = dependencies.apply(index).rdd()
+                number = int(parent.id())
+                if number in self._known:
+                    yield from self._known[number]
+                elif number not in seen:
+                    waiting.append(parent)
+                seen.add(number)
+
+
+def _files(rdd: Any) -> Iterator[Dict[str, Any]]:
+    kind = rdd.getClass().getSimpleName()
+    entry: Dict[str, Any]
+    if kind == "FileScanRDD":
+        entry = {"paths": _scanned(rdd), "schema": rdd.readSchema().json()}
+    elif kind in _OF_FILES:
+        text = rdd.getConf().get("mapreduce.input.fileinputformat.inputdir") or ""
+        entry = {"paths": text.split(",")}
+        scope = rdd.scope()
+        schema = _SCHEMAS.get(scope.get().name()) if scope.isDefined() else None
+        if schema:
+            entry["schema"] = schema
+    else:
+        return
+    entry["paths"] = [without_secrets(path) for path in entry["paths"] if path]
+    if entry["paths"]:
+        yield entry
 
 
 def _scanned(rdd: Any) -> List[str]:

@@ -11,9 +11,11 @@ import os
 import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from airflow_provider_spark_lineage.capture.application import Application
+from airflow_provider_spark_lineage.capture.calls import Call, record_of
 from airflow_provider_spark_lineage.capture.guard import harmless, tell
 from airflow_provider_spark_lineage.capture.hooks import hooks
-from airflow_provider_spark_lineage.capture.listener import Application, ExecutionListener
+from airflow_provider_spark_lineage.capture.listener import ExecutionListener
 from airflow_provider_spark_lineage.record import Record
 
 DRAIN_TIMEOUT_SECONDS = 30.0
@@ -83,26 +85,52 @@ class Capture:
             key = session.sessionUUID()
             if key in self._sessions:
                 return
-            if self._application is None or self._application.id != spark.sparkContext.applicationId:
-                self._application = Application(spark)
-                self._context = spark.sparkContext
-                self._dropped_before = _dropped_events(self._context)
-                listeners = spark.sparkContext.getConf().get("spark.extraListeners", "")
-                self.agent_configured = "OpenLineageSparkListener" in listeners
+            application = self._application_of(spark.sparkContext)
+            # Spark runs a streaming query in a clone of its session, which has the same listeners.
+            which = application.jvm.java.lang.System.identityHashCode
+            listening = {which(one) for one in session.listenerManager().listListeners()}
+            for _, listener, proxy in tuple(self._sessions.values()) if listening else ():
+                if which(proxy) in listening:
+                    self._sessions[key] = (session, listener, proxy)
+                    return
             from pyspark.java_gateway import ensure_callback_server_started
 
             # Leaves a callback server alone that somebody started before.
             ensure_callback_server_started(spark.sparkContext._gateway)
-            listener = ExecutionListener(
-                self._application, session, self._sink, self._max_plan_bytes, self.problems
-            )
+            listener = ExecutionListener(application, session, self.problems)
             # Spark finds a listener to unregister by its identity, and py4j makes a new proxy of a Python
             # object each time it is passed on: keep the JVM's own reference to this one.
-            holder = self._application.jvm.java.util.ArrayList(1)
+            holder = application.jvm.java.util.ArrayList(1)
             holder.add(listener)
             proxy = holder.get(0)
             session.listenerManager().register(proxy)
+            application.journal.listen()
             self._sessions[key] = (session, listener, proxy)
+            for query in session.streams().active():
+                application.streams.watch(query, from_now=True)
+
+    def called(self, call: Call) -> None:
+        """Record what no query listener sees; told of each call before it begins and when it has ended."""
+        context = call.context
+        if context is None or context._jsc is None:
+            return
+        with self._lock:
+            application = self._application_of(context)
+        record = record_of(call, application)
+        if record is not None:
+            for batch in application.batches():
+                application.journal.add(batch)
+            application.journal.add(record)
+
+    def _application_of(self, context: Any) -> Application:
+        """Return what the records of a context share; the caller holds the lock."""
+        if self._application is None or self._context is not context:
+            self._application = Application(context, self._sink, self._max_plan_bytes)
+            self._context = context
+            self._dropped_before = _dropped_events(context)
+            listeners = context.getConf().get("spark.extraListeners", "")
+            self.agent_configured = "OpenLineageSparkListener" in listeners
+        return self._application
 
     def drain(self) -> None:
         """Wait until Spark has reported every execution that ended before this call.
@@ -114,6 +142,11 @@ class Capture:
             return
         with harmless("the last executions were not all reported in time", self.problems):
             _wait_for_bus(context, self._drain_timeout_seconds)
+        if self._application is not None:
+            with harmless("the last calls could not be recorded", self.problems):
+                self._application.journal.flush()
+                for batch in self._application.batches():
+                    self._application.keep(batch)
         with harmless("it could not be read whether Spark dropped events", self.problems):
             dropped = _dropped_events(context) - self._dropped_before
             if dropped > 0:

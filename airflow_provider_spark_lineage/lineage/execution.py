@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, Hole, Sources, Written, evaluate
@@ -15,6 +15,8 @@ from airflow_provider_spark_lineage.lineage.leaves import (
     Source,
     fields_of,
     gaps_of,
+    key_of_rdd,
+    merged,
 )
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
@@ -35,6 +37,7 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Sym
 
 _MODES = {
     "append": Mode.APPEND,
+    "complete": Mode.OVERWRITE,
     "overwrite": Mode.OVERWRITE,
     "errorifexists": Mode.CREATE,
     "ignore": Mode.CREATE,
@@ -83,6 +86,9 @@ class ExecutionFacts:
     name: str = ""
     """What Spark calls the action."""
 
+    rdd_id: int | None = None
+    """The RDD that holds the plan's rows, where nothing was run."""
+
 
 @dataclass(frozen=True)
 class ExecutionLineage:
@@ -124,7 +130,9 @@ def lineage_of(
         gaps.extend(missing)
     if not outputs and (inputs or evaluation.writes or evaluation.commands):
         gaps.extend(gap for leaf in leaves.values() for gap in leaf.gaps)
-        gaps.extend(_gap(hole, None) for hole in evaluation.holes)
+        gaps.extend(gap for leaf in leaves.values() for gap in leaf.column_gaps if evaluation.writes)
+        # Where nothing is written, nobody asks where a column came from.
+        gaps.extend(_gap(hole, None) for hole in evaluation.holes if evaluation.writes or not hole.columns)
     emptied, dropped = _changes(evaluation, facts) if about.failure is None else ((), ())
     lineage = Lineage(
         inputs=tuple(inputs),
@@ -148,14 +156,10 @@ def lineage_of(
 
 def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics) -> list[Input]:
     """Return each dataset once, with all columns that any scan of it shows."""
-    shown: dict[DatasetId, Dataset] = {}
-    for leaf in leaves.values():
-        for dataset in leaf.datasets:
-            before = shown.get(dataset.id)
-            shown[dataset.id] = before.merged(dataset) if before else dataset
+    shown = merged(dataset for leaf in leaves.values() for dataset in leaf.datasets)
     counted = {dataset.id: None for leaf in leaves.values() if leaf.counted for dataset in leaf.datasets}
     statistics = scan_statistics(metrics, list(counted))
-    found = [Input(dataset, statistics.get(key, Statistics())) for key, dataset in shown.items()]
+    found = [Input(dataset, statistics.get(dataset.id, Statistics())) for dataset in shown]
     return sorted(found, key=lambda one: one.dataset.id)
 
 
@@ -193,7 +197,8 @@ def _outputs(
                 partial=_is_partial(written.write, target),
             )
         )
-        gaps.extend(Gap(gap.where, gap.reason, identity.id) for leaf in fed_by for gap in leaf.gaps)
+        unknown = [gap for leaf in fed_by for gap in (*leaf.gaps, *leaf.column_gaps)]
+        gaps.extend(replace(gap, output=identity.id) for gap in unknown)
         gaps.extend(_gap(hole, identity.id) for hole in written.holes)
     return found, gaps
 
@@ -217,14 +222,17 @@ def _kept(
     """Return what later executions may read by its first column's id or by its name."""
     datasets = tuple(one.dataset for one in lineage.inputs)
     kept_rows = frozenset[Source]().union(*(leaf.rows for leaf in leaves.values()))
+    gaps = (*lineage.gaps, *(gap for leaf in leaves.values() for gap in leaf.column_gaps))
     found: dict[Key, Kept] = {}
     for name, sources in evaluation.variables.items():
         value = _traced(sources, leaves) | kept_rows
-        found[name] = Kept({VARIABLE: value}, frozenset(), datasets, lineage.gaps)
-    if about.name in _KEEPING and evaluation.output:
+        found[name] = Kept({VARIABLE: value}, frozenset(), datasets, gaps)
+    if evaluation.output and (about.name in _KEEPING or about.rdd_id is not None):
         columns = {column.id: _traced(sources, leaves) for column, sources in evaluation.output}
         rows = _traced(evaluation.rows, leaves) | kept_rows
-        found[evaluation.output[0][0].id] = Kept(columns, rows, datasets, lineage.gaps)
+        first = evaluation.output[0][0].id
+        key = first if about.rdd_id is None else key_of_rdd(about.rdd_id)
+        found[key] = Kept(columns, rows, datasets, gaps)
     return found
 
 

@@ -24,12 +24,17 @@ Source = tuple[DatasetId, str, Transformation]
 Key = int | str
 """What finds a result that is kept: its first column's id, or a variable's name."""
 
-_RDDS = frozenset({"LogicalRDD", "ExternalRDD"})
+_RDDS = frozenset({"LogicalRDD", "ExternalRDD", "RDD"})
+
+
+def key_of_rdd(rdd_id: int) -> str:
+    """Return the key of a query's rows that were handed on as an RDD."""
+    return f"rdd {rdd_id}"
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The result of an execution that Spark keeps: a checkpoint under its columns' ids, or a variable."""
+    """What later executions may read: a checkpoint under its columns' ids, a variable, a query as an RDD."""
 
     columns: Mapping[int, frozenset[Source]]
     rows: frozenset[Source]
@@ -45,6 +50,8 @@ class Leaf:
     columns: Mapping[str, frozenset[Source]] = field(default_factory=dict)
     rows: frozenset[Source] = frozenset()
     gaps: tuple[Gap, ...] = ()
+    column_gaps: tuple[Gap, ...] = ()
+    """What is not known of its columns, which matters only where they are written."""
     counted: bool = True
     """What Spark counted is of this execution: an RDD's counters go on over all that use it."""
 
@@ -82,7 +89,8 @@ class FactsOfPlan:
             return _relation(scan, facts) if query is None else _queried(scan, query)
         if first in self._kept:
             return _kept(scan, self._kept[first])
-        return _rdd(scan, facts)
+        handed_on = [self._kept.get(key_of_rdd(rdd_id)) for rdd_id in rdd.queries(facts)]
+        return _rdd(scan, facts, [one for one in handed_on if one])
 
 
 def _relation(scan: Scan, facts: Facts) -> Leaf:
@@ -131,32 +139,49 @@ def _kept(scan: Scan, kept: Kept) -> Leaf:
     return Leaf(kept.datasets, columns, kept.rows, kept.gaps, counted=False)
 
 
-def _rdd(scan: Scan, facts: Facts) -> Leaf:
-    """Take every column from everything that the RDD reads."""
-    names = ", ".join(f"`{column.name}`" for column in scan.output[:20])
-    datasets = tuple(
+def _rdd(scan: Scan, facts: Facts, queries: list[Kept]) -> Leaf:
+    """Take every column from everything that the RDD reads, itself and by the queries that became RDDs."""
+    if len(queries) == 1 and scan.output and all(one.id in queries[0].columns for one in scan.output):
+        # The rows are the query's own, as `foreachBatch` gets them.
+        return _kept(scan, queries[0])
+    read = [
         Dataset(identity, _recorded_fields(origin))
         for origin in rdd.origins(facts)
         for identity in identify(origin)
-    )
+    ]
+    datasets = merged([*read, *(dataset for query in queries for dataset in query.datasets)])
+    names = ", ".join(f"`{column.name}`" for column in scan.output[:20])
+    gaps = [gap for query in queries for gap in query.gaps]
+    about = f"columns {names}: rows" if names else "rows"
     if not datasets:
-        reason = (
-            f"columns {names}: rows came from an RDD or from Python memory; what made them is not recorded"
-        )
-        return Leaf(gaps=(Gap(scan.label, reason),))
-    every = [(one.id, column.name) for one in datasets for column in one.fields]
+        reason = f"{about} came from an RDD or from Python memory; what made them is not recorded"
+        return Leaf(gaps=tuple(gaps), column_gaps=(Gap(scan.label, reason),))
+    fields = {(one.id, column.name, IDENTITY) for one in read for column in one.fields}
+    fields |= {source for query in queries for sources in query.columns.values() for source in sources}
     value, test = Transformation(Kind.TRANSFORMATION), Transformation(Kind.FILTER)
-    taken = frozenset((identifier, name, value) for identifier, name in every)
-    reason = f"columns {names}: rows came through an RDD; taken from every column that it read"
-    if not every:
-        reason = f"columns {names}: rows came through an RDD; which columns it read is not recorded"
+    taken = frozenset((identifier, name, value.after(path)) for identifier, name, path in fields)
+    rows = {(identifier, name, test.after(path)) for identifier, name, path in fields}
+    rows |= {source for query in queries for source in query.rows}
+    reason = f"{about} came through an RDD; taken from every column that it read"
+    if not fields:
+        reason = f"{about} came through an RDD; which columns it read is not recorded"
     return Leaf(
         datasets,
         {column.name: taken for column in scan.output},
-        frozenset((identifier, name, test) for identifier, name in every),
+        frozenset(rows),
+        tuple(gaps),
         (Gap(scan.label, reason),),
         counted=False,
     )
+
+
+def merged(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
+    """Return each dataset once, with all columns that were seen of it."""
+    shown: dict[DatasetId, Dataset] = {}
+    for dataset in datasets:
+        before = shown.get(dataset.id)
+        shown[dataset.id] = before.merged(dataset) if before else dataset
+    return tuple(shown.values())
 
 
 def _recorded_fields(facts: Facts) -> tuple[Field, ...]:

@@ -59,7 +59,8 @@ class Probe:
     """Which live object to ask for what.
 
     `accessors` maps a fact's name to a dotted path of methods, starting at the plan node or at the
-    session (`$session`). A step may take one argument, itself a path: `lookup(table.identifier)`.
+    session (`$session`). A step may take one argument, itself a path: `lookup(table.identifier)`, or a
+    quoted word: `options.get('path')`.
     A step that ends in `?` is a Scala Option and may be empty; a path that ends in `[]` is a Scala
     collection and becomes a list of strings. `$files(path)` is the files behind an RDD. `$options(path)`
     is a map's entries that a source wants (`Source.options`), by their names in lower case. `$sql(path)`

@@ -22,6 +22,7 @@ PROBES = (
             "paths": "relation.location.rootPaths[]",
             "format": "relation.fileFormat",
             "option_names": "relation.options.keySet[]",
+            "base_path": "relation.options.get('basePath')?",
             "table": "catalogTable?.identifier.nameParts[]",
             "warehouse": _WAREHOUSE,
         },
@@ -32,6 +33,18 @@ PROBES = (
             "location": "tableMeta.location",
             "format": "tableMeta.storage.serde?",
             "table": "tableMeta.identifier.nameParts[]",
+            "warehouse": _WAREHOUSE,
+        },
+    ),
+    Probe(
+        node="WriteToMicroBatchDataSourceV1",
+        target=True,
+        accessors={
+            "sink": "sink.toString",
+            "relation_class": "sink.getClass.getName",
+            "mode": "outputMode",
+            "schema": "query.schema.json",
+            "table": "catalogTable?.identifier.nameParts[]",
             "warehouse": _WAREHOUSE,
         },
     ),
@@ -118,6 +131,9 @@ PROBES = (
     ),
 )
 
+_SINK = re.compile(r"\w+Sink\[(.+)\]")
+"""What a streaming sink that writes files is printed as."""
+
 _FOLDED_SCHEMES = {"s3a": "s3", "s3n": "s3"}
 _OBJECT_STORES = frozenset({"s3", "gs", "abfs", "abfss", "wasb", "wasbs"})
 _PARTITION = re.compile(r"[^/=]+=[^/]*\Z")
@@ -165,7 +181,21 @@ def _given(facts: Facts) -> List[str]:
     paths = facts.get("paths") or ()
     if facts.get("location"):
         return [unquote(facts["location"])]
+    sink = _SINK.fullmatch(str(facts.get("sink") or ""))
+    if sink:
+        return [sink[1]]
+    if facts.get("base_path") and not isinstance(paths, str):
+        return _below(str(facts["base_path"]), paths)
     return [paths] if isinstance(paths, str) else list(paths)
+
+
+def _below(base: str, paths: Sequence[str]) -> List[str]:
+    """Return the base path of a table or a stream in place of the files that were read of it."""
+    if ":" in base.partition("/")[0]:
+        return [base]
+    # Spark keeps the option as it was given, and completes only the paths of files.
+    complete = {path[: path.index(base) + len(base)] for path in paths if base in path}
+    return sorted(complete) or list(paths)
 
 
 def split_location(location: str) -> Tuple[str, str]:
@@ -276,9 +306,10 @@ def is_schema_inference(facts: Facts) -> bool:
     """Say whether Spark reads a CSV or JSON file as text to infer its schema.
 
     `TextInputCSVDataSource` and `TextInputJsonDataSource` set this option, DataSource.GLOB_PATHS_KEY; no
-    user does.
+    user does. `FileStreamSource` does as well, besides the folder that it watches.
     """
-    return "__globpaths__" in facts.get("option_names", ())
+    names = facts.get("option_names", ())
+    return "__globpaths__" in names and "basepath" not in names
 
 
 def stored_name(facts: Facts, column: str) -> str:

@@ -1,4 +1,7 @@
-"""Rows that come out of an RDD: named by the files that the RDD reads, if it reads any."""
+"""Rows that come out of an RDD: named by the files that the RDD reads, if it reads any.
+
+An RDD that a query became is named by the query, whose record `lineage` finds by the RDD's id.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ def origins(facts: Facts) -> Tuple[Facts, ...]:
     """Return the facts of each read behind an RDD, as those of a relation: its folders and its schema."""
     found: List[Facts] = []
     for origin in facts.get("origins") or ():
+        if "rdd" in origin:
+            continue
         # Spark and Hadoop name what they write; any other file was named by a person, and keeps its name.
         folders = [
             posixpath.dirname(path) if posixpath.basename(path).startswith("part-") else path
@@ -25,6 +30,11 @@ def origins(facts: Facts) -> Tuple[Facts, ...]:
         ]
         found.append({**origin, "paths": list(dict.fromkeys(folders))})
     return tuple(found)
+
+
+def queries(facts: Facts) -> Tuple[int, ...]:
+    """Return the ids of the RDDs behind an RDD whose rows are those of a query."""
+    return tuple(origin["rdd"] for origin in facts.get("origins") or () if "rdd" in origin)
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:

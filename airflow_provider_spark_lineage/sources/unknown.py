@@ -33,6 +33,30 @@ PROBES = (
     *(
         Probe(
             node=node,
+            accessors={
+                "v2_table": f"{relation}table.name",
+                "v2_catalog": f"{relation}catalog?.name",
+                "provider": f"{relation}table.getClass.getName",
+            },
+        )
+        for node, relation in (
+            ("StreamingDataSourceV2Relation", ""),
+            ("StreamingDataSourceV2ScanRelation", "relation."),
+        )
+    ),
+    Probe(
+        node="WriteToMicroBatchDataSource",
+        target=True,
+        accessors={
+            "v2_table": "table.name",
+            "provider": "table.getClass.getName",
+            "schema": "query.schema.json",
+            "mode": "outputMode",
+        },
+    ),
+    *(
+        Probe(
+            node=node,
             target=True,
             accessors={
                 "v2_table": f"{table}.table.name",
@@ -76,6 +100,9 @@ PROBES = (
 )
 
 
+_NOWHERE = (".NoopTable", ".ConsoleTable", ".MemorySink", ".ForeachWriterTable")
+
+
 def identify(facts: Facts) -> Tuple[Identity, ...]:
     """Name a relation by its class, or by the name that its own table class gives it.
 
@@ -90,8 +117,9 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
 
 
 def keeps_nothing(facts: Facts) -> bool:
-    """Say whether a write goes to Spark's `noop` format, which throws every row away."""
-    return str(facts.get("provider") or "").rstrip("$").endswith(".noop.NoopTable")
+    """Say whether a write goes to no dataset: thrown away, printed, or given to the program itself."""
+    provider = str(facts.get("provider") or "").rstrip("$")
+    return provider.startswith("org.apache.spark.sql.") and provider.endswith(_NOWHERE)
 
 
 SOURCE = Source(name="unknown", probes=PROBES, identify=identify)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import airflow_provider_spark_lineage
-from airflow_provider_spark_lineage.capture.listener import AGENT_VERSION
+from airflow_provider_spark_lineage.capture.application import AGENT_VERSION
 
 ROOT = Path(airflow_provider_spark_lineage.__file__).parent
 OURS = "airflow_provider_spark_lineage"

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from airflow_provider_spark_lineage.plan.algebra import Assign, Change, Command, Derive, Kind, Node, Write
+from airflow_provider_spark_lineage.plan.algebra import (
+    Assign,
+    Change,
+    Command,
+    Derive,
+    Kind,
+    Node,
+    Scan,
+    Write,
+)
 from airflow_provider_spark_lineage.plan.spark.expressions import variable_name
 from airflow_provider_spark_lineage.plan.spark.relational import Row
 from airflow_provider_spark_lineage.plan.spark.row_level import ROW_LEVEL, condition_of
@@ -75,6 +84,8 @@ COMMANDS: dict[str, Row] = {
             "InsertIntoDataSourceDirCommand",
             "InsertIntoHiveDirCommand",
             "InsertOnlyMerge",
+            "WriteToMicroBatchDataSource",
+            "WriteToMicroBatchDataSourceV1",
         ),
         _write,
     ),
@@ -297,3 +308,12 @@ COMMANDS: dict[str, Row] = {
     **ROW_LEVEL,
 }
 """Simple class name -> row. A command without one goes to `relational.unknown`: a gap that names it."""
+
+
+def _rdd(step: Step) -> Node:
+    """Rows of an RDD, which no plan of Spark's describes."""
+    return Scan((), step.attributes("output"), step.label, relation=step.name)
+
+
+JOBS: dict[str, Row] = {"RDD": _rdd, "SavedRDD": _write}
+"""The plan of a job without a query, in the record's own words."""

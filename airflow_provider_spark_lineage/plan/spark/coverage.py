@@ -14,16 +14,12 @@ OPAQUE_PLANS: Reasons = {
     "Code of another process over whole rows: the plan's JSON leaves its columns out.": (
         "MapPartitionsExternalUDF",
     ),
-    "A stream, or where one is written: only batches are read.": (
-        "StreamingDataSourceV2Relation",
-        "StreamingDataSourceV2ScanRelation",
+    "A stream, or where one is written: the plan of a batch has others in their place.": (
         "StreamingExecutionRelation",
         "StreamingRelation",
         "StreamingRelationV2",
         "WriteToContinuousDataSource",
         "WriteToDataSourceV2",
-        "WriteToMicroBatchDataSource",
-        "WriteToMicroBatchDataSourceV1",
         "WriteToStream",
         "WriteToStreamStatement",
     ),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Node, Plan
-from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS
+from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS, JOBS
 from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, unknown
 from airflow_provider_spark_lineage.plan.spark.row_level import PLANS, restored
 from airflow_provider_spark_lineage.plan.spark.step import Step
@@ -62,7 +62,7 @@ class _PlanReader:
                 root=position == 0,
                 above=tree[position - 1] if position and tree[position - 1]["num-children"] else {},
             )
-            pending.append(put(ROWS.get(name, unknown)(step)))
+            pending.append(put((ROWS.get(name) or JOBS.get(name, unknown))(step)))
         return Plan(tuple(nodes), definitions)
 
     def _without_definitions(self, tree: Tree, definitions: dict[int, Plan]) -> Tree:

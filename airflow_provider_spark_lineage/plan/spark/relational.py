@@ -382,6 +382,8 @@ NODES: dict[str, Row] = {
     "HiveTableRelation": _scan("dataCols", "partitionCols"),
     "DataSourceV2Relation": _scan("output"),
     "DataSourceV2ScanRelation": _scan("output"),
+    "StreamingDataSourceV2Relation": _scan("output"),
+    "StreamingDataSourceV2ScanRelation": _scan("output"),
     "LocalRelation": _constant(),
     "OneRowRelation": _constant(),
     "Range": _constant(),

@@ -1,0 +1,278 @@
+"""What a Python program asks of Spark that no query listener is told of, and the record of each such call.
+
+An RDD's actions and saves are jobs without a query. They are known where they are called; what they read
+is asked of the RDD itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+
+from airflow_provider_spark_lineage.capture.application import (
+    MAX_MESSAGE_CHARS,
+    Application,
+    new_record,
+    read_error,
+    read_query,
+)
+from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.rdd import TEXT
+from airflow_provider_spark_lineage.capture.streams import SILENT
+from airflow_provider_spark_lineage.record import Record, without_secrets
+
+RDD_ACTIONS = (
+    "aggregate",
+    "collect",
+    "collectAsMap",
+    "collectWithJobGroup",
+    "count",
+    "countApprox",
+    "countApproxDistinct",
+    "countByKey",
+    "countByValue",
+    "first",
+    "fold",
+    "foreach",
+    "foreachPartition",
+    "histogram",
+    "isEmpty",
+    "lookup",
+    "max",
+    "mean",
+    "meanApprox",
+    "min",
+    "reduce",
+    "reduceByKeyLocally",
+    "sampleStdev",
+    "sampleVariance",
+    "stats",
+    "stdev",
+    "sum",
+    "sumApprox",
+    "take",
+    "takeOrdered",
+    "takeSample",
+    "toLocalIterator",
+    "top",
+    "treeAggregate",
+    "treeReduce",
+    "variance",
+)
+"""The methods of pyspark's `RDD` that run jobs and give the result to the program.
+
+Sorting and numbering look at the data by some of these before they give another RDD.
+"""
+
+RDD_SAVES: Dict[str, Callable[[Mapping[str, Any]], Dict[str, Any]]] = {
+    "saveAsTextFile": lambda given: {"paths": given["path"], "format": "text", "schema": TEXT},
+    "saveAsPickleFile": lambda given: {"paths": given["path"], "format": "pickle"},
+    "saveAsSequenceFile": lambda given: {"paths": given["path"], "format": "sequence"},
+    "saveAsHadoopFile": lambda given: {"paths": given["path"], **_format(given["outputFormatClass"])},
+    "saveAsNewAPIHadoopFile": lambda given: {"paths": given["path"], **_format(given["outputFormatClass"])},
+    "saveAsHadoopDataset": lambda given: _of_conf(given["conf"]),
+    "saveAsNewAPIHadoopDataset": lambda given: _of_conf(given["conf"]),
+}
+"""The methods of pyspark's `RDD` that write, each with the facts of its target by its arguments."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """One method of pyspark that is watched."""
+
+    owner: Any
+    name: str
+    kind: str
+    """`rdd`: a job over an RDD; `run`: the same, of the context; `frame`: a query that no listener sees;
+    `hand on`: a query becomes an RDD; `cut`: an RDD is about to forget what it was made from; `stream`: a
+    streaming query starts; `batch`: one of its batches is given to a function of the program."""
+
+    @property
+    def inside(self) -> str:
+        """Return what a call like this is made of: such calls inside of it are not told."""
+        return "rdd" if self.kind == "run" else self.kind
+
+
+@dataclass
+class Call:
+    """One call of a watched method, told twice: before it began and when it had ended."""
+
+    site: Site
+    subject: Any
+    args: Tuple[Any, ...]
+    kwargs: Dict[str, Any]
+    began: datetime
+    ended: Optional[datetime] = None
+    result: Any = None
+    error: Optional[BaseException] = None
+
+    @property
+    def rdd(self) -> Any:
+        """Return the RDD that the call is about."""
+        return self.argument("rdd") if self.site.kind == "run" else self.subject
+
+    @property
+    def context(self) -> Any:
+        """Return the Spark context that the call runs in."""
+        if self.site.kind == "batch":
+            return self.subject.session.sparkContext
+        if self.site.kind == "stream":
+            return self.subject._spark.sparkContext
+        return self.subject._sc if self.site.kind in ("frame", "hand on") else self.rdd.ctx
+
+    def argument(self, name: str) -> Any:
+        """Return an argument by its name, however it was passed."""
+        return self.arguments()[name]
+
+    def arguments(self) -> Dict[str, Any]:
+        """Return all arguments by name; those that were not given are not there."""
+        method = inspect.signature(getattr(self.site.owner, self.site.name))
+        return dict(method.bind(self.subject, *self.args, **self.kwargs).arguments)
+
+
+def sites() -> List[Site]:
+    """Return what is watched of the pyspark that is installed."""
+    from pyspark import RDD, SparkContext
+
+    try:
+        from pyspark.sql.classic.dataframe import DataFrame
+    except ImportError:  # Spark 3.5
+        from pyspark.sql import DataFrame
+    from pyspark.sql.streaming import DataStreamWriter
+    from pyspark.sql.utils import ForeachBatchFunction
+
+    return [
+        *(Site(RDD, name, "rdd") for name in (*RDD_ACTIONS, *RDD_SAVES)),
+        Site(SparkContext, "runJob", "run"),
+        Site(DataFrame, "toLocalIterator", "frame"),
+        Site(DataFrame, "rdd", "hand on"),
+        Site(DataFrame, "toJSON", "hand on"),
+        Site(RDD, "checkpoint", "cut"),
+        Site(RDD, "localCheckpoint", "cut"),
+        Site(DataStreamWriter, "start", "stream"),
+        Site(DataStreamWriter, "toTable", "stream"),
+        Site(ForeachBatchFunction, "call", "batch"),
+    ]
+
+
+def record_of(call: Call, application: Application) -> Optional[Record]:
+    """Return the record of a call, None where there is nothing to record yet, or nothing at all."""
+    kind = call.site.kind
+    if call.ended is None:
+        if kind == "cut":
+            application.rdds.remember(_live(call.rdd))
+        return _batch_handed_on(call, application) if kind == "batch" else None
+    if kind == "stream" and call.error is None:
+        application.streams.watch(call.result._jsq)
+    if kind in ("cut", "stream", "batch") or (kind == "hand on" and call.error is not None):
+        return None
+    record = new_record(application, call.site.name, call.began, call.ended, failed=call.error is not None)
+    if call.error is not None:
+        record.error = _error(call.error)
+    if kind in ("frame", "hand on"):
+        frame = call.subject._jdf
+        read_query(record, application, frame.sparkSession(), frame.queryExecution())
+    if kind == "hand on":
+        record.rdd_id = int(_live(call.result).id())
+        application.rdds.hand_on(record.rdd_id)
+    if kind in ("rdd", "run"):
+        _read_rdd(record, call, application)
+    return record
+
+
+def _batch_handed_on(call: Call, application: Application) -> Optional[Record]:
+    """Record where the rows come from that `foreachBatch` is given as an RDD, before they are used."""
+    rdd_id = int(call.argument("jdf").queryExecution().analyzed().rdd().id())
+    # The first batch may be there before the call that started the query has returned.
+    for running in call.subject.session._jsparkSession.streams().active():
+        application.streams.watch(running)
+    query = application.streams.behind(rdd_id)
+    if query is None:
+        return None
+    record = new_record(application, "foreachBatch", call.began, call.began, failed=False)
+    read_query(record, application, query.sparkSession(), query)
+    # What is below the sink that calls the function.
+    record.plan = record.plan[1:]
+    record.facts = [fact for fact in record.facts if fact["node"] != SILENT]
+    record.rdd_id = rdd_id
+    application.rdds.hand_on(rdd_id)
+    return record
+
+
+def _read_rdd(record: Record, call: Call, application: Application) -> None:
+    """Write down what a job over an RDD read and wrote, as a small plan and its facts."""
+    record.plan_kind = "rdd"
+    scan: Dict[str, Any] = {"class": "RDD", "num-children": 0, "output": []}
+    record.plan = [scan]
+    with harmless("what an RDD is made from could not be read", record.problems):
+        origins = application.rdds.origins(_live(call.rdd))
+        record.facts.append({"node": "RDD", "expr_id": -1, "relation": "", "probed": {"origins": origins}})
+    target_of = RDD_SAVES.get(call.site.name)
+    if target_of is None:
+        return
+    record.plan.insert(0, {"class": "SavedRDD", "num-children": 1})
+    if call.error is None:
+        with harmless("where an RDD was saved could not be read", record.problems):
+            target = {**target_of(call.arguments()), "mode": "errorifexists"}
+            if "schema" in target:
+                scan["output"] = [[_VALUE]]
+            if "paths" in target:
+                target["paths"] = _qualified(call.context, target["paths"])
+            record.facts.append({"node": "SavedRDD", "expr_id": None, "relation": "", "probed": target})
+
+
+_VALUE = {
+    "class": "org.apache.spark.sql.catalyst.expressions.AttributeReference",
+    "num-children": 0,
+    "name": "value",
+    "dataType": "string",
+    "exprId": {"id": -1},
+}
+"""The one column of an RDD that is saved as text, in the words of Spark's plan JSON."""
+
+
+def _live(rdd: Any) -> Any:
+    """Return the JVM's RDD behind one of pyspark's.
+
+    One that only adds Python code has none until it runs: the one before it reads the same.
+    """
+    return (getattr(rdd, "_prev_jrdd", None) or rdd._jrdd).rdd()
+
+
+def _qualified(context: Any, path: str) -> str:
+    """Return a path with scheme and authority, as Hadoop completes it."""
+    given = context._jvm.org.apache.hadoop.fs.Path(path)
+    system = given.getFileSystem(context._jsc.hadoopConfiguration())
+    return without_secrets(str(system.makeQualified(given).toString()))
+
+
+def _format(output_format: str) -> Dict[str, Any]:
+    """Return the name of a Hadoop output format, without what all of them are called."""
+    name = output_format.rsplit(".", 1)[-1]
+    for ending in ("OutputFormat", "File"):
+        name = name[: -len(ending)] if name.endswith(ending) else name
+    return {"format": name.lower()}
+
+
+def _of_conf(conf: Mapping[str, str]) -> Dict[str, Any]:
+    """Return the facts of a target that a Hadoop configuration describes, which may be no file."""
+    output_format = next((conf[key] for key in _OUTPUT_FORMATS if key in conf), "")
+    path = next((conf[key] for key in _OUTPUT_FOLDERS if key in conf), "")
+    return {"paths": path, **_format(output_format)} if path else {"relation_class": output_format}
+
+
+_OUTPUT_FORMATS = ("mapreduce.job.outputformat.class", "mapred.output.format.class")
+_OUTPUT_FOLDERS = ("mapreduce.output.fileoutputformat.outputdir", "mapred.output.dir")
+
+
+def _error(error: BaseException) -> Dict[str, str]:
+    """Return class and message of what a call raised: of the JVM's exception where there is one."""
+    java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    if java is not None:
+        with harmless("the error could not be read"):
+            return read_error(java)
+    kind = type(error)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    return {"class": name, "message": without_secrets(str(error))[:MAX_MESSAGE_CHARS]}
