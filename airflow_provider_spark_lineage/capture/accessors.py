@@ -5,9 +5,9 @@ The path language is described at `sources.dataset.Probe`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any, Dict
+from functools import cache
+from typing import Any, Dict, List, Tuple
 
 from airflow_provider_spark_lineage.capture.literals import without_sql_literals
 from airflow_provider_spark_lineage.capture.rdd import RddReader
@@ -23,19 +23,56 @@ _WHOLE = ("$files", "$options", "$sql")
 _QUERIES = frozenset({"dbtable", "query"})
 """Options whose value may be SQL text."""
 
-_STEP = re.compile(r"([A-Za-z_$][\w$]*)(?:\(([^()]*)\))?(\[\]|\?)?")
+_SHAPES = ("[]", "?")
+_GONE = ("does not exist", "TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
+
+
+@cache  # As many as the rows of `sources/` have.
+def _steps(path: str) -> Tuple[Tuple[str, str, Tuple[str, ...], str], ...]:
+    """Return a path's steps: each as it is written, its name, its arguments, its shape."""
+    found = []
+    for step in _split(path, "."):
+        shape = next((shape for shape in _SHAPES if step.endswith(shape)), "")
+        name, _, arguments = step[: len(step) - len(shape)].partition("(")
+        found.append((step, name, tuple(_split(arguments[:-1], ",")), shape))
+    return tuple(found)
+
+
+def _split(text: str, separator: str) -> List[str]:
+    """Split a text where a separator stands outside of parentheses."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == separator and not depth:
+            parts.append("")
+        elif letter != " ":
+            parts[-1] += letter
+    return [part for part in parts if part]
+
+
+_STATIC = ("$session.sparkContext.", "$session.sessionState.conf.warehousePath")
+"""Beginnings of paths that lead to the same for every plan of an application."""
 
 
 class Accessors:
     """Answers paths that start at one live plan node, or at `$session`."""
 
-    def __init__(self, session: Any, node: Any, rdds: RddReader) -> None:
+    def __init__(self, session: Any, node: Any, rdds: RddReader, settings: Dict[str, Any]) -> None:
         self._rdds = rdds
         # Paths share their first steps, and every step is a call to the JVM.
         self._reached: Dict[str, Any] = {"": node, "$session": session}
+        self._settings = settings
+        """What `_STATIC` paths led to before."""
 
     def value(self, path: str) -> Any:
         """Return what a path leads to as a plain value; None when it leads nowhere."""
+        if not path.startswith(_STATIC):
+            return self._plain(path)
+        if path not in self._settings:
+            self._settings[path] = self._plain(path)
+        return self._settings[path]
+
+    def _plain(self, path: str) -> Any:
         value = self.follow(path)
         if path.startswith("$files("):
             return self._rdds.origins(value)
@@ -53,27 +90,27 @@ class Accessors:
     def follow(self, path: str) -> Any:
         """Return the live object that a path leads to; None for an empty Option or a missing member."""
         current, prefix = self._reached[""], ""
-        for step in _STEP.finditer(path):
-            name, argument, shape = step.groups()
+        for written, name, arguments, shape in _steps(path):
             if name in _WHOLE:
-                return self.follow(argument)
-            prefix = prefix + "." + step[0] if prefix else step[0]
+                return self.follow(arguments[0])
+            prefix = prefix + "." + written if prefix else written
             if prefix not in self._reached:
-                self._reached[prefix] = self._step(current, name, argument, shape)
+                self._reached[prefix] = self._step(current, name, arguments, shape)
             current = self._reached[prefix]
             if current is None:
                 return None
         return current
 
-    def _step(self, current: Any, name: str, argument: str, shape: str) -> Any:
+    def _step(self, current: Any, name: str, arguments: Tuple[str, ...], shape: str) -> Any:
+        values = [one[1:-1] if one.startswith("'") else self.follow(one) for one in arguments]
+        if None in values:
+            return None
         try:
-            quoted = argument and argument.startswith("'")
-            arguments = [argument.strip("'") if quoted else self.follow(argument)] if argument else []
-            reached = getattr(current, name)(*arguments)
+            reached = getattr(current, name)(*values)
         except Exception as error:
-            # py4j's words for a member that this Spark version does not have, and Spark's for a table that
-            # was dropped before the bus reported its creation.
-            if "does not exist" in str(error) or "TABLE_OR_VIEW_NOT_FOUND" in str(error):
+            # py4j's words for a member that this Spark version does not have, and Spark's for what was
+            # dropped before the bus reported a command on it.
+            if any(words in str(error) for words in _GONE):
                 return None
             raise
         if shape == "?":

@@ -31,6 +31,9 @@ class Application:
         self.jvm = context._jvm
         self.metrics = MetricsReader(self.jvm)
         self.rdds = RddReader()
+        self.settings: Dict[str, Any] = {}
+        """What accessor paths lead to that are the same for every plan of the application."""
+
         self.streams = Streams()
         self.journal = Journal(context, self.keep)
         self.max_plan_bytes = max_plan_bytes
@@ -82,7 +85,14 @@ def read_query(record: Record, application: Application, session: Any, execution
         record.plan_kind, record.plan = _plan(execution, plan, application.max_plan_bytes, record.problems)
         if record.plan_kind == "optimized":
             plan = execution.optimizedPlan()
-        record.facts = probe_plan(session, plan, record.plan, record.problems, application.rdds)
+        record.facts = probe_plan(
+            session,
+            plan,
+            record.plan,
+            record.problems,
+            rdds=application.rdds,
+            settings=application.settings,
+        )
 
 
 def _record_of_batch(application: Application, batch: Batch) -> Record:

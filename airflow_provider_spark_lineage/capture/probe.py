@@ -23,12 +23,18 @@ def simple_name(class_name: str) -> str:
 
 
 def probe_plan(
-    session: Any, plan: Any, nodes: List[Any], problems: List[str], rdds: RddReader
+    session: Any,
+    plan: Any,
+    nodes: List[Any],
+    problems: List[str],
+    *,
+    rdds: RddReader,
+    settings: Dict[str, Any],
 ) -> List[Dict[str, Any]]:
     """Return one facts entry for each distinct leaf and write target of a live plan.
 
     `session` is the JVM session, `nodes` the plan's JSON: it says which node classes there are, so
-    that a plan with nothing to ask costs no call.
+    that a plan with nothing to ask costs no call. `settings` keeps what is the same for every plan.
     """
     entries: List[Dict[str, Any]] = []
     seen: Set[Tuple[str, int]] = set()
@@ -42,7 +48,8 @@ def probe_plan(
                     if (name, expr_id) in seen:
                         continue
                     seen.add((name, expr_id))
-                relation, probed = _probe_node(Accessors(session, node, rdds), PROBES[name], problems)
+                accessors = Accessors(session, node, rdds, settings)
+                relation, probed = _probe_node(accessors, PROBES[name], problems)
                 entries.append({"node": name, "expr_id": expr_id, "relation": relation, "probed": probed})
     return entries
 
@@ -58,6 +65,8 @@ def _live_nodes(plan: Any, nodes: List[Any]) -> Iterator[Tuple[str, Any]]:
             node = node.children().apply(child)
         if classes[position] == "Expand":
             nodes[position]["projections"] = _projections(node)
+            continue
+        if not _is_asked(nodes[position], PROBES[classes[position]]):
             continue
         yield classes[position], node
         for field in _plan_fields(nodes[position]):
@@ -117,6 +126,16 @@ def _projections(expand: Any) -> List[Any]:
 
 def _is_target(name: str) -> bool:
     return any(probe.target for probe in PROBES.get(name, ()))
+
+
+def _is_asked(node: Dict[str, Any], probes: Tuple[Probe, ...]) -> bool:
+    """Say whether a probe wants this node, by what the JSON says of it."""
+    return any(not probe.when or _names(node.get(probe.when[0]), probe.when[1]) for probe in probes)
+
+
+def _names(value: Any, name: str) -> bool:
+    """Say whether a JSON value is a Scala object of this simple name; a value that is not there may be."""
+    return not isinstance(value, dict) or simple_name(str(value.get("object"))) == name
 
 
 def _plan_fields(node: Dict[str, Any]) -> List[str]:

@@ -14,6 +14,7 @@ from openlineage.client.facet_v2 import (
     OutputDatasetFacet,
     base_subset_dataset,
     column_lineage_dataset,
+    dataset_type_dataset,
     datasource_dataset,
     input_statistics_input_dataset,
     lifecycle_state_change_dataset,
@@ -102,6 +103,10 @@ def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
     if dataset.fields:
         fields = [_schema_field(TypedField(f.name, f.type, nested_fields(f.type))) for f in dataset.fields]
         facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=fields, producer=PRODUCER)
+    if identity.type:
+        facets["datasetType"] = dataset_type_dataset.DatasetTypeDatasetFacet(
+            datasetType=identity.type, producer=PRODUCER
+        )
     if identity.symlinks:
         identifiers = [
             symlinks_dataset.Identifier(namespace=link.namespace, name=link.name, type=link.type)
@@ -131,8 +136,13 @@ def _output_only_facets(write: Output, dataset_edges_per_field: bool) -> dict[st
     if write.edges:
         facets["columnLineage"] = _column_lineage(write, dataset_edges_per_field)
     if write.mode in _LIFECYCLE:
+        previous = None
+        if write.previous:
+            previous = lifecycle_state_change_dataset.PreviousIdentifier(
+                name=write.previous.name, namespace=write.previous.namespace
+            )
         facets["lifecycleStateChange"] = lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet(
-            lifecycleStateChange=_LIFECYCLE[write.mode], producer=PRODUCER
+            lifecycleStateChange=_LIFECYCLE[write.mode], previousIdentifier=previous, producer=PRODUCER
         )
     return facets
 

@@ -8,11 +8,12 @@ an input as well. The cost of one more execution does not depend on how many the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
 from airflow_provider_spark_lineage.lineage.model import (
+    Dataset,
     Edge,
     Failure,
     Field,
@@ -89,6 +90,8 @@ class _Claim:
     edges: set[Edge]
     inputs: set[DatasetId]
     fields: dict[str, Field]
+    made: bool
+    """Nothing in it is from before the task: it disappears when it is dropped."""
 
 
 class Composer:
@@ -99,71 +102,133 @@ class Composer:
         self._read_back: dict[DatasetId, Input] = {}
         self._claims: dict[DatasetId, _Claim] = {}
         self._contents: dict[DatasetId, _Content] = {}
+        self._tables: dict[Symlink, DatasetId] = {}
+        """The dataset that last had each name of a catalog."""
+
         self._gaps: dict[Gap, None] = {}
+        self._gaps_of: dict[DatasetId, list[Gap]] = {}
         self._failures: list[Failure] = []
-        self._empty: set[Symlink] = set()
         self._born: set[DatasetId] = set()
         """Inputs that the task wrote itself, there because columns were born in them."""
 
+        self._moved: dict[DatasetId, DatasetId | None] = {}
+        """Where what the task made is now: under another name, or dropped, which is None."""
+
     def add(self, lineage: Lineage) -> None:
         """Add the next execution."""
-        self._gaps.update(dict.fromkeys(lineage.gaps))
         self._failures.extend(lineage.failures)
         for one in lineage.inputs:
             content = self._contents.get(one.dataset.id)
             outside = content is None or content.from_outside
             _add_input(self._inputs if outside else self._read_back, one)
+            self._know(one.dataset)
         # Every output is resolved against what there was before this execution wrote anything.
-        resolved = [(output, *self._resolve(output)) for output in lineage.outputs]
+        told = dict.fromkeys(lineage.gaps)
+        resolved = [(output, *self._resolve(output, told)) for output in lineage.outputs]
         for output, edges, inputs in resolved:
-            self._write(output, edges, inputs)
-        self._forget(lineage)
+            match output.mode:
+                case Mode.DROP:
+                    if self._drop(output):
+                        told = {gap: None for gap in told if gap.output != output.dataset.id}
+                case Mode.RENAME:
+                    self._rename(output)
+                case _:
+                    self._write(output, edges, inputs)
+        self._tell(told)
 
     def lineage(self) -> Lineage:
         """Return the merged lineage; the same on every call."""
+        now = {born: self._now(born) for born in self._born if born in self._moved}
         outputs = [
             replace(
                 claim.output,
                 dataset=replace(claim.output.dataset, fields=tuple(claim.fields.values())),
-                edges=tuple(sorted(claim.edges, key=lambda edge: edge.order)),
-                inputs=tuple(sorted(claim.inputs)),
+                edges=tuple(sorted(_moved(claim.edges, now), key=lambda edge: edge.order)),
+                inputs=tuple(sorted(found for one in claim.inputs if (found := now.get(one, one)))),
             )
             for claim in self._claims.values()
         ]
+        inputs = [one for identifier, one in self._inputs.items() if identifier not in now]
+        for renamed in {found for found in now.values() if found in self._claims}:
+            claim = self._claims[renamed]
+            inputs.append(Input(replace(claim.output.dataset, fields=tuple(claim.fields.values()))))
         return Lineage(
-            inputs=tuple(sorted(self._inputs.values(), key=lambda one: one.dataset.id)),
+            inputs=tuple(sorted(inputs, key=lambda one: one.dataset.id)),
             outputs=tuple(sorted(outputs, key=lambda one: one.dataset.id)),
             gaps=tuple(self._gaps),
             failures=tuple(self._failures),
         )
 
-    def _forget(self, lineage: Lineage) -> None:
-        """Take note of tables that were left without rows, and let go of those that are no more."""
-        self._empty.update(lineage.emptied)
-        self._empty.difference_update(lineage.dropped)
-        gone = {*lineage.emptied, *lineage.dropped}
-        for identifier, claim in list(self._claims.items()) if gone else ():
-            identity = claim.output.dataset.identity
-            if gone.isdisjoint(identity.symlinks):
-                continue
-            self._contents[identifier] = _Content()
-            # The data of an external table outlives it; only those of the warehouse are dropped with it.
-            inside = any(identity.uri.startswith(name.namespace + "/") for name in identity.symlinks)
-            if inside and not set(lineage.dropped).isdisjoint(identity.symlinks):
-                self._remove(identifier)
+    def _now(self, identifier: DatasetId) -> DatasetId | None:
+        """Return the name that something the task made has now; None when it is no more."""
+        found: DatasetId | None = identifier
+        while found in self._moved:
+            found = self._moved[found]
+        return found
 
-    def _remove(self, identifier: DatasetId) -> None:
-        """Drop a dataset from everything that was said so far."""
-        del self._claims[identifier], self._contents[identifier]
-        self._gaps = {gap: None for gap in self._gaps if gap.output != identifier}
-        if identifier in self._born:
-            self._born.remove(identifier)
-            del self._inputs[identifier]
-            for claim in self._claims.values():
-                claim.edges = {edge for edge in claim.edges if edge.source != identifier}
-                claim.inputs.discard(identifier)
+    def _know(self, dataset: Dataset) -> None:
+        self._tables.update(dict.fromkeys(_names(dataset), dataset.id))
 
-    def _resolve(self, output: Output) -> tuple[set[Edge], set[DatasetId]]:
+    def _tell(self, gaps: Iterable[Gap]) -> None:
+        for gap in gaps:
+            if gap not in self._gaps:
+                self._gaps[gap] = None
+                if gap.output is not None:
+                    self._gaps_of.setdefault(gap.output, []).append(gap)
+
+    def _unsay(self, identifier: DatasetId) -> list[Gap]:
+        """Take back the gaps of an output, and return them."""
+        gaps = self._gaps_of.pop(identifier, [])
+        for gap in gaps:
+            del self._gaps[gap]
+        return gaps
+
+    def _drop(self, output: Output) -> bool:
+        """Drop a table; say whether the task knew it, and so where it lay."""
+        names = _names(output.dataset)
+        known = next((self._tables[name] for name in names if name in self._tables), output.dataset.id)
+        for name in names:
+            self._tables.pop(name, None)
+        claim, read = self._claims.get(known), self._inputs.get(known)
+        if claim is not None and claim.made:
+            # A table that was given a place of its own is outlived by its files.
+            if known == output.dataset.id:
+                del self._claims[known]
+                self._contents.pop(known, None)
+                self._unsay(known)
+                self._moved[known] = None
+            return True
+        self._unsay(known)
+        self._contents.pop(known, None)
+        seen = claim.output.dataset if claim else read.dataset if read else output.dataset
+        unsure = output.partial and seen is output.dataset
+        dropped = replace(output, dataset=seen, partial=unsure)
+        self._claims[known] = _Claim(dropped, set(), set(), {}, made=False)
+        return seen is not output.dataset
+
+    def _rename(self, output: Output) -> None:
+        """Let everything that was said of a dataset follow it to its new name."""
+        new = output.dataset.id
+        old = output.previous if output.previous in self._claims else new
+        claim = self._claims.pop(old, None)
+        for name in _names(claim.output.dataset) if claim else ():
+            self._tables.pop(name, None)
+        self._know(output.dataset)
+        if claim is None:
+            self._claim(output, set(), set())
+            return
+        if claim.made:
+            output = replace(claim.output, dataset=output.dataset)
+        output = replace(output, statistics=claim.output.statistics)
+        self._claims[new] = replace(claim, output=output)
+        if old in self._contents:
+            self._contents[new] = self._contents.pop(old)
+        self._moved.pop(new, None)
+        if old != new:
+            self._moved[old] = new
+        self._tell(replace(gap, output=new) for gap in self._unsay(old))
+
+    def _resolve(self, output: Output, told: dict[Gap, None]) -> tuple[set[Edge], set[DatasetId]]:
         """Trace an output's edges through what the task itself wrote before."""
         edges: set[Edge] = set()
         inputs: set[DatasetId] = set()
@@ -176,15 +241,15 @@ class Composer:
                 # Which rows the intermediate has decides which rows the output has.
                 edges.update(replace(edge, column="") for edge in content.rows)
         for edge in output.edges:
-            edges |= self._trace(edge, output)
-        for born in {edge.source for edge in edges} & set(self._read_back):
+            edges |= self._trace(edge, output, told)
+        for born in {edge.source for edge in edges if edge.source in self._read_back}:
             inputs.add(born)
             if born not in self._inputs:
                 self._inputs[born] = self._read_back[born]
                 self._born.add(born)
         return edges, inputs
 
-    def _trace(self, edge: Edge, output: Output) -> set[Edge]:
+    def _trace(self, edge: Edge, output: Output, told: dict[Gap, None]) -> set[Edge]:
         content = self._contents.get(edge.source)
         if content is None:
             return {edge}
@@ -199,7 +264,7 @@ class Composer:
                 reason = (
                     f"`{edge.field}` of {edge.source.name} was read back, but the task wrote no such column"
                 )
-                self._gaps[Gap("composition", reason, output.dataset.id, edge.column)] = None
+                told[Gap("composition", reason, output.dataset.id, edge.column)] = None
             return traced
         origins = content.columns[name]
         if not origins:
@@ -212,38 +277,79 @@ class Composer:
 
     def _write(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
         identifier = output.dataset.id
-        before = self._contents.get(identifier)
-        names = set(output.dataset.identity.symlinks)
-        if output.mode is Mode.APPEND or output.partial:
-            content = before or _Content(from_outside=self._empty.isdisjoint(names))
-        else:
-            content = _Content()
-        self._empty -= names
-        for written in output.dataset.fields:
-            content.columns.setdefault(written.name, set())
-        for edge in edges:
-            (content.columns.setdefault(edge.column, set()) if edge.column else content.rows).add(edge)
-        content.inputs |= inputs
-        self._contents[identifier] = content
+        claim, before = self._claims.get(identifier), self._contents.get(identifier)
+        gone = claim is not None and claim.output.mode is Mode.DROP
+        made_without_rows = output.mode is Mode.CREATE and not (inputs or output.statistics or output.partial)
+        if made_without_rows and before is not None and not gone:
+            # CREATE TABLE IF NOT EXISTS: nothing else would have succeeded.
+            return
+        if output.mode is not Mode.ALTER:
+            keeps = output.mode is Mode.APPEND or output.partial
+            content = (before if keeps else None) or _Content(from_outside=keeps and not gone)
+            for written in output.dataset.fields:
+                content.columns.setdefault(written.name, set())
+            for edge in edges:
+                (content.columns.setdefault(edge.column, set()) if edge.column else content.rows).add(edge)
+            content.inputs |= inputs
+            self._contents[identifier] = content
+            self._moved.pop(identifier, None)
+        self._know(output.dataset)
         self._claim(output, edges, inputs)
 
     def _claim(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
         """Add one write to what the task says of a dataset: every one really happened, so all edges stay."""
-        claim = self._claims.get(output.dataset.id)
+        identifier = output.dataset.id
+        claim = self._claims.get(identifier)
         fields = {one.name: one for one in output.dataset.fields}
-        if claim is None:
-            self._claims[output.dataset.id] = _Claim(output, set(edges), set(inputs), fields)
+        gone = claim is not None and claim.output.mode is Mode.DROP
+        if claim is None or gone:
+            whole = output.mode in (Mode.CREATE, Mode.OVERWRITE) and not output.partial
+            # A table that was dropped IF EXISTS may not have been there.
+            new = identifier not in self._inputs and (claim is None or claim.output.partial)
+            self._unsay(identifier)
+            self._claims[identifier] = _Claim(output, set(edges), set(inputs), fields, whole and new)
             return
+        if output.dataset.identity.type == "VIEW":
+            claim.edges, claim.inputs, claim.fields = set(), set(), {}
         claim.edges |= edges
         claim.inputs |= inputs
         for name, one in fields.items():
             claim.fields.setdefault(name, one)
-        if output.mode is Mode.APPEND:
-            statistics = added(claim.output.statistics, output.statistics)
-            claim.output = replace(claim.output, statistics=statistics)
-        else:
-            mode = Mode.CREATE if claim.output.mode is Mode.CREATE else output.mode
-            claim.output = replace(output, mode=mode, dataset=claim.output.dataset.merged(output.dataset))
+        statistics = output.statistics
+        if output.mode in (Mode.APPEND, Mode.ALTER) or output.partial:
+            statistics = added(claim.output.statistics, statistics)
+        claim.output = replace(
+            output,
+            mode=_merged(claim.output.mode, output.mode),
+            statistics=statistics,
+            dataset=claim.output.dataset.merged(output.dataset),
+            previous=claim.output.previous,
+        )
+
+
+def _merged(before: Mode, now: Mode) -> Mode:
+    """Return what two changes of one dataset come to."""
+    if before is Mode.CREATE:
+        return before
+    if now is Mode.APPEND:
+        return Mode.OVERWRITE if before is Mode.TRUNCATE else before
+    return before if now is Mode.ALTER and before is not Mode.APPEND else now
+
+
+def _names(dataset: Dataset) -> tuple[Symlink, ...]:
+    """Return the names of a catalog that a dataset has; a view has no other."""
+    if dataset.identity.type == "VIEW":
+        return (Symlink(dataset.id.namespace, dataset.id.name),)
+    return dataset.identity.symlinks
+
+
+def _moved(edges: Iterable[Edge], now: Mapping[DatasetId, DatasetId | None]) -> Iterator[Edge]:
+    """Yield edges that start where their sources are now, without those whose source is no more."""
+    for edge in edges:
+        if edge.source not in now:
+            yield edge
+        elif (source := now[edge.source]) is not None:
+            yield replace(edge, source=source)
 
 
 def _add_input(inputs: dict[DatasetId, Input], one: Input) -> None:

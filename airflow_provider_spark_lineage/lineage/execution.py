@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, Hole, Sources, Written, evaluate
+from airflow_provider_spark_lineage.lineage.commands import effect
 from airflow_provider_spark_lineage.lineage.leaves import (
     FactsOfPlan,
     Kept,
@@ -31,7 +32,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Statistics,
 )
 from airflow_provider_spark_lineage.lineage.statistics import Metrics, scan_statistics, write_statistics
-from airflow_provider_spark_lineage.plan.algebra import VARIABLE, Change, Plan, Scan, Write
+from airflow_provider_spark_lineage.plan.algebra import VARIABLE, Plan, Scan, Write
 from airflow_provider_spark_lineage.sources import identify, keeps_nothing, names_of_table, stored_name
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Symlink
 
@@ -54,6 +55,9 @@ _MODES = {
     "replacedata": Mode.OVERWRITE,
     "writedelta": Mode.OVERWRITE,
     "deletefromtable": Mode.OVERWRITE,
+    # So do views.
+    "createviewcommand": Mode.CREATE,
+    "alterviewascommand": Mode.ALTER,
 }
 """What a probed mode means, in lower case."""
 
@@ -128,19 +132,21 @@ def lineage_of(
         made, missing = _outputs(written, target, leaves, write_statistics(about.metrics, number))
         outputs.extend(made)
         gaps.extend(missing)
+    for one in evaluation.commands if about.failure is None else ():
+        done = effect(one, facts.of_target(one))
+        inputs.extend(done.inputs)
+        outputs.extend(done.outputs)
+        gaps.extend(done.gaps)
     if not outputs and (inputs or evaluation.writes or evaluation.commands):
         gaps.extend(gap for leaf in leaves.values() for gap in leaf.gaps)
         gaps.extend(gap for leaf in leaves.values() for gap in leaf.column_gaps if evaluation.writes)
         # Where nothing is written, nobody asks where a column came from.
         gaps.extend(_gap(hole, None) for hole in evaluation.holes if evaluation.writes or not hole.columns)
-    emptied, dropped = _changes(evaluation, facts) if about.failure is None else ((), ())
     lineage = Lineage(
         inputs=tuple(inputs),
         outputs=tuple(outputs),
         gaps=tuple(dict.fromkeys(gaps)),
         failures=(about.failure,) if about.failure else (),
-        emptied=emptied,
-        dropped=dropped,
     )
     wrapper = next((one.write for one in evaluation.writes if one.write.relation in _WRAPPERS), None)
     target = facts.of_target(wrapper) if wrapper else {}
@@ -234,18 +240,6 @@ def _kept(
         key = first if about.rdd_id is None else key_of_rdd(about.rdd_id)
         found[key] = Kept(columns, rows, datasets, gaps)
     return found
-
-
-def _changes(evaluation: Evaluation, facts: FactsOfPlan) -> tuple[tuple[Symlink, ...], tuple[Symlink, ...]]:
-    """Return the tables that were left without rows, and those that were dropped."""
-    found: dict[Change | None, list[Symlink]] = {Change.EMPTIED: [], Change.DROPPED: []}
-    for command in evaluation.commands:
-        target = facts.of_target(command)
-        # Such a table may hold rows.
-        if any(target.get(fact) for fact in ("if_not_exists", "external_paths", "partitions")):
-            continue
-        found.setdefault(command.change, []).extend(names_of_table(target))
-    return tuple(found[Change.EMPTIED]), tuple(found[Change.DROPPED])
 
 
 def _mode(target: Facts) -> Mode:

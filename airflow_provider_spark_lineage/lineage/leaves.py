@@ -145,7 +145,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[Kept]) -> Leaf:
         # The rows are the query's own, as `foreachBatch` gets them.
         return _kept(scan, queries[0])
     read = [
-        Dataset(identity, _recorded_fields(origin))
+        Dataset(identity, recorded_fields(origin))
         for origin in rdd.origins(facts)
         for identity in identify(origin)
     ]
@@ -184,7 +184,8 @@ def merged(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
     return tuple(shown.values())
 
 
-def _recorded_fields(facts: Facts) -> tuple[Field, ...]:
+def recorded_fields(facts: Facts) -> tuple[Field, ...]:
+    """Return the columns of the schema that capture wrote down; none where it did not."""
     try:
         fields = json.loads(facts.get("schema") or "{}").get("fields", [])
         return tuple(Field(str(one["name"]), type_name(one["type"])) for one in fields)
@@ -194,7 +195,7 @@ def _recorded_fields(facts: Facts) -> tuple[Field, ...]:
 
 def fields_of(target: Facts, columns: tuple[Field, ...]) -> tuple[Field, ...]:
     """Return the written columns with the types that the live query had, where they were recorded."""
-    recorded = _recorded_fields(target)
+    recorded = recorded_fields(target)
     return recorded if len(recorded) == len(columns) else columns
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from airflow_provider_spark_lineage.plan.algebra import Kind
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
 __all__ = [
     "Application",
@@ -129,7 +129,11 @@ class Output:
     """The datasets that fed this output, also those without a column edge."""
 
     partial: bool = False
-    """An overwrite that left partitions which were there before."""
+    """It left what was there before: other partitions, the files of an external table. Of a drop: there may
+    have been nothing."""
+
+    previous: DatasetId | None = None
+    """What a renamed dataset was called before."""
 
 
 @dataclass(frozen=True)
@@ -177,10 +181,6 @@ class Lineage:
 
     gaps: tuple[Gap, ...] = ()
     failures: tuple[Failure, ...] = ()
-    emptied: tuple[Symlink, ...] = ()
-    """Catalog tables that were created without rows, or truncated."""
-
-    dropped: tuple[Symlink, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.inputs or self.outputs)

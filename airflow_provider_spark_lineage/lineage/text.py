@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Lineage, Statistics
+from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Lineage, Mode, Statistics
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
+
+_WITHOUT_ROWS = frozenset({Mode.ALTER, Mode.DROP, Mode.RENAME, Mode.TRUNCATE})
+"""Changes that leave no column to speak of where there is no edge."""
 
 
 def render(lineage: Lineage, column: str = "") -> str:
@@ -17,12 +20,15 @@ def render(lineage: Lineage, column: str = "") -> str:
             counts = _counts(one.statistics)
             lines.append(_line("reads", one.dataset.id, _schema(one.dataset), counts))
         for output in lineage.outputs:
-            lines.append(_line("writes", output.dataset.id, output.mode.value, _counts(output.statistics)))
+            mode = f"{output.mode.value} of {output.previous.name}" if output.previous else output.mode.value
+            lines.append(_line("writes", output.dataset.id, mode, _counts(output.statistics)))
     several = len(lineage.outputs) > 1
     for output in lineage.outputs:
         edges = [edge for edge in _listed(output.edges) if not column or edge.column in (column, "")]
         names = {one.name for one in output.dataset.fields}
         if column and column not in names:
+            continue
+        if output.mode in _WITHOUT_ROWS and not edges:
             continue
         if several:
             lines.append(f"to      {_place(output.dataset.id)}")

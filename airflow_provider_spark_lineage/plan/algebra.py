@@ -200,17 +200,27 @@ class Loop(Node):
 
 
 class Change(Enum):
-    """What a command that moves no rows does to a table."""
+    """What a command does to a table without a query."""
+
+    CREATED = "created"
+    """Without rows."""
 
     EMPTIED = "emptied"
-    """Created without rows, or truncated."""
-
     DROPPED = "dropped"
+    RENAMED = "renamed"
+    ALTERED = "altered"
+    """Its columns, its partitions or its place changed."""
+
+    LOADED = "loaded"
+    """Files were moved into it."""
+
+    READ = "read"
+    """Its rows were read, to count them for example."""
 
 
 @dataclass(frozen=True, eq=False)
 class Command(Node):
-    """Moves no rows as far as the plan says; `change` is what becomes of a table.
+    """Has no query that the plan tells; `change` is what becomes of a table.
 
     The table's facts are the `target`-th of class `relation`.
     """

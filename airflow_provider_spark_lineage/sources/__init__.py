@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Dict, FrozenSet, Optional, Tuple
 
-from airflow_provider_spark_lineage.sources import files, jdbc, rdd, unknown
+from airflow_provider_spark_lineage.sources import catalogs, files, jdbc, rdd, tables, unknown
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Query, Source, Symlink
 
-SOURCES: Tuple[Source, ...] = (files.SOURCE, rdd.SOURCE, jdbc.SOURCE, unknown.SOURCE)
+SOURCES: Tuple[Source, ...] = (tables.SOURCE, files.SOURCE, rdd.SOURCE, jdbc.SOURCE, unknown.SOURCE)
 """In order of precedence: the first one that can name a relation names it."""
 
 
@@ -46,7 +46,7 @@ def query_behind(facts: Facts) -> Optional[Query]:
 
 def names_of_table(facts: Facts) -> Tuple[Symlink, ...]:
     """Return the catalog's names of the table that facts speak of."""
-    return files.symlinks(facts)
+    return catalogs.symlinks(facts)
 
 
 def stored_name(facts: Facts, column: str) -> str:

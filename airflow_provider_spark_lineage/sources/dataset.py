@@ -50,6 +50,9 @@ class Identity:
     known: bool = True
     """False when no source knows the relation and the name is the best that could be had."""
 
+    type: str = ""
+    """`VIEW` for what has no rows of its own."""
+
     locations: Tuple[str, ...] = ()
     """The locations as they were read or written, when the name was trimmed from them."""
 
@@ -59,8 +62,8 @@ class Probe:
     """Which live object to ask for what.
 
     `accessors` maps a fact's name to a dotted path of methods, starting at the plan node or at the
-    session (`$session`). A step may take one argument, itself a path: `lookup(table.identifier)`, or a
-    quoted word: `options.get('path')`.
+    session (`$session`). A step may take arguments, paths themselves or quoted texts:
+    `lookup(table.identifier)`, `get('name')`.
     A step that ends in `?` is a Scala Option and may be empty; a path that ends in `[]` is a Scala
     collection and becomes a list of strings. `$files(path)` is the files behind an RDD. `$options(path)`
     is a map's entries that a source wants (`Source.options`), by their names in lower case. `$sql(path)`
@@ -80,6 +83,9 @@ class Probe:
 
     target: bool = False
     """The node is a command that writes, not a leaf that is read."""
+
+    when: Tuple[str, ...] = ()
+    """Field of the node's JSON and simple name of the Scala object that must stand there, if any."""
 
 
 @dataclass(frozen=True)

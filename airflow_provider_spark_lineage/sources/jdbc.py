@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Dict, Mapping, Optional, Tuple
 from urllib.parse import unquote
 
-from airflow_provider_spark_lineage.sources import files
+from airflow_provider_spark_lineage.sources import catalogs
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Query, Source
 
 _WAREHOUSE = "$session.sessionState.conf.warehousePath"
@@ -358,7 +358,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         return ()
     plain = _PLAIN_TABLE.fullmatch(text)
     identity = found.table(plain["table"]) if plain else found.identity
-    return (replace(identity, symlinks=files.symlinks(facts)),)
+    return (replace(identity, symlinks=catalogs.symlinks(facts)),)
 
 
 def query(facts: Facts) -> Optional[Query]:

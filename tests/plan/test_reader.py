@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, evaluate
 from airflow_provider_spark_lineage.plan.algebra import Kind
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
@@ -79,11 +81,14 @@ def test_unknown_leaf_is_a_gap() -> None:
     assert "not known" in evaluation.holes[0].reason
 
 
-def test_command_that_defines_something_moves_no_rows() -> None:
-    """What a view is made of counts where the view is read."""
-    evaluation, _ = found(node("CreateViewCommand", plan=scan(column("a", 1))))
-    assert not evaluation.scans
-    assert not evaluation.holes
+@pytest.mark.parametrize(("kind", "views"), [("LocalTempView", 0), ("PersistedView", 1)])
+def test_persistent_view_is_written_and_a_temporary_one_counts_where_it_is_read(
+    kind: str, views: int
+) -> None:
+    """The catalog keeps a persistent view for others to read."""
+    view_type = {"object": f"org.apache.spark.sql.catalyst.analysis.{kind}$"}
+    evaluation, _ = found(node("CreateViewCommand", plan=scan(column("a", 1)), viewType=view_type))
+    assert len(evaluation.scans) == len(evaluation.writes) == views
 
 
 def test_unknown_command_is_a_gap() -> None:

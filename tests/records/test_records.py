@@ -50,7 +50,8 @@ def test_a_column_without_edge_reaches_no_leaf_or_has_a_gap(path: Path) -> None:
         for output in found.lineage.outputs:
             named = {edge.column for edge in output.edges}
             gaps = [gap for gap in found.lineage.gaps if gap.output == output.dataset.id]
-            for field in output.dataset.fields:
+            # What a command changes without a query has no columns that an expression made.
+            for field in output.dataset.fields if found.query else ():
                 expr_id = next(ids)
                 if field.name not in named and not gaps:
                     assert not reaches_leaf(record, expr_id), f"{field.name} has neither edge nor gap"

@@ -9,7 +9,7 @@ from openlineage.client.naming.dataset import ABFSS, GCS, HDFS, S3, DatasetNamin
 
 from airflow_provider_spark_lineage.sources import identify, is_internal, keeps_nothing, stored_name
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
-from airflow_provider_spark_lineage.sources.files import split_location, trim_partitions
+from airflow_provider_spark_lineage.sources.paths import split_location, trim_partitions
 
 
 def named(naming: DatasetNaming) -> DatasetId:

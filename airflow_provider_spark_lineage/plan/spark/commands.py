@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.plan.spark.expressions import variable_name
 from airflow_provider_spark_lineage.plan.spark.relational import Row
 from airflow_provider_spark_lineage.plan.spark.row_level import ROW_LEVEL, condition_of
 from airflow_provider_spark_lineage.plan.spark.step import Step
-from airflow_provider_spark_lineage.plan.spark.tree import trees
+from airflow_provider_spark_lineage.plan.spark.tree import simple_name, trees
 
 
 def _write(step: Step) -> Node:
@@ -42,8 +42,16 @@ def _overwrite_partitions(step: Step) -> Node:
     return Write(step.inputs, (), step.label, relation=step.name, target=step.target, partial=True)
 
 
+def _view(step: Step) -> Node:
+    """A persistent view is what its query gives; a temporary one counts where it is used."""
+    kind = step.fields.get("viewType")
+    if isinstance(kind, dict) and simple_name(str(kind.get("object"))) != "PersistedView":
+        return Command((), (), step.label, relation=step.name, target=step.target)
+    return _write(step)
+
+
 def _moves_nothing(what: str, change: Change | None = None) -> Row:
-    """A command that moves no rows: what stands below it is not read."""
+    """A command without a query: what stands below it is not read."""
 
     def row(step: Step) -> Node:
         return Command((), (), step.label, relation=step.name, target=step.target, change=change)
@@ -93,12 +101,19 @@ COMMANDS: dict[str, Row] = {
     "OverwritePartitionsDynamic": _overwrite_partitions,
     "SetVariable": _assign,
     **dict.fromkeys(
-        ("CreateDataSourceTableCommand", "CreateTable", "CreateTableCommand", "ReplaceTable"),
-        _moves_nothing("Makes a table without rows.", Change.EMPTIED),
+        (
+            "CreateDataSourceTableCommand",
+            "CreateTable",
+            "CreateTableCommand",
+            "CreateTableLike",
+            "CreateTableLikeCommand",
+            "ReplaceTable",
+        ),
+        _moves_nothing("Makes a table without rows.", Change.CREATED),
     ),
     **dict.fromkeys(
-        ("TruncateTable", "TruncateTableCommand"),
-        _moves_nothing("Leaves a table without rows.", Change.EMPTIED),
+        ("TruncatePartition", "TruncateTable", "TruncateTableCommand"),
+        _moves_nothing("Leaves a table or a partition without rows.", Change.EMPTIED),
     ),
     **dict.fromkeys(
         ("DropTable", "DropTableCommand"),
@@ -109,31 +124,38 @@ COMMANDS: dict[str, Row] = {
             "AddPartitions",
             "AlterTableAddPartitionCommand",
             "AlterTableDropPartitionCommand",
-            "AlterTableRenameCommand",
             "AlterTableRenamePartitionCommand",
             "AlterTableSetLocationCommand",
-            "CreateTableLike",
-            "CreateTableLikeCommand",
             "DropPartitions",
             "RecoverPartitions",
             "RenamePartitions",
-            "RenameTable",
             "RepairTable",
             "RepairTableCommand",
             "SetTableLocation",
-            "TruncatePartition",
         ),
-        _moves_nothing("Changes which files or which name a table or partition has; rows stay as they are."),
+        _moves_nothing("Changes which files a table or a partition has.", Change.ALTERED),
+    ),
+    **dict.fromkeys(
+        ("AlterTableRenameCommand", "RenameTable"),
+        _moves_nothing("Gives a table another name; its rows stay as they are.", Change.RENAMED),
     ),
     **dict.fromkeys(
         (
-            "AddCheckConstraint",
             "AddColumns",
-            "AddConstraint",
             "AlterColumn",
             "AlterColumns",
             "AlterTableAddColumnsCommand",
             "AlterTableChangeColumnCommand",
+            "DropColumns",
+            "RenameColumn",
+            "ReplaceColumns",
+        ),
+        _moves_nothing("Changes a table's columns.", Change.ALTERED),
+    ),
+    **dict.fromkeys(
+        (
+            "AddCheckConstraint",
+            "AddConstraint",
             "AlterTableChangeColumnCommentsCommand",
             "AlterTableClusterBy",
             "AlterTableCollation",
@@ -142,28 +164,23 @@ COMMANDS: dict[str, Row] = {
             "AlterTableUnsetPropertiesCommand",
             "CommentOnTable",
             "CreateIndex",
-            "DropColumns",
             "DropConstraint",
             "DropIndex",
-            "RenameColumn",
-            "ReplaceColumns",
             "SetTableProperties",
             "SetTableSerDeProperties",
             "UnsetTableProperties",
         ),
-        _moves_nothing("Changes a table's columns, constraints or properties, and no rows."),
+        _moves_nothing("Changes a table's constraints or properties, and no rows."),
     ),
     **dict.fromkeys(
         (
             "AlterViewAs",
-            "AlterViewAsCommand",
             "AlterViewSchemaBinding",
             "AlterViewSchemaBindingCommand",
             "CreateMetricView",
             "CreateMetricViewCommand",
             "CreateTempViewUsing",
             "CreateView",
-            "CreateViewCommand",
             "DropTempViewCommand",
             "DropView",
             "SetViewProperties",
@@ -171,6 +188,7 @@ COMMANDS: dict[str, Row] = {
         ),
         _moves_nothing("Defines or drops a view: its query counts where the view is read."),
     ),
+    **dict.fromkeys(("AlterViewAsCommand", "CreateViewCommand"), _view),
     **dict.fromkeys(
         (
             "CloseCursor",
@@ -220,15 +238,18 @@ COMMANDS: dict[str, Row] = {
     **dict.fromkeys(
         (
             "AnalyzeColumn",
-            "AnalyzeColumnCommand",
-            "AnalyzePartitionCommand",
             "AnalyzeTable",
             "AnalyzeTableCommand",
             "AnalyzeTables",
             "AnalyzeTablesCommand",
         ),
-        _moves_nothing("Statistics for the optimizer."),
+        _moves_nothing("Statistics for the optimizer; Spark counts rows in executions of their own."),
     ),
+    **dict.fromkeys(
+        ("AnalyzeColumnCommand", "AnalyzePartitionCommand"),
+        _moves_nothing("Statistics for the optimizer, for which it reads the table.", Change.READ),
+    ),
+    "LoadDataCommand": _moves_nothing("Moves files into a table.", Change.LOADED),
     **dict.fromkeys(
         (
             "DescribeColumn",
@@ -296,7 +317,6 @@ COMMANDS: dict[str, Row] = {
         (
             "DeleteFromTableWithFilters",
             "LoadData",
-            "LoadDataCommand",
             "MergeIntoTable",
             "UpdateTable",
         ),

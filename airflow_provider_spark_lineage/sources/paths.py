@@ -1,0 +1,96 @@
+"""Hadoop paths: how they split into namespace and name, and which of their folders are partitions."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import List, Sequence, Tuple
+
+_FOLDED_SCHEMES = {"s3a": "s3", "s3n": "s3"}
+_OBJECT_STORES = frozenset({"s3", "gs", "abfs", "abfss", "wasb", "wasbs"})
+_PARTITION = re.compile(r"[^/=]+=[^/]*\Z")
+_YEAR, _MONTH, _DAY = r"(?:19|20)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
+_DATE = re.compile(rf"{_YEAR}[-_]?{_MONTH}(?:[-_]?{_DAY}(?:[T_-]?\d\d(?:[-:_]?\d\d){{0,2}}(?:\.\d+)?Z?)?)?\Z")
+_DATE_FOLDERS = re.compile(rf"(.+)/{_YEAR}/{_MONTH}(?:/{_DAY}(?:/[0-2]\d)?)?\Z")
+"""2024/01, 2024/01/31, 2024/01/31/23; a year alone may be anything."""
+
+_FILE = re.compile(r".+\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
+
+
+def split_location(location: str) -> Tuple[str, str]:
+    """Split a Hadoop path into the namespace and the name of its dataset.
+
+    A path without a scheme is local. Credentials in the authority are left out.
+    """
+    scheme, _, rest = location.partition(":")
+    if "/" in scheme or not rest:
+        scheme, rest = "file", location
+    scheme = _FOLDED_SCHEMES.get(scheme.lower(), scheme.lower())
+    authority = ""
+    if rest.startswith("//"):
+        authority, _, path = rest[2:].partition("/")
+        rest = "/" + path
+    if scheme == "file":
+        return "file", _normal(rest)
+    if scheme not in ("abfss", "abfs", "wasbs", "wasb") and "@" in authority:
+        authority = authority.rsplit("@", 1)[1]
+    # Object stores have keys, which do not begin with a slash; file systems have paths, which do. What
+    # follows a question mark is a signature for the store, no part of the key.
+    name = _normal(rest)
+    if scheme in _OBJECT_STORES:
+        name = _normal(rest.partition("?")[0]).lstrip("/") or "/"
+    return (f"{scheme}://{authority}" if authority else scheme), name
+
+
+def _normal(path: str) -> str:
+    """Drop doubled and trailing slashes; an empty path is the root."""
+    return re.sub(r"/+", "/", "/" + path).rstrip("/") or "/"
+
+
+def uri_of(namespace: str, name: str) -> str:
+    """Return the URI of a namespace and a name that `split_location` gave."""
+    return f"file:{name}" if namespace == "file" else f"{namespace}/{name.lstrip('/')}"
+
+
+def roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:
+    """Group paths by the dataset they belong to, each group with its paths as they were given."""
+    groups: dict[str, List[str]] = {}
+    for path in paths:
+        groups.setdefault(trim_partitions(path), []).append(path)
+    folders: dict[str, List[str]] = {}
+    for root in groups:
+        if _FILE.match(posixpath.basename(root)):
+            folders.setdefault(trim_partitions(posixpath.dirname(root)), []).append(root)
+    for folder, files in folders.items():
+        if len(files) > 1 or folder in groups:
+            moved = [path for root in files for path in groups.pop(root)]
+            groups[folder] = groups.get(folder, []) + moved
+    return sorted(groups.items())
+
+
+def trim_partitions(path: str) -> str:
+    """Cut partition suffixes from a path: `k=v` directories, and directories named by a date.
+
+    The first directory below a root is never cut: a root is no dataset's folder.
+    """
+    trimmed = path.rstrip("/") or path
+    while True:
+        parent, _, last = trimmed.rpartition("/")
+        folders = _DATE_FOLDERS.match(trimmed)
+        if folders and not _is_root(folders[1]):
+            trimmed = folders[1]
+        elif _is_root(parent):
+            return trimmed
+        elif (
+            _PARTITION.match(last)
+            or _DATE.match(last)
+            or (_FILE.match(last) and _PARTITION.match(parent.rpartition("/")[2]))
+        ):
+            trimmed = parent
+        else:
+            return trimmed
+
+
+def _is_root(path: str) -> bool:
+    """Say whether a path is only a scheme, a bucket or a host."""
+    return "/" not in re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?", "", path).rstrip("/")
