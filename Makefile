@@ -9,7 +9,7 @@ SPARK_4_3 := 4.3.0
 # What `make test` runs, in this order, until one fails.
 STAGES := setup lint unit live system
 
-.PHONY: help setup requirements lint unit live system test spark-4.3 demo bench clean
+.PHONY: help setup requirements lint unit live soundness system test spark-4.3 demo bench clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -34,6 +34,9 @@ unit: setup ## Run the tests that need no JVM and no Airflow, in seconds
 
 live: setup ## Run the tests that start Spark or Airflow
 	@. scripts/env.sh && pytest -m "spark or airflow" tests
+
+soundness: setup ## Prove the lineage of all queries by changing what they read, and print how precise it is
+	@. scripts/env.sh && python tests/soundness/run.py
 
 system: setup ## Run the example DAGs on real Airflow and Spark, and compare their events
 	@. scripts/env.sh && pytest system_tests

@@ -27,6 +27,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Scan,
     Transformation,
     Write,
+    united,
 )
 
 Origin = tuple[Scan, str]
@@ -34,6 +35,22 @@ Origin = tuple[Scan, str]
 
 Sources = frozenset[tuple[Origin, Transformation]]
 """What a column depends on."""
+
+
+class Struct(frozenset[tuple[Origin, Transformation]]):
+    """What a struct, or each struct of an array, depends on, that also knows it of each of its parts."""
+
+    parts: tuple[Sources, ...] = ()
+
+    @classmethod
+    def of(cls, whole: Sources, parts: tuple[Sources, ...]) -> Sources:
+        """Return a struct, or the whole alone where nothing is known of the parts."""
+        if not parts:
+            return whole
+        struct = cls(whole)
+        struct.parts = parts
+        return struct
+
 
 Scope = Mapping[int, Sources]
 """Attribute id -> what it depends on, at one place of a plan."""
@@ -95,8 +112,20 @@ class _Reach:
 
 
 def apply(step: Transformation, sources: Iterable[tuple[Origin, Transformation]]) -> Sources:
-    """Return what sources become after one more step."""
+    """Return what sources become after one more step; the same object where that changes nothing."""
+    if step == IDENTITY and isinstance(sources, frozenset):
+        return sources
     return frozenset((origin, step.after(path)) for origin, path in sources)
+
+
+def taken(sources: Sources, path: Iterable[int]) -> Sources:
+    """Return what a part of a struct depends on: on the whole where its parts are not known."""
+    for position in path:
+        parts = sources.parts if isinstance(sources, Struct) else ()
+        if position >= len(parts):
+            return apply(Transformation(Kind.TRANSFORMATION), sources)
+        sources = parts[position]
+    return sources
 
 
 @dataclass
@@ -246,24 +275,28 @@ class _Evaluator:
             place.reach.rows.update(apply(Transformation(kind), sources))
 
     def _expression(self, expression: Expression, scope: Scope, place: _Place, node: Node) -> Sources:
-        parts: list[Sources] = []
         reach = place.reach
-        for attribute, step in expression.uses:
+
+        def column(attribute: int) -> Sources:
             sources = scope.get(attribute, place.outer.get(attribute))
             if sources is None:
                 reason = "a column that an expression uses is not among those it can see"
                 reach.holes.append(Hole(node.label, reason))
-                continue
-            parts.append(sources if step == IDENTITY else apply(step, sources))
+                return NOTHING
+            return sources
+
+        found = [apply(step, column(attribute)) for attribute, step in expression.uses]
+        found.extend(apply(step, taken(column(key), path)) for key, path, step in expression.taken)
         for subquery in expression.subqueries:
             inner, values = self.plan(subquery.plan, {**place.outer, **scope})
             reach.scans.update(inner.scans)
             reach.holes.extend(inner.holes)
             if subquery.valued:
                 columns = (values.get(column.id, NOTHING) for column in subquery.plan.root.output)
-                parts.extend(apply(subquery.transformation, sources) for sources in columns)
-            parts.append(apply(subquery.transformation, inner.rows))
-        return _union(parts)
+                found.extend(apply(subquery.transformation, sources) for sources in columns)
+            found.append(apply(subquery.transformation, inner.rows))
+        parts = tuple(self._expression(part, scope, place, node) for part in expression.parts)
+        return Struct.of(_union(found), parts)
 
     def _combine(self, node: Combine, inputs: list[Scope], place: _Place) -> Scope:
         columns_of = [
@@ -322,10 +355,14 @@ class _Evaluator:
         return scope
 
 
-def _union(parts: Iterable[Sources]) -> Sources:
-    """Return all sources; a single part as it is, since most columns have only one."""
-    found = list(parts)
-    return found[0] if len(found) == 1 else frozenset().union(*found)
+def _union(sources: Iterable[Sources]) -> Sources:
+    """Return all sources; a single one as it is, since most columns have only one."""
+    found = list(sources)
+    if len(found) == 1:
+        return found[0]
+    # What depends on nothing may be a struct of any width: a null.
+    parts = united((one.parts if isinstance(one, Struct) else () for one in found if one), _union)
+    return Struct.of(frozenset().union(*found), parts)
 
 
 def _merged(scopes: list[Scope]) -> Scope:

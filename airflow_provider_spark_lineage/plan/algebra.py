@@ -7,10 +7,11 @@ evaluation recurses over deep plans. Nothing here knows datasets or Spark.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cache
+from typing import TypeVar
 
 
 class Kind(Enum):
@@ -110,6 +111,59 @@ class Expression:
 
     uses: tuple[tuple[int, Transformation], ...] = ()
     subqueries: tuple[Subquery, ...] = ()
+    taken: tuple[tuple[int, tuple[int, ...], Transformation], ...] = ()
+    """Single fields of struct attributes: their positions, from the outside in."""
+
+    parts: tuple[Expression, ...] = ()
+    """Of a struct, or of the structs in an array: each field by itself; empty where that is not known."""
+
+    def after(self, steps: Iterable[Transformation]) -> Expression:
+        """Return this expression with more steps behind it, side by side where there are several."""
+        steps = tuple(steps)
+        return Expression(
+            tuple((key, step.after(path)) for key, path in self.uses for step in steps),
+            tuple(
+                replace(one, transformation=step.after(one.transformation))
+                for one in self.subqueries
+                for step in steps
+            ),
+            tuple((key, fields, step.after(path)) for key, fields, path in self.taken for step in steps),
+            tuple(part.after(steps) for part in self.parts),
+        )
+
+    def influenced(self, other: Expression) -> Expression:
+        """Return this expression where another one acts on it as a whole, and so on each of its parts."""
+        return Expression(
+            (*self.uses, *other.uses),
+            (*self.subqueries, *other.subqueries),
+            (*self.taken, *other.taken),
+            tuple(part.influenced(other) for part in self.parts),
+        )
+
+
+def union(expressions: Iterable[Expression]) -> Expression:
+    """Return all of several expressions as one; a struct that any of them may give keeps its parts."""
+    found = tuple(expressions)
+    if len(found) == 1:
+        return found[0]
+    return Expression(
+        tuple(use for one in found for use in one.uses),
+        tuple(subquery for one in found for subquery in one.subqueries),
+        tuple(field for one in found for field in one.taken),
+        # What depends on nothing may be a struct of any width: a null.
+        united((one.parts for one in found if one != Expression()), union),
+    )
+
+
+Part = TypeVar("Part")
+
+
+def united(structs: Iterable[Sequence[Part]], join: Callable[[Sequence[Part]], Part]) -> tuple[Part, ...]:
+    """Return the parts of what may be any of several structs; none unless all have the same number."""
+    found = list(structs)
+    if len({len(parts) for parts in found}) != 1:
+        return ()
+    return tuple(join(parts) for parts in zip(*found, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

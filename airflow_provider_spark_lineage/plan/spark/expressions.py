@@ -6,7 +6,7 @@ An expression that has no row is a TRANSFORMATION of its children, whatever it i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -20,7 +20,9 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Scan,
     Subquery,
     Transformation,
+    union,
 )
+from airflow_provider_spark_lineage.plan.spark.structs import TAKING, part_of, parts_of
 from airflow_provider_spark_lineage.plan.spark.tree import is_plan, simple_name
 
 Steps = frozenset[Transformation]
@@ -274,14 +276,23 @@ def _variable(node: dict[str, Any]) -> Plan:
     return Plan((Scan((), (column,), "VariableReference", relation="VariableReference"),))
 
 
-def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan]) -> Expression:
+_MOST_READINGS = 8
+"""How often a tree may be read again for the fields of structs around it."""
+
+
+def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], again: int = 0) -> Expression:
     """Read an expression's tree: which attributes it uses, and how.
 
     Walks from the root down with what the path so far does to a value, so its cost is linear in the
     size of the tree however deep that is. `read_plan` reads the plans of subqueries.
     """
+
+    def read(part: Tree) -> Expression:
+        return read_expression(part, read_plan, again + 1)
+
     uses: dict[tuple[int, Transformation], None] = {}
     subqueries: list[Subquery] = []
+    taken: list[Expression] = []
     # The trees of outer references are read in place, so contexts wait beside their nodes.
     stack: list[tuple[Tree, int, Steps]] = [(tree, 0, _SAME)]
     while stack:
@@ -296,6 +307,12 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan]) -> Expre
             if name == "AttributeReference":
                 expr_id = int(node["exprId"]["id"])
                 uses.update(((expr_id, step), None) for step in here)
+            elif name in TAKING and here and again < _MOST_READINGS:
+                part = part_of(nodes, position, read)
+                if part is not None:
+                    taken.append(part.after(here))
+                    contexts.append(_NONE)
+                    continue
             elif name in _SHARING:
                 here = _share(shared, node, here)
             elif name == "VariableReference":
@@ -310,7 +327,14 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan]) -> Expre
                         subqueries.extend(Subquery(plan, step, name != "Exists") for step in value_steps)
             steps = EXPRESSIONS.get(name, _default)(nodes, position)
             contexts.extend(_inside(here, step) for step in reversed(steps))
-    return Expression(_sorted(uses), tuple(subqueries))
+    whole = union((Expression(_sorted(uses), tuple(subqueries)), *taken))
+    parts = parts_of(tree, _rule, read) if again < _MOST_READINGS else ()
+    return replace(whole, parts=parts)
+
+
+def _rule(tree: Tree, position: int) -> list[Steps]:
+    """Return the steps of each child of an expression."""
+    return EXPRESSIONS.get(simple_name(tree[position]["class"]), _default)(tree, position)
 
 
 def _sorted(uses: Iterable[tuple[int, Transformation]]) -> tuple[tuple[int, Transformation], ...]:

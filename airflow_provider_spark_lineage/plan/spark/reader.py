@@ -11,7 +11,7 @@ from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS, JOBS
 from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, unknown
 from airflow_provider_spark_lineage.plan.spark.row_level import PLANS, restored
 from airflow_provider_spark_lineage.plan.spark.step import Step
-from airflow_provider_spark_lineage.plan.spark.tree import is_plan, simple_name
+from airflow_provider_spark_lineage.plan.spark.tree import end_of, is_plan, simple_name
 
 Tree = list[dict[str, Any]]
 
@@ -72,7 +72,7 @@ class _PlanReader:
             node = tree[position]
             if simple_name(node["class"]) == "WithCTE":
                 starts = _children(tree, position)
-                cuts = [(start, _end(tree, start)) for i, start in enumerate(starts) if i != node["plan"]]
+                cuts = [(start, end_of(tree, start)) for i, start in enumerate(starts) if i != node["plan"]]
                 for start, end in cuts:
                     definitions[int(tree[start]["id"])] = self.read(tree[start:end])
                 for start, end in reversed(cuts):
@@ -106,7 +106,7 @@ def _without_recursions(tree: Tree) -> Tree:
     for position in range(len(tree) - 1, -1, -1):
         if simple_name(tree[position]["class"]) == "UnionLoop" and tree[position]["num-children"] > 1:
             start = _children(tree, position)[1]
-            end = _end(tree, start)
+            end = end_of(tree, start)
             part = tree[start:end]
             tree = tree[:start] + tree[end:]
             tree[position] = {**tree[position], "num-children": 1, RECURSION: part}
@@ -119,14 +119,5 @@ def _children(tree: Tree, position: int) -> list[int]:
     start = position + 1
     for _ in range(tree[position]["num-children"]):
         starts.append(start)
-        start = _end(tree, start)
+        start = end_of(tree, start)
     return starts
-
-
-def _end(tree: Tree, position: int) -> int:
-    """Return the position after the subtree that starts at `position`."""
-    left = 1
-    while left:
-        left += tree[position]["num-children"] - 1
-        position += 1
-    return position

@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Node,
     Plan,
     Transformation,
+    union,
 )
 from airflow_provider_spark_lineage.plan.spark.expressions import read_expression
 from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, trees
@@ -62,11 +63,7 @@ class Step:
 
     def read(self, value: Any) -> Expression:
         """Read all expressions in a JSON value as one; none where the value is not there."""
-        found = [read_expression(tree, self.read_plan) for tree in trees(value)]
-        return Expression(
-            tuple(use for expression in found for use in expression.uses),
-            tuple(subquery for expression in found for subquery in expression.subqueries),
-        )
+        return union(read_expression(tree, self.read_plan) for tree in trees(value))
 
     def expression(self, field: str) -> Expression:
         """Read all expressions of a field as one; none where this Spark version does not have it."""

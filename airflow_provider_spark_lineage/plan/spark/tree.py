@@ -143,13 +143,19 @@ def children(tree: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     found = []
     start = 1
     for _ in range(tree[0]["num-children"]):
-        end, left = start, 1
-        while left:
-            left += tree[end]["num-children"] - 1
-            end += 1
+        end = end_of(tree, start)
         found.append(tree[start:end])
         start = end
     return found
+
+
+def end_of(tree: list[dict[str, Any]], position: int) -> int:
+    """Return the position after the subtree that starts at `position`."""
+    left = 1
+    while left:
+        left += tree[position]["num-children"] - 1
+        position += 1
+    return position
 
 
 def attribute_of(tree: list[dict[str, Any]]) -> Attribute | None:

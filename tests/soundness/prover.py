@@ -1,0 +1,357 @@
+"""Proves the lineage of a query: what changes when a base column changes must have an edge from it.
+
+A query is captured once, on parquet files. Then it runs on tables in memory, as they are and with changed
+columns, without capture, and the results are compared column by column.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, Row, SparkSession
+from tables import UNIQUE, WAYS, Tables, changed
+
+from airflow_provider_spark_lineage.capture.sessions import Capture
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.model import Edge as LineageEdge
+from airflow_provider_spark_lineage.lineage.model import Kind, Lineage, Output
+from airflow_provider_spark_lineage.pipeline import executions
+from airflow_provider_spark_lineage.record import Record
+
+PROVING = ("shift", "null", "shuffle")
+"""Ways of changing that every column without an edge must stand."""
+
+EVERYWHERE = ""
+"""The output column of an edge that acts on the whole output."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """One thing that a user may run."""
+
+    name: str
+    run: Callable[[SparkSession, Path], DataFrame | None]
+    """Gives the result, or writes it to the folder `out` of the scratch folder."""
+
+    tpch: bool = False
+    """It reads the tables of TPC-H, not the hand-made ones."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An edge from a base column."""
+
+    base: str
+    """`table.column`."""
+
+    column: str
+    kind: Kind
+
+    def __str__(self) -> str:
+        return f"{self.column or '*'} <- {self.base} {self.kind.subtype.lower()}"
+
+
+@dataclass
+class Verdict:
+    """What was found about one query."""
+
+    query: Query
+    edges: set[Edge] = field(default_factory=set)
+    confirmed: set[Edge] = field(default_factory=set)
+    missing: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
+    """(base column, output column) -> the ways of changing that showed it."""
+
+    unstable: list[str] = field(default_factory=list)
+    """Output columns that differ between two runs on the same data: nothing is proven of them."""
+
+    refused: list[str] = field(default_factory=list)
+    """Changes of data with which Spark raised."""
+
+    text: str = ""
+    """The lineage for a person, without places and counts."""
+
+    runs: int = 0
+
+    @property
+    def problems(self) -> list[str]:
+        """Return what is wrong, a sentence each."""
+        return [
+            f"{self.query.name}: {column} changes with {base} ({', '.join(ways)}) and has no edge from it"
+            for (base, column), ways in self.missing.items()
+        ]
+
+    @property
+    def opaque(self) -> bool:
+        """Say whether a gap tells that edges are more than the code needs, or fewer."""
+        return "\ngap " in self.text
+
+    def admits(self, column: str) -> bool:
+        """Say whether the lineage knows nothing of a column, and a gap says so."""
+        known = any(edge.column in (column, EVERYWHERE) for edge in self.edges)
+        return not known and any(
+            f"`{column}`" in line for line in self.text.splitlines() if line.startswith("gap ")
+        )
+
+    def unconfirmed(self) -> list[Edge]:
+        """Return the edges that no change of data confirmed."""
+        return sorted(self.edges - self.confirmed, key=lambda edge: (edge.column, edge.base, edge.kind.order))
+
+
+@dataclass
+class _Result:
+    """The result of one run, by output column."""
+
+    columns: list[str]
+    values: list[list[str]]
+
+    @property
+    def count(self) -> int:
+        return len(self.values[0]) if self.values else 0
+
+
+@dataclass
+class _Proof:
+    """One query that is being proven."""
+
+    verdict: Verdict
+    tables: Tables
+    usual: _Result
+    ordered: bool
+
+    def edges_from(self, base: str) -> list[Edge]:
+        return [edge for edge in self.verdict.edges if edge.base == base]
+
+    @property
+    def bases(self) -> list[str]:
+        return [f"{name}.{column}" for name, table in self.tables.items() for column in table.column_names]
+
+
+class Prover:
+    """Runs queries in one Spark session."""
+
+    def __init__(self, spark: SparkSession, folder: Path, tables: Tables, tpch: Tables) -> None:
+        self._spark = spark
+        self._scratch = folder / "scratch"
+        self._files = folder / "base"
+        self._tables = {False: tables, True: tpch}
+        self._frames: dict[tuple[bool, str, tuple[str, ...], str], DataFrame] = {}
+        for name, table in [*tables.items(), *((f"tpch/{name}", table) for name, table in tpch.items())]:
+            (self._files / name).mkdir(parents=True)
+            # Several files are named by their folder, however they are read.
+            half = table.num_rows // 2
+            pq.write_table(table.slice(0, half), self._files / name / "part-0.parquet")
+            pq.write_table(table.slice(half), self._files / name / "part-1.parquet")
+
+    def prove(self, query: Query, thorough: bool = True) -> Verdict:
+        """Look for missing edges; if thorough, also for edges that no change confirms."""
+        verdict = self.capture(query)
+        usual, again = self._run(query, verdict), self._run(query, verdict)
+        verdict.unstable = [
+            name
+            for name, one, two in zip(usual.columns, usual.values, again.values, strict=True)
+            if one != two
+        ]
+        proof = _Proof(verdict, self._tables[query.tpch], usual, self._ordered)
+        self._prove_the_untouched(proof)
+        for base in proof.bases:
+            columns = {edge.column for edge in proof.edges_from(base)}
+            if not columns:
+                continue
+            # An edge on the whole output allows everything to change.
+            proving = () if EVERYWHERE in columns else PROVING
+            for way in WAYS if thorough else proving:
+                if way in proving or not verdict.confirmed.issuperset(proof.edges_from(base)):
+                    self._compare(proof, [base], way)
+        return verdict
+
+    def capture(self, query: Query) -> Verdict:
+        """Return a verdict that holds the lineage alone."""
+        folder = self._files / "tpch" if query.tpch else self._files
+        for name in self._tables[query.tpch]:
+            self._spark.read.parquet(str(folder / name)).createOrReplaceTempView(name)
+        self._clear()
+        records: list[Record] = []
+        watch = Capture(records.append)
+        watch.arm()
+        try:
+            frame = query.run(self._spark, self._scratch)
+            if frame is not None:
+                frame.coalesce(1).write.parquet(str(self._scratch / "out"))
+        finally:
+            watch.disarm()
+            self._spark.catalog.clearCache()
+        assert not watch.problems, watch.problems
+        lineage = compose(execution.lineage for execution in executions(records))
+        outputs = [output for output in lineage.outputs if Path(output.dataset.id.name).name == "out"]
+        assert len(outputs) == 1, f"{query.name}: the lineage has {len(outputs)} outputs named out"
+        edges = {
+            Edge(base_of(edge), edge.column, edge.kind)
+            for edge in outputs[0].edges
+            if Path(edge.source.name).parent == folder
+        }
+        return Verdict(query, edges, text=readable(lineage, outputs[0]))
+
+    def _prove_the_untouched(self, proof: _Proof) -> None:
+        """Change all columns without an edge at once: nothing may change, so one run shows it for all."""
+        bases = [base for base in proof.bases if not proof.edges_from(base)]
+        for way in PROVING if bases else ():
+            if not self._compare(proof, bases, way, blame=False):
+                continue
+            for base in bases:
+                self._compare(proof, [base], way)
+
+    def _compare(self, proof: _Proof, bases: list[str], way: str, blame: bool = True) -> bool:
+        """Run with changed columns; say whether something changed that has no edge from them."""
+        verdict = proof.verdict
+        try:
+            result = self._run(verdict.query, verdict, bases, way)
+        # Changed data may fail where the usual does not: a cast, two rows in a scalar subquery.
+        except Exception as error:
+            verdict.refused.append(f"{way} of {', '.join(bases)}: {type(error).__name__}")
+            # What cannot be shown for many at once may be shown for each.
+            return len(bases) > 1
+        usual = proof.usual
+        edges = [edge for base in bases for edge in proof.edges_from(base)]
+        rows = {edge for edge in edges if edge.column == EVERYWHERE}
+        if result.columns != usual.columns:
+            # A pivot without a list of values.
+            differ = set(usual.columns) ^ set(result.columns)
+            verdict.confirmed |= {edge for edge in edges if edge.column in {*differ, EVERYWHERE}}
+            return not edges
+        if result.count != usual.count:
+            verdict.confirmed |= rows
+        key = self._key(proof, bases)
+        found = False
+        for index, column in enumerate(usual.columns):
+            if column in verdict.unstable:
+                continue
+            if _shape(usual, index, key, proof.ordered) == _shape(result, index, key, proof.ordered):
+                continue
+            reasons = {edge for edge in edges if edge.column == column}
+            if reasons or rows:
+                verdict.confirmed |= reasons or rows
+                continue
+            if verdict.admits(column):
+                continue
+            found = True
+            if blame:
+                verdict.missing[bases[0], column].append(way)
+        return found
+
+    def _key(self, proof: _Proof, bases: list[str]) -> int | None:
+        """Return the position of an output column that tells the rows of an unchanged table apart.
+
+        With it the values of a row are compared, not only those of a column.
+        """
+        by_column: dict[str, set[tuple[str, Kind]]] = defaultdict(set)
+        for edge in proof.verdict.edges:
+            by_column[edge.column].add((edge.base, edge.kind))
+        for index, column in enumerate(proof.usual.columns):
+            match list(by_column[column]):
+                case [(base, Kind.IDENTITY)] if base in UNIQUE and base not in bases:
+                    return index
+        return None
+
+    def _run(self, query: Query, verdict: Verdict, bases: Iterable[str] = (), way: str = "") -> _Result:
+        by_table: dict[str, list[str]] = defaultdict(list)
+        for base in bases:
+            table, _, column = base.partition(".")
+            by_table[table].append(column)
+        for name in self._tables[query.tpch]:
+            self._frame(query.tpch, name, tuple(by_table[name]), way).createOrReplaceTempView(name)
+        verdict.runs += 1
+        self._clear()
+        try:
+            frame = query.run(self._spark, self._scratch)
+            self._ordered = frame is not None and _is_ordered(frame)
+            if frame is None:
+                frame = self._spark.read.parquet(str(self._scratch / "out"))
+            rows = frame.collect()
+        finally:
+            self._spark.catalog.clearCache()
+        return _Result(
+            frame.columns,
+            [[str(_plain(row[index])) for row in rows] for index in range(len(frame.columns))],
+        )
+
+    def _frame(self, tpch: bool, name: str, columns: tuple[str, ...], way: str) -> DataFrame:
+        """Return a table in memory with some columns changed; those that are asked for often are kept."""
+        table = self._tables[tpch][name]
+        key = (tpch, name, columns, way)
+        if key in self._frames:
+            return self._frames[key]
+        frame = self._spark.createDataFrame(changed(table, columns, way) if columns else table)
+        if len(columns) < 2:
+            self._frames[key] = frame
+        return frame
+
+    def _clear(self) -> None:
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._scratch.mkdir(parents=True)
+
+
+def readable(lineage: Lineage, output: Output) -> str:
+    """Return a line for each column of an output, and one for each gap, without places and counts."""
+    lines = []
+    for column in (*(one.name for one in output.dataset.fields), EVERYWHERE):
+        uses = [
+            f"{base_of(edge)} {edge.kind.subtype.lower()}{' masking' if edge.masking else ''}"
+            for edge in output.edges
+            if edge.column == column
+        ]
+        if uses or column:
+            lines.append(f"{column or '*'} <- {', '.join(uses)}".rstrip())
+    lines.extend(f"gap {gap.where.partition('#')[0]}: {gap.reason}" for gap in lineage.gaps)
+    return "\n".join(dict.fromkeys(lines))
+
+
+def base_of(edge: LineageEdge) -> str:
+    """Return `table.column` of the field that an edge starts at."""
+    return f"{Path(edge.source.name).name}.{edge.field}"
+
+
+def _shape(result: _Result, index: int, key: int | None, ordered: bool) -> Any:
+    """Return what of a column must stay: its values in their order, with their rows, or in any order."""
+    values = result.values[index]
+    if ordered:
+        return values
+    if key is not None:
+        return Counter(zip(result.values[key], values, strict=True))
+    return Counter(values)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value whose text is the same for equal values."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, Row):
+        return tuple(_plain(one) for one in value)
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, dict):
+        return sorted((str(key), str(_plain(one))) for key, one in value.items())
+    return value
+
+
+_KEEPS_ORDER = frozenset({"Project", "GlobalLimit", "LocalLimit", "SubqueryAlias", "Offset"})
+
+
+def _is_ordered(frame: DataFrame) -> bool:
+    """Say whether the user asked for an order of the result."""
+    return any(name == "Sort" for name in _from_the_top(frame))
+
+
+def _from_the_top(frame: DataFrame) -> Iterator[str]:
+    """Yield the names of the plan's nodes, down to the first that does not keep the order of its rows."""
+    node = frame._jdf.queryExecution().analyzed()
+    name = node.nodeName()
+    while name in _KEEPS_ORDER:
+        node = node.children().head()
+        name = node.nodeName()
+    yield name

@@ -1,0 +1,120 @@
+"""Proves the lineage of every query, shows how far it is, and prints how precise the edges are.
+
+python tests/soundness/run.py                    all queries: `make soundness`
+python tests/soundness/run.py joins "frames: p"  those whose names contain one of these
+python tests/soundness/run.py --capture          only compare their lineage with `expected/`, in two minutes
+python tests/soundness/run.py --accept           write `expected/`: read the difference before committing it
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import expected
+import session
+import tables
+from prover import Prover, Query, Verdict
+from query_set import queries
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+console = Console(highlight=False)
+
+
+def main(arguments: list[str]) -> int:
+    """Return the exit code: 1 where an edge is missing, a query breaks, or the lineage is not as expected."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="only queries whose names contain one of these")
+    parser.add_argument("--capture", action="store_true", help="compare lineage with expected/ alone")
+    parser.add_argument("--accept", action="store_true", help="capture, and write expected/")
+    options = parser.parse_args(arguments)
+    chosen = [
+        query for query in queries() if not options.names or any(name in query.name for name in options.names)
+    ]
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        spark, prover = start(Path(folder))
+        capture_only = options.capture or options.accept
+        verdicts, broken = go_through(chosen, prover.capture if capture_only else prover.prove)
+        spark.stop()
+    texts = {verdict.query.name: verdict.text for verdict in verdicts}
+    if options.accept:
+        expected.write(expected.read() | texts)
+        return 1 if broken else 0
+    wanted = expected.read()
+    differ = [name for name, text in texts.items() if text != wanted.get(name)]
+    for name in differ:
+        console.print(f"[red]not as expected[/red] {escape(name)}\n{escape(texts[name])}", soft_wrap=True)
+    if not capture_only:
+        show_figures(verdicts)
+    missing = sum(len(verdict.problems) for verdict in verdicts)
+    console.print(
+        f"{len(verdicts)} queries, {sum(verdict.runs for verdict in verdicts)} runs in"
+        f" {time.monotonic() - started:.0f} s: {missing} edges missing,"
+        f" {len(differ)} lineages not as expected, {len(broken)} queries broken",
+        style="bold red" if missing or differ or broken else "bold green",
+    )
+    return 1 if missing or differ or broken else 0
+
+
+def start(folder: Path) -> tuple[object, Prover]:
+    """Start Spark and write the base tables."""
+    (folder / "tpch").mkdir()
+    spark = session.start(folder)
+    return spark, Prover(spark, folder, tables.hand_made(), tables.tpch(folder / "tpch"))
+
+
+def go_through(chosen: list[Query], step: Callable[[Query], Verdict]) -> tuple[list[Verdict], list[str]]:
+    """Take one step for each query, and print what is wrong as soon as it is known."""
+    verdicts: list[Verdict] = []
+    broken: list[str] = []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("Spark starts", total=len(chosen))
+        for query in chosen:
+            progress.update(task, description=f"{query.name:<50.50}")
+            try:
+                verdicts.append(step(query))
+            # One query that this Spark cannot run must not cost the others.
+            except Exception as error:
+                broken.append(query.name)
+                progress.console.print(
+                    f"[red]broken[/red] {query.name}: {escape(f'{type(error).__name__}: {error}'[:400])}"
+                )
+            else:
+                for problem in verdicts[-1].problems:
+                    progress.console.print(f"[red]missing[/red] {escape(problem)}", soft_wrap=True)
+            progress.advance(task)
+    return verdicts, broken
+
+
+def show_figures(verdicts: list[Verdict]) -> None:
+    """Print the edges that no change of data confirmed, and how many did not need to."""
+    for verdict in verdicts:
+        # What code over whole rows does is not known: its edges come from all that it gets.
+        for edge in () if verdict.opaque else verdict.unconfirmed():
+            console.print(f"[yellow]unconfirmed[/yellow] {escape(f'{verdict.query.name}: {edge}')}")
+        for change in verdict.refused:
+            console.print(f"[yellow]refused[/yellow] {escape(f'{verdict.query.name}: {change}')}")
+        if verdict.unstable:
+            console.print(f"[yellow]unstable[/yellow] {verdict.query.name}: {', '.join(verdict.unstable)}")
+    table = Table("edges", "all", "confirmed", "share")
+    for opaque in (False, True):
+        for direct in (True, False):
+            name = f"{'direct' if direct else 'indirect'}{', of code over whole rows' if opaque else ''}"
+            some = [verdict for verdict in verdicts if verdict.opaque is opaque]
+            every = sum(edge.kind.direct is direct for verdict in some for edge in verdict.edges)
+            sure = sum(edge.kind.direct is direct for verdict in some for edge in verdict.confirmed)
+            table.add_row(name, f"{every}", f"{sure}", f"{sure / every:.1%}" if every else "")
+    console.print(table)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
