@@ -28,6 +28,7 @@ class Application:
         self.id = str(context.applicationId)
         self.name = str(context.appName)
         self.spark_version = str(context.version)
+        self.gateway = context._gateway
         self.jvm = context._jvm
         self.metrics = MetricsReader(self.jvm)
         self.rdds = RddReader()

@@ -12,6 +12,7 @@ from typing import Any, List
 
 from airflow_provider_spark_lineage.capture.application import Application, new_record, read_error, read_query
 from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.replies import prompt_replies
 from airflow_provider_spark_lineage.record import Record
 
 
@@ -33,7 +34,8 @@ class ExecutionListener:
         """Record an execution that finished."""
         if self._closed:
             return
-        with harmless(f"the execution `{name}` could not be recorded", self._problems):
+        what = f"the execution `{name}` could not be recorded"
+        with harmless(what, self._problems), prompt_replies(self._application.gateway):
             record = self._record(name, execution, duration_ns, failed=False)
             with harmless("row counts could not be read", record.problems):
                 if record.facts:
@@ -44,7 +46,8 @@ class ExecutionListener:
         """Record an execution that failed, with Spark's own reason."""
         if self._closed:
             return
-        with harmless(f"the failed execution `{name}` could not be recorded", self._problems):
+        what = f"the failed execution `{name}` could not be recorded"
+        with harmless(what, self._problems), prompt_replies(self._application.gateway):
             record = self._record(name, execution, 0, failed=True)
             with harmless("the error could not be read", record.problems):
                 record.error = read_error(exception)

@@ -1,0 +1,123 @@
+"""Figures of the TPC-H queries: what capture adds to the suite, and how long each lineage takes afterwards.
+
+    python benchmarks/tpch.py [--scale 0.1] [--rounds 5]
+
+The suite runs with and without capture, alternating in one Spark session, every query writing its result.
+The lineage is then worked out of the records that were written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from statistics import median
+from time import perf_counter, process_time
+from typing import Any
+
+from airflow_provider_spark_lineage import capture_lineage
+from airflow_provider_spark_lineage.pipeline import execution_lineage
+from airflow_provider_spark_lineage.record import Record, read_record, record_paths
+
+QUERIES = sorted((Path(__file__).resolve().parent.parent / "tests" / "soundness" / "tpch").glob("q*.sql"))
+ALLOWED_RATIO = 1.05
+ALLOWED_MS = 20
+"""What the project aims at: as the most that capture multiplies the suite's time by, and for one lineage."""
+
+RUNS = 20
+
+
+@contextmanager
+def session(folder: Path, scale: float) -> Iterator[Any]:
+    """A Spark session with a view for each table of TPC-H data of its own."""
+    from pyspark.sql import SparkSession
+
+    generator = Path(sys.executable).with_name("tpchgen-cli")
+    data = folder / "data"
+    subprocess.run([generator, "parquet", "-s", str(scale), "-o", data, "--quiet"], check=True)
+    spark = (
+        SparkSession.builder.master("local[*]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("ERROR")
+    for table in data.glob("*.parquet"):
+        spark.read.parquet(str(table)).createOrReplaceTempView(table.stem)
+    yield spark
+    spark.stop()
+
+
+def cpu_seconds(spark: Any) -> float:
+    """Processor time that Spark's JVM and this process have had, which other programs do not disturb."""
+    jvm = spark._jvm.java.lang.ProcessHandle.current().info().totalCpuDuration().get().toMillis() / 1000
+    return float(jvm) + process_time()
+
+
+def suite(spark: Any, folder: Path) -> None:
+    """Run every query and write its result."""
+    for query in QUERIES:
+        spark.sql(query.read_text(encoding="utf-8")).write.mode("overwrite").parquet(str(folder / query.stem))
+
+
+def suites(spark: Any, folder: Path, rounds: int) -> list[Record]:
+    """Print what capture adds to the suite; return the records of one run of it."""
+    times: dict[bool, list[float]] = {True: [], False: []}
+    worked: dict[bool, list[float]] = {True: [], False: []}
+    records: list[Record] = []
+    # The first two warm Spark up; pairs swap their order, so that neither always comes second.
+    for number in range(rounds + 1):
+        for captured in (True, False) if number % 2 else (False, True):
+            began, before = perf_counter(), cpu_seconds(spark)
+            with capture_lineage(spark) if captured else nullcontext() as found:
+                suite(spark, folder)
+            if number:
+                times[captured].append(perf_counter() - began)
+                worked[captured].append(cpu_seconds(spark) - before)
+            if found is not None:
+                records = [read_record(path) for path in record_paths(found.directory)]
+                # Or the figure means nothing.
+                assert len(records) == len(QUERIES), found.problems
+    print(f"{len(QUERIES)} TPC-H queries, each written to a file, seconds (capture included)")
+    for what, seconds in (("elapsed", times), ("processor", worked)):
+        ratios = [with_ / without for with_, without in zip(seconds[True], seconds[False], strict=True)]
+        for name, captured in (("without", False), ("with", True)):
+            listed = " ".join(f"{one:.2f}" for one in seconds[captured])
+            print(f"  {what:<9} {name:<7} capture  median {median(seconds[captured]):6.2f}   {listed}")
+        print(f"  {what:<9} ratio            median {median(ratios):6.3f}   (aim: under {ALLOWED_RATIO})")
+    return records
+
+
+def lineage_ms(record: Record) -> float:
+    """Median milliseconds from a record to its lineage."""
+    times = []
+    for _ in range(RUNS):
+        began = perf_counter()
+        lineage = execution_lineage(record).lineage
+        times.append((perf_counter() - began) * 1000)
+    assert lineage.outputs[0].edges, "a lineage without edges is fast and worth nothing"
+    return median(times)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--scale", type=float, default=0.1)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home, session(Path(home), arguments.scale) as spark:
+        records = suites(spark, Path(home), arguments.rounds)
+    took = {query.stem: lineage_ms(record) for query, record in zip(QUERIES, records, strict=True)}
+    slowest = max(took, key=lambda name: took[name])
+    print(f"Lineage of each in Python, after capture, ms (median of {RUNS})")
+    print("  " + "  ".join(f"{name} {ms:.1f}" for name, ms in took.items()))
+    print(f"  slowest {slowest} {took[slowest]:.1f}   (aim: under {ALLOWED_MS})")
+
+
+if __name__ == "__main__":
+    main()
