@@ -14,8 +14,9 @@ from airflow_provider_spark_lineage.lineage.leaves import Kept, Key
 from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Failure, Gap, Lineage
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
+from airflow_provider_spark_lineage.plan.spark.tree import simple_name
 from airflow_provider_spark_lineage.record import Record, read_records, record_paths
-from airflow_provider_spark_lineage.sources import is_internal
+from airflow_provider_spark_lineage.sources import PARTS, is_internal
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets import events as facet_events
@@ -70,9 +71,17 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
     held: tuple[Record, ExecutionLineage] | None = None
     number = 1
     kept: dict[str, dict[Key, Kept]] = {}
-    for record in records:
-        if any(is_internal(entry.get("probed") or {}) for entry in record.facts):
+    parts: list[Record] = []
+    for found_record in records:
+        if any(is_internal(entry.get("probed") or {}) for entry in found_record.facts):
             continue
+        if found_record.name in PARTS:
+            parts.append(found_record)
+            continue
+        if held is not None and _reads_source_of(held[0], found_record):
+            parts.append(held[0])
+            held = None
+        record, parts = _with_parts(found_record, parts)
         of_application = kept.setdefault(record.application_id, {})
         found = execution_lineage(record, of_application)
         of_application.update(found.kept)
@@ -88,6 +97,29 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
         held = record, found
     if held is not None:
         yield _execution(number, *held)
+
+
+def _leaves(record: Record) -> set[tuple[str, int]]:
+    """Return what tells the leaves of a record's plan from all others of its application."""
+    return {(entry["node"], entry["expr_id"]) for entry in record.facts if entry.get("expr_id") is not None}
+
+
+def _with_parts(record: Record, parts: list[Record]) -> tuple[Record, list[Record]]:
+    """Return a record with what its parts counted, and the parts of others."""
+    leaves = _leaves(record) if parts else set()
+    own = [part for part in parts if _leaves(part) and _leaves(part) <= leaves]
+    if not own:
+        return record, parts
+    metrics = [*record.metrics, *(metric for part in own for metric in part.metrics)]
+    return replace(record, metrics=metrics), [part for part in parts if part not in own]
+
+
+def _reads_source_of(record: Record, command: Record) -> bool:
+    """Say whether Delta's MERGE kept the rows of its source by this execution, to read them twice."""
+    if record.name != "localCheckpoint" or not command.plan:
+        return False
+    merging = simple_name(str(command.plan[0].get("class"))) == "MergeIntoCommand"
+    return merging and bool(_leaves(record)) and _leaves(record) <= _leaves(command)
 
 
 def _execution(number: int, record: Record, found: ExecutionLineage) -> Execution:

@@ -5,6 +5,7 @@ The path language is described at `sources.dataset.Probe`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Dict, List, Tuple
@@ -53,6 +54,8 @@ def _split(text: str, separator: str) -> List[str]:
 _STATIC = ("$session.sparkContext.", "$session.sessionState.conf.warehousePath")
 """Beginnings of paths that lead to the same for every plan of an application."""
 
+_SETTING = re.compile(r"\$conf\(([^{}]*)\{([^{}]*)\}([^{}]*)\)")
+
 
 class Accessors:
     """Answers paths that start at one live plan node, or at `$session`."""
@@ -73,6 +76,9 @@ class Accessors:
         return self._settings[path]
 
     def _plain(self, path: str) -> Any:
+        setting = _SETTING.fullmatch(path)
+        if setting:
+            return self._setting(*setting.groups())
         value = self.follow(path)
         if path.startswith("$files("):
             return self._rdds.origins(value)
@@ -100,6 +106,14 @@ class Accessors:
             if current is None:
                 return None
         return current
+
+    def _setting(self, before: str, path: str, after: str) -> Any:
+        """Return a setting of the session by a name that is known only now; None where it is not set."""
+        name = self.follow(path)
+        if name is None:
+            return None
+        setting = self._reached["$session"].conf().getOption(before + str(name) + after)
+        return without_secrets(setting.get()) if setting.isDefined() else None
 
     def _step(self, current: Any, name: str, arguments: Tuple[str, ...], shape: str) -> Any:
         values = [one[1:-1] if one.startswith("'") else self.follow(one) for one in arguments]

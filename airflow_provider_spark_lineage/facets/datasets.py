@@ -13,8 +13,10 @@ from openlineage.client.facet_v2 import (
     InputDatasetFacet,
     OutputDatasetFacet,
     base_subset_dataset,
+    catalog_dataset,
     column_lineage_dataset,
     dataset_type_dataset,
+    dataset_version_dataset,
     datasource_dataset,
     input_statistics_input_dataset,
     lifecycle_state_change_dataset,
@@ -116,6 +118,20 @@ def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
     if identity.storage_layer:
         facets["storage"] = storage_dataset.StorageDatasetFacet(
             storageLayer=identity.storage_layer, fileFormat=identity.file_format or None, producer=PRODUCER
+        )
+    if identity.version:
+        facets["version"] = dataset_version_dataset.DatasetVersionDatasetFacet(
+            datasetVersion=identity.version, producer=PRODUCER
+        )
+    if identity.catalog is not None:
+        facets["catalog"] = catalog_dataset.CatalogDatasetFacet(
+            framework=identity.catalog.framework,
+            type=identity.catalog.type,
+            name=identity.catalog.name,
+            metadataUri=identity.catalog.metadata_uri or None,
+            warehouseUri=identity.catalog.warehouse_uri or None,
+            source=identity.catalog.source or None,
+            producer=PRODUCER,
         )
     return facets
 

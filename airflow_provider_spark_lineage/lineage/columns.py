@@ -226,7 +226,7 @@ class _Evaluator:
     def _write(self, node: Write, inputs: list[Scope], place: _Place) -> Scope:
         source = place.plan.nodes[node.inputs[0]].output if node.inputs else ()
         reach = place.reach
-        if not inputs:
+        if not inputs and not node.copied:
             reach.holes.append(Hole(node.label, "what it writes is not in the plan"))
         columns = [(column, inputs[0].get(column.id, NOTHING)) for column in source]
         place.result.writes.append(

@@ -64,7 +64,8 @@ def absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLinea
     lineage = Lineage(
         inputs=inputs,
         outputs=outputs or said.outputs,
-        gaps=done.gaps if outputs else tuple(dict.fromkeys((*done.gaps, *said.gaps))),
+        # What the write inside did not know, the command may say.
+        gaps=done.gaps if outputs or not said.outputs else said.gaps,
         # Spark reports the same error for both.
         failures=done.failures or said.failures,
     )
@@ -322,7 +323,8 @@ class Composer:
             output,
             mode=_merged(claim.output.mode, output.mode),
             statistics=statistics,
-            dataset=claim.output.dataset.merged(output.dataset),
+            # The last write left it as it is.
+            dataset=claim.output.dataset.merged(output.dataset).at(output.dataset.identity.version),
             previous=claim.output.previous,
         )
 

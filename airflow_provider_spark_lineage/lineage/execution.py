@@ -18,6 +18,8 @@ from airflow_provider_spark_lineage.lineage.leaves import (
     gaps_of,
     key_of_rdd,
     merged,
+    recorded_fields,
+    relation_leaf,
 )
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
@@ -32,8 +34,21 @@ from airflow_provider_spark_lineage.lineage.model import (
     Statistics,
 )
 from airflow_provider_spark_lineage.lineage.statistics import Metrics, scan_statistics, write_statistics
-from airflow_provider_spark_lineage.plan.algebra import VARIABLE, Plan, Scan, Write
-from airflow_provider_spark_lineage.sources import identify, keeps_nothing, names_of_table, stored_name
+from airflow_provider_spark_lineage.plan.algebra import (
+    IDENTITY,
+    VARIABLE,
+    Attribute,
+    Plan,
+    Scan,
+    Write,
+)
+from airflow_provider_spark_lineage.sources import (
+    copied_from,
+    identify,
+    keeps_nothing,
+    names_of_table,
+    stored_name,
+)
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Symlink
 
 _MODES = {
@@ -55,6 +70,10 @@ _MODES = {
     "replacedata": Mode.OVERWRITE,
     "writedelta": Mode.OVERWRITE,
     "deletefromtable": Mode.OVERWRITE,
+    "mergeintocommand": Mode.OVERWRITE,
+    "updatecommand": Mode.OVERWRITE,
+    "deletecommand": Mode.OVERWRITE,
+    "restoretablecommand": Mode.OVERWRITE,
     # So do views.
     "createviewcommand": Mode.CREATE,
     "alterviewascommand": Mode.ALTER,
@@ -72,6 +91,9 @@ _WRAPPERS = frozenset(
     }
 )
 """Commands that run another write inside: both are reported, the inner one first."""
+
+_PARTIAL = ("static_partitions", "dynamic_partitions", "replace_where")
+"""Facts of overwrites that leave some of the rows."""
 
 _KEEPING = frozenset({"checkpoint", "localCheckpoint"})
 """Names of executions whose result Spark keeps under the ids of its columns."""
@@ -122,6 +144,9 @@ def lineage_of(
     facts = FactsOfPlan(about.facts, kept or {})
     evaluation = evaluate(plan) if plan is not None else Evaluation()
     leaves = {scan: facts.leaf(scan) for scan in evaluation.scans}
+    for written in evaluation.writes:
+        if written.write.copied:
+            leaves.update(_copied(written, facts.of_target(written.write)))
     inputs = _inputs(leaves, about.metrics)
     gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
     outputs: list[Output] = []
@@ -160,11 +185,22 @@ def lineage_of(
     )
 
 
+def _copied(written: Written, target: Facts) -> dict[Scan, Leaf]:
+    """Complete a write that takes the rows of another dataset as they are; return what it reads."""
+    fields = recorded_fields(target)
+    columns = tuple(Attribute(index, one.name, one.type) for index, one in enumerate(fields))
+    scan = Scan((), columns, written.write.label, relation=written.write.relation)
+    written.columns = [(column, frozenset({((scan, column.name), IDENTITY)})) for column in columns]
+    written.scans = [scan]
+    return {scan: relation_leaf(scan, copied_from(target))}
+
+
 def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics) -> list[Input]:
     """Return each dataset once, with all columns that any scan of it shows."""
     shown = merged(dataset for leaf in leaves.values() for dataset in leaf.datasets)
     counted = {dataset.id: None for leaf in leaves.values() if leaf.counted for dataset in leaf.datasets}
-    statistics = scan_statistics(metrics, list(counted))
+    named = {leaf.name: leaf.datasets[0].id for leaf in leaves.values() if leaf.name and leaf.datasets}
+    statistics = scan_statistics(metrics, list(counted), named)
     found = [Input(dataset, statistics.get(dataset.id, Statistics())) for dataset in shown]
     return sorted(found, key=lambda one: one.dataset.id)
 
@@ -248,7 +284,8 @@ def _mode(target: Facts) -> Mode:
 
 def _is_partial(write: Write, target: Facts) -> bool:
     """Say whether an overwrite leaves rows that were there before."""
-    return bool(write.partial or target.get("static_partitions") or target.get("dynamic_partitions"))
+    dynamic = str(target.get("partition_overwrite")).lower() == "dynamic"
+    return bool(write.partial or dynamic or any(target.get(fact) for fact in _PARTIAL))
 
 
 def _gap(hole: Hole, output: DatasetId | None) -> Gap:

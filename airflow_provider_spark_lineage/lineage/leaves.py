@@ -52,6 +52,9 @@ class Leaf:
     gaps: tuple[Gap, ...] = ()
     column_gaps: tuple[Gap, ...] = ()
     """What is not known of its columns, which matters only where they are written."""
+    name: str = ""
+    """What a physical scan of it is called, where that says no location."""
+
     counted: bool = True
     """What Spark counted is of this execution: an RDD's counters go on over all that use it."""
 
@@ -86,19 +89,25 @@ class FactsOfPlan:
         facts = self._scans.get((scan.relation, first), {})
         if scan.relation not in _RDDS:
             query = query_behind(facts)
-            return _relation(scan, facts) if query is None else _queried(scan, query)
+            return relation_leaf(scan, facts) if query is None else _queried(scan, query)
         if first in self._kept:
             return _kept(scan, self._kept[first])
         handed_on = [self._kept.get(key_of_rdd(rdd_id)) for rdd_id in rdd.queries(facts)]
         return _rdd(scan, facts, [one for one in handed_on if one])
 
 
-def _relation(scan: Scan, facts: Facts) -> Leaf:
-    fields = tuple(Field(c.name, c.type) for c in scan.output if c.id not in scan.hidden)
+def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
+    """Return a scan of what the facts of its relation name."""
+    # Spark shows each with its id: `_file#12`.
+    hidden = {str(one).rpartition("#")[0] for one in facts.get("metadata_columns") or ()}
+    fields = tuple(
+        Field(c.name, c.type) for c in scan.output if c.id not in scan.hidden and c.name not in hidden
+    )
     identities = identify(facts)
     columns = {one.name: frozenset((i.id, one.name, IDENTITY) for i in identities) for one in fields}
     datasets = tuple(Dataset(identity, fields) for identity in identities)
-    return Leaf(datasets, columns, gaps=gaps_of(scan.label, identities))
+    name = str(facts.get("v2_table") or "")
+    return Leaf(datasets, columns, gaps=gaps_of(scan.label, identities), name=name)
 
 
 def _queried(scan: Scan, query: Query) -> Leaf:

@@ -58,8 +58,15 @@ class Dataset:
             self.identity,
             symlinks=tuple(dict.fromkeys((*self.identity.symlinks, *other.identity.symlinks))),
             locations=tuple(dict.fromkeys((*self.identity.locations, *other.identity.locations))),
+            # Of several states that were read, none is the one.
+            version=self.identity.version if self.identity.version == other.identity.version else "",
+            catalog=self.identity.catalog or other.identity.catalog,
         )
         return Dataset(identity, tuple(fields[name] for name in ordered))
+
+    def at(self, version: str) -> Dataset:
+        """Return this dataset in another of its states."""
+        return replace(self, identity=replace(self.identity, version=version))
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,16 @@ _OF_NO_DATASET = ("Scan ExistingRDD", "Scan OneRowRelation", "Scan In-memory tab
 """Physical scans of what Spark holds itself."""
 
 
-def scan_statistics(metrics: Metrics, ids: Sequence[DatasetId]) -> dict[DatasetId, Statistics]:
-    """Add up what every physical scan of a dataset counted."""
+def scan_statistics(
+    metrics: Metrics, ids: Sequence[DatasetId], named: Mapping[str, DatasetId] | None = None
+) -> dict[DatasetId, Statistics]:
+    """Add up what every physical scan of a dataset counted; `named` are those that a scan names itself."""
     totals: dict[DatasetId, Statistics] = {}
     for metric in metrics:
         node = str(metric.get("node", ""))
         if not node.startswith(("Scan", "BatchScan")) or node.startswith(_OF_NO_DATASET):
             continue
-        found = _scanned(metric, ids)
+        found = (named or {}).get(node.removeprefix("BatchScan ")) or _scanned(metric, ids)
         if found is not None:
             totals[found] = added(totals.get(found, Statistics()), _statistics(metric))
     return totals

@@ -302,6 +302,9 @@ class Write(Node):
     partial: bool = False
     """An overwrite of some of the rows: others stay."""
 
+    copied: bool = False
+    """It takes the rows of another dataset as they are: which one stands among the facts, not in the plan."""
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:

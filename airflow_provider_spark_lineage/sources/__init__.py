@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from typing import Dict, FrozenSet, Optional, Tuple
 
-from airflow_provider_spark_lineage.sources import catalogs, files, jdbc, rdd, tables, unknown
+from airflow_provider_spark_lineage.sources import catalogs, delta, files, iceberg, jdbc, rdd, tables, unknown
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Query, Source, Symlink
 
-SOURCES: Tuple[Source, ...] = (tables.SOURCE, files.SOURCE, rdd.SOURCE, jdbc.SOURCE, unknown.SOURCE)
+SOURCES: Tuple[Source, ...] = (
+    delta.SOURCE,
+    iceberg.SOURCE,
+    tables.SOURCE,
+    files.SOURCE,
+    rdd.SOURCE,
+    jdbc.SOURCE,
+    unknown.SOURCE,
+)
 """In order of precedence: the first one that can name a relation names it."""
 
 
@@ -57,6 +65,18 @@ def stored_name(facts: Facts, column: str) -> str:
 def keeps_nothing(facts: Facts) -> bool:
     """Say whether a write throws its rows away."""
     return unknown.keeps_nothing(facts)
+
+
+_COPIED = "copied_"
+"""Before the names of facts about what a write copies."""
+
+PARTS: FrozenSet[str] = frozenset(name for source in SOURCES for name in source.parts)
+"""Names of executions that are parts of a command which is reported after them."""
+
+
+def copied_from(facts: Facts) -> Facts:
+    """Return the facts of the dataset whose rows a write takes as they are."""
+    return {name[len(_COPIED) :]: value for name, value in facts.items() if name.startswith(_COPIED)}
 
 
 def is_internal(facts: Facts) -> bool:

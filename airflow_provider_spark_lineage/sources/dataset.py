@@ -33,6 +33,29 @@ class Symlink:
 
 
 @dataclass(frozen=True)
+class Catalog:
+    """The catalog that a table was found in, as OpenLineage's catalog facet describes one."""
+
+    framework: str
+    """For example `iceberg`, `delta`, `hive`."""
+
+    type: str
+    """For example `hadoop`, `jdbc`, `glue`."""
+
+    name: str
+    """What the session calls it."""
+
+    metadata_uri: str = ""
+    """Where it keeps what it knows, without credentials."""
+
+    warehouse_uri: str = ""
+    """Where the data of its tables lie."""
+
+    source: str = "spark"
+    """The system that it is configured in."""
+
+
+@dataclass(frozen=True)
 class Identity:
     """Everything a source can say about one dataset from its facts alone."""
 
@@ -56,6 +79,11 @@ class Identity:
     locations: Tuple[str, ...] = ()
     """The locations as they were read or written, when the name was trimmed from them."""
 
+    version: str = ""
+    """The state of the dataset that was read or made, where the source numbers its states."""
+
+    catalog: Optional[Catalog] = None
+
 
 @dataclass(frozen=True)
 class Probe:
@@ -67,7 +95,8 @@ class Probe:
     A step that ends in `?` is a Scala Option and may be empty; a path that ends in `[]` is a Scala
     collection and becomes a list of strings. `$files(path)` is the files behind an RDD. `$options(path)`
     is a map's entries that a source wants (`Source.options`), by their names in lower case. `$sql(path)`
-    is SQL text without its literal values. Everything else becomes a string, or a number or boolean if it
+    is SQL text without its literal values. `$conf(a.{path}.b)` is a setting of the session whose name holds
+    what a path leads to. Everything else becomes a string, or a number or boolean if it
     is one. A member that a Spark version does not have leaves the fact out.
     """
 
@@ -121,6 +150,9 @@ class Source:
 
     query: Callable[[Facts], Optional[Query]] = field(default=lambda _: None, repr=False)
     """Facts of a read to the query that gave its rows, if it was one and no table."""
+
+    parts: FrozenSet[str] = frozenset()
+    """What executions are called in which a command does its work: what they count is the command's."""
 
     is_internal: Callable[[Facts], bool] = field(default=lambda _: False, repr=False)
     """Facts of a read that Spark does for itself and the user did not ask for."""

@@ -50,6 +50,19 @@ def _view(step: Step) -> Node:
     return _write(step)
 
 
+def _copy(step: Step) -> Node:
+    """A table gets the rows of another table, or of itself as it was."""
+    return Write((), (), step.label, relation=step.name, target=step.target, copied=True)
+
+
+def _create_delta(step: Step) -> Node:
+    """Makes a table without rows, or as the copy of another."""
+    query = step.fields.get("query")
+    if query is None:
+        return Command((), (), step.label, relation=step.name, target=step.target, change=Change.EMPTIED)
+    return _copy(step) if simple_name(query[0]["class"]) == "CloneTableCommand" else _write(step)
+
+
 def _moves_nothing(what: str, change: Change | None = None) -> Row:
     """A command without a query: what stands below it is not read."""
 
@@ -321,6 +334,38 @@ COMMANDS: dict[str, Row] = {
             "UpdateTable",
         ),
         _hidden("which rows of its table it changes, and from what, is not read"),
+    ),
+    **dict.fromkeys(("CloneTableCommand", "RestoreTableCommand"), _copy),
+    "CreateDeltaTableCommand": _create_delta,
+    **dict.fromkeys(
+        (
+            "AddPartitionField",
+            "CreateOrReplaceBranch",
+            "CreateOrReplaceTag",
+            "DropBranch",
+            "DropIdentifierFields",
+            "DropPartitionField",
+            "DropTag",
+            "ReplacePartitionField",
+            "SetIdentifierFields",
+            "SetWriteDistributionAndOrdering",
+        ),
+        _moves_nothing(
+            "Changes what a table keeps about itself, its branches and tags for example, and no rows."
+        ),
+    ),
+    **dict.fromkeys(
+        (
+            "ConvertToDeltaCommand",
+            "DeltaReorgTableCommand",
+            "OptimizeTableCommand",
+            "VacuumTableCommand",
+        ),
+        _moves_nothing("Lays the same rows out in other files, or drops files of former versions."),
+    ),
+    **dict.fromkeys(
+        ("DescribeDeltaDetailCommand", "DescribeDeltaHistory", "DescribeDeltaHistoryCommand"),
+        _moves_nothing("Shows what a table keeps about itself."),
     ),
     "Call": _hidden("a procedure of a catalog, which reads and writes what its own code says"),
     "ExternalCommandExecutor": _hidden("its text is run by another system"),

@@ -1,0 +1,225 @@
+"""Delta Lake tables, by path or behind a catalog table: named by their location, at a version.
+
+Delta runs executions of its own inside its commands: it reads its transaction log, looks for the files
+that a condition touches, and writes by a query that says nothing of the target. All of these read
+through file indexes that no user's query has.
+"""
+
+from __future__ import annotations
+
+from typing import Mapping, Tuple
+
+from airflow_provider_spark_lineage.sources.catalogs import SETTINGS, symlinks
+from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Facts, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
+
+_INTERNAL_INDEXES = (
+    "CdcAddFileIndex",
+    "DeltaLogFileIndex",
+    "TahoeBatchFileIndex",
+    "TahoeChangeFileIndex",
+    "TahoeRemoveFileIndex",
+)
+_LOG = "/_delta_log"
+
+
+def _table(table: str) -> Mapping[str, str]:
+    """What to ask a `DeltaTableV2` that was written."""
+    return {
+        "delta_path": f"{table}.deltaLog.dataPath",
+        "written_version": f"{table}.deltaLog.unsafeVolatileSnapshot.version",
+        "table": f"{table}.catalogTable?.identifier.nameParts[]",
+        **SETTINGS,
+    }
+
+
+def _changed(relation: str) -> Mapping[str, str]:
+    """What to ask the relation of a table that a command changes."""
+    return {
+        "delta_path": f"{relation}.relation.location.path",
+        "written_version": f"{relation}.relation.location.deltaLog.unsafeVolatileSnapshot.version",
+        "table": f"{relation}.catalogTable?.identifier.nameParts[]",
+        "mode": "getClass.getSimpleName",
+        **SETTINGS,
+    }
+
+
+PROBES = (
+    Probe(
+        node="LogicalRelation",
+        of="relation.location",
+        relation="TahoeLogFileIndex",
+        accessors={
+            "delta_path": "relation.location.path",
+            "version": "relation.location.snapshotAtAnalysis.version",
+            "table": "catalogTable?.identifier.nameParts[]",
+            **SETTINGS,
+        },
+    ),
+    *(
+        Probe(
+            node="LogicalRelation",
+            of="relation.location",
+            relation=index,
+            accessors={
+                "delta_path": "relation.location.path",
+                "delta_action": "relation.location.actionType",
+            },
+        )
+        for index in _INTERNAL_INDEXES
+        if index != "DeltaLogFileIndex"
+    ),
+    Probe(
+        node="LogicalRelation",
+        of="relation.location",
+        relation="DeltaLogFileIndex",
+        accessors={"delta_action": "relation.location.getClass.getSimpleName"},
+    ),
+    Probe(
+        node="LogicalRelation",
+        relation="CDCReader$DeltaCDFRelation",
+        accessors={"delta_path": "relation.snapshotWithSchemaMode.snapshot.deltaLog.dataPath"},
+    ),
+    Probe(
+        node="DataSourceV2Relation",
+        of="table",
+        relation="DeltaTableV2",
+        accessors={
+            "delta_path": "table.deltaLog.dataPath",
+            "version": "table.initialSnapshot.version",
+            "table": "table.catalogTable?.identifier.nameParts[]",
+            **SETTINGS,
+        },
+    ),
+    Probe(
+        node="SaveIntoDataSourceCommand",
+        target=True,
+        of="dataSource",
+        relation="DeltaDataSource",
+        accessors={
+            "delta_path": "options.get('path')?",
+            "file_system": "$session.sparkContext.hadoopConfiguration.get('fs.defaultFS')",
+            "replace_where": "options.contains('replaceWhere')",
+            "partition_overwrite": "options.get('partitionOverwriteMode')?",
+            "mode": "mode",
+            "schema": "query.schema.json",
+        },
+    ),
+    *(
+        Probe(
+            node=node,
+            target=True,
+            of="table.table",
+            relation="DeltaTableV2",
+            accessors={
+                **_table("table.table"),
+                "schema": "query.schema.json",
+                "mode": "getClass.getSimpleName",
+            },
+        )
+        for node in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
+    ),
+    # A table that is being made: the command that makes it says where it lies.
+    *(
+        Probe(
+            node=node,
+            target=True,
+            of="table.table",
+            relation=staged,
+            accessors={"schema": "query.schema.json", "mode": "getClass.getSimpleName"},
+        )
+        for node in ("AppendData", "OverwriteByExpression")
+        for staged in ("AbstractDeltaCatalog$StagedDeltaTableV2", "DeltaCatalog$StagedDeltaTableV2")
+    ),
+    *(
+        Probe(
+            node=node,
+            target=True,
+            of="name.catalog",
+            relation="DeltaCatalog",
+            accessors={
+                **_table("name.catalog.loadTable(name.identifier)"),
+                "schema": "query.schema.json",
+                "mode": "getClass.getSimpleName",
+            },
+        )
+        for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")
+    ),
+    *(
+        Probe(node=node, target=True, accessors=_changed("target.collectLeaves.head"))
+        for node in ("MergeIntoCommand", "UpdateCommand", "DeleteCommand")
+    ),
+    Probe(
+        node="RestoreTableCommand",
+        target=True,
+        accessors={
+            **_table("sourceTable"),
+            "copied_delta_path": "sourceTable.deltaLog.dataPath",
+            "copied_version": "sourceTable.initialSnapshot.version",
+            "schema": "sourceTable.schema.json",
+            "mode": "getClass.getSimpleName",
+        },
+    ),
+    Probe(
+        node="CreateDeltaTableCommand",
+        target=True,
+        accessors={
+            "delta_path": "query?.targetPath",
+            "table": "table.identifier.nameParts[]",
+            "copied_delta_path": "query?.sourceTable.dataPath",
+            "copied_version": "query?.sourceTable.snapshot?.version",
+            "schema": "query?.sourceTable.schema.json",
+            "mode": "mode",
+            **SETTINGS,
+        },
+    ),
+)
+
+
+def identify(facts: Facts) -> Tuple[Identity, ...]:
+    """Name the table that a relation reads or a command writes, with its version and its catalog."""
+    path = str(facts.get("delta_path") or "")
+    if not path:
+        return ()
+    if ":" not in path:
+        # As the user wrote it.
+        path = str(facts.get("file_system") or "").rstrip("/") + path
+    version = facts.get("written_version", facts.get("version"))
+    table = facts.get("table") or ()
+    catalog = None
+    if table:
+        given = str(facts.get("warehouse") or "")
+        name = str(table[0]) if len(table) > 2 else "spark_catalog"
+        warehouse = uri_of(*split_location(given)) if given else ""
+        catalog = Catalog("delta", "delta", name, warehouse_uri=warehouse)
+    # A table is its folder, also where that is called like a partition.
+    namespace, name = split_location(path)
+    return (
+        Identity(
+            id=DatasetId(namespace, name),
+            uri=uri_of(namespace, name),
+            storage_layer="delta",
+            file_format="parquet",
+            symlinks=symlinks(facts),
+            version="" if version is None else str(version),
+            catalog=catalog,
+        ),
+    )
+
+
+def is_internal(facts: Facts) -> bool:
+    """Say whether Delta read its log, or files that one of its own commands chose."""
+    if facts.get("delta_action") not in (None, "streaming"):
+        return True
+    origins = facts.get("origins") or ()
+    paths = [path for origin in origins for path in origin.get("paths") or ()]
+    return bool(paths) and all(_LOG + "/" in path for path in paths)
+
+
+SOURCE = Source(
+    name="delta",
+    probes=PROBES,
+    identify=identify,
+    is_internal=is_internal,
+    parts=frozenset({"deltaTransactionalWrite"}),
+)

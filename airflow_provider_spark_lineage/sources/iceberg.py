@@ -1,0 +1,202 @@
+"""Iceberg tables of any catalog, or by path: named by their location, at a snapshot.
+
+Branches and tags are states of the table, not datasets of their own: the version says which state. A
+metadata table (`t.snapshots`) is a dataset beside its table, named as Iceberg names it in paths:
+`<location>#snapshots`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Mapping, Tuple
+
+from airflow_provider_spark_lineage.sources.dataset import (
+    Catalog,
+    DatasetId,
+    Facts,
+    Identity,
+    Probe,
+    Source,
+    Symlink,
+)
+from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
+
+_SETTINGS = ("type", "catalog-impl", "warehouse", "uri")
+
+
+def _catalog(catalog: str) -> Mapping[str, str]:
+    """What to ask of a table's catalog: what the session was told about it."""
+    return {
+        "v2_catalog": f"{catalog}.name",
+        **{f"catalog_{one}": f"$conf(spark.sql.catalog.{{{catalog}.name}}.{one})" for one in _SETTINGS},
+    }
+
+
+def _read(node: str, table: str) -> Mapping[str, str]:
+    """What to ask a `SparkTable` that is read: it holds the snapshot that it had when it was found."""
+    return {
+        "iceberg_location": f"{table}.table.location",
+        "iceberg_kind": f"{table}.table.getClass.getSimpleName",
+        "snapshot": f"{table}.snapshotId",
+        "identifier": f"{node}identifier?.toString",
+        "v2_table": f"{table}.name",
+        "provider": f"{table}.getClass.getName",
+        "metadata_columns": f"{node}metadataOutput[]",
+        **_catalog(f"{node}catalog?"),
+    }
+
+
+def _written(table: str) -> Mapping[str, str]:
+    """What to ask a `SparkTable` that was written: the snapshot that it, or its branch, has now."""
+    return {
+        "iceberg_location": f"{table}.table.location",
+        "written_snapshot": f"{table}.table.currentSnapshot.snapshotId",
+        "branch_snapshot": f"{table}.table.snapshot({table}.branch).snapshotId",
+        "v2_table": f"{table}.name",
+        "provider": f"{table}.getClass.getName",
+        "mode": "getClass.getSimpleName",
+    }
+
+
+PROBES = (
+    Probe(node="DataSourceV2Relation", of="table", relation="SparkTable", accessors=_read("", "table")),
+    # Below UPDATE, DELETE and MERGE.
+    Probe(
+        node="DataSourceV2Relation",
+        of="table.table",
+        relation="SparkTable",
+        accessors=_read("", "table.table"),
+    ),
+    *(
+        Probe(
+            node=node,
+            target=True,
+            of="table.table",
+            relation=relation,
+            accessors={
+                **_written("table.table"),
+                "identifier": "table.identifier?.toString",
+                "schema": "query.schema.json",
+                **_catalog("table.catalog?"),
+            },
+        )
+        for node in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
+        for relation in ("SparkTable", "StagedSparkTable")
+    ),
+    *(
+        Probe(
+            node=node,
+            target=True,
+            of=f"{relation}.table",
+            relation="SparkTable",
+            accessors={
+                **_written(f"{relation}.table"),
+                "identifier": f"{relation}.identifier?.toString",
+                **_catalog(f"{relation}.catalog?"),
+            },
+        )
+        for node, relation in (
+            ("ReplaceData", "originalTable"),
+            ("WriteDelta", "originalTable"),
+            ("DeleteFromTable", "collectLeaves.head"),
+        )
+    ),
+    *(
+        Probe(
+            node=node,
+            target=True,
+            of="name.catalog",
+            relation=catalog,
+            accessors={
+                **_written("name.catalog.loadTable(name.identifier)"),
+                "identifier": "name.identifier.toString",
+                "schema": "query.schema.json",
+                **_catalog("name.catalog"),
+            },
+        )
+        for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")
+        for catalog in ("SparkCatalog", "SparkSessionCatalog")
+    ),
+)
+
+_METADATA_TABLE = re.compile(r"(?!Base|Serializable|Transaction|CommitCallback)(\w+)Table")
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+_NO_METADATA = re.compile(r"metadata\.json#")
+"""In the name of a metadata table that a procedure of Iceberg's reads for itself."""
+
+
+def identify(facts: Facts) -> Tuple[Identity, ...]:
+    """Name the table that a relation reads or a command writes, with its snapshot and its catalog."""
+    location = str(facts.get("iceberg_location") or "")
+    if not location:
+        return ()
+    namespace, name = split_location(location)
+    kind = _metadata_table(facts)
+    snapshot = facts.get("snapshot")
+    if "mode" in facts:
+        snapshot = facts.get("branch_snapshot", facts.get("written_snapshot"))
+    return (
+        Identity(
+            id=DatasetId(namespace, f"{name}#{kind}" if kind else name),
+            uri=uri_of(namespace, name),
+            storage_layer="iceberg",
+            file_format="" if kind else "parquet",
+            symlinks=_symlinks(facts),
+            version="" if snapshot is None or kind else str(snapshot),
+            catalog=_catalog_of(facts),
+        ),
+    )
+
+
+def _metadata_table(facts: Facts) -> str:
+    """Return the name of a metadata table, as queries write it; empty for a table with data."""
+    match = _METADATA_TABLE.fullmatch(str(facts.get("iceberg_kind") or ""))
+    if not match:
+        return ""
+    name = _CAPITAL.sub("_", match[1]).lower()
+    return "entries" if name == "manifest_entries" else name
+
+
+def _catalog_of(facts: Facts) -> Catalog | None:
+    name = str(facts.get("v2_catalog") or "")
+    if not name or not facts.get("identifier"):
+        return None
+    kind = str(facts.get("catalog_type") or "")
+    implementation = str(facts.get("catalog_catalog-impl") or "").rsplit(".", 1)[-1]
+    if not kind and implementation:
+        kind = implementation.removesuffix("Catalog").lower()
+    return Catalog(
+        framework="iceberg",
+        # What Iceberg takes where nothing is said.
+        type=kind or "hive",
+        name=name,
+        metadata_uri=str(facts.get("catalog_uri") or ""),
+        warehouse_uri=_warehouse(facts),
+    )
+
+
+def _warehouse(facts: Facts) -> str:
+    given = str(facts.get("catalog_warehouse") or "")
+    return uri_of(*split_location(given)) if given else ""
+
+
+def _symlinks(facts: Facts) -> Tuple[Symlink, ...]:
+    """Name the table in its catalog: by the metastore's address, or by the warehouse."""
+    identifier = str(facts.get("identifier") or "").replace("`", "")
+    catalog = _catalog_of(facts)
+    if catalog is None or "/" in identifier:
+        return ()
+    # A branch is written as if it were a table of its own.
+    identifier = re.sub(r"\.branch_\w+$|\.tag_\w+$", "", identifier)
+    namespace = catalog.warehouse_uri or catalog.metadata_uri
+    if catalog.type == "hive" and catalog.metadata_uri:
+        namespace = re.sub(r"^thrift://", "hive://", catalog.metadata_uri.split(",")[0])
+    return (Symlink(namespace=namespace, name=identifier),) if namespace else ()
+
+
+def is_internal(facts: Facts) -> bool:
+    """Say whether a procedure of Iceberg's reads metadata for itself."""
+    return bool(_NO_METADATA.search(str(facts.get("v2_table") or "")))
+
+
+SOURCE = Source(name="iceberg", probes=PROBES, identify=identify, is_internal=is_internal)

@@ -1,0 +1,71 @@
+"""Facts about Delta tables to names: by location, at a version, behind a catalog table or not."""
+
+from __future__ import annotations
+
+import pytest
+
+from airflow_provider_spark_lineage.sources import identify, is_internal
+from airflow_provider_spark_lineage.sources.dataset import Catalog, Symlink
+
+TABLE = {
+    "delta_path": "s3a://lake/sales/orders",
+    "version": 7,
+    "table": ["spark_catalog", "sales", "orders"],
+    "warehouse": "s3a://lake",
+}
+
+
+def test_a_table_is_named_by_its_location_at_a_version():
+    """The path is the name, the table is a symlink, version 0 is a version as any other."""
+    (identity,) = identify(TABLE)
+    assert (identity.id.namespace, identity.id.name) == ("s3://lake", "sales/orders")
+    assert identity.symlinks == (Symlink("s3://lake/", "sales.orders"),)
+    assert (identity.storage_layer, identity.file_format, identity.version) == ("delta", "parquet", "7")
+    assert identity.catalog == Catalog("delta", "delta", "spark_catalog", "", "s3://lake/")
+    (first,) = identify({**TABLE, "version": 0})
+    assert first.version == "0"
+
+
+def test_a_written_table_has_the_version_that_the_write_made():
+    """A command that changes a table in place knows both versions: its output has the later one."""
+    (identity,) = identify({**TABLE, "written_version": 8})
+    assert identity.version == "8"
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/data/2024-01-31", ("file", "/data/2024-01-31")),
+        ("file:/data/orders/day=1", ("file", "/data/orders/day=1")),
+        ("abfss://c@a.dfs.core.windows.net/t", ("abfss://c@a.dfs.core.windows.net", "t")),
+    ],
+)
+def test_a_path_is_a_table_whatever_it_is_called(path, name):
+    """A folder that looks like a partition is the table itself; without a catalog there is no symlink."""
+    (identity,) = identify({"delta_path": path, "file_system": "file:///"})
+    assert (identity.id.namespace, identity.id.name) == name
+    assert identity.symlinks == ()
+    assert identity.catalog is None
+
+
+def test_a_path_without_a_scheme_lies_in_the_default_file_system():
+    """What a user gives as `/tables/t` may be HDFS."""
+    (identity,) = identify({"delta_path": "/tables/t", "file_system": "hdfs://nn:8020"})
+    assert (identity.id.namespace, identity.id.name) == ("hdfs://nn:8020", "/tables/t")
+
+
+@pytest.mark.parametrize(
+    ("facts", "internal"),
+    [
+        (TABLE, False),
+        ({"delta_action": "DeltaLogFileIndex"}, True),
+        ({"delta_path": "/t", "delta_action": "merge"}, True),
+        ({"delta_path": "/t", "delta_action": "streaming"}, False),
+        ({"origins": [{"paths": ["file:/t/_delta_log/00.json"]}]}, True),
+        ({"origins": [{"paths": ["file:/t/part-0.parquet"]}]}, False),
+        ({"origins": []}, False),
+    ],
+)
+def test_what_delta_reads_for_itself_is_nobodys_read(facts, internal):
+    """The transaction log, and the files that a command of Delta's chose; a stream's files are the user's."""
+    assert is_internal(facts) is internal

@@ -1,0 +1,89 @@
+"""Facts about Iceberg tables to names: by location, at a snapshot, in any catalog."""
+
+from __future__ import annotations
+
+import pytest
+
+from airflow_provider_spark_lineage.sources import identify, is_internal
+from airflow_provider_spark_lineage.sources.dataset import Catalog, Symlink
+
+TABLE = {
+    "iceberg_location": "s3a://lake/db/t",
+    "iceberg_kind": "BaseTable",
+    "snapshot": 5937117119577207000,
+    "identifier": "db.t",
+    "v2_catalog": "lake",
+    "catalog_type": "hadoop",
+    "catalog_warehouse": "s3a://lake",
+}
+
+
+def test_a_table_is_named_by_its_location_at_a_snapshot():
+    """The location is the name, the table in its catalog is a symlink."""
+    (identity,) = identify(TABLE)
+    assert (identity.id.namespace, identity.id.name) == ("s3://lake", "db/t")
+    assert identity.symlinks == (Symlink("s3://lake/", "db.t"),)
+    assert (identity.storage_layer, identity.version) == ("iceberg", "5937117119577207000")
+    assert identity.catalog == Catalog("iceberg", "hadoop", "lake", "", "s3://lake/")
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected", "namespace"),
+    [
+        ({"catalog_type": "hive", "catalog_uri": "thrift://meta:9083"}, "hive", "hive://meta:9083"),
+        ({"catalog_type": "hive", "catalog_uri": "thrift://a:1,thrift://b:2"}, "hive", "hive://a:1"),
+        ({"catalog_catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog"}, "glue", "s3://lake/"),
+        ({"catalog_catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog"}, "jdbc", "s3://lake/"),
+        ({"catalog_type": "rest", "catalog_uri": "http://rest:8181"}, "rest", "s3://lake/"),
+        ({}, "hive", "s3://lake/"),
+    ],
+)
+def test_the_catalog_is_told_by_the_sessions_settings(settings, expected, namespace):
+    """A metastore names its tables by its address, every other catalog by its warehouse."""
+    facts = {key: value for key, value in TABLE.items() if key != "catalog_type"}
+    (identity,) = identify({**facts, **settings})
+    assert identity.catalog is not None
+    assert identity.catalog.type == expected
+    assert identity.symlinks == (Symlink(namespace, "db.t"),)
+
+
+def test_a_branch_is_a_state_of_its_table():
+    """The dataset is the table; what was written has the branch's snapshot."""
+    written = {**TABLE, "mode": "AppendData", "written_snapshot": 1, "branch_snapshot": 2}
+    (identity,) = identify({**written, "identifier": "db.t.branch_audit"})
+    assert identity.id.name == "db/t"
+    assert identity.symlinks == (Symlink("s3://lake/", "db.t"),)
+    assert identity.version == "2"
+    (main,) = identify({key: value for key, value in written.items() if key != "branch_snapshot"})
+    assert main.version == "1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("SnapshotsTable", "db/t#snapshots"),
+        ("AllDataFilesTable", "db/t#all_data_files"),
+        ("ManifestEntriesTable", "db/t#entries"),
+        ("BaseTable", "db/t"),
+        ("TransactionTable", "db/t"),
+    ],
+)
+def test_a_metadata_table_is_a_dataset_beside_its_table(kind, name):
+    """It is named as Iceberg names it in paths, and has no version of its own."""
+    (identity,) = identify({**TABLE, "iceberg_kind": kind})
+    assert identity.id.name == name
+    assert bool(identity.version) is ("#" not in name)
+
+
+def test_a_table_by_path_has_no_catalog():
+    """What was loaded by its path is found in no catalog."""
+    (identity,) = identify({"iceberg_location": "/lake/db/t", "v2_catalog": "default_iceberg"})
+    assert (identity.id.namespace, identity.id.name) == ("file", "/lake/db/t")
+    assert identity.symlinks == ()
+    assert identity.catalog is None
+
+
+def test_what_a_procedure_reads_for_itself_is_nobodys_read():
+    """Expiring snapshots lists the files of a metadata file, by a name that no user writes."""
+    assert is_internal({"v2_table": "/lake/db/t/metadata/v2.metadata.json#all_manifests"})
+    assert not is_internal({"v2_table": "hc.db.t.all_manifests"})
