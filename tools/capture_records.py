@@ -119,6 +119,8 @@ def normalised(number: int, record: Record, root: Path) -> str:
 
 def write(spark: SparkSession, case: Path, root: Path) -> None:
     version = ".".join(spark.version.split(".")[:2])
+    if version < getattr(load(case), "SINCE", ""):
+        return
     lines = [normalised(i, record, root) for i, record in enumerate(capture(spark, case, root), 1)]
     target = case / f"record-{version}.json.gz"
     target.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))

@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Combine,
     Command,
     Constant,
+    Declare,
     Derive,
     Expression,
     Kind,
@@ -94,6 +95,9 @@ class Evaluation:
     commands: list[Command] = field(default_factory=list)
     variables: dict[str, Sources] = field(default_factory=dict)
     """What the variables that the plan sets depend on."""
+
+    declared: list[tuple[Declare, Sources]] = field(default_factory=list)
+    """What the variables that the plan makes depend on; facts have their names."""
 
 
 @dataclass
@@ -213,15 +217,21 @@ class _Evaluator:
                 place.result.commands.append(node)
                 place.reach.holes.extend([Hole(node.label, node.reason)] if node.reason else ())
                 return {}
-            case Assign():
-                columns = place.plan.nodes[node.inputs[0]].output
-                for name, column in zip(node.variables, columns, strict=False):
-                    value = inputs[0].get(column.id, NOTHING)
-                    place.result.variables[name] = value.union(place.reach.rows)
-                return {}
+            case Assign() | Declare():
+                return self._set(node, inputs, place)
             case Write():
                 return self._write(node, inputs, place)
         raise TypeError(f"{type(node).__name__} is not a node of the algebra")
+
+    def _set(self, node: Assign | Declare, inputs: list[Scope], place: _Place) -> Scope:
+        if isinstance(node, Declare):
+            place.result.declared.append((node, self._expression(node.value, {}, place, node)))
+            return {}
+        columns = place.plan.nodes[node.inputs[0]].output
+        for name, column in zip(node.variables, columns, strict=False):
+            value = inputs[0].get(column.id, NOTHING)
+            place.result.variables[name] = value.union(place.reach.rows)
+        return {}
 
     def _write(self, node: Write, inputs: list[Scope], place: _Place) -> Scope:
         source = place.plan.nodes[node.inputs[0]].output if node.inputs else ()

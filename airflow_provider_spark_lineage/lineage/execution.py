@@ -50,6 +50,7 @@ from airflow_provider_spark_lineage.sources import (
     stored_name,
 )
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Symlink
+from airflow_provider_spark_lineage.sources.program import variables
 
 _MODES = {
     "append": Mode.APPEND,
@@ -181,7 +182,7 @@ def lineage_of(
         query=tuple(column.id for written in evaluation.writes for column, _ in written.columns),
         mode=_mode(target) if "mode" in target else None,
         symlinks=names_of_table(target),
-        kept=_kept(evaluation, leaves, lineage, about) if not about.failure else {},
+        kept=_kept(evaluation, facts, leaves, lineage, about) if not about.failure else {},
     )
 
 
@@ -259,14 +260,19 @@ def _edges(sources: Iterable[Source], column: str) -> Iterable[Edge]:
 
 
 def _kept(
-    evaluation: Evaluation, leaves: Mapping[Scan, Leaf], lineage: Lineage, about: ExecutionFacts
+    evaluation: Evaluation,
+    facts: FactsOfPlan,
+    leaves: Mapping[Scan, Leaf],
+    lineage: Lineage,
+    about: ExecutionFacts,
 ) -> dict[Key, Kept]:
     """Return what later executions may read by its first column's id or by its name."""
     datasets = tuple(one.dataset for one in lineage.inputs)
     kept_rows = frozenset[Source]().union(*(leaf.rows for leaf in leaves.values()))
     gaps = (*lineage.gaps, *(gap for leaf in leaves.values() for gap in leaf.column_gaps))
     found: dict[Key, Kept] = {}
-    for name, sources in evaluation.variables.items():
+    declared = {name: one for node, one in evaluation.declared for name in variables(facts.of_target(node))}
+    for name, sources in (evaluation.variables | declared).items():
         value = _traced(sources, leaves) | kept_rows
         found[name] = Kept({VARIABLE: value}, frozenset(), datasets, gaps)
     if evaluation.output and (about.name in _KEEPING or about.rdd_id is not None):

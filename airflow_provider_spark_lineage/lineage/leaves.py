@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 from airflow_provider_spark_lineage.lineage.columns import Sources, evaluate
 from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap
-from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Kind, Scan, Transformation, Write
+from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Declare, Kind, Scan, Transformation, Write
 from airflow_provider_spark_lineage.plan.algebra import Command as CommandNode
 from airflow_provider_spark_lineage.plan.spark.tree import type_name
 from airflow_provider_spark_lineage.plan.sql.reader import Dialect, SqlError, read_query
-from airflow_provider_spark_lineage.sources import identify, query_behind, rdd
+from airflow_provider_spark_lineage.sources import identify, program, query_behind, rdd
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 
 Source = tuple[DatasetId, str, Transformation]
@@ -74,7 +74,7 @@ class FactsOfPlan:
             else:
                 self._targets.setdefault(node, []).append(facts)
 
-    def of_target(self, node: Write | CommandNode) -> Facts:
+    def of_target(self, node: Write | CommandNode | Declare) -> Facts:
         """Return the facts of what a command writes or changes, empty when it could not be probed."""
         targets = self._targets.get(node.relation, [])
         return targets[node.target] if node.target < len(targets) else {}
@@ -87,13 +87,25 @@ class FactsOfPlan:
             return _kept(scan, kept) if kept else Leaf()
         first = scan.output[0].id if scan.output else -1
         facts = self._scans.get((scan.relation, first), {})
+        if scan.relation == "LocalRelation":
+            return Leaf(column_gaps=(_made_by_program(scan),)) if program.is_of_program(facts) else Leaf()
         if scan.relation not in _RDDS:
             query = query_behind(facts)
             return relation_leaf(scan, facts) if query is None else _queried(scan, query)
-        if first in self._kept:
-            return _kept(scan, self._kept[first])
+        kept = self._kept.get(first) or self._kept_twin(facts, len(scan.output))
+        if kept:
+            return _kept(scan, kept)
         handed_on = [self._kept.get(key_of_rdd(rdd_id)) for rdd_id in rdd.queries(facts)]
         return _rdd(scan, facts, [one for one in handed_on if one])
+
+    def _kept_twin(self, facts: Facts, width: int) -> Kept | None:
+        """Return what is kept of the same RDD, where the query also reads it under its first ids."""
+        same = (
+            self._kept[expr_id]
+            for (_, expr_id), other in self._scans.items()
+            if expr_id in self._kept and facts.get("rdd") is not None and other.get("rdd") == facts["rdd"]
+        )
+        return next((kept for kept in same if len(kept.columns) == width), None)
 
 
 def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
@@ -144,7 +156,13 @@ def _queried(scan: Scan, query: Query) -> Leaf:
 
 def _kept(scan: Scan, kept: Kept) -> Leaf:
     nothing: frozenset[Source] = frozenset()
-    columns = {column.name: kept.columns.get(column.id, nothing) for column in scan.output}
+    ids = [column.id for column in scan.output]
+    if ids and ids[0] not in kept.columns:
+        # A twin has its columns in the same order.
+        ids = list(kept.columns)
+    columns = {
+        column.name: kept.columns.get(one, nothing) for column, one in zip(scan.output, ids, strict=False)
+    }
     return Leaf(kept.datasets, columns, kept.rows, kept.gaps, counted=False)
 
 
@@ -159,12 +177,10 @@ def _rdd(scan: Scan, facts: Facts, queries: list[Kept]) -> Leaf:
         for identity in identify(origin)
     ]
     datasets = merged([*read, *(dataset for query in queries for dataset in query.datasets)])
-    names = ", ".join(f"`{column.name}`" for column in scan.output[:20])
     gaps = [gap for query in queries for gap in query.gaps]
-    about = f"columns {names}: rows" if names else "rows"
+    about = _rows(scan)
     if not datasets:
-        reason = f"{about} came from an RDD or from Python memory; what made them is not recorded"
-        return Leaf(gaps=tuple(gaps), column_gaps=(Gap(scan.label, reason),))
+        return Leaf(gaps=tuple(gaps), column_gaps=(_made_by_program(scan),))
     fields = {(one.id, column.name, IDENTITY) for one in read for column in one.fields}
     fields |= {source for query in queries for sources in query.columns.values() for source in sources}
     value, test = Transformation(Kind.TRANSFORMATION), Transformation(Kind.FILTER)
@@ -191,6 +207,16 @@ def merged(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
         before = shown.get(dataset.id)
         shown[dataset.id] = before.merged(dataset) if before else dataset
     return tuple(shown.values())
+
+
+def _made_by_program(scan: Scan) -> Gap:
+    reason = "came from an RDD or from Python memory; what made them is not recorded"
+    return Gap(scan.label, f"{_rows(scan)} {reason}")
+
+
+def _rows(scan: Scan) -> str:
+    names = ", ".join(f"`{column.name}`" for column in scan.output[:20])
+    return f"columns {names}: rows" if names else "rows"
 
 
 def recorded_fields(facts: Facts) -> tuple[Field, ...]:

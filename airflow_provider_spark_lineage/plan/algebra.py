@@ -294,6 +294,15 @@ class Assign(Node):
 
 
 @dataclass(frozen=True, eq=False)
+class Declare(Node):
+    """Makes variables with one value; the `target`-th facts of class `relation` have their names."""
+
+    value: Expression = Expression()
+    relation: str = ""
+    target: int = 0
+
+
+@dataclass(frozen=True, eq=False)
 class Write(Node):
     """Writes its input's rows to the target whose facts are the `target`-th of class `relation`."""
 

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from typing import Dict, FrozenSet, Optional, Tuple
 
-from airflow_provider_spark_lineage.sources import catalogs, delta, files, iceberg, jdbc, rdd, tables, unknown
+from airflow_provider_spark_lineage.sources import (
+    catalogs,
+    delta,
+    files,
+    iceberg,
+    jdbc,
+    program,
+    rdd,
+    tables,
+    unknown,
+)
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Query, Source, Symlink
 
 SOURCES: Tuple[Source, ...] = (
@@ -17,6 +27,7 @@ SOURCES: Tuple[Source, ...] = (
     files.SOURCE,
     rdd.SOURCE,
     jdbc.SOURCE,
+    program.SOURCE,
     unknown.SOURCE,
 )
 """In order of precedence: the first one that can name a relation names it."""

@@ -12,7 +12,8 @@ from airflow_provider_spark_lineage.sources import files
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
 
 PROBES = (
-    Probe(node="LogicalRDD", accessors={"origins": "$files(rdd)"}),
+    # A query that reads the same RDD twice gives its columns other ids the second time.
+    Probe(node="LogicalRDD", accessors={"origins": "$files(rdd)", "rdd": "rdd.id"}),
     Probe(node="ExternalRDD", accessors={"origins": "$files(rdd)"}),
 )
 

@@ -107,6 +107,48 @@ def test_unknown_command_with_a_query_is_a_gap() -> None:
     assert evaluation.holes
 
 
+def test_functions_outside_of_spark_s_package_of_expressions() -> None:
+    """Hive's functions and those defined in SQL decide rows as any others do where they are the condition."""
+    for name in ("hive.HiveSimpleUDF", "catalyst.analysis.SQLScalarFunction"):
+        function = [{"class": f"org.apache.spark.sql.{name}", "num-children": 1}, *column("a", 1)]
+        evaluation, edges = found(node("Filter", scan(column("a", 1), column("b", 2)), condition=[function]))
+        assert edges["b"] == {("b", Kind.IDENTITY)}
+        assert {(field, path.kind) for (_, field), path in evaluation.rows} == {("a", Kind.FILTER)}
+        assert not evaluation.holes
+
+
+def test_python_functions_of_an_optimized_plan() -> None:
+    """The optimizer moves each call of a Python function into a column of a node of its own."""
+    call_of = [call("PythonUDF", column("a", 1)), call("PythonUDF", column("b", 2))]
+    tree = node("ArrowEvalPython", scan(column("a", 1), column("b", 2)), udfs=call_of)
+    tree[0]["resultAttrs"] = [column("x", 3), column("y", 4)]
+    _, edges = found(tree)
+    assert edges["x"] == {("a", Kind.TRANSFORMATION)}
+    assert edges["y"] == {("b", Kind.TRANSFORMATION)}
+    assert edges["a"] == {("a", Kind.IDENTITY)}
+
+
+def test_rows_shared_out_among_bins() -> None:
+    """BIN BY splits a row by its range of time, and some of its columns with it."""
+    table = scan(column("from", 1), column("to", 2), column("amount", 3), column("name", 4))
+    tree = node(
+        "BinBy",
+        table,
+        rangeStart=column("from", 1),
+        rangeEnd=column("to", 2),
+        distributeColumns=[column("amount", 3)],
+        scaledDistributeColumns=[column("amount", 5)],
+        appendedAttributes=[column("bin_start", 6)],
+    )
+    evaluation, edges = found(tree)
+    span = {("from", Kind.TRANSFORMATION), ("to", Kind.TRANSFORMATION)}
+    assert [column.name for column, _ in evaluation.output] == ["from", "to", "amount", "name", "bin_start"]
+    assert edges["amount"] == {("amount", Kind.TRANSFORMATION), *span}
+    assert edges["name"] == {("name", Kind.IDENTITY)}
+    assert edges["bin_start"] == span
+    assert {field for (_, field), _ in evaluation.rows} == {"from", "to"}
+
+
 def test_unknown_expression_is_a_transformation_of_its_children() -> None:
     """Whatever a function does, its result depends on its arguments."""
     _, edges = found(project(scan(column("a", 1)), alias("x", 2, call("FutureFunction", column("a", 1)))))

@@ -26,6 +26,11 @@ def versions(case: Path) -> list[Path]:
     return sorted(case.glob("record-*.json.gz"))
 
 
+def is_of_newest(case: Path) -> bool:
+    """Say whether a case needs the newest Spark version, by `SINCE` in its job."""
+    return "\nSINCE = " in (case / "job.py").read_text(encoding="utf-8")
+
+
 def lines(path: Path) -> list[str]:
     return gzip.decompress(path.read_bytes()).decode().splitlines()
 

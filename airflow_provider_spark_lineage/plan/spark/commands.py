@@ -6,6 +6,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Assign,
     Change,
     Command,
+    Declare,
     Derive,
     Kind,
     Node,
@@ -89,6 +90,12 @@ def _assign(step: Step) -> Node:
     return Assign(step.inputs, (), step.label, variables=variables)
 
 
+def _declare(step: Step) -> Node:
+    """Makes session variables, each with its default value."""
+    value = step.expression("defaultExpr")
+    return Declare((), (), step.label, value=value, relation=step.name, target=step.target)
+
+
 COMMANDS: dict[str, Row] = {
     **dict.fromkeys(
         (
@@ -112,6 +119,7 @@ COMMANDS: dict[str, Row] = {
     ),
     "OverwriteByExpression": _overwrite,
     "OverwritePartitionsDynamic": _overwrite_partitions,
+    "CreateVariable": _declare,
     "SetVariable": _assign,
     **dict.fromkeys(
         (
@@ -209,7 +217,6 @@ COMMANDS: dict[str, Row] = {
             "CreateFunctionCommand",
             "CreateSQLFunctionCommand",
             "CreateUserDefinedFunction",
-            "CreateVariable",
             "DeclareCursor",
             "DropFunction",
             "DropFunctionCommand",
@@ -218,7 +225,9 @@ COMMANDS: dict[str, Row] = {
             "RefreshFunction",
             "RefreshFunctionCommand",
         ),
-        _moves_nothing("Defines or drops a function, a variable or a cursor: it counts where it is used."),
+        _moves_nothing(
+            "Defines a function or a cursor, or drops one or a variable: it counts where it is used."
+        ),
     ),
     **dict.fromkeys(
         (

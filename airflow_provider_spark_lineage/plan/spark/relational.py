@@ -66,6 +66,11 @@ def _constant(field: str = "output") -> Row:
     return row
 
 
+def _listed(step: Step) -> Node:
+    """Rows that a query lists, which depend on no dataset, or that a program lists: a gap."""
+    return Scan((), step.attributes("output"), step.label, relation=step.name)
+
+
 def _argument(step: Step) -> Node:
     """What a command acts on: no rows."""
     return Constant((), (), step.label)
@@ -384,7 +389,7 @@ NODES: dict[str, Row] = {
     "DataSourceV2ScanRelation": _scan("output"),
     "StreamingDataSourceV2Relation": _scan("output"),
     "StreamingDataSourceV2ScanRelation": _scan("output"),
-    "LocalRelation": _constant(),
+    "LocalRelation": _listed,
     "OneRowRelation": _constant(),
     "Range": _constant(),
     "CommandResult": _constant(),

@@ -37,6 +37,8 @@ _MASKED = _steps(Kind.TRANSFORMATION, masking=True)
 _TESTED = _steps(Kind.CONDITIONAL)
 _WINDOW = _steps(Kind.WINDOW)
 _FILTER = _steps(Kind.FILTER)
+_SORT = _steps(Kind.SORT)
+_NONE: Steps = frozenset()
 
 
 def _all(steps: Steps) -> Callable[[Any], Parts]:
@@ -69,6 +71,14 @@ def _coalesce(node: Any) -> Parts:
     yield values[-1], SAME
 
 
+def _order(node: Any) -> Parts:
+    """What is put together in an order; an order alone is the value that a percentile is of."""
+    if node.this is not None:
+        yield node.this, SAME
+    for part in node.expressions:
+        yield part, _VALUE if node.this is None else _SORT
+
+
 def _decode(node: Any) -> Parts:
     """A value, then what it is compared with and what it gives by turns, and what it gives otherwise."""
     tested, *rest = node.expressions
@@ -83,6 +93,9 @@ EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     "Paren": _all(SAME),
     "Ordered": _all(SAME),
     "Subquery": _all(SAME),
+    "Collate": _all(SAME),
+    # The type of a column, whatever is in it.
+    **dict.fromkeys(("Collation", "Typeof"), _all(_NONE)),
     # Tests.
     "Case": _named(SAME, this=_TESTED),
     "If": _named(SAME, this=_TESTED),
@@ -95,7 +108,9 @@ EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     # Aggregates.
     "Filter": _named(_FILTER, this=SAME),
     "WithinGroup": _named(_AGGREGATED, this=SAME),
+    "Order": _order,
     **dict.fromkeys(("Count", "CountIf", "ApproxDistinct", "Hll"), _all(_COUNTED)),
+    **dict.fromkeys(("count_min_sketch", "hll_sketch_agg", "theta_sketch_agg"), _all(_COUNTED)),
     **dict.fromkeys(("ArgMax", "ArgMin"), _named(_TESTED, this=_AGGREGATED)),
     # Windows: the function's argument is its value, the specification only decides over what.
     "Window": _named(_WINDOW, this=SAME),

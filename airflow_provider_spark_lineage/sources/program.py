@@ -1,0 +1,37 @@
+"""What lives in the program that runs Spark, in no dataset: rows that it lists, variables of its session."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
+
+PROBES = (
+    # Since Spark 4.2 a DataFrame made of pandas data looks like VALUES; only SQL text has a place in a text.
+    Probe(node="LocalRelation", accessors={"in_sql": "origin.sqlText.isDefined"}),
+    # The plan's JSON says which value, and not of which variable.
+    Probe(node="CreateVariable", target=True, accessors={"name": "name", "names": "names[]"}),
+)
+
+
+def is_of_program(facts: Facts) -> bool:
+    """Say whether rows were listed by a program, and not by a query."""
+    return facts.get("in_sql") is False
+
+
+def variables(facts: Facts) -> Tuple[str, ...]:
+    """Return the names of the variables that a DECLARE makes, in lower case and without their schema.
+
+    Spark prints each as `ResolvedIdentifier <catalog>, session.<name>`.
+    """
+    given = facts.get("names") or [facts.get("name") or ""]
+    names = (str(one).strip().rpartition(".")[2].strip("`").lower() for one in given)
+    return tuple(name for name in names if name)
+
+
+def identify(facts: Facts) -> Tuple[Identity, ...]:
+    """Name nothing: none of this is a dataset."""
+    return ()
+
+
+SOURCE = Source(name="program", probes=PROBES, identify=identify)

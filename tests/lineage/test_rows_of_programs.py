@@ -1,0 +1,63 @@
+"""Rows that a program makes, as Spark versions write them down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, lineage_of
+from airflow_provider_spark_lineage.plan.spark.reader import read_plan
+from airflow_provider_spark_lineage.sources.program import variables
+
+PLANS = "org.apache.spark.sql.catalyst.plans.logical."
+WRITE = "org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand"
+COLUMN = {
+    "class": "org.apache.spark.sql.catalyst.expressions.AttributeReference",
+    "num-children": 0,
+    "name": "a",
+    "dataType": "long",
+    "exprId": {"id": 7},
+}
+
+
+def gaps(facts: dict[str, Any]) -> list[str]:
+    tree = [
+        {"class": WRITE, "num-children": 1},
+        {"class": PLANS + "LocalRelation", "num-children": 0, "output": [[COLUMN]]},
+    ]
+    target = {"node": "InsertIntoHadoopFsRelationCommand", "expr_id": None, "probed": {"paths": "/out"}}
+    listed = {"node": "LocalRelation", "expr_id": 7, "probed": facts}
+    lineage = lineage_of(read_plan(tree), ExecutionFacts(facts=[target, listed])).lineage
+    assert len(lineage.outputs) == 1
+    return [gap.reason for gap in lineage.gaps]
+
+
+def test_values_of_a_query_come_from_nowhere() -> None:
+    """VALUES are literals: there is nothing to know of them, and nothing is missing."""
+    assert gaps({"in_sql": True}) == []
+
+
+def test_rows_listed_by_a_program_are_a_gap() -> None:
+    """What a program put into a DataFrame may come from anywhere, also where Spark keeps it as a list."""
+    (reason,) = gaps({"in_sql": False})
+    assert "Python memory" in reason
+
+
+def test_a_record_that_does_not_say_claims_nothing() -> None:
+    """Records of older agents do not say where listed rows come from."""
+    assert gaps({}) == []
+
+
+@pytest.mark.parametrize(
+    ("facts", "names"),
+    [
+        ({"names": ["ResolvedIdentifier org.x.FakeSystemCatalog$@0, session.Top\n"]}, ("top",)),
+        ({"name": "ResolvedIdentifier org.x.FakeSystemCatalog$@0, session.`Top`"}, ("top",)),
+        ({"names": ["ResolvedIdentifier c, session.a", "ResolvedIdentifier c, session.b"]}, ("a", "b")),
+        ({}, ()),
+    ],
+)
+def test_names_of_declared_variables(facts: dict[str, Any], names: tuple[str, ...]) -> None:
+    """A variable is found again whatever its case, its quotes and the Spark version."""
+    assert variables(facts) == names
