@@ -5,13 +5,13 @@ Needs no Airflow. Records go to a temporary folder of their own, which lives as 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
+from airflow_provider_spark_lineage.folders import TemporaryFolder
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.pipeline import Recorded, Run
 from airflow_provider_spark_lineage.record import Record, RecordError, write_record
@@ -27,12 +27,7 @@ class Captured(Recorded):
         drain_timeout_seconds: float = DRAIN_TIMEOUT_SECONDS,
         max_plan_bytes: int = MAX_PLAN_BYTES,
     ) -> None:
-        # Spark may still write a record while the folder goes; what is left then is the system's to tidy.
-        self._temporary = (
-            None
-            if directory
-            else tempfile.TemporaryDirectory(prefix="spark-lineage-", ignore_cleanup_errors=True)
-        )
+        self._temporary = None if directory else TemporaryFolder()
         super().__init__(directory or self._temporary.name)  # type: ignore[union-attr]
         self._capture = Capture(
             self._store, drain_timeout_seconds=drain_timeout_seconds, max_plan_bytes=max_plan_bytes

@@ -83,7 +83,7 @@ def read_query(record: Record, application: Application, session: Any, execution
             # The query was not understood, which is the error that Spark reports: it read nothing.
             record.plan_kind = "none"
             return
-        record.plan_kind, record.plan = _plan(execution, plan, application.max_plan_bytes, record.problems)
+        record.plan_kind, record.plan = _plan(execution, plan, application, record.problems)
         if record.plan_kind == "optimized":
             plan = execution.optimizedPlan()
         record.facts = probe_plan(
@@ -109,9 +109,15 @@ def _record_of_batch(application: Application, batch: Batch) -> Record:
     return record
 
 
-def _plan(execution: Any, analyzed: Any, max_plan_bytes: int, problems: List[str]) -> Tuple[str, List[Any]]:
+def _plan(
+    execution: Any, analyzed: Any, application: Application, problems: List[str]
+) -> Tuple[str, List[Any]]:
     """Return the analyzed plan's JSON, or the optimized plan's when the former is too large."""
-    text = analyzed.toJSON()
+    max_plan_bytes = application.max_plan_bytes
+    try:
+        text = analyzed.toJSON()
+    except Exception:  # Spark fails on the type of a function in Scala, and py4j raises what it likes.
+        return "analyzed", _nodes(analyzed, application.jvm)
     if len(text) <= max_plan_bytes:
         return "analyzed", json.loads(text, object_hook=without_literals)
     size = len(text)
@@ -122,6 +128,36 @@ def _plan(execution: Any, analyzed: Any, max_plan_bytes: int, problems: List[str
         return "optimized", json.loads(text, object_hook=without_literals)
     problems.append(f"the plan has {size} bytes, {limit}: it was not read")
     return "none", []
+
+
+def _nodes(plan: Any, jvm: Any) -> List[Any]:
+    """Return a plan's JSON where Spark cannot write one of its nodes: that one has its columns alone."""
+    found: List[Any] = []
+    waiting = [plan]
+    while waiting:
+        node = waiting.pop()
+        try:
+            found.extend(json.loads(node.toJSON(), object_hook=without_literals))
+            continue
+        except Exception:  # It may be a node below that cannot be written.
+            children = node.children()
+        waiting.extend(children.apply(index) for index in reversed(range(children.size())))
+        try:
+            own = json.loads(_with_bare_children(node, jvm).toJSON(), object_hook=without_literals)[0]
+        except Exception:  # It is this one.
+            columns = node.output()
+            written = [json.loads(columns.apply(index).toJSON()) for index in range(columns.size())]
+            own = {"class": node.getClass().getName(), "num-children": children.size(), "unwritten": written}
+        found.append(own)
+    return found
+
+
+def _with_bare_children(node: Any, jvm: Any) -> Any:
+    """Return a copy of a node on top of leaves that Spark can write."""
+    leaves = jvm.java.util.ArrayList()
+    for _ in range(node.children().size()):
+        leaves.add(jvm.org.apache.spark.sql.catalyst.plans.logical.OneRowRelation())
+    return node.withNewChildren(jvm.org.apache.spark.api.python.PythonUtils.toSeq(leaves))
 
 
 def _sql_text(execution: Any) -> str:

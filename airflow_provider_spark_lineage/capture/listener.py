@@ -38,7 +38,8 @@ class ExecutionListener:
         with harmless(what, self._problems), prompt_replies(self._application.gateway):
             record = self._record(name, execution, duration_ns, failed=False)
             with harmless("row counts could not be read", record.problems):
-                if record.facts:
+                # `Dataset.rdd` is reported when it is made, before anything of it has run.
+                if record.facts and name != "rdd":
                     record.metrics = self._application.metrics.read(execution.executedPlan())
             self._keep(record)
 

@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.sources import (
     iceberg,
     jdbc,
     program,
+    python,
     rdd,
     tables,
     unknown,
@@ -28,6 +29,7 @@ SOURCES: Tuple[Source, ...] = (
     rdd.SOURCE,
     jdbc.SOURCE,
     program.SOURCE,
+    python.SOURCE,
     unknown.SOURCE,
 )
 """In order of precedence: the first one that can name a relation names it."""

@@ -14,6 +14,9 @@ _DATE = re.compile(rf"{_YEAR}[-_]?{_MONTH}(?:[-_]?{_DAY}(?:[T_-]?\d\d(?:[-:_]?\d
 _DATE_FOLDERS = re.compile(rf"(.+)/{_YEAR}/{_MONTH}(?:/{_DAY}(?:/[0-2]\d)?)?\Z")
 """2024/01, 2024/01/31, 2024/01/31/23; a year alone may be anything."""
 
+_STAGE = re.compile(r"(.+)/stages/\d+_[A-Za-z]\w*_[0-9a-f]{12}(?:/.*)?\Z")
+"""`PipelineSharedReadWrite.getStagePath`, and what a stage keeps below."""
+
 _FILE = re.compile(r".+\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 
 
@@ -71,12 +74,13 @@ def roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:
 def trim_partitions(path: str) -> str:
     """Cut partition suffixes from a path: `k=v` directories, and directories named by a date.
 
+    The stages of a saved pipeline are parts of it as well; MLlib names them by random ids.
     The first directory below a root is never cut: a root is no dataset's folder.
     """
     trimmed = path.rstrip("/") or path
     while True:
         parent, _, last = trimmed.rpartition("/")
-        folders = _DATE_FOLDERS.match(trimmed)
+        folders = _DATE_FOLDERS.match(trimmed) or _STAGE.match(trimmed)
         if folders and not _is_root(folders[1]):
             trimmed = folders[1]
         elif _is_root(parent):

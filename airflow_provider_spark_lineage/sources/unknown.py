@@ -44,15 +44,22 @@ PROBES = (
             ("StreamingDataSourceV2ScanRelation", "relation."),
         )
     ),
-    Probe(
-        node="WriteToMicroBatchDataSource",
-        target=True,
-        accessors={
-            "v2_table": "table.name",
-            "provider": "table.getClass.getName",
-            "schema": "query.schema.json",
-            "mode": "outputMode",
-        },
+    *(
+        Probe(
+            node="WriteToMicroBatchDataSource",
+            of="table",
+            relation=relation,
+            target=True,
+            accessors={
+                "v2_table": f"{table}.name",
+                "v2_catalog": "table.catalog?.name",
+                "provider": f"{table}.getClass.getName",
+                "schema": "query.schema.json",
+                "mode": "outputMode",
+            },
+        )
+        # Since Spark 4.3 the sink's table is a relation.
+        for relation, table in (("DataSourceV2Relation", "table.table"), ("*", "table"))
     ),
     *(
         Probe(

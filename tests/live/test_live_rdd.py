@@ -29,7 +29,7 @@ def test_each_action_is_one_record(spark, recorded, lines):
         assert rdd.map(len).sum() == 6
         assert rdd.first() == "pen"
         assert sorted(rdd.toLocalIterator()) == ["ink", "pen"]
-        assert spark.sparkContext.runJob(rdd, lambda rows: [len(list(rows))]) == [1, 1]
+        assert sum(spark.sparkContext.runJob(rdd, lambda rows: [len(list(rows))])) == 2
         rdd.map(len).countApprox(1000)
     assert [record.name for record in records] == [
         "count",

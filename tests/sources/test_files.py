@@ -71,7 +71,9 @@ def test_credentials_in_the_authority_are_dropped() -> None:
         ("/in/orders/2024-01", "/in/orders"),
         ("/in/orders/20240101T120000Z", "/in/orders"),
         ("s3a://bucket/orders/dt=2024-01-01", "s3a://bucket/orders"),
+        ("/models/churn/stages/0_StringIndexer_0bd7e0d4b06e/data", "/models/churn"),
         # These are names, not dates.
+        ("/plays/stages/1_first", "/plays/stages/1_first"),
         ("/in/orders/2024", "/in/orders/2024"),
         ("/in/orders/1234", "/in/orders/1234"),
         ("/in/orders/20249999", "/in/orders/20249999"),
@@ -89,7 +91,12 @@ def test_partition_suffixes_are_trimmed(path: str, trimmed: str) -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["a", "k=v", "2024-01-01", "2024", "01", "part-0.csv", "=", "x.y"]), max_size=6)
+    st.lists(
+        st.sampled_from(
+            ["a", "k=v", "2024-01-01", "2024", "01", "part-0.csv", "=", "x.y", "stages", "1_A_0123456789ab"]
+        ),
+        max_size=6,
+    )
 )
 def test_trimming_is_idempotent_and_only_shortens(parts: list[str]) -> None:
     """What was trimmed has nothing left to trim."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Node, Plan
 from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS, JOBS
-from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, unknown
+from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, Row, unknown, unwritten
 from airflow_provider_spark_lineage.plan.spark.row_level import PLANS, restored
 from airflow_provider_spark_lineage.plan.spark.step import Step
 from airflow_provider_spark_lineage.plan.spark.tree import end_of, is_plan, simple_name
@@ -62,7 +62,7 @@ class _PlanReader:
                 root=position == 0,
                 above=tree[position - 1] if position and tree[position - 1]["num-children"] else {},
             )
-            pending.append(put((ROWS.get(name) or JOBS.get(name, unknown))(step)))
+            pending.append(put(_row(name, spark_node)(step)))
         return Plan(tuple(nodes), definitions)
 
     def _without_definitions(self, tree: Tree, definitions: dict[int, Plan]) -> Tree:
@@ -80,6 +80,12 @@ class _PlanReader:
                 tree[position] = {**node, "num-children": 1}
             position += 1
         return tree
+
+
+def _row(name: str, node: dict[str, Any]) -> Row:
+    if "unwritten" in node:
+        return unwritten
+    return ROWS.get(name) or JOBS.get(name, unknown)
 
 
 def _inlined(tree: Tree) -> Iterator[dict[str, Any]]:

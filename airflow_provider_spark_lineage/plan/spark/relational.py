@@ -45,7 +45,8 @@ def _scan(*fields: str) -> Row:
     def row(step: Step) -> Node:
         output = tuple(column for field in fields for column in step.attributes(field))
         hidden = frozenset(column.id for column in output if _is_hidden(column))
-        return Scan(step.inputs, output, step.label, relation=step.name, hidden=hidden)
+        # A relation that another one carries in a field is the same rows once more.
+        return Scan((), output, step.label, relation=step.name, hidden=hidden)
 
     row.__doc__ = "Rows from outside."
     return row
@@ -379,6 +380,12 @@ def unknown(step: Step) -> Node:
         return Opaque((), tuple(made), step.label, reason=reason)
     reason = f"{step.name} is not known: the columns of its input are passed through"
     return Derive(step.inputs, (*step.all_outputs, *made), step.label, columns, reason=reason)
+
+
+def unwritten(step: Step) -> Node:
+    """Take a node that Spark cannot write as JSON for code over whole rows; capture noted its columns."""
+    reason = f"Spark cannot write {step.name} down: taken from every input column"
+    return Opaque(step.inputs, step.attributes("unwritten"), step.label, reason)
 
 
 NODES: dict[str, Row] = {
