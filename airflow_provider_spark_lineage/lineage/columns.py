@@ -58,6 +58,9 @@ Scope = Mapping[int, Sources]
 
 NOTHING: Sources = frozenset()
 
+MAX_OPAQUE_EDGES = 250_000
+"""Code over 5,000 columns that gives 5,000 would have 25 million edges: more than an event can carry."""
+
 
 @dataclass(frozen=True)
 class Hole:
@@ -106,12 +109,13 @@ class _Reach:
 
     scans: dict[Scan, None] = field(default_factory=dict)
     rows: set[tuple[Origin, Transformation]] = field(default_factory=set)
-    holes: list[Hole] = field(default_factory=list)
+    holes: dict[Hole, None] = field(default_factory=dict)
+    """Each once: a plan may refer to a definition twice, and that to another twice, and so on."""
 
     def absorb(self, other: _Reach) -> None:
         """Take over another part with all that it met."""
         self.scans.update(other.scans)
-        self.holes.extend(other.holes)
+        self.holes.update(other.holes)
         self.rows.update(other.rows)
 
 
@@ -142,6 +146,8 @@ class _Place:
 
     reach: _Reach
     result: Evaluation
+    inner: dict[tuple[Plan, int], tuple[Scope, _Reach, Scope]] = field(default_factory=dict)
+    """Subqueries with the scope that they stand in: several expressions may hold the same one."""
 
 
 def evaluate(plan: Plan) -> Evaluation:
@@ -192,13 +198,7 @@ class _Evaluator:
     def _node(self, node: Node, inputs: list[Scope], place: _Place) -> Scope:
         match node:
             case Scan():
-                place.reach.scans[node] = None
-                return {
-                    column.id: NOTHING
-                    if column.id in node.hidden
-                    else frozenset({((node, column.name), IDENTITY)})
-                    for column in node.output
-                }
+                return _scan(node, place)
             case Constant():
                 return {column.id: NOTHING for column in node.output}
             case Opaque():
@@ -214,9 +214,7 @@ class _Evaluator:
             case Apply():
                 return self._apply(node, inputs, place)
             case Command():
-                place.result.commands.append(node)
-                place.reach.holes.extend([Hole(node.label, node.reason)] if node.reason else ())
-                return {}
+                return _command(node, place)
             case Assign() | Declare():
                 return self._set(node, inputs, place)
             case Write():
@@ -237,7 +235,7 @@ class _Evaluator:
         source = place.plan.nodes[node.inputs[0]].output if node.inputs else ()
         reach = place.reach
         if not inputs and not node.copied:
-            reach.holes.append(Hole(node.label, "what it writes is not in the plan"))
+            reach.holes[Hole(node.label, "what it writes is not in the plan")] = None
         columns = [(column, inputs[0].get(column.id, NOTHING)) for column in source]
         place.result.writes.append(
             Written(node, columns, frozenset(reach.rows), list(reach.scans), list(reach.holes))
@@ -254,17 +252,21 @@ class _Evaluator:
         ]
         everything = _union(scope.get(column.id, NOTHING) for scope, column in columns)
         taken = apply(Transformation(Kind.TRANSFORMATION), everything)
+        reason = node.reason
+        if len(taken) * len(node.output) > MAX_OPAQUE_EDGES:
+            reach.rows.update(taken)
+            taken, reason = NOTHING, f"{reason}; these are too many, so they act on the output as a whole"
         # The code also decides which rows there are.
         reach.rows.update(apply(Transformation(Kind.FILTER), everything))
         self._influence(node, node.influences, _merged(inputs), place)
-        reach.holes.append(Hole(node.label, node.reason, tuple(column.name for column in node.output)))
+        reach.holes[Hole(node.label, reason, tuple(column.name for column in node.output))] = None
         return {column.id: taken for column in node.output}
 
     def _derive(self, node: Derive, inputs: list[Scope], place: _Place) -> Scope:
         scope = _merged(inputs)
         self._influence(node, node.influences, scope, place)
         if node.reason:
-            place.reach.holes.append(Hole(node.label, node.reason))
+            place.reach.holes[Hole(node.label, node.reason)] = None
         if not node.columns:
             return scope
         made = {
@@ -291,22 +293,31 @@ class _Evaluator:
             sources = scope.get(attribute, place.outer.get(attribute))
             if sources is None:
                 reason = "a column that an expression uses is not among those it can see"
-                reach.holes.append(Hole(node.label, reason))
+                reach.holes[Hole(node.label, reason)] = None
                 return NOTHING
             return sources
 
         found = [apply(step, column(attribute)) for attribute, step in expression.uses]
         found.extend(apply(step, taken(column(key), path)) for key, path, step in expression.taken)
         for subquery in expression.subqueries:
-            inner, values = self.plan(subquery.plan, {**place.outer, **scope})
+            inner, values = self._subquery(subquery.plan, scope, place)
             reach.scans.update(inner.scans)
-            reach.holes.extend(inner.holes)
+            reach.holes.update(inner.holes)
             if subquery.valued:
                 columns = (values.get(column.id, NOTHING) for column in subquery.plan.root.output)
                 found.extend(apply(subquery.transformation, sources) for sources in columns)
             found.append(apply(subquery.transformation, inner.rows))
         parts = tuple(self._expression(part, scope, place, node) for part in expression.parts)
         return Struct.of(_union(found), parts)
+
+    def _subquery(self, plan: Plan, scope: Scope, place: _Place) -> tuple[_Reach, Scope]:
+        """Evaluate a subquery once for all that it stands for: doubled at each level, it would never end."""
+        key = plan, id(scope)
+        if key not in place.inner:
+            # The scope is kept, so that its id stays its own.
+            place.inner[key] = (scope, *self.plan(plan, {**place.outer, **scope}))
+        _, inner, values = place.inner[key]
+        return inner, values
 
     def _combine(self, node: Combine, inputs: list[Scope], place: _Place) -> Scope:
         columns_of = [
@@ -328,8 +339,11 @@ class _Evaluator:
             if definition is None:
                 reason = "the definition that it refers to is not in the plan"
                 names = tuple(column.name for column in node.output)
-                place.reach.holes.append(Hole(node.label, reason, names))
+                place.reach.holes[Hole(node.label, reason, names)] = None
                 return {column.id: NOTHING for column in node.output}
+            # Until it is known, for a torn plan: only the reader's loops may refer to themselves.
+            hole = Hole(node.label, "the definition that it refers to is made of itself")
+            self._evaluated[node.definition] = (_Reach(holes={hole: None}), [])
             inner, scope = self.plan(definition, place.outer)
             values = [scope.get(column.id, NOTHING) for column in definition.root.output]
             self._evaluated[node.definition] = (inner, values)
@@ -363,6 +377,21 @@ class _Evaluator:
             scope.update(values)
         self._influence(node, node.influences, scope, place)
         return scope
+
+
+def _scan(node: Scan, place: _Place) -> Scope:
+    place.reach.scans[node] = None
+    return {
+        column.id: NOTHING if column.id in node.hidden else frozenset({((node, column.name), IDENTITY)})
+        for column in node.output
+    }
+
+
+def _command(node: Command, place: _Place) -> Scope:
+    place.result.commands.append(node)
+    if node.reason:
+        place.reach.holes[Hole(node.label, node.reason)] = None
+    return {}
 
 
 def _union(sources: Iterable[Sources]) -> Sources:

@@ -11,7 +11,7 @@ from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS, JOBS
 from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, Row, unknown, unwritten
 from airflow_provider_spark_lineage.plan.spark.row_level import PLANS, restored
 from airflow_provider_spark_lineage.plan.spark.step import Step
-from airflow_provider_spark_lineage.plan.spark.tree import end_of, is_plan, simple_name
+from airflow_provider_spark_lineage.plan.spark.tree import check, end_of, is_plan, simple_name
 
 Tree = list[dict[str, Any]]
 
@@ -28,8 +28,17 @@ class _PlanReader:
 
     def __init__(self) -> None:
         self._targets: Counter[str] = Counter()
+        self._plans: dict[int, tuple[Tree, Plan]] = {}
+        """What was read, by the identity of its tree, which is kept so that it stays its own."""
 
     def read(self, tree: Tree) -> Plan:
+        """Read a plan; that of a subquery once, however often a row looks at the expression around it."""
+        if id(tree) not in self._plans:
+            self._plans[id(tree)] = (tree, self._read(tree))
+        return self._plans[id(tree)][1]
+
+    def _read(self, tree: Tree) -> Plan:
+        check(tree)
         definitions: dict[int, Plan] = {}
         tree = restored(list(_inlined(tree)))
         tree = self._without_definitions(_without_recursions(tree), definitions)

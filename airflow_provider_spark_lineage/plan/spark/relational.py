@@ -358,6 +358,7 @@ def unknown(step: Step) -> Node:
     At the top of a plan, with no rows below, it is a command as far as anybody can tell.
     """
     known = {column.id for column in step.all_outputs}
+    anything = (everything(step.all_outputs),)
     made = []
     columns: Columns = {}
     for field in step.fields:
@@ -367,11 +368,7 @@ def unknown(step: Step) -> Node:
                 continue
             known.add(column.id)
             made.append(column)
-            columns[column.id] = (
-                (step.expression(field),)
-                if simple_name(tree[0]["class"]) == "Alias"
-                else (everything(step.all_outputs),)
-            )
+            columns[column.id] = (step.read(tree),) if simple_name(tree[0]["class"]) == "Alias" else anything
     if step.root and not step.all_outputs:
         reason = f"{step.name} is not known: what it reads or writes is not recorded"
         return Command((), tuple(made), step.label, relation=step.name, target=step.target, reason=reason)

@@ -106,6 +106,20 @@ def is_tree(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "class" in value[0]
 
 
+def check(tree: list[dict[str, Any]]) -> None:
+    """Raise ValueError where the numbers of children do not add up: the list is torn, or never was a tree."""
+    left = 1
+    for node in tree:
+        count = node["num-children"]
+        if not left or type(count) is not int or count < 0:
+            break
+        left += count - 1
+    else:
+        if not left:
+            return
+    raise ValueError(f"the nodes below {simple_name(str(tree[0]['class']))} do not fit together")
+
+
 def is_expression(value: Any) -> bool:
     """Say whether a JSON value is the tree of an expression, not of a plan."""
     return is_tree(value) and names_expression(value[0]["class"])
@@ -132,6 +146,7 @@ def trees(value: Any) -> list[list[dict[str, Any]]]:
     while stack:
         current = stack.pop()
         if is_expression(current):
+            check(current)
             found.append(current)
         elif isinstance(current, list):
             stack.extend(reversed(current))
