@@ -46,7 +46,7 @@ def execution_lineage(record: Record, kept: Mapping[Key, Kept] | None = None) ->
     # A plan of a future Spark version, or a torn one, may break any assumption of the readers.
     except Exception as error:
         problem = f"the plan could not be read: {type(error).__name__}: {error}"
-        return lineage_of(None, replace(about, problems=(*record.problems, problem)), kept)
+        return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), kept)
 
 
 def failure_of(record: Record) -> Failure | None:
@@ -73,7 +73,7 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
     kept: dict[str, dict[Key, Kept]] = {}
     parts: list[Record] = []
     for found_record in records:
-        if any(is_internal(entry.get("probed") or {}) for entry in found_record.facts):
+        if _is_internal(found_record):
             continue
         if found_record.name in PARTS:
             parts.append(found_record)
@@ -97,6 +97,14 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
         held = record, found
     if held is not None:
         yield _execution(number, *held)
+
+
+def _is_internal(record: Record) -> bool:
+    """Say whether Spark ran an execution for itself; one whose facts no source understands is the user's."""
+    try:
+        return any(is_internal(entry["probed"]) for entry in record.facts)
+    except Exception:  # Facts of another release: `execution_lineage` makes a gap of them.
+        return False
 
 
 def _leaves(record: Record) -> set[tuple[str, int]]:

@@ -189,6 +189,22 @@ def _is_list_of(kind: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
+def _is_fact(value: Any) -> bool:
+    """Say whether an entry of `facts` names its node; what was probed there is a source's to judge."""
+    ids = (int, type(None))
+    told = value.get("probed")
+    return _is_text(value.get("node")) and isinstance(value.get("expr_id"), ids) and isinstance(told, dict)
+
+
+def _is_count(value: Any) -> bool:
+    """Say whether an entry of `metrics` has texts and numbers alone: counts are added up."""
+    return all(type(item) in (str, int) for item in value.values())
+
+
+def _is_list_of_entries(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: _is_list_of(dict)(value) and all(is_right(item) for item in value)
+
+
 _CHECKS: Dict[str, Callable[[Any], bool]] = {
     "application_id": _is_text,
     "application_name": _is_text,
@@ -203,8 +219,8 @@ _CHECKS: Dict[str, Callable[[Any], bool]] = {
     "sql": _is_text,
     "plan_kind": _is_text,
     "plan": _is_list_of(dict),
-    "facts": _is_list_of(dict),
-    "metrics": _is_list_of(dict),
+    "facts": _is_list_of_entries(_is_fact),
+    "metrics": _is_list_of_entries(_is_count),
     "problems": _is_list_of(str),
     "rdd_id": lambda value: value is None or isinstance(value, int),
 }

@@ -264,6 +264,9 @@ class _Evaluator:
 
     def _derive(self, node: Derive, inputs: list[Scope], place: _Place) -> Scope:
         scope = _merged(inputs)
+        if _are_ambiguous(node, inputs, place):
+            reason = "columns of its inputs have the same id: which of them is meant is not known"
+            place.reach.holes[Hole(node.label, reason)] = None
         self._influence(node, node.influences, scope, place)
         if node.reason:
             place.reach.holes[Hole(node.label, node.reason)] = None
@@ -409,6 +412,17 @@ def _merged(scopes: list[Scope]) -> Scope:
     if len(scopes) == 1:
         return scopes[0]
     return {key: value for scope in scopes for key, value in scope.items()}
+
+
+def _are_ambiguous(node: Node, inputs: list[Scope], place: _Place) -> bool:
+    """Say whether two inputs give different columns under one id: Spark renews the ids of one of them."""
+    seen: dict[int, Sources] = {}
+    for index, scope in zip(node.inputs, inputs, strict=True) if len(inputs) > 1 else ():
+        for column in place.plan.nodes[index].output:
+            sources = scope.get(column.id, NOTHING)
+            if seen.setdefault(column.id, sources) != sources:
+                return True
+    return False
 
 
 def _uses(plan: Plan) -> list[int]:
