@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.sources.dataset import (
     Source,
     Symlink,
 )
+from airflow_provider_spark_lineage.sources.jdbc import place
 from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
 
 _SETTINGS = ("type", "catalog-impl", "warehouse", "uri")
@@ -120,6 +121,7 @@ PROBES = (
 )
 
 _METADATA_TABLE = re.compile(r"(?!Base|Serializable|Transaction|CommitCallback)(\w+)Table")
+_LOCATION = re.compile(r"/|[A-Za-z][\w+.-]*:/")
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 _NO_METADATA = re.compile(r"metadata\.json#")
 """In the name of a metadata table that a procedure of Iceberg's reads for itself."""
@@ -176,22 +178,31 @@ def _catalog_of(facts: Facts) -> Catalog | None:
 
 
 def _warehouse(facts: Facts) -> str:
+    """Return where a catalog keeps its tables; a server may be asked for a warehouse by a name of its own."""
     given = str(facts.get("catalog_warehouse") or "")
-    return uri_of(*split_location(given)) if given else ""
+    return uri_of(*split_location(given)) if _LOCATION.match(given) else given
 
 
 def _symlinks(facts: Facts) -> Tuple[Symlink, ...]:
-    """Name the table in its catalog: by the metastore's address, or by the warehouse."""
+    """Name the table in its catalog: by the address of the catalog's server, or by the warehouse."""
     identifier = str(facts.get("identifier") or "").replace("`", "")
     catalog = _catalog_of(facts)
     if catalog is None or "/" in identifier:
         return ()
     # A branch is written as if it were a table of its own.
     identifier = re.sub(r"\.branch_\w+$|\.tag_\w+$", "", identifier)
-    namespace = catalog.warehouse_uri or catalog.metadata_uri
-    if catalog.type == "hive" and catalog.metadata_uri:
-        namespace = re.sub(r"^thrift://", "hive://", catalog.metadata_uri.split(",")[0])
+    namespace = _address(catalog) or catalog.warehouse_uri or catalog.metadata_uri
     return (Symlink(namespace=namespace, name=identifier),) if namespace else ()
+
+
+def _address(catalog: Catalog) -> str:
+    """Return the address of the server that keeps a catalog's names; empty where the warehouse does."""
+    if catalog.type == "hive":
+        return re.sub(r"^thrift://", "hive://", catalog.metadata_uri.split(",")[0])
+    if catalog.type == "jdbc":
+        database = place(catalog.metadata_uri, {})
+        return database.identity.uri if database else ""
+    return catalog.metadata_uri if catalog.type in ("rest", "nessie") else ""
 
 
 def is_internal(facts: Facts) -> bool:

@@ -33,18 +33,34 @@ def test_a_table_is_named_by_its_location_at_a_snapshot():
         ({"catalog_type": "hive", "catalog_uri": "thrift://meta:9083"}, "hive", "hive://meta:9083"),
         ({"catalog_type": "hive", "catalog_uri": "thrift://a:1,thrift://b:2"}, "hive", "hive://a:1"),
         ({"catalog_catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog"}, "glue", "s3://lake/"),
-        ({"catalog_catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog"}, "jdbc", "s3://lake/"),
-        ({"catalog_type": "rest", "catalog_uri": "http://rest:8181"}, "rest", "s3://lake/"),
+        (
+            {
+                "catalog_catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
+                "catalog_uri": "jdbc:postgresql://u:p@pg/cat?x=1",
+            },
+            "jdbc",
+            "postgres://pg:5432/cat",
+        ),
+        ({"catalog_type": "jdbc", "catalog_uri": "jdbc:sqlite:/c.sqlite"}, "jdbc", "sqlite:/c.sqlite"),
+        ({"catalog_type": "rest", "catalog_uri": "http://rest:8181"}, "rest", "http://rest:8181"),
         ({}, "hive", "s3://lake/"),
     ],
 )
 def test_the_catalog_is_told_by_the_sessions_settings(settings, expected, namespace):
-    """A metastore names its tables by its address, every other catalog by its warehouse."""
+    """A catalog with a server of its own names its tables by the address, every other by its warehouse."""
     facts = {key: value for key, value in TABLE.items() if key != "catalog_type"}
     (identity,) = identify({**facts, **settings})
     assert identity.catalog is not None
     assert identity.catalog.type == expected
     assert identity.symlinks == (Symlink(namespace, "db.t"),)
+
+
+@pytest.mark.parametrize("name", ["prod", "arn:aws:s3tables:us-east-1:1:bucket/lake"])
+def test_a_warehouse_may_be_a_name_that_a_server_gave(name):
+    """Such a warehouse is no path, and stays as it is."""
+    (identity,) = identify({**TABLE, "catalog_type": "rest", "catalog_warehouse": name})
+    assert identity.catalog is not None
+    assert identity.catalog.warehouse_uri == name
 
 
 def test_a_branch_is_a_state_of_its_table():
