@@ -88,7 +88,7 @@ class FactsOfPlan:
         first = scan.output[0].id if scan.output else -1
         facts = self._scans.get((scan.relation, first), {})
         if scan.relation == "LocalRelation":
-            return Leaf(column_gaps=(_made_by_program(scan),)) if program.is_of_program(facts) else Leaf()
+            return self._listed(scan, facts)
         if scan.relation not in _RDDS:
             query = query_behind(facts)
             return relation_leaf(scan, facts) if query is None else _queried(scan, query)
@@ -97,6 +97,10 @@ class FactsOfPlan:
             return _kept(scan, kept)
         handed_on = [self._kept.get(key_of_rdd(rdd_id)) for rdd_id in rdd.queries(facts)]
         return _rdd(scan, facts, [one for one in handed_on if one])
+
+    def _listed(self, scan: Scan, facts: Facts) -> Leaf:
+        listed = (other for (relation, _), other in self._scans.items() if relation == scan.relation)
+        return Leaf(column_gaps=(_made_by_program(scan),)) if program.is_of_program(facts, listed) else Leaf()
 
     def _kept_twin(self, facts: Facts, width: int) -> Kept | None:
         """Return what is kept of the same RDD, where the query also reads it under its first ids."""

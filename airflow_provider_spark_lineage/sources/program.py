@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Tuple
+from typing import Iterable, Tuple
 
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
 
 PROBES = (
     # Since Spark 4.2 a DataFrame made of pandas data looks like VALUES; only SQL text has a place in a text.
-    Probe(node="LocalRelation", accessors={"in_sql": "origin.sqlText.isDefined"}),
+    Probe(node="LocalRelation", accessors={"in_sql": "origin.sqlText.isDefined", "schema": "schema.json"}),
     # The plan's JSON says which value, and not of which variable.
     Probe(node="CreateVariable", target=True, accessors={"name": "name", "names": "names[]"}),
 )
 
 
-def is_of_program(facts: Facts) -> bool:
-    """Say whether rows were listed by a program, and not by a query."""
-    return facts.get("in_sql") is False
+def is_of_program(facts: Facts, listed: Iterable[Facts]) -> bool:
+    """Say whether rows were listed by a program, and not by a query.
+
+    `listed` are the facts of all listed rows of the query: where it reads VALUES twice, Spark makes a copy
+    that has lost its place in the text.
+    """
+    of_sql = (one.get("schema") for one in listed if one.get("in_sql"))
+    return facts.get("in_sql") is False and facts.get("schema") not in of_sql
 
 
 def variables(facts: Facts) -> Tuple[str, ...]:

@@ -21,14 +21,15 @@ COLUMN = {
 }
 
 
-def gaps(facts: dict[str, Any]) -> list[str]:
+def gaps(facts: dict[str, Any], *others: dict[str, Any]) -> list[str]:
     tree = [
         {"class": WRITE, "num-children": 1},
         {"class": PLANS + "LocalRelation", "num-children": 0, "output": [[COLUMN]]},
     ]
     target = {"node": "InsertIntoHadoopFsRelationCommand", "expr_id": None, "probed": {"paths": "/out"}}
     listed = {"node": "LocalRelation", "expr_id": 7, "probed": facts}
-    lineage = lineage_of(read_plan(tree), ExecutionFacts(facts=[target, listed])).lineage
+    more = [{"node": "LocalRelation", "expr_id": 8 + i, "probed": one} for i, one in enumerate(others)]
+    lineage = lineage_of(read_plan(tree), ExecutionFacts(facts=[target, listed, *more])).lineage
     assert len(lineage.outputs) == 1
     return [gap.reason for gap in lineage.gaps]
 
@@ -42,6 +43,12 @@ def test_rows_listed_by_a_program_are_a_gap() -> None:
     """What a program put into a DataFrame may come from anywhere, also where Spark keeps it as a list."""
     (reason,) = gaps({"in_sql": False})
     assert "Python memory" in reason
+
+
+def test_values_that_a_query_reads_twice_are_still_its_own() -> None:
+    """Spark copies the rows for the second use, and the copy does not say where it stands in the text."""
+    assert gaps({"in_sql": False, "schema": "s"}, {"in_sql": True, "schema": "s"}) == []
+    assert gaps({"in_sql": False, "schema": "s"}, {"in_sql": True, "schema": "t"}) != []
 
 
 def test_a_record_that_does_not_say_claims_nothing() -> None:
