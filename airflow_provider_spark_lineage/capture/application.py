@@ -49,9 +49,9 @@ class Application:
             record.number = self._count
         self._sink(record)
 
-    def batches(self) -> List[Record]:
+    def batches(self, problems: List[str]) -> List[Record]:
         """Return the records of streaming batches that ended since this was asked last."""
-        return [_record_of_batch(self, batch) for batch in self.streams.ended()]
+        return [_record_of_batch(self, batch) for batch in self.streams.ended(problems)]
 
 
 def new_record(

@@ -159,30 +159,20 @@ def sites() -> List[Site]:
 
 def record_of(call: Call, application: Application) -> Optional[Record]:
     """Return the record of a call, None where there is nothing to record yet, or nothing at all."""
-    kind = call.site.kind
-    if call.ended is None:
-        if kind == "cut":
-            application.rdds.remember(_live(call.rdd))
-        return _batch_handed_on(call, application) if kind == "batch" else None
-    if kind == "stream" and call.error is None:
+    note = (_BEFORE if call.ended is None else _AFTER).get(call.site.kind)
+    return note(call, application) if note else None
+
+
+def _remember(call: Call, application: Application) -> None:
+    application.rdds.remember(_live(call.rdd))
+
+
+def _watch(call: Call, application: Application) -> None:
+    if call.error is None:
         application.streams.watch(call.result._jsq)
-    if kind in ("cut", "stream", "batch") or (kind == "hand on" and call.error is not None):
-        return None
-    record = new_record(application, call.site.name, call.began, call.ended, failed=call.error is not None)
-    if call.error is not None:
-        record.error = _error(call.error)
-    if kind in ("frame", "hand on"):
-        frame = call.subject._jdf
-        read_query(record, application, frame.sparkSession(), frame.queryExecution())
-    if kind == "hand on":
-        record.rdd_id = int(_live(call.result).id())
-        application.rdds.hand_on(record.rdd_id)
-    if kind in ("rdd", "run"):
-        _read_rdd(record, call, application)
-    return record
 
 
-def _batch_handed_on(call: Call, application: Application) -> Optional[Record]:
+def _batch(call: Call, application: Application) -> Optional[Record]:
     """Record where the rows come from that `foreachBatch` is given as an RDD, before they are used."""
     rdd_id = int(call.argument("jdf").queryExecution().analyzed().rdd().id())
     # The first batch may be there before the call that started the query has returned.
@@ -201,8 +191,28 @@ def _batch_handed_on(call: Call, application: Application) -> Optional[Record]:
     return record
 
 
-def _read_rdd(record: Record, call: Call, application: Application) -> None:
+def _handed_on(call: Call, application: Application) -> Optional[Record]:
+    """Record the query whose rows an RDD holds from now on; nothing has run."""
+    from pyspark import RDD
+
+    if not isinstance(call.result, RDD):
+        return None
+    record = _query(call, application)
+    record.rdd_id = int(_live(call.result).id())
+    application.rdds.hand_on(record.rdd_id)
+    return record
+
+
+def _query(call: Call, application: Application) -> Record:
+    record = _begun(call, application)
+    frame = call.subject._jdf
+    read_query(record, application, frame.sparkSession(), frame.queryExecution())
+    return record
+
+
+def _job(call: Call, application: Application) -> Record:
     """Write down what a job over an RDD read and wrote, as a small plan and its facts."""
+    record = _begun(call, application)
     record.plan_kind = "rdd"
     scan: Dict[str, Any] = {"class": "RDD", "num-children": 0, "output": []}
     record.plan = [scan]
@@ -211,7 +221,7 @@ def _read_rdd(record: Record, call: Call, application: Application) -> None:
         record.facts.append({"node": "RDD", "expr_id": -1, "relation": "", "probed": {"origins": origins}})
     target_of = RDD_SAVES.get(call.site.name)
     if target_of is None:
-        return
+        return record
     record.plan.insert(0, {"class": "SavedRDD", "num-children": 1})
     if call.error is None:
         with harmless("where an RDD was saved could not be read", record.problems):
@@ -221,7 +231,27 @@ def _read_rdd(record: Record, call: Call, application: Application) -> None:
             if "paths" in target:
                 target["paths"] = _qualified(call.context, target["paths"])
             record.facts.append({"node": "SavedRDD", "expr_id": None, "relation": "", "probed": target})
+    return record
 
+
+def _begun(call: Call, application: Application) -> Record:
+    """Return the record of a call that has ended, with its error and nothing yet of what it did."""
+    ended = call.ended or call.began
+    record = new_record(application, call.site.name, call.began, ended, failed=call.error is not None)
+    if call.error is not None:
+        record.error = _error(call.error)
+    return record
+
+
+_BEFORE: Dict[str, Callable[[Call, Application], Optional[Record]]] = {"cut": _remember, "batch": _batch}
+_AFTER: Dict[str, Callable[[Call, Application], Optional[Record]]] = {
+    "rdd": _job,
+    "run": _job,
+    "frame": _query,
+    "hand on": _handed_on,
+    "stream": _watch,
+}
+"""Kind of a call -> what is noted of it, before it begins and when it has ended."""
 
 _VALUE = {
     "class": "org.apache.spark.sql.catalyst.expressions.AttributeReference",

@@ -65,7 +65,7 @@ class ExecutionListener:
         """Write down everything that does not depend on the outcome."""
         application = self._application
         application.journal.catch_up()
-        for batch in application.batches():
+        for batch in application.batches(self._problems):
             application.keep(batch)
         ended = datetime.now(timezone.utc)
         started = ended - timedelta(microseconds=duration_ns / 1000)

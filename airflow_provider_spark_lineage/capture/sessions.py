@@ -118,7 +118,7 @@ class Capture:
             application = self._application_of(context)
         record = record_of(call, application)
         if record is not None:
-            for batch in application.batches():
+            for batch in application.batches(self.problems):
                 application.journal.add(batch)
             application.journal.add(record)
 
@@ -145,7 +145,7 @@ class Capture:
         if self._application is not None:
             with harmless("the last calls could not be recorded", self.problems):
                 self._application.journal.flush()
-                for batch in self._application.batches():
+                for batch in self._application.batches(self.problems):
                     self._application.keep(batch)
         with harmless("it could not be read whether Spark dropped events", self.problems):
             dropped = _dropped_events(context) - self._dropped_before

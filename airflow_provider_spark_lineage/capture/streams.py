@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any, Dict, Iterator, List, Optional
 
+from airflow_provider_spark_lineage.capture.guard import harmless
+
 SILENT = "WriteToMicroBatchDataSourceV1"
 """The root of the plan of such a batch."""
 
@@ -49,18 +51,23 @@ class Streams:
         with self._lock:
             self._running.setdefault(str(query.runId().toString()), stream)
 
-    def ended(self) -> List[Batch]:
+    def ended(self, problems: List[str]) -> List[Batch]:
         """Return the batches that ended since this was asked last, and forget queries that are over."""
         if not self._running:
             return []
         found: List[Batch] = []
         with self._lock:
             for key, stream in list(self._running.items()):
-                # In this order: a batch that ends in between is found.
-                over = not stream.is_active
-                found.extend(stream.ended())
+                # A query that cannot be asked is asked no more.
+                over = True
+                with harmless("the batches of a streaming query could not be read", problems):
+                    # In this order: a batch that ends in between is found.
+                    active = stream.is_active
+                    found.extend(stream.ended())
+                    if not active:
+                        found.extend(stream.failed())
+                    over = not active
                 if over:
-                    found.extend(stream.failed())
                     del self._running[key]
         return found
 
