@@ -106,6 +106,9 @@ class Composer:
         self._tables: dict[Symlink, DatasetId] = {}
         """The dataset that last had each name of a catalog."""
 
+        self._shown: dict[DatasetId, tuple[Field, ...]] = {}
+        """The columns in which the execution at hand reads each dataset, in order."""
+
         self._gaps: dict[Gap, None] = {}
         self._gaps_of: dict[DatasetId, list[Gap]] = {}
         self._failures: list[Failure] = []
@@ -118,6 +121,7 @@ class Composer:
     def add(self, lineage: Lineage) -> None:
         """Add the next execution."""
         self._failures.extend(lineage.failures)
+        self._shown = {one.dataset.id: one.dataset.fields for one in lineage.inputs}
         for one in lineage.inputs:
             content = self._contents.get(one.dataset.id)
             outside = content is None or content.from_outside
@@ -255,11 +259,7 @@ class Composer:
         if content is None:
             return {edge}
         traced = {edge} if content.from_outside else set()
-        name = edge.field
-        if name not in content.columns:
-            # Spark reads a column by its name in another case, too.
-            alike = [column for column in content.columns if column.lower() == name.lower()]
-            name = alike[0] if len(alike) == 1 else name
+        name = self._written_name(edge, content)
         if name not in content.columns:
             if not content.from_outside:
                 reason = (
@@ -275,6 +275,20 @@ class Composer:
             path = step.after(Transformation(origin.kind, origin.masking))
             traced.add(replace(origin, kind=path.kind, masking=path.masking, column=edge.column))
         return traced
+
+    def _written_name(self, edge: Edge, content: _Content) -> str:
+        """Return what the task called a field that it reads back: perhaps in another case, or by position."""
+        if edge.field in content.columns:
+            return edge.field
+        alike = [column for column in content.columns if column.lower() == edge.field.lower()]
+        if len(alike) == 1:
+            return alike[0]
+        read = [one.name for one in self._shown.get(edge.source, ())]
+        claim = self._claims.get(edge.source)
+        if claim and claim.output.dataset.identity.file_format == "csv" and len(read) == len(content.columns):
+            # A CSV file without a header has no names: they are the reader's, or `_c0`, `_c1`.
+            return dict(zip(read, content.columns, strict=True)).get(edge.field, edge.field)
+        return edge.field
 
     def _write(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
         identifier = output.dataset.id

@@ -37,6 +37,10 @@ def _scanned(metric: Mapping[str, Any], ids: Sequence[DatasetId]) -> DatasetId |
     """
     text = str(metric.get("location", "")).partition("[")[2]
     given = [part.strip() for part in text.rstrip("]. ").split(",") if part.strip() and "..." not in part]
+    name = str(metric.get("node", ""))
+    if not text and name.startswith("BatchScan"):
+        # The V2 sources of files say their place in their name: `BatchScan parquet file:/in/orders`.
+        given = [part for part in name.split(" ", 2)[2:] if ":/" in part and "*" not in part]
     if not given:
         return ids[0] if len(ids) == 1 else None
     found = {

@@ -26,6 +26,23 @@ PROBES = (
             **SETTINGS,
         },
     ),
+    # Spark reads files by its V2 sources where `spark.sql.sources.useV1SourceList` leaves a format out.
+    *(
+        Probe(
+            node=node,
+            relation=kind,
+            of=table,
+            accessors={
+                "paths": f"{table}.fileIndex.rootPaths[]",
+                "format": f"{table}.formatName",
+            },
+        )
+        for node, table in (
+            ("DataSourceV2Relation", "table"),
+            ("DataSourceV2ScanRelation", "relation.table"),
+        )
+        for kind in ("AvroTable", "CSVTable", "JsonTable", "OrcTable", "ParquetTable", "TextTable")
+    ),
     Probe(
         node="HiveTableRelation",
         accessors={
@@ -83,6 +100,16 @@ PROBES = (
             ("CreateHiveTableAsSelectCommand", "tableDesc"),
             ("SaveAsV1TableCommand", "tableDesc"),
         )
+    ),
+    Probe(
+        node="InsertIntoHiveDirCommand",
+        target=True,
+        accessors={
+            "location": "storage.locationUri?",
+            "format": "storage.serde?",
+            "overwrite": "overwrite",
+            "schema": "query.schema.json",
+        },
     ),
     Probe(
         node="InsertIntoHiveTable",

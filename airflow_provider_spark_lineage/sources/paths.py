@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import List, Sequence, Tuple
+from typing import Dict, List, Sequence, Tuple
 
 _FOLDED_SCHEMES = {"s3a": "s3", "s3n": "s3"}
 _OBJECT_STORES = frozenset({"s3", "gs", "abfs", "abfss", "wasb", "wasbs"})
@@ -16,6 +16,10 @@ _DATE_FOLDERS = re.compile(rf"(.+)/{_YEAR}/{_MONTH}(?:/{_DAY}(?:/[0-2]\d)?)?\Z")
 
 _STAGE = re.compile(r"(.+)/stages/\d+_[A-Za-z]\w*_[0-9a-f]{12}(?:/.*)?\Z")
 """`PipelineSharedReadWrite.getStagePath`, and what a stage keeps below."""
+
+MAX_SIBLINGS = 50
+"""More folders beside one another that are read together are one dataset: an edge for each column of each
+would hide what was read."""
 
 _FILE = re.compile(r".+\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 
@@ -57,10 +61,10 @@ def uri_of(namespace: str, name: str) -> str:
 
 def roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:
     """Group paths by the dataset they belong to, each group with its paths as they were given."""
-    groups: dict[str, List[str]] = {}
+    groups: Dict[str, List[str]] = {}
     for path in paths:
         groups.setdefault(trim_partitions(path), []).append(path)
-    folders: dict[str, List[str]] = {}
+    folders: Dict[str, List[str]] = {}
     for root in groups:
         if _FILE.match(posixpath.basename(root)):
             folders.setdefault(trim_partitions(posixpath.dirname(root)), []).append(root)
@@ -68,7 +72,19 @@ def roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:
         if len(files) > 1 or folder in groups:
             moved = [path for root in files for path in groups.pop(root)]
             groups[folder] = groups.get(folder, []) + moved
-    return sorted(groups.items())
+    return sorted(_with_few_siblings(groups).items())
+
+
+def _with_few_siblings(groups: Dict[str, List[str]]) -> Dict[str, List[str]]:
+    """Put a directory in the place of its folders where they are too many to be told apart."""
+    below: Dict[str, List[str]] = {}
+    for root in groups:
+        below.setdefault(posixpath.dirname(root), []).append(root)
+    for folder, found in below.items():
+        if len(found) > MAX_SIBLINGS and not _is_root(folder):
+            moved = [path for root in found for path in groups.pop(root)]
+            groups[folder] = groups.get(folder, []) + moved
+    return groups
 
 
 def trim_partitions(path: str) -> str:

@@ -559,3 +559,19 @@ def test_failure_in_the_middle_leaves_what_completed() -> None:
     assert modes_of(lineage) == {"b": Mode.OVERWRITE, "m": Mode.OVERWRITE}
     assert edges_of(lineage, "b") == {edge("a.x", "x")}
     assert len(lineage.failures) == 1
+
+
+def test_csv_is_read_back_by_position() -> None:
+    """Files without names: the reader's columns are those that were written, in their order."""
+
+    def plain(*columns: str) -> Dataset:
+        identity = Identity(place("c"), "file:/wh/c", file_format="csv")
+        return Dataset(identity, tuple(Field(column, "int") for column in columns))
+
+    edges = (edge("a.x", "x"), edge("a.y", "y"))
+    written = Output(plain("y", "x"), Mode.CREATE, edges=edges, inputs=(place("a"),))
+    steps = [execution(reads("a", "x", "y"), written)]
+    by_position = execution(Input(plain("_c0", "_c1")), writes("b", edge("c._c0", "z")))
+    assert edges_of(compose([*steps, by_position]), "b") == {edge("a.y", "z")}
+    other_width = execution(Input(plain("_c0")), writes("b", edge("c._c0", "z")))
+    assert compose([*steps, other_width]).gaps

@@ -9,7 +9,7 @@ from openlineage.client.naming.dataset import ABFSS, GCS, HDFS, S3, DatasetNamin
 
 from airflow_provider_spark_lineage.sources import identify, is_internal, keeps_nothing, stored_name
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
-from airflow_provider_spark_lineage.sources.paths import split_location, trim_partitions
+from airflow_provider_spark_lineage.sources.paths import MAX_SIBLINGS, split_location, trim_partitions
 
 
 def named(naming: DatasetNaming) -> DatasetId:
@@ -221,3 +221,15 @@ def test_rdd_is_named_by_the_files_behind_it() -> None:
     ]
     found = identify({"origins": origins})
     assert [one.id for one in found] == [DatasetId("file", "/in/o"), DatasetId("file", "/x/a.csv")]
+
+
+def test_many_folders_beside_one_another_are_their_directory() -> None:
+    """A handful of folders are a dataset each; hundreds that one glob names are one, their places kept."""
+    few = identify({"paths": [f"s3a://b/logs/host{number}" for number in range(MAX_SIBLINGS)]})
+    assert len(few) == MAX_SIBLINGS
+    given = [f"s3a://b/logs/host{number}" for number in range(MAX_SIBLINGS + 1)]
+    (one,) = identify({"paths": given})
+    assert one.id == DatasetId("s3://b", "logs")
+    assert one.locations == tuple(given)
+    # A bucket is no dataset.
+    assert len(identify({"paths": [f"s3a://b/t{number}" for number in range(99)]})) == 99

@@ -1,0 +1,189 @@
+"""Files in every format that Spark brings, by its V1 and V2 sources: names, columns and counts."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+import pytest
+from spark_packages import need
+
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.pipeline import executions
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("files")
+
+
+@pytest.fixture
+def path(folder, request):
+    """Return places in a folder of the test's own."""
+    own = folder / request.node.name.replace("[", "-").replace("]", "")
+    return lambda name: str(own / name)
+
+
+@pytest.fixture
+def rows(spark):
+    return spark.range(3).selectExpr("id", "concat('n', id) as name", "id % 2 as part").coalesce(1)
+
+
+@pytest.fixture
+def lineage(recorded, path):
+    """Run code; return the lineage of all that it did."""
+
+    def run(code):
+        with recorded() as records:
+            code()
+        assert [problem for record in records for problem in record.problems] == []
+        return compose(one.lineage for one in executions(records))
+
+    return run
+
+
+def lines(lineage, path, *, counts=False):
+    """The readable lineage with the places of one test."""
+    text = render(lineage).replace(path(""), "")
+    return [line if counts else line.partition("   rows=")[0] for line in text.splitlines()]
+
+
+@pytest.fixture(params=["", None], ids=["v2", "v1"])
+def way(spark, request):
+    """Which of Spark's two ways it reads files."""
+    if request.param is not None:
+        spark.conf.set("spark.sql.sources.useV1SourceList", request.param)
+    yield request.param
+    spark.conf.unset("spark.sql.sources.useV1SourceList")
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("kind", ["parquet", "orc", "json", "csv", "avro"])
+def test_format_is_named_by_its_folder(spark, rows, path, lineage, kind):
+    """The same files are the same dataset by either of Spark's ways to read them."""
+    if kind == "avro":
+        need("avro")
+    rows.write.format(kind).save(path("in"))
+    read = spark.read.format(kind).schema("id long, name string, part long").load(path("in"))
+    found = lineage(lambda: read.where("id > 0").select("name").write.format(kind).save(path("out")))
+    assert lines(found, path) == [
+        "reads   file /in   id bigint, name string, part bigint",
+        "writes  file /out   create",
+        "name <- in.name    direct    identity",
+        "*    <- in.id      indirect  filter",
+    ]
+    assert found.inputs[0].statistics.rows in (2, 3)
+    assert found.inputs[0].dataset.identity.file_format == kind
+    assert (found.outputs[0].statistics.rows, found.outputs[0].statistics.files) == (2, 1)
+
+
+@pytest.mark.usefixtures("way")
+def test_globs_and_partitions(spark, rows, path, lineage):
+    """Folders below a glob are a dataset each; those of one partitioned dataset are one."""
+    rows.write.parquet(path("many/one"))
+    rows.write.parquet(path("many/two"))
+    rows.write.partitionBy("part").parquet(path("parted"))
+    many = spark.read.parquet(path("many/*")).select("id")
+    parted = spark.read.parquet(path("parted/part=1")).select("id")
+    found = lineage(lambda: many.union(parted).write.parquet(path("out")))
+    assert lines(found, path) == [
+        "reads   file /many/one   id bigint, name string, part bigint",
+        "reads   file /many/two   id bigint, name string, part bigint",
+        "reads   file /parted   id bigint, name string",
+        "writes  file /out   create",
+        "id <- one.id       direct    identity",
+        "id <- parted.id    direct    identity",
+        "id <- two.id       direct    identity",
+    ]
+    assert found.inputs[2].dataset.identity.locations == (f"file:{path('parted/part=1')}",)
+
+
+def test_csv_without_header_is_read_back_by_position(spark, rows, path, lineage):
+    """Such a file has no names: what reads it calls its columns `_c0`, `_c1`, or what it likes."""
+
+    def job():
+        rows.write.parquet(path("in"))
+        spark.read.parquet(path("in")).select("id", "name").write.csv(path("plain"))
+        spark.read.csv(path("plain")).selectExpr("_c1 as x").write.parquet(path("guessed"))
+        spark.read.csv(path("plain"), schema="a long, b string").select("b").write.parquet(path("named"))
+
+    found = lines(lineage(job), path)
+    assert "x <- in.name    direct    identity" in found
+    assert "b <- in.name    direct    identity" in found
+    assert not [line for line in found if line.startswith("gap")]
+
+
+def test_formats_that_are_only_read(spark, rows, path, lineage):
+    """Whole files: their bytes, their text, and what Spark knows about them."""
+    rows.select("name").write.text(path("in"))
+
+    def job():
+        spark.read.format("binaryFile").load(path("in")).select("length").write.parquet(path("sizes"))
+        spark.read.text(path("in"), wholetext=True).write.parquet(path("texts"))
+        spark.read.text(path("in")).select("value", "_metadata.file_name").write.parquet(path("named"))
+
+    found = lines(lineage(job), path)
+    for line in (
+        "length <- in.length    direct    identity",
+        "value <- in.value    direct    identity",
+        "file_name <- (no field)",
+    ):
+        assert line in found
+    assert not [line for line in found if line.startswith("gap")]
+
+
+def test_xml(spark, rows, path, lineage):
+    """Spark's own XML source reads and writes folders like the others."""
+
+    def job():
+        rows.write.xml(path("rows"), rowTag="row")
+        spark.read.xml(path("rows"), rowTag="row").select("name").write.parquet(path("out"))
+
+    found = lineage(job)
+    assert "name <- rows.name    direct    identity" in lines(found, path)
+    assert {one.dataset.identity.file_format for one in found.outputs} == {"xml", "parquet"}
+
+
+def test_many_files_by_list_are_their_folder(spark, path, lineage):
+    """A program that lists files itself reads the one dataset that they are."""
+    os.makedirs(path("in"))
+    names = [f"{path('in')}/{number}.json" for number in range(1000)]
+    for name in names:
+        pathlib.Path(name).write_text('{"id": 1}')
+    found = lineage(lambda: spark.read.schema("id long").json(names).where("id > 0").write.json(path("out")))
+    assert lines(found, path)[0] == "reads   file /in   id bigint"
+    assert (found.inputs[0].statistics.rows, found.inputs[0].statistics.files) == (1000, 1000)
+
+
+def test_cached_rows_are_counted_once(spark, rows, path, lineage):
+    """What is in memory is still from its files, which were read once."""
+
+    def job():
+        rows.write.parquet(path("in"))
+        kept = spark.read.parquet(path("in")).cache()
+        kept.count()
+        kept.select("id").write.parquet(path("first"))
+        kept.select("name").write.parquet(path("second"))
+        kept.unpersist()
+
+    found = lineage(job)
+    read = next(one for one in found.inputs if one.dataset.id.name == path("in"))
+    assert read.statistics.rows == 3
+    assert [one.statistics.rows for one in found.outputs] == [3, 3, 3]
+
+
+def test_bucketed_and_sorted_table(spark, rows, path, lineage):
+    """How files are laid out changes nothing of where their columns come from."""
+    rows.write.parquet(path("in"))
+
+    def job():
+        writer = spark.read.parquet(path("in")).write.partitionBy("part").bucketBy(2, "id").sortBy("id")
+        writer.saveAsTable("bucketed")
+
+    (output,) = lineage(job).outputs
+    assert output.dataset.identity.symlinks[0].name == "default.bucketed"
+    assert [(edge.column, edge.field) for edge in output.edges] == [(n, n) for n in ("id", "name", "part")]
+    assert output.statistics.rows == 3
