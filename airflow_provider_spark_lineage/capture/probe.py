@@ -66,6 +66,9 @@ def _live_nodes(plan: Any, nodes: List[Any]) -> Iterator[Tuple[str, Any]]:
         if classes[position] == "Expand":
             nodes[position]["projections"] = _projections(node)
             continue
+        if classes[position] == "Generate":
+            nodes[position]["unrequiredChildIndex"] = str(node.unrequiredChildIndex().mkString(","))
+            continue
         if not _is_asked(nodes[position], PROBES[classes[position]]):
             continue
         yield classes[position], node
@@ -99,11 +102,14 @@ def _leaves_of_subqueries(plan: Any) -> Iterator[Tuple[str, Any]]:
 def _paths_of_targets(nodes: List[Any], classes: List[str]) -> Iterator[Tuple[int, List[int]]]:
     """Yield position and path of child indexes for each write target in a pre-order node list.
 
-    And for each `Expand` whose projections are not in the JSON, as those of an UNPIVOT.
+    And for each `Expand` whose projections are not in the JSON, as those of an UNPIVOT, and each `Generate`
+    that may drop columns, which the JSON does not say: an optimized one that no projection follows.
     """
     open_nodes: List[List[int]] = []  # [children left, children in all] of each ancestor
     for position, node in enumerate(nodes):
         bare = classes[position] == "Expand" and node.get("projections", ()) is None
+        if classes[position] == "Generate" and node.get("unrequiredChildIndex", ()) is None:
+            bare = not position or classes[position - 1] != "Project"
         if bare or _is_target(classes[position]):
             yield position, [total - left - 1 for left, total in open_nodes]
         open_nodes.append([node["num-children"], node["num-children"]])

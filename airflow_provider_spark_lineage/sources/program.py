@@ -7,7 +7,7 @@ from typing import Iterable, Tuple
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
 
 PROBES = (
-    # Since Spark 4.2 a DataFrame made of pandas data looks like VALUES; only SQL text has a place in a text.
+    # A DataFrame made of pandas or Arrow data looks like VALUES, but for the place of those in an SQL text.
     Probe(node="LocalRelation", accessors={"in_sql": "origin.sqlText.isDefined", "schema": "schema.json"}),
     # The plan's JSON says which value, and not of which variable.
     Probe(node="CreateVariable", target=True, accessors={"name": "name", "names": "names[]"}),

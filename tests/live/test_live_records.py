@@ -7,6 +7,7 @@ from datetime import datetime
 
 import pytest
 
+from airflow_provider_spark_lineage.pipeline import execution_lineage
 from airflow_provider_spark_lineage.record import SUFFIX, Record, read_record, write_record
 
 pytestmark = pytest.mark.spark
@@ -222,6 +223,27 @@ def test_a_plan_too_large_is_told(spark, recorded, orders):
     assert facts(records, "LogicalRelation")
     assert nothing[0].plan_kind == "none"
     assert "it was not read" in nothing[0].problems[0]
+
+
+def test_an_optimized_generator_keeps_only_its_columns(spark, recorded, orders, tmp_path):
+    """The optimizer drops columns in the generator itself, which the plan's JSON does not say."""
+    from pyspark.sql import functions
+
+    frame = spark.read.parquet(orders).withColumn("parts", functions.split("customer", ""))
+    for number in range(30):
+        frame = frame.withColumn("amount", frame.amount + number)
+    frame = frame.select("amount", functions.explode("parts").alias("letter"))
+    with recorded() as records:
+        frame.write.parquet(str(tmp_path / "whole"))
+    with recorded(max_plan_bytes=len(json.dumps(records[0].plan)) // 2) as records:
+        frame.write.parquet(str(tmp_path / "optimized"))
+    assert records[0].plan_kind == "optimized"
+    (output,) = execution_lineage(records[0]).lineage.outputs
+    assert [field.name for field in output.dataset.fields] == ["amount", "letter"]
+    assert {(edge.column, edge.field) for edge in output.edges if edge.kind.direct} == {
+        ("amount", "amount"),
+        ("letter", "customer"),
+    }
 
 
 def test_a_live_record_survives_the_disk(spark, recorded, orders, tmp_path):
