@@ -28,7 +28,7 @@ from openlineage.client.facet_v2 import (
 
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.types import TypedField, nested_fields
-from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Input, Lineage, Mode, Output
+from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Input, Kind, Lineage, Mode, Output
 
 _LIFECYCLE = {
     Mode.CREATE: lifecycle_state_change_dataset.LifecycleStateChange.CREATE,
@@ -182,6 +182,18 @@ def _repeated_per_field(write: Output) -> list[Edge]:
     return sorted(repeated.union(write.edges), key=lambda e: e.order)
 
 
+def transformation(edge: Edge) -> tuple[Kind, str | None, bool]:
+    """Return what an edge does to its field: the kind, a description, and whether it masks.
+
+    Consumers look fields up among the columns of the dataset, so an edge from a part of a struct is one from
+    the whole column, which it transforms; the description says which part: `address.city`.
+    """
+    if not edge.part:
+        return edge.kind, None, edge.masking
+    kind = Kind.TRANSFORMATION if edge.kind is Kind.IDENTITY else edge.kind
+    return kind, f"{edge.field}.{edge.part}", edge.masking
+
+
 def _input_fields(edges: Iterable[Edge]) -> list[column_lineage_dataset.InputField]:
     """One entry per field that was read, with everything that was done to it."""
     return [
@@ -191,9 +203,9 @@ def _input_fields(edges: Iterable[Edge]) -> list[column_lineage_dataset.InputFie
             field=field,
             transformations=[
                 column_lineage_dataset.Transformation(
-                    type=e.kind.type, subtype=e.kind.subtype, masking=e.masking
+                    type=kind.type, subtype=kind.subtype, description=description, masking=masking
                 )
-                for e in group
+                for kind, description, masking in map(transformation, group)
             ],
         )
         for (source, field), group in groupby(edges, key=lambda e: (e.source, e.field))

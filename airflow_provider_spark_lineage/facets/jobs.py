@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from openlineage.client.facet_v2 import JobFacet, documentation_job, job_type_job, sql_job
 
+from airflow_provider_spark_lineage.facets.datasets import transformation
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.lineage.model import Edge, Lineage, Output
 
@@ -91,8 +92,10 @@ def _field_inputs(edges: Iterable[Edge]) -> list[LineageInput]:
             type="DATASET",
             field=field,
             transformations=[
-                explicit.LineageTransformation(type=e.kind.type, subtype=e.kind.subtype, masking=e.masking)
-                for e in group
+                explicit.LineageTransformation(
+                    type=kind.type, subtype=kind.subtype, description=description, masking=masking
+                )
+                for kind, description, masking in map(transformation, group)
             ],
         )
         for (source, field), group in groupby(edges, key=lambda e: (e.source, e.field))

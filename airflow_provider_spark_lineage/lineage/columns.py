@@ -5,7 +5,7 @@ The cost is linear in nodes and columns: a node shares what passes through it wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from airflow_provider_spark_lineage.plan.algebra import (
@@ -21,6 +21,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Expression,
     Kind,
     Loop,
+    Member,
     Node,
     Opaque,
     Plan,
@@ -31,8 +32,8 @@ from airflow_provider_spark_lineage.plan.algebra import (
     united,
 )
 
-Origin = tuple[Scan, str]
-"""A field of one scan."""
+Origin = tuple[Scan, str, tuple[str, ...]]
+"""A field of one scan, and which part of it where it is a struct: empty for all of it."""
 
 Sources = frozenset[tuple[Origin, Transformation]]
 """What a column depends on."""
@@ -126,14 +127,23 @@ def apply(step: Transformation, sources: Iterable[tuple[Origin, Transformation]]
     return frozenset((origin, step.after(path)) for origin, path in sources)
 
 
-def taken(sources: Sources, path: Iterable[int]) -> Sources:
+def taken(sources: Sources, path: Sequence[Member]) -> Sources:
     """Return what a part of a struct depends on: on the whole where its parts are not known."""
-    for position in path:
+    for depth, (position, _) in enumerate(path):
         parts = sources.parts if isinstance(sources, Struct) else ()
         if position >= len(parts):
-            return apply(Transformation(Kind.TRANSFORMATION), sources)
+            names = tuple(name for _, name in path[depth:])
+            return frozenset(_inside(source, names) for source in sources)
         sources = parts[position]
     return sources
+
+
+def _inside(source: tuple[Origin, Transformation], names: tuple[str, ...]) -> tuple[Origin, Transformation]:
+    """Return a part of a field that arrives as it was; of one that does not, the whole field."""
+    (scan, field_name, outer), path = source
+    if path.kind is Kind.IDENTITY and all(names):
+        return (scan, field_name, (*outer, *names)), path
+    return (scan, field_name, outer), Transformation(Kind.TRANSFORMATION).after(path)
 
 
 @dataclass
@@ -385,7 +395,7 @@ class _Evaluator:
 def _scan(node: Scan, place: _Place) -> Scope:
     place.reach.scans[node] = None
     return {
-        column.id: NOTHING if column.id in node.hidden else frozenset({((node, column.name), IDENTITY)})
+        column.id: NOTHING if column.id in node.hidden else frozenset({((node, column.name, ()), IDENTITY)})
         for column in node.output
     }
 

@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Field,
     Gap,
     Input,
+    Kind,
     Lineage,
     Mode,
     Output,
@@ -273,7 +274,10 @@ class Composer:
         step = Transformation(edge.kind, edge.masking)
         for origin in origins:
             path = step.after(Transformation(origin.kind, origin.masking))
-            traced.add(replace(origin, kind=path.kind, masking=path.masking, column=edge.column))
+            # Of a field that did not arrive as it was, nobody knows what became of its parts.
+            inside = edge.part if origin.kind is Kind.IDENTITY else ""
+            part = ".".join(name for name in (origin.part, inside) if name)
+            traced.add(replace(origin, kind=path.kind, masking=path.masking, column=edge.column, part=part))
         return traced
 
     def _written_name(self, edge: Edge, content: _Content) -> str:

@@ -67,6 +67,7 @@ def _edge(edge: Edge) -> dict[str, Any]:
         "column": edge.column or None,
         "source": _id(edge.source),
         "field": edge.field,
+        "part": edge.part or None,
         "type": edge.kind.type,
         "subtype": edge.kind.subtype,
         "masking": edge.masking,

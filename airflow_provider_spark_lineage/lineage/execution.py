@@ -38,6 +38,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
     VARIABLE,
     Attribute,
+    Kind,
     Plan,
     Scan,
     Write,
@@ -191,7 +192,7 @@ def _copied(written: Written, target: Facts) -> dict[Scan, Leaf]:
     fields = recorded_fields(target)
     columns = tuple(Attribute(index, one.name, one.type) for index, one in enumerate(fields))
     scan = Scan((), columns, written.write.label, relation=written.write.relation)
-    written.columns = [(column, frozenset({((scan, column.name), IDENTITY)})) for column in columns]
+    written.columns = [(column, frozenset({((scan, column.name, ()), IDENTITY)})) for column in columns]
     written.scans = [scan]
     return {scan: relation_leaf(scan, copied_from(target))}
 
@@ -249,14 +250,18 @@ def _outputs(
 def _traced(sources: Sources, leaves: Mapping[Scan, Leaf]) -> frozenset[Source]:
     """Put the fields of datasets in the place of those of scans."""
     return frozenset(
-        (dataset, name, path.after(origin))
-        for (scan, column), path in sources
-        for dataset, name, origin in leaves[scan].columns.get(column, ())
+        # Of a field that did not arrive as it was, nobody knows what became of its parts.
+        (dataset, name, (*outer, *inside) if origin.kind is Kind.IDENTITY else outer, path.after(origin))
+        for (scan, column, inside), path in sources
+        for dataset, name, outer, origin in leaves[scan].columns.get(column, ())
     )
 
 
 def _edges(sources: Iterable[Source], column: str) -> Iterable[Edge]:
-    return (Edge(dataset, name, path.kind, path.masking, column) for dataset, name, path in sources)
+    return (
+        Edge(dataset, name, path.kind, path.masking, column, ".".join(inside))
+        for dataset, name, inside, path in sources
+    )
 
 
 def _kept(

@@ -18,8 +18,8 @@ from airflow_provider_spark_lineage.plan.sql.reader import Dialect, SqlError, re
 from airflow_provider_spark_lineage.sources import identify, program, query_behind, rdd
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 
-Source = tuple[DatasetId, str, Transformation]
-"""A field of a dataset, and how it acts."""
+Source = tuple[DatasetId, str, tuple[str, ...], Transformation]
+"""A field of a dataset, which part of it where it is a struct, and how it acts."""
 
 Key = int | str
 """What finds a result that is kept: its first column's id, or a variable's name."""
@@ -120,7 +120,7 @@ def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
         Field(c.name, c.type) for c in scan.output if c.id not in scan.hidden and c.name not in hidden
     )
     identities = identify(facts)
-    columns = {one.name: frozenset((i.id, one.name, IDENTITY) for i in identities) for one in fields}
+    columns = {one.name: frozenset((i.id, one.name, (), IDENTITY) for i in identities) for one in fields}
     datasets = tuple(Dataset(identity, fields) for identity in identities)
     name = str(facts.get("v2_table") or "")
     return Leaf(datasets, columns, gaps=gaps_of(scan.label, identities), name=name)
@@ -137,7 +137,7 @@ def _queried(scan: Scan, query: Query) -> Leaf:
     identities = {table: query.identify(table.relation) for table in evaluation.scans}
 
     def traced(sources: Sources) -> frozenset[Source]:
-        return frozenset((identities[table].id, name, step) for (table, name), step in sources)
+        return frozenset((identities[table].id, name, (), step) for (table, name, _), step in sources)
 
     columns = {
         column.name: traced(sources)
@@ -150,7 +150,9 @@ def _queried(scan: Scan, query: Query) -> Leaf:
         if step == IDENTITY
     }
     datasets = tuple(
-        Dataset(identity, tuple(Field(one.name, types.get((table, one.name), "")) for one in table.output))
+        Dataset(
+            identity, tuple(Field(one.name, types.get((table, one.name, ()), "")) for one in table.output)
+        )
         for table, identity in identities.items()
     )
     gaps = (Gap(scan.label, f"in its query: {hole.reason}") for hole in evaluation.holes)
@@ -185,11 +187,11 @@ def _rdd(scan: Scan, facts: Facts, queries: list[Kept]) -> Leaf:
     about = _rows(scan)
     if not datasets:
         return Leaf(gaps=tuple(gaps), column_gaps=(_made_by_program(scan),))
-    fields = {(one.id, column.name, IDENTITY) for one in read for column in one.fields}
+    fields: set[Source] = {(one.id, column.name, (), IDENTITY) for one in read for column in one.fields}
     fields |= {source for query in queries for sources in query.columns.values() for source in sources}
     value, test = Transformation(Kind.TRANSFORMATION), Transformation(Kind.FILTER)
-    taken = frozenset((identifier, name, value.after(path)) for identifier, name, path in fields)
-    rows = {(identifier, name, test.after(path)) for identifier, name, path in fields}
+    taken = frozenset((dataset, name, part, value.after(path)) for dataset, name, part, path in fields)
+    rows = {(dataset, name, part, test.after(path)) for dataset, name, part, path in fields}
     rows |= {source for query in queries for source in query.rows}
     reason = f"{about} came through an RDD; taken from every column that it read"
     if not fields:

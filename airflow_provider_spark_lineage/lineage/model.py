@@ -96,10 +96,13 @@ class Edge:
     column: str = ""
     """The column of the output; empty when the edge acts on the whole output."""
 
+    part: str = ""
+    """Which part of the field, where that is a struct: `city.code`; empty when all of it acts."""
+
     @property
-    def order(self) -> tuple[str, DatasetId, str, int, bool]:
+    def order(self) -> tuple[str, DatasetId, str, str, int, bool]:
         """Return the sort key of edges: the same on every run."""
-        return (self.column, self.source, self.field, self.kind.order, self.masking)
+        return (self.column, self.source, self.field, self.part, self.kind.order, self.masking)
 
 
 class Mode(Enum):

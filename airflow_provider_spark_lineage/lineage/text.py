@@ -95,7 +95,8 @@ def _bare(dataset: Dataset, edges: Iterable[Edge], column: str) -> list[str]:
 def _edge(edge: Edge, short: dict[DatasetId, str]) -> tuple[str, str, str]:
     kind = f"{edge.kind.type.lower():<8}  {edge.kind.subtype.lower()}"
     masking = "  masking" if edge.masking else ""
-    return edge.column or "*", f"{short[edge.source]}.{edge.field}", kind + masking
+    field = f"{edge.field}.{edge.part}" if edge.part else edge.field
+    return edge.column or "*", f"{short[edge.source]}.{field}", kind + masking
 
 
 def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:

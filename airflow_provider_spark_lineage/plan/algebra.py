@@ -105,14 +105,18 @@ class Subquery:
     """False where only the number of its rows matters: EXISTS."""
 
 
+Member = tuple[int, str]
+"""Position of a field in a struct, and its name, which is empty where the plan does not say it."""
+
+
 @dataclass(frozen=True)
 class Expression:
     """What an expression depends on: attributes and subqueries, each with how it acts."""
 
     uses: tuple[tuple[int, Transformation], ...] = ()
     subqueries: tuple[Subquery, ...] = ()
-    taken: tuple[tuple[int, tuple[int, ...], Transformation], ...] = ()
-    """Single fields of struct attributes: their positions, from the outside in."""
+    taken: tuple[tuple[int, tuple[Member, ...], Transformation], ...] = ()
+    """Single fields of struct attributes, from the outside in."""
 
     parts: tuple[Expression, ...] = ()
     """Of a struct, or of the structs in an array: each field by itself; empty where that is not known."""

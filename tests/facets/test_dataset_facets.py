@@ -8,7 +8,7 @@ from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
-from airflow_provider_spark_lineage.lineage.model import Dataset, Input, Lineage, Mode, Statistics
+from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Input, Kind, Lineage, Mode, Statistics
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
 
@@ -122,6 +122,41 @@ def test_column_lineage_merges_all_that_was_done_to_one_field(totals):
     ]
     assert fields["password"]["inputFields"][0]["transformations"] == [
         {"type": "DIRECT", "subtype": "TRANSFORMATION", "masking": True}
+    ]
+
+
+def test_part_of_a_struct_is_told_beside_the_column_that_holds_it(totals):
+    """A consumer finds the field among the dataset's columns; the description says which part was taken."""
+    orders = totals.inputs[0].dataset.id
+    edges = (
+        Edge(orders, "address", Kind.IDENTITY, column="lat", part="geo.lat"),
+        Edge(orders, "address", Kind.IDENTITY, column="place"),
+    )
+    fields = written(_with_output(totals, edges=edges))[0]["facets"]["columnLineage"]["fields"]
+    assert [fields[name]["inputFields"] for name in ("lat", "place")] == [
+        [
+            {
+                "namespace": "file",
+                "name": "/in/orders",
+                "field": "address",
+                "transformations": [
+                    {
+                        "type": "DIRECT",
+                        "subtype": "TRANSFORMATION",
+                        "description": "address.geo.lat",
+                        "masking": False,
+                    }
+                ],
+            }
+        ],
+        [
+            {
+                "namespace": "file",
+                "name": "/in/orders",
+                "field": "address",
+                "transformations": [{"type": "DIRECT", "subtype": "IDENTITY", "masking": False}],
+            }
+        ],
     ]
 
 

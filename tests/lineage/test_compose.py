@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -92,6 +93,18 @@ def test_column_is_traced_through_what_the_task_wrote() -> None:
     )
     assert inputs_of(lineage) == ["a"]
     assert edges_of(lineage, "b") == {edge("a.x", "z", Kind.AGGREGATION)}
+
+
+def test_part_of_a_struct_is_traced_through_what_the_task_wrote() -> None:
+    """A part of a column that was copied is that part of the source; of one that was computed, all of it."""
+    copied, computed = edge("in.a", "s"), edge("in.b", "t", Kind.TRANSFORMATION)
+    first = execution(reads("in", "a", "b"), writes("mid", copied, computed))
+    parts = (replace(edge("mid.s", "x"), part="city"), replace(edge("mid.t", "y"), part="city"))
+    second = execution(reads("mid", "s", "t"), writes("out", *parts))
+    assert edges_of(compose([first, second]), "out") == {
+        replace(edge("in.a", "x"), part="city"),
+        edge("in.b", "y", Kind.TRANSFORMATION),
+    }
 
 
 def test_row_influences_of_an_intermediate_reach_what_was_made_of_it() -> None:

@@ -36,8 +36,8 @@ def test_expression_uses(version: str, sql: str, uses: str) -> None:
     evaluation = evaluate(read_plan(STORED[version][sql]))
     ((_, sources),) = evaluation.output
     found = {
-        f"{name} {path.kind.subtype.lower()}{' masking' if path.masking else ''}"
-        for (_, name), path in sources
+        f"{'.'.join((name, *part))} {path.kind.subtype.lower()}{' masking' if path.masking else ''}"
+        for (_, name, part), path in sources
     }
     assert found == {use.strip() for use in uses.split(",") if use.strip()}
     assert not evaluation.rows

@@ -56,7 +56,8 @@ def project(child: Tree, *expressions: Tree) -> Tree:
 def found(tree: Tree) -> tuple[Evaluation, dict[str, set[tuple[str, Kind]]]]:
     evaluation = evaluate(read_plan(tree))
     return evaluation, {
-        made.name: {(name, path.kind) for (_, name), path in sources} for made, sources in evaluation.output
+        made.name: {(name, path.kind) for (_, name, _), path in sources}
+        for made, sources in evaluation.output
     }
 
 
@@ -113,7 +114,7 @@ def test_functions_outside_of_spark_s_package_of_expressions() -> None:
         function = [{"class": f"org.apache.spark.sql.{name}", "num-children": 1}, *column("a", 1)]
         evaluation, edges = found(node("Filter", scan(column("a", 1), column("b", 2)), condition=[function]))
         assert edges["b"] == {("b", Kind.IDENTITY)}
-        assert {(field, path.kind) for (_, field), path in evaluation.rows} == {("a", Kind.FILTER)}
+        assert {(field, path.kind) for (_, field, _), path in evaluation.rows} == {("a", Kind.FILTER)}
         assert not evaluation.holes
 
 
@@ -146,7 +147,7 @@ def test_rows_shared_out_among_bins() -> None:
     assert edges["amount"] == {("amount", Kind.TRANSFORMATION), *span}
     assert edges["name"] == {("name", Kind.IDENTITY)}
     assert edges["bin_start"] == span
-    assert {field for (_, field), _ in evaluation.rows} == {"from", "to"}
+    assert {field for (_, field, _), _ in evaluation.rows} == {"from", "to"}
 
 
 def test_unknown_expression_is_a_transformation_of_its_children() -> None:

@@ -28,7 +28,7 @@ def cases() -> list[tuple[str, str, str, str]]:
 def written(sources: Sources) -> str:
     uses = (
         f"{scan.relation}.{name} {path.kind.subtype.lower()}{' masking' if path.masking else ''}"
-        for (scan, name), path in sources
+        for (scan, name, _), path in sources
     )
     return ", ".join(sorted(set(uses)))
 
@@ -56,8 +56,12 @@ def test_query(rule: str, head: str, sql: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     ("sql", "uses"),
-    # Only plans say which field of a struct is which: their values stand in order.
-    [(sql, uses) for sql, uses in pairs() if not sql.startswith("named_struct") or sql.endswith(")")],
+    # Only plans say which field of a struct is which: they have the types.
+    [
+        (sql, uses)
+        for sql, uses in pairs()
+        if "st.p " not in uses and (not sql.startswith("named_struct") or sql.endswith(")"))
+    ],
 )
 def test_an_expression_means_what_spark_says_of_it(sql: str, uses: str) -> None:
     """The text of an expression, read here, and Spark's plan of it give the same edges."""
@@ -65,7 +69,7 @@ def test_an_expression_means_what_spark_says_of_it(sql: str, uses: str) -> None:
     ((_, sources),) = evaluation.output
     found = {
         f"{name} {path.kind.subtype.lower()}{' masking' if path.masking else ''}"
-        for (_, name), path in sources
+        for (_, name, _), path in sources
     }
     assert found == {use.strip() for use in uses.split(",") if use.strip()}
     assert not evaluation.holes

@@ -12,6 +12,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
     Expression,
     Kind,
+    Member,
     Transformation,
     union,
     united,
@@ -83,7 +84,8 @@ def part_of(tree: Tree, position: int, read: Read) -> Expression | None:
     """Return the field that the class of `TAKING` there takes; None where it is not told from the others."""
     path, attribute = _taken(tree, position)
     if attribute:
-        return Expression(taken=((int(attribute["exprId"]["id"]), path, IDENTITY),))
+        members, _ = _members(attribute.get("dataType"), path)
+        return Expression(taken=((int(attribute["exprId"]["id"]), members, IDENTITY),))
     start = position + len(path)
     struct = tree[start : end_of(tree, start)]
     if not _is_struct(struct):
@@ -130,7 +132,8 @@ def _parts(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
         return _updated(tree, read)
     path, attribute = _taken(tree, 0)
     if attribute:
-        return _of_type(int(attribute["exprId"]["id"]), path, _type(tree))
+        members, kind = _members(attribute.get("dataType"), path)
+        return _of_type(int(attribute["exprId"]["id"]), members, kind)
     if path:
         taken = part_of(tree, 0, read)
         return taken.parts if taken else ()
@@ -177,11 +180,19 @@ def _taken(tree: Tree, position: int) -> tuple[tuple[int, ...], dict[str, Any] |
 def _type(tree: Tree) -> Any:
     """Return the data type of an attribute, or of a field that is taken out of one."""
     path, attribute = _taken(tree, 0)
-    kind = _element(attribute.get("dataType") if attribute else None)
+    return _members(attribute.get("dataType") if attribute else None, path)[1]
+
+
+def _members(kind: Any, path: Sequence[int]) -> tuple[tuple[Member, ...], Any]:
+    """Return the fields at the positions of a path through a type, and the type that it leads to."""
+    members: list[Member] = []
+    kind = _element(kind)
     for index in path:
         fields = _fields(kind)
-        kind = _element(fields[index]["type"]) if index < len(fields) else None
-    return kind
+        known = index < len(fields)
+        members.append((index, str(fields[index]["name"]) if known else ""))
+        kind = _element(fields[index]["type"]) if known else None
+    return tuple(members), kind
 
 
 def _element(kind: Any) -> Any:
@@ -195,12 +206,12 @@ def _fields(kind: Any) -> list[dict[str, Any]]:
     return kind["fields"] if isinstance(kind, dict) and kind.get("type") == "struct" else []
 
 
-def _of_type(attribute: int, path: tuple[int, ...], kind: Any) -> tuple[Expression, ...]:
+def _of_type(attribute: int, path: tuple[Member, ...], kind: Any) -> tuple[Expression, ...]:
     """Return the fields of a struct attribute, with theirs."""
     return tuple(
         Expression(
-            taken=((attribute, (*path, index), IDENTITY),),
-            parts=_of_type(attribute, (*path, index), _element(field["type"])),
+            taken=((attribute, (*path, member), IDENTITY),),
+            parts=_of_type(attribute, (*path, member), _element(field["type"])),
         )
-        for index, field in enumerate(_fields(kind))
+        for member, field in (((index, str(one["name"])), one) for index, one in enumerate(_fields(kind)))
     )
