@@ -18,7 +18,10 @@ def spark(tmp_path_factory):
     active = SparkSession.getActiveSession()
     if active is not None:
         active.stop()
-    spark = start_spark(tmp_path_factory.mktemp("spark"), **{"spark.master": "local-cluster[2,1,512]"})
+    spark = start_spark(
+        tmp_path_factory.mktemp("spark"),
+        **{"spark.master": "local-cluster[2,1,512]", "spark.executor.memory": "512m"},
+    )
     yield spark
     spark.stop()
 
