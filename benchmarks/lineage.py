@@ -1,20 +1,29 @@
-"""Figures of plan to lineage in pure Python: chained `withColumn` over wide rows, no JVM.
+"""Figures of plan to lineage, and of executions to the lineage of a task, in pure Python: no JVM.
 
 Each plan is Spark's JSON of `steps` projections over one scan of `columns` columns, and one write.
 """
 
 from __future__ import annotations
 
+import resource
+from collections.abc import Iterator
 from statistics import median
 from time import perf_counter
 from typing import Any
 
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Field, Input, Lineage, Mode, Output
 from airflow_provider_spark_lineage.pipeline import execution_lineage
+from airflow_provider_spark_lineage.plan.algebra import Kind
 from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
 CATALYST = "org.apache.spark.sql.catalyst"
 EXECUTION = "org.apache.spark.sql.execution.datasources"
 RUNS = 5
+EXECUTIONS = 10_000
+WIDE_SECONDS, COMPOSED_SECONDS, COMPOSED_MB = 2, 5, 500
+"""What the project aims at: for a plan of 5,000 columns, and for the composition of all executions."""
 
 
 def attribute(number: int) -> dict[str, Any]:
@@ -88,7 +97,47 @@ def seconds(columns: int, steps: int) -> float:
     return median(times)
 
 
+def copy(source: str, target: str, mode: Mode) -> Lineage:
+    """An execution that copies a table of ten columns."""
+    fields = tuple(Field(f"c{number}", "bigint") for number in range(10))
+    read, written = (
+        Dataset(Identity(DatasetId("file", place), f"file:{place}"), fields) for place in (source, target)
+    )
+    edges = tuple(Edge(read.id, field.name, Kind.IDENTITY, column=field.name) for field in fields)
+    return Lineage((Input(read),), (Output(written, mode, edges=edges, inputs=(read.id,)),))
+
+
+def appends() -> Iterator[Lineage]:
+    """A loop that appends to one table."""
+    return (copy(f"/in/{number % 100}", "/out", Mode.APPEND) for number in range(EXECUTIONS))
+
+
+def chain() -> Iterator[Lineage]:
+    """Each execution reads what the one before wrote."""
+    return (copy(f"/t/{number}", f"/t/{number + 1}", Mode.OVERWRITE) for number in range(EXECUTIONS))
+
+
+def copies() -> Iterator[Lineage]:
+    """Each execution has an input and an output of its own."""
+    return (copy(f"/in/{number}", f"/out/{number}", Mode.OVERWRITE) for number in range(EXECUTIONS))
+
+
+def compositions() -> None:
+    """Print what it takes to merge many executions."""
+    print(f"Composition of {EXECUTIONS} executions (aim: under {COMPOSED_SECONDS} s and {COMPOSED_MB} MB)")
+    print(f"{'executions':>12} {'seconds':>9} {'Python peak MB':>15} {'outputs':>9}")
+    for kind in (appends, chain, copies):
+        executions = list(kind())
+        began = perf_counter()
+        outputs = len(compose(executions).outputs)
+        took = perf_counter() - began
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"{kind.__name__:>12} {took:>9.2f} {peak:>15.0f} {outputs:>9}")
+
+
 def main() -> None:
+    compositions()
+    print(f"Plan of 5,000 columns to lineage: {seconds(5000, 1):.2f} s (aim: under {WIDE_SECONDS})")
     print("Plan to lineage, pure Python (median of 5)")
     print(f"{'columns':>8} {'withColumn':>10} {'seconds':>9} {'us per column and step':>23}")
     for columns, steps in ((200, 25), (200, 50), (200, 100), (200, 200), (400, 100), (800, 100)):
