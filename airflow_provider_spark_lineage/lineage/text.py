@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Lineage, Mode, Statistics
@@ -43,7 +44,15 @@ def render(lineage: Lineage, column: str = "") -> str:
             state = f" (SQLSTATE {failure.sql_state})" if failure.sql_state else ""
             message = failure.message.strip().splitlines()[:1]
             lines.append(f"failed  {failure.execution}   {failure.error_class}{state}: {''.join(message)}")
-    return "\n".join(lines) + "\n" if lines else ""
+    return "".join(_printable(line) + "\n" for line in lines)
+
+
+def _printable(line: str) -> str:
+    """Escape what a terminal acts on: a name may hold a line break, and must not forge a line."""
+    if line.isprintable():
+        return line
+    letters = (one if one.isprintable() else one.encode("unicode_escape").decode() for one in line)
+    return "".join(letters)
 
 
 def _line(verb: str, identifier: DatasetId, *rest: str) -> str:
@@ -68,15 +77,18 @@ def _short_names(lineage: Lineage) -> dict[DatasetId, str]:
     ids = {one.dataset.id for one in lineage.inputs} | {
         edge.source for output in lineage.outputs for edge in output.edges
     }
-    names = {}
-    for identifier in ids:
-        parts = identifier.name.strip("/").split("/")
-        for count in range(1, len(parts) + 1):
-            short = "/".join(parts[-count:])
-            if sum(("/" + other.name.strip("/")).endswith("/" + short) for other in ids) == 1:
-                break
-        names[identifier] = short
-    return names
+    ends = {identifier: _ends(identifier.name) for identifier in ids}
+    counts = Counter(end for found in ends.values() for end in found)
+    return {
+        identifier: next((end for end in found if counts[end] == 1), found[-1])
+        for identifier, found in ends.items()
+    }
+
+
+def _ends(name: str) -> list[str]:
+    """Return a name's last part, its last two, and so on."""
+    parts = name.strip("/").split("/")
+    return ["/".join(parts[-count:]) for count in range(1, len(parts) + 1)]
 
 
 def _listed(edges: Iterable[Edge]) -> Iterator[Edge]:
