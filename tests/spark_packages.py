@@ -11,6 +11,9 @@ import pytest
 PACKAGES: dict[str, dict[str, str]] = {
     "postgresql": {"": "org.postgresql:postgresql:42.7.14"},
     "h2": {"": "com.h2database:h2:2.5.252"},
+    "sqlite": {"": "org.xerial:sqlite-jdbc:3.50.3.0"},
+    # The connector of 4.1.1 needs a part that Maven does not have of that version.
+    "kafka": {"4.1": "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.0-preview1"},
     "avro": {"4.1": "org.apache.spark:spark-avro_2.13:4.1.1"},
     "delta": {"4.1": "io.delta:delta-spark_4.1_2.13:4.4.0"},
     "iceberg": {"4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"},

@@ -24,8 +24,8 @@ _WHOLE = ("$files", "$options", "$sql")
 _QUERIES = frozenset({"dbtable", "query"})
 """Options whose value may be SQL text."""
 
-_SHAPES = ("[]", "?")
-_GONE = ("does not exist", "TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
+_SHAPES = ("[]", "?", "!")
+_GONE = ("does not exist", "TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "NoSuchFieldException")
 
 
 @cache  # As many as the rows of `sources/` have.
@@ -120,7 +120,7 @@ class Accessors:
         if None in values:
             return None
         try:
-            reached = getattr(current, name)(*values)
+            reached = _field(current, name) if shape == "!" else getattr(current, name)(*values)
         except Exception as error:
             # py4j's words for a member that this Spark version does not have, and Spark's for what was
             # dropped before the bus reported a command on it.
@@ -130,6 +130,13 @@ class Accessors:
         if shape == "?":
             return None if reached.isEmpty() else reached.get()
         return reached
+
+
+def _field(holder: Any, name: str) -> Any:
+    """Return what a private field of a live object holds."""
+    field = holder.getClass().getDeclaredField(name)
+    field.setAccessible(True)
+    return field.get(holder)
 
 
 def _options(options: Any) -> Dict[str, str]:

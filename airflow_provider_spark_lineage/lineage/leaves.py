@@ -244,8 +244,9 @@ def gaps_of(label: str, identities: tuple[Identity, ...]) -> tuple[Gap, ...]:
     """Say what is not known about the names of datasets."""
     if not identities:
         return (Gap(label, "where its data lies was not recorded, so the dataset has no name"),)
+    unknown = "its source is not a known one; it is named {} by what Spark says of it"
     return tuple(
-        Gap(label, f"its source is not a known one; it is named {identity.id.name} by what Spark says of it")
+        Gap(label, identity.note or unknown.format(identity.id.name))
         for identity in identities
-        if not identity.known
+        if identity.note or not identity.known
     )

@@ -13,11 +13,13 @@ from airflow_provider_spark_lineage.sources import (
     files,
     iceberg,
     jdbc,
+    kafka,
     program,
     python,
     rdd,
     tables,
     unknown,
+    warehouses,
 )
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Query, Source, Symlink
 
@@ -28,6 +30,8 @@ SOURCES: Tuple[Source, ...] = (
     files.SOURCE,
     rdd.SOURCE,
     jdbc.SOURCE,
+    kafka.SOURCE,
+    warehouses.SOURCE,
     program.SOURCE,
     python.SOURCE,
     unknown.SOURCE,

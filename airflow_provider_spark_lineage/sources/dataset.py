@@ -73,6 +73,9 @@ class Identity:
     known: bool = True
     """False when no source knows the relation and the name is the best that could be had."""
 
+    note: str = ""
+    """What is not known of the name though its source is; the lineage says it in a gap."""
+
     type: str = ""
     """`VIEW` for what has no rows of its own."""
 
@@ -92,12 +95,12 @@ class Probe:
     `accessors` maps a fact's name to a dotted path of methods, starting at the plan node or at the
     session (`$session`). A step may take arguments, paths themselves or quoted texts:
     `lookup(table.identifier)`, `get('name')`.
-    A step that ends in `?` is a Scala Option and may be empty; a path that ends in `[]` is a Scala
-    collection and becomes a list of strings. `$files(path)` is the files behind an RDD. `$options(path)`
-    is a map's entries that a source wants (`Source.options`), by their names in lower case. `$sql(path)`
-    is SQL text without its literal values. `$conf(a.{path}.b)` is a setting of the session whose name holds
-    what a path leads to. Everything else becomes a string, or a number or boolean if it
-    is one. A member that a Spark version does not have leaves the fact out.
+    A step that ends in `?` is a Scala Option and may be empty, one that ends in `!` a private field; a
+    path that ends in `[]` is a Scala collection and becomes a list of strings. `$files(path)` is the files
+    behind an RDD. `$options(path)` is a map's entries that a source wants (`Source.options`), by their
+    names in lower case. `$sql(path)` is SQL text without its literal values. `$conf(a.{path}.b)` is a
+    setting of the session whose name holds what a path leads to. Everything else becomes a string, or a
+    number or boolean if it is one. A member that a Spark version does not have leaves the fact out.
     """
 
     node: str

@@ -145,7 +145,7 @@ _DATABASE_NAMES = ("databasename", "database", "db", "projectid")
 _SCHEMA_NAMES = ("currentschema", "schema", "schemaname", "defaultdataset")
 _HOST_NAMES = ("servername", "portnumber", "instancename", "dbs_port", "region", "awsregion")
 
-OPTIONS = frozenset(("url", "dbtable", *_DATABASE_NAMES, *_SCHEMA_NAMES, *_HOST_NAMES))
+OPTIONS = frozenset(("url", "dbtable", "query", *_DATABASE_NAMES, *_SCHEMA_NAMES, *_HOST_NAMES))
 
 
 @dataclass(frozen=True)
@@ -348,7 +348,10 @@ def _place(facts: Facts) -> Optional[Place]:
 
 
 def _text(facts: Facts) -> str:
-    return str(facts.get("dbtable") or (facts.get("options") or {}).get("dbtable") or "")
+    """Return what stands in FROM: a table, or a query in parentheses."""
+    options = facts.get("options") or {}
+    asked = f"({options['query']})" if options.get("query") else ""
+    return str(facts.get("dbtable") or options.get("dbtable") or asked)
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from typing import Tuple
 
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
 
 PROBES = (
-    Probe(node="LogicalRelation", relation="*", accessors={"relation_class": "relation.getClass.getName"}),
+    Probe(
+        node="LogicalRelation",
+        relation="*",
+        accessors={
+            "relation_class": "relation.getClass.getName",
+            "options": "$options(catalogTable?.storage.properties)",
+        },
+    ),
     Probe(
         node="DataSourceV2Relation",
         accessors={
             "v2_table": "table.name",
             "v2_catalog": "catalog?.name",
             "provider": "table.getClass.getName",
+            "options": "$options(options)",
         },
     ),
     *(
@@ -24,6 +33,7 @@ PROBES = (
                 "v2_table": "table.table.name",
                 "v2_catalog": "table.catalog?.name",
                 "provider": "table.table.getClass.getName",
+                "options": "$options(table.options)",
                 "schema": "query.schema.json",
                 "mode": "getClass.getSimpleName",
             },
@@ -100,6 +110,7 @@ PROBES = (
         target=True,
         accessors={
             "relation_class": "dataSource.getClass.getName",
+            "options": "$options(options)",
             "mode": "mode",
             "schema": "query.schema.json",
         },
@@ -107,11 +118,16 @@ PROBES = (
 )
 
 
+_INSIDE = ("database", "keyspace", "schema", "dbtable", "table", "collection", "topic", "index")
+"""Options that name something in a system, from the whole to its parts."""
+
+_NAMES = ("path", "url")
+
 _NOWHERE = (".NoopTable", ".ConsoleTable", ".MemorySink", ".ForeachWriterTable")
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Name a relation by its class, or by the name that its own table class gives it.
+    """Name a relation by its catalog, by what its options say, by its own words, or by its class.
 
     The lineage says in a gap that such a name was not made by a known source.
     """
@@ -119,8 +135,17 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     if not provider:
         return ()
     namespace = str(facts.get("v2_catalog") or provider.rsplit(".", 1)[-1].rstrip("$"))
-    name = str(facts.get("v2_table") or provider)
+    options = facts.get("options") or {}
+    told = ".".join(options[name] for name in _INSIDE if options.get(name))
+    said = next((options[name] for name in _NAMES if options.get(name)), "")
+    own = str(facts.get("v2_table") or "")
+    name = (own if facts.get("v2_catalog") else "") or told or _place(said) or own or provider
     return (Identity(id=DatasetId(namespace, name), uri=f"{namespace}:{name}", known=False),)
+
+
+def _place(location: str) -> str:
+    """Return a path or URL without who asks for it, and how."""
+    return re.sub(r"//[^/@]*@", "//", location).partition("?")[0]
 
 
 def keeps_nothing(facts: Facts) -> bool:
@@ -129,4 +154,4 @@ def keeps_nothing(facts: Facts) -> bool:
     return provider.startswith("org.apache.spark.sql.") and provider.endswith(_NOWHERE)
 
 
-SOURCE = Source(name="unknown", probes=PROBES, identify=identify)
+SOURCE = Source(name="unknown", probes=PROBES, identify=identify, options=frozenset((*_INSIDE, *_NAMES)))

@@ -79,6 +79,18 @@ def _order(node: Any) -> Parts:
         yield part, _VALUE if node.this is None else _SORT
 
 
+def _window(node: Any) -> Parts:
+    """The function is the value; the window, also one that the query names, decides over what."""
+    from sqlglot import exp
+
+    yield from _named(_WINDOW, this=SAME)(node)
+    select = node.find_ancestor(exp.Select)
+    name = node.args.get("alias")
+    for named in select.args.get("windows") or () if select is not None and name is not None else ():
+        if named.name.lower() == name.name.lower():
+            yield from _all(_WINDOW)(named)
+
+
 def _decode(node: Any) -> Parts:
     """A value, then what it is compared with and what it gives by turns, and what it gives otherwise."""
     tested, *rest = node.expressions
@@ -113,7 +125,7 @@ EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     **dict.fromkeys(("count_min_sketch", "hll_sketch_agg", "theta_sketch_agg"), _all(_COUNTED)),
     **dict.fromkeys(("ArgMax", "ArgMin"), _named(_TESTED, this=_AGGREGATED)),
     # Windows: the function's argument is its value, the specification only decides over what.
-    "Window": _named(_WINDOW, this=SAME),
+    "Window": _window,
     **dict.fromkeys(("Lag", "Lead", "NthValue"), _all(_VALUE)),
     **dict.fromkeys(("IgnoreNulls", "RespectNulls"), _all(SAME)),
     # Cannot be read back.

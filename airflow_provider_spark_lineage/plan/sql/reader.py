@@ -34,6 +34,9 @@ _LABEL = "SQL"
 _MAX_NODES = 20_000
 """A definition is read anew wherever a query names it."""
 
+_WITH_WHOLE_ROWS = frozenset({"bigquery", "duckdb", "postgres"})
+"""Dialects in which the name of a table may stand for its whole row."""
+
 Influences = tuple[tuple[Kind, Expression], ...]
 
 
@@ -110,6 +113,9 @@ class _Table:
 
     more: Callable[[str], Attribute | None] | None = None
     """Gives a column that is not listed; None where all are."""
+
+    made: bool = False
+    """A function gives its rows: its name also stands for their only column."""
 
     def column(self, name: str) -> Attribute | None:
         """Return a column; a table that is open has every one that it is asked for."""
@@ -509,7 +515,7 @@ class _QueryReader:
 
         names = [one.name for one in alias.columns] if alias is not None else []
         listed = {name.lower(): more(name) for name in names}
-        scope.tables.append(_Table(item.alias.lower(), listed, None if names else more))
+        scope.tables.append(_Table(item.alias.lower(), listed, None if names else more, made=True))
         made = self._add(
             lambda: Derive(
                 (left,),
@@ -542,14 +548,20 @@ class _QueryReader:
             if table is not None:
                 one = table.column(name)
                 return ((one.id, IDENTITY),) if one is not None else self._missing(column, scope)
-            # What is no table is a column with fields in it.
+            # What is no table is a column with fields in it, perhaps behind its table.
             name = self._dialect.stored(column.args["table"])
+        nested = Transformation(Kind.TRANSFORMATION) if column.table else IDENTITY
         for around in scopes:
+            alike = [one for one in around.tables if one.name == (column.db or name).lower()]
+            if alike and (column.db or alike[0].made):
+                one = alike[0].column(name)
+                return ((one.id, nested),) if one is not None else self._missing(column, scope)
+            if alike and self._dialect.name in _WITH_WHOLE_ROWS:
+                break
             ids = around.merged.get(name.lower(), ())
             found = self._unqualified(name, around.tables)
             if ids or found is not None:
-                step = Transformation(Kind.TRANSFORMATION) if column.table else IDENTITY
-                return tuple((one, step) for one in ids or (found.id if found else 0,))
+                return tuple((one, nested) for one in ids or (found.id if found else 0,))
             if sum(table.more is not None for table in around.tables) > 1:
                 break
         return self._missing(column, scope)

@@ -1,0 +1,103 @@
+"""Kafka topics, in batches and in streams: a topic is a dataset, its first broker the namespace."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Mapping, Tuple
+
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
+
+_SERVERS = "kafka.bootstrap.servers"
+_READ = ("subscribe", "assign", "subscribepattern")
+
+OPTIONS = frozenset((_SERVERS, *_READ, "topic"))
+
+_TABLE = "KafkaSourceProvider$KafkaTable"
+
+PROBES = (
+    # The relation keeps its options to itself.
+    Probe(
+        node="LogicalRelation",
+        relation="KafkaRelation",
+        accessors={"options": "$options(relation.sourceOptions!)"},
+    ),
+    *(
+        Probe(
+            node=node, of=f"{relation}table", relation=_TABLE, accessors={"options": f"$options({options})"}
+        )
+        for node, relation, options in (
+            ("DataSourceV2Relation", "", "options"),
+            ("StreamingDataSourceV2Relation", "", "extraOptions"),
+            ("StreamingDataSourceV2ScanRelation", "relation.", "relation.extraOptions"),
+        )
+    ),
+    Probe(
+        node="SaveIntoDataSourceCommand",
+        target=True,
+        of="dataSource",
+        relation="KafkaSourceProvider",
+        accessors={
+            "options": "$options(options)",
+            "mode": "mode",
+            "schema": "query.schema.json",
+            "writes": "getClass.getSimpleName",
+        },
+    ),
+    Probe(
+        node="WriteToMicroBatchDataSource",
+        target=True,
+        of="table",
+        relation=_TABLE,
+        accessors={
+            "options": "$options(writeOptions)",
+            "mode": "outputMode",
+            "schema": "query.schema.json",
+            "writes": "getClass.getSimpleName",
+        },
+    ),
+)
+
+
+def identify(facts: Facts) -> Tuple[Identity, ...]:
+    """Name the topics that are read, or the one that is written.
+
+    A pattern stands for the topics that it matches, which nobody is told. Rows that name their topic
+    themselves may go to any.
+    """
+    options = facts.get("options") or {}
+    servers = str(options.get(_SERVERS) or "")
+    if not servers:
+        return ()
+    namespace = "kafka://" + _first_broker(servers)
+
+    def topic(name: str, note: str = "") -> Identity:
+        return Identity(id=DatasetId(namespace, name), uri=namespace, note=note)
+
+    if facts.get("writes"):
+        written = str(options.get("topic") or "")
+        note = "" if written else "its rows name their topics themselves, in the column `topic`"
+        return (topic(written or "*", note),)
+    pattern = str(options.get("subscribepattern") or "")
+    if pattern:
+        return (topic(pattern, f"which topics the pattern `{pattern}` matched is not recorded"),)
+    return tuple(topic(name) for name in _topics(options))
+
+
+def _topics(options: Mapping[str, str]) -> Tuple[str, ...]:
+    if options.get("assign"):
+        try:
+            return tuple(sorted(map(str, json.loads(options["assign"]))))
+        except (ValueError, TypeError):
+            return ()
+    names = (name.strip() for name in str(options.get("subscribe") or "").split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _first_broker(servers: str) -> str:
+    """Return host and port of the first of a list of brokers, each perhaps behind its protocol."""
+    first = re.sub(r"^\s*\w+://", "", servers.split(",", maxsplit=1)[0].strip()).lower()
+    return first if re.search(r":\d+$", first) else f"{first}:9092"
+
+
+SOURCE = Source(name="kafka", probes=PROBES, identify=identify, options=OPTIONS)

@@ -1,0 +1,209 @@
+"""Databases with a connector of their own for Spark: named by what its relation or its options say.
+
+Their classes are known from their sources; each row needs few facts, because connectors change.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Callable, Dict, Mapping, Optional, Tuple
+from urllib.parse import urlsplit
+
+from airflow_provider_spark_lineage.sources import jdbc
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Query, Source
+
+_COSMOS = ("spark.cosmos.accountendpoint", "spark.cosmos.database", "spark.cosmos.container")
+_MONGO_URIS = (
+    *("connection.uri", "spark.mongodb.connection.uri", "uri"),
+    *("spark.mongodb.read.connection.uri", "spark.mongodb.write.connection.uri"),
+    *("spark.mongodb.input.uri", "spark.mongodb.output.uri"),
+)
+
+OPTIONS = frozenset(
+    (
+        *("sfurl", "sfdatabase", "sfschema", "dbtable", "query"),
+        *("dataset", "project", "parentproject", "table", "path"),
+        *_COSMOS,
+        *_MONGO_URIS,
+        *("database", "collection"),
+        *("keyspace", "spark.cassandra.connection.host", "spark.cassandra.connection.port"),
+        *("es.nodes", "es.port", "es.resource", "es.resource.read", "es.resource.write", "resource"),
+    )
+)
+
+_CASSANDRA = "$session.sparkContext.conf.get('spark.cassandra.connection.{}', '{}')"
+
+PROBES = (
+    *(
+        Probe(node="LogicalRelation", relation=relation, accessors={"options": f"$options({options})"})
+        for relation, options in (
+            ("RedshiftRelation", "relation.params.parameters"),
+            ("SnowflakeRelation", "relation.params.parameters"),
+            ("ElasticsearchRelation", "relation.parameters"),
+        )
+    ),
+    *(
+        Probe(
+            node="LogicalRelation",
+            relation=relation,
+            accessors={"bigquery_table": "relation.getTableName"},
+        )
+        for relation in ("DirectBigQueryRelation", "BigQueryRelation")
+    ),
+    Probe(
+        node="LogicalRelation",
+        relation="CassandraSourceRelation",
+        accessors={
+            "keyspace": "relation.tableRef.keyspace",
+            "cassandra_table": "relation.tableRef.table",
+            "host": _CASSANDRA.format("host", "localhost"),
+            "port": _CASSANDRA.format("port", "9042"),
+        },
+    ),
+    *(
+        Probe(
+            node=node,
+            target=target,
+            of=table,
+            relation="CassandraTable",
+            accessors={
+                "keyspace": f"{table}.metadata.getKeyspace.asInternal",
+                "cassandra_table": f"{table}.metadata.getName.asInternal",
+                "host": _CASSANDRA.format("host", "localhost"),
+                "port": _CASSANDRA.format("port", "9042"),
+                **({"schema": "query.schema.json", "mode": "getClass.getSimpleName"} if target else {}),
+            },
+        )
+        for node, table, target in (
+            ("DataSourceV2Relation", "table", False),
+            ("AppendData", "table.table", True),
+            ("OverwriteByExpression", "table.table", True),
+        )
+    ),
+)
+
+_COSMOS_TABLE = "com.azure.cosmos.spark.items."
+
+
+def _snowflake(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
+    place = _account(options)
+    text = options.get("dbtable", "")
+    if place is None:
+        return ()
+    return (place.table(text) if text and not text.lstrip().startswith("(") else place.identity,)
+
+
+def _account(options: Mapping[str, str]) -> Optional[jdbc.Place]:
+    if not options.get("sfurl"):
+        return None
+    return jdbc.snowflake(options["sfurl"], options.get("sfdatabase", ""), options.get("sfschema", ""))
+
+
+def _bigquery(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
+    """`project.dataset.table`; older connectors write a colon after the project."""
+    text = str(facts.get("bigquery_table") or "")
+    if not text and "bigquery" in str(facts.get("relation_class") or facts.get("provider") or "").lower():
+        text = options.get("table") or options.get("path") or ""
+    parts = text.strip("`").replace(":", ".").split(".")
+    if not parts[-1]:
+        return ()
+    outer = [options.get("project") or options.get("parentproject") or "", options.get("dataset") or ""]
+    name = ".".join(part for part in (*outer[: max(0, 3 - len(parts))], *parts) if part)
+    return (Identity(id=DatasetId("bigquery", name), uri="bigquery"),)
+
+
+def _cosmos(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
+    """The account's host and the database are the namespace, a container is a collection in it."""
+    endpoint, database, container = (options.get(name, "") for name in _COSMOS)
+    host = urlsplit(endpoint).hostname or ""
+    table = str(facts.get("v2_table") or "")
+    if not host and table.startswith(_COSMOS_TABLE):
+        account, _, rest = table[len(_COSMOS_TABLE) :].partition(".")
+        database, _, container = rest.partition(".")
+        host = f"{account}.documents.azure.com"
+    if not (host and database and container):
+        return ()
+    namespace = f"azurecosmos://{host}/dbs/{database}"
+    return (Identity(id=DatasetId(namespace, f"colls/{container}"), uri=namespace),)
+
+
+def _mongo(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
+    """`mongodb://host:27017`, and the collection in its database; a URI may name both as well."""
+    uri = next((options[name] for name in _MONGO_URIS if options.get(name, "").startswith("mongodb")), "")
+    found = re.match(r"mongodb(?:\+srv)?://(?:[^@/]*@)?(?P<hosts>[^/?]+)(?:/(?P<path>[^?]*))?", uri)
+    if found is None:
+        return ()
+    named = (found["path"] or "").partition(".")
+    database = options.get("database") or named[0]
+    collection = options.get("collection") or named[2]
+    if not (database and collection):
+        return ()
+    host = found["hosts"].split(",")[0].lower()
+    namespace = f"mongodb://{host}" if ":" in host or "+srv" in uri else f"mongodb://{host}:27017"
+    return (Identity(id=DatasetId(namespace, f"{database}.{collection}"), uri=namespace),)
+
+
+def _cassandra(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
+    keyspace = facts.get("keyspace") or options.get("keyspace")
+    table = facts.get("cassandra_table") or (options.get("table") if options.get("keyspace") else "")
+    if not (keyspace and table):
+        return ()
+    host = str(facts.get("host") or options.get("spark.cassandra.connection.host") or "localhost")
+    port = str(facts.get("port") or options.get("spark.cassandra.connection.port") or "9042")
+    first = host.split(",", maxsplit=1)[0].strip().lower()
+    namespace = f"cassandra://{first}" if ":" in first else f"cassandra://{first}:{port}"
+    return (Identity(id=DatasetId(namespace, f"{keyspace}.{table}"), uri=namespace),)
+
+
+def _elasticsearch(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
+    names = ("es.resource.read", "es.resource.write", "es.resource", "resource")
+    resource = next((options[name] for name in names if options.get(name)), "")
+    if not resource and "elasticsearch" in str(facts.get("relation_class") or "").lower():
+        resource = options.get("path", "")
+    if not resource:
+        return ()
+    first = re.sub(r"^\w+://(?:[^@/]*@)?", "", (options.get("es.nodes") or "localhost").split(",")[0].strip())
+    host = first.rstrip("/").lower()
+    namespace = (
+        f"elasticsearch://{host}"
+        if ":" in host
+        else f"elasticsearch://{host}:{options.get('es.port') or '9200'}"
+    )
+    # An index may be given with a type of documents behind it.
+    return (Identity(id=DatasetId(namespace, resource.split("/")[0]), uri=namespace),)
+
+
+_ROWS: Tuple[Callable[[Facts, Mapping[str, str]], Tuple[Identity, ...]], ...] = (
+    _snowflake,
+    _bigquery,
+    _cosmos,
+    _mongo,
+    _cassandra,
+    _elasticsearch,
+)
+
+
+def _options(facts: Facts) -> Dict[str, str]:
+    return {str(name).lower(): str(value) for name, value in (facts.get("options") or {}).items()}
+
+
+def identify(facts: Facts) -> Tuple[Identity, ...]:
+    """Name the table, index or container by the first connector whose facts these are."""
+    options = _options(facts)
+    return next((found for row in _ROWS if (found := row(facts, options))), ())
+
+
+def query(facts: Facts) -> Optional[Query]:
+    """Return the query that Snowflake ran in the place of a table."""
+    options = _options(facts)
+    place = _account(options)
+    text = options.get("query") or options.get("dbtable", "")
+    inner = text.strip()
+    if place is None or not (options.get("query") or inner.startswith("(")):
+        return None
+    if inner.startswith("(") and ")" in inner:
+        inner = inner[1 : inner.rindex(")")]
+    return Query(inner, place.kind.dialect, place.kind.fold, place.table, place.identity)
+
+
+SOURCE = Source(name="warehouses", probes=PROBES, identify=identify, options=OPTIONS, query=query)

@@ -1,0 +1,31 @@
+"""Fetches programs and their libraries from Maven by the Ivy in Spark's own jars, without a Spark session."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+
+def java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home, "bin", "java")) if home else "java"
+
+
+def classpath(coordinate: str, scratch: Path) -> list[Path]:
+    """Return the jars of a Maven coordinate and of all that it needs; those fetched once are kept by Ivy."""
+    import pyspark
+
+    (ivy,) = Path(pyspark.__file__).parent.glob("jars/ivy-*.jar")
+    found = scratch / "classpath"
+    asked = ["-dependency", *coordinate.split(":"), "-confs", "default", "-types", "jar"]
+    run = subprocess.run(
+        [java(), "-jar", str(ivy), *asked, "-cachepath", str(found)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    jars = [Path(one) for one in found.read_text().strip().split(os.pathsep)] if found.exists() else []
+    fetched = bool(jars) and not run.returncode
+    assert fetched, f"{coordinate} could not be fetched:\n{run.stdout[-2000:]}{run.stderr}"
+    return jars

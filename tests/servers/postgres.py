@@ -1,0 +1,60 @@
+"""A real PostgreSQL, from the binaries that the zonky project puts into jars."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from servers.jars import classpath
+from servers.process import free_port, running
+
+_BINARIES = "io.zonky.test.postgres:embedded-postgres-binaries-{}:18.6.0"
+_MACHINES = {"x86_64": "linux-amd64", "aarch64": "linux-arm64v8"}
+_NOBODY = 65534
+
+
+@contextlib.contextmanager
+def postgres() -> Iterator[str]:
+    """Yield the JDBC URL of an empty database, without credentials: who connects to it is trusted."""
+    machine = _MACHINES.get(platform.machine()) if platform.system() == "Linux" else None
+    if machine is None:
+        pytest.skip("there are no binaries of PostgreSQL for this machine")
+    folder = Path(tempfile.mkdtemp(prefix="postgres-"))
+    try:
+        (jar,) = classpath(_BINARIES.format(machine), folder)
+        with zipfile.ZipFile(jar) as archive:
+            (packed,) = (name for name in archive.namelist() if name.endswith(".txz"))
+            with tarfile.open(fileobj=io.BytesIO(archive.read(packed))) as files:
+                files.extractall(folder, filter="data")
+        data = folder / "data"
+        data.mkdir()
+        owner: dict[str, object] = {"cwd": "/"}
+        # PostgreSQL refuses to run as root, and nobody can look into a folder of root's.
+        if os.getuid() == 0:
+            owner |= {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
+            folder.chmod(0o755)
+            os.chown(data, _NOBODY, _NOBODY)
+        options = ["--auth=trust", "--username=tests", "--encoding=UTF8", "--no-locale", "--no-sync"]
+        initdb = [str(folder / "bin" / "initdb"), f"--pgdata={data}", *options]
+        made = subprocess.run(initdb, capture_output=True, text=True, check=False, **owner)  # type: ignore[call-overload]
+        assert not made.returncode, made.stderr
+        port = free_port()
+        start = ["-D", str(data), "-h", "127.0.0.1", "-p", str(port), "-k", "", "-F"]
+        server = [str(folder / "bin" / "postgres"), *start]
+        # SIGINT: clients that are still there are sent away.
+        with running(server, "ready to accept connections", signal.SIGINT, env={"LC_ALL": "C"}, **owner):
+            yield f"jdbc:postgresql://127.0.0.1:{port}/postgres?user=tests"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,63 @@
+"""Runs one server as a child process, from when it is ready until the end of a block."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import signal
+import socket
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Iterator
+
+_SECONDS = 120
+"""A machine that is busy with other tests takes its time."""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def running(
+    command: list[str], ready: str, stop: signal.Signals = signal.SIGTERM, **options: object
+) -> Iterator[subprocess.Popen[str]]:
+    """Start a server, wait for the line that says it is ready, and end it after the block."""
+    # Ctrl-C goes to the tests, which then end the server: it must not go before them.
+    server = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        **options,  # type: ignore[call-overload]
+    )
+    last: deque[str] = deque(maxlen=50)
+    is_ready = threading.Event()
+
+    def read() -> None:
+        for line in server.stdout:
+            last.append(line)
+            if re.search(ready, line):
+                is_ready.set()
+        is_ready.set()
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        is_up = is_ready.wait(_SECONDS) and server.poll() is None
+        assert is_up, f"{command[0]} did not start:\n{''.join(last)}"
+        yield server
+    finally:
+        server.send_signal(stop)
+        try:
+            server.wait(_SECONDS)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+        reader.join()
+        server.stdout.close()

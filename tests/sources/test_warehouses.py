@@ -1,0 +1,123 @@
+"""Databases with connectors of their own, named on the facts that their classes give."""
+
+from __future__ import annotations
+
+import pytest
+from openlineage.client.naming.dataset import (
+    AzureCosmosDB,
+    BigQuery,
+    Cassandra,
+    DatasetNaming,
+    Redshift,
+    Snowflake,
+)
+
+from airflow_provider_spark_lineage.sources import identify, query_behind
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts
+
+SNOWFLAKE = {"sfurl": "https://org-acc.snowflakecomputing.com", "sfdatabase": "db", "sfschema": "sch"}
+COSMOS = {
+    "spark.cosmos.accountendpoint": "https://acc.documents.azure.com:443/",
+    "spark.cosmos.database": "shop",
+    "spark.cosmos.container": "orders",
+}
+REDSHIFT = "jdbc:redshift://c.abc123.eu-west-1.redshift.amazonaws.com/db?user=me&password=***"
+ES = {"es.nodes": "https://me:pw@Search:9201,other", "es.resource": "orders/doc"}
+MONGO = "mongodb://me:pw@h:27018/shop.orders?x=y"
+BIGQUERY = "com.google.cloud.spark.bigquery.BigQueryRelationProvider"
+
+
+def named(naming: DatasetNaming) -> DatasetId:
+    return DatasetId(naming.get_namespace(), naming.get_name())
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        (
+            {"options": {**SNOWFLAKE, "dbtable": "orders"}},
+            named(Snowflake("org", "acc", "DB", "SCH", "ORDERS")),
+        ),
+        (
+            {"options": {**SNOWFLAKE, "dbtable": 'other."Orders"'}},
+            named(Snowflake("org", "acc", "DB", "OTHER", "Orders")),
+        ),
+        ({"bigquery_table": "p.ds.t"}, named(BigQuery("p", "ds", "t"))),
+        ({"bigquery_table": "p:ds.t"}, named(BigQuery("p", "ds", "t"))),
+        (
+            {"relation_class": BIGQUERY, "options": {"path": "ds.t", "parentproject": "p"}},
+            named(BigQuery("p", "ds", "t")),
+        ),
+        (
+            {"relation_class": BIGQUERY, "options": {"table": "t", "dataset": "ds", "project": "p"}},
+            named(BigQuery("p", "ds", "t")),
+        ),
+        (
+            {"options": {"url": REDSHIFT, "dbtable": "s.t"}, "relation_class": "x.DefaultSource"},
+            named(Redshift("c", "eu-west-1", "5439", "db", "s", "t")),
+        ),
+        ({"options": COSMOS}, named(AzureCosmosDB("acc.documents.azure.com", "shop", "orders"))),
+        (
+            {"v2_table": "com.azure.cosmos.spark.items.acc.shop.orders", "provider": "x.ItemsTable"},
+            named(AzureCosmosDB("acc.documents.azure.com", "shop", "orders")),
+        ),
+        (
+            {"keyspace": "shop", "cassandra_table": "orders", "host": "one,two", "port": "9042"},
+            named(Cassandra("one", "9042", "shop", "orders")),
+        ),
+        (
+            {"options": {"keyspace": "shop", "table": "orders"}, "relation_class": "x.DefaultSource"},
+            named(Cassandra("localhost", "9042", "shop", "orders")),
+        ),
+        ({"options": {"connection.uri": MONGO}}, DatasetId("mongodb://h:27018", "shop.orders")),
+        (
+            {"options": {"connection.uri": "mongodb://h", "database": "d", "collection": "c"}},
+            DatasetId("mongodb://h:27017", "d.c"),
+        ),
+        ({"options": ES}, DatasetId("elasticsearch://search:9201", "orders")),
+        ({"options": {"es.resource": "logs"}}, DatasetId("elasticsearch://localhost:9200", "logs")),
+    ],
+)
+def test_table_of_a_connector(facts: Facts, expected: DatasetId) -> None:
+    """A connector's table has the name that any other way to it gives."""
+    (identity,) = identify(facts)
+    assert identity.id == expected
+    assert identity.known
+    assert "pw" not in f"{identity.id} {identity.uri}"
+    assert "me:" not in f"{identity.id} {identity.uri}".replace("name:", "")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {**SNOWFLAKE, "query": "select a from t"},
+        {**SNOWFLAKE, "dbtable": "(select a from t)"},
+        {"url": REDSHIFT, "query": "select a from t"},
+    ],
+)
+def test_a_query_is_read(options: dict[str, str]) -> None:
+    """What a warehouse ran instead of a table is SQL in its own dialect."""
+    found = query_behind({"options": options})
+    assert found is not None
+    assert found.text == "select a from t"
+    assert found.identify("t").id.name.lower().endswith(".t")
+
+
+@pytest.mark.parametrize(
+    ("facts", "name"),
+    [
+        ({"relation_class": "com.acme.Relation", "options": {"database": "d", "table": "t"}}, "d.t"),
+        ({"relation_class": "com.acme.Relation", "options": {"path": "/x/y"}}, "/x/y"),
+        ({"relation_class": "com.acme.Relation", "options": {"url": "http://me:pw@h/x?key=1"}}, "http://h/x"),
+        ({"relation_class": "com.acme.Relation"}, "com.acme.Relation"),
+        (
+            {"provider": "com.acme.Table", "v2_table": "d.t", "v2_catalog": "c", "options": {"path": "/x"}},
+            "d.t",
+        ),
+    ],
+)
+def test_an_unknown_source_is_named_by_what_it_says(facts: Facts, name: str) -> None:
+    """The best name that there is, and the lineage says that no source knows it."""
+    (identity,) = identify(facts)
+    assert (identity.id.name, identity.known) == (name, False)
+    assert "pw" not in f"{identity.id} {identity.uri}"
