@@ -18,7 +18,7 @@ def classpath(coordinate: str, scratch: Path) -> list[Path]:
 
     (ivy,) = Path(pyspark.__file__).parent.glob("jars/ivy-*.jar")
     found = scratch / "classpath"
-    asked = ["-dependency", *coordinate.split(":"), "-confs", "default", "-types", "jar"]
+    asked = ["-dependency", *coordinate.split(":"), "-confs", "default", "-types", "jar", "bundle"]
     run = subprocess.run(
         [java(), "-jar", str(ivy), *asked, "-cachepath", str(found)],
         capture_output=True,
