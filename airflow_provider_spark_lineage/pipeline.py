@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,14 +63,19 @@ def failure_of(record: Record) -> Failure | None:
     )
 
 
+_MAX_WAITING = 20
+"""How many executions that touch nothing are kept in memory before the next one that does."""
+
+
 def executions(records: Iterable[Record]) -> Iterator[Execution]:
     """Yield one execution for each user action.
 
     A command and the write that it ran inside are one; what Spark does for itself is none, and neither is
     a query that was only handed on as an RDD.
     """
-    held: tuple[Record, ExecutionLineage] | None = None
-    number = 1
+    numbers = count(1)
+    # What a command may turn out to have run inside, and after it what touched no dataset.
+    waiting: list[tuple[Record, ExecutionLineage]] = []
     kept: dict[str, dict[Key, Kept]] = {}
     parts: list[Record] = []
     for found_record in records:
@@ -78,25 +84,27 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
         if found_record.name in PARTS:
             parts.append(found_record)
             continue
-        if held is not None and _reads_source_of(held[0], found_record):
-            parts.append(held[0])
-            held = None
+        if waiting and _reads_source_of(waiting[0][0], found_record):
+            parts.append(waiting.pop(0)[0])
         record, parts = _with_parts(found_record, parts)
         of_application = kept.setdefault(record.application_id, {})
         found = execution_lineage(record, of_application)
         of_application.update(found.kept)
         if record.rdd_id is not None:
             continue
-        if held is not None:
-            if found.wraps and absorbs(found, held[1]):
-                started = min(held[0].started_at, record.started_at)
-                held = replace(record, started_at=started), absorbed(found, held[1])
-                continue
-            yield _execution(number, *held)
-            number += 1
-        held = record, found
-    if held is not None:
-        yield _execution(number, *held)
+        touches = found.lineage or found.lineage.failures or found.wraps
+        if waiting and len(waiting) < _MAX_WAITING and not touches:
+            waiting.append((record, found))
+            continue
+        if waiting and found.wraps and absorbs(found, waiting[0][1]):
+            (inner, inside), *waiting = waiting
+            record = replace(record, started_at=min(inner.started_at, record.started_at))
+            found = absorbed(found, inside)
+        for ended in waiting:
+            yield _execution(next(numbers), *ended)
+        waiting = [(record, found)]
+    for ended in waiting:
+        yield _execution(next(numbers), *ended)
 
 
 def _is_internal(record: Record) -> bool:

@@ -6,6 +6,10 @@
 Run it once by each Spark version: it writes `record-<major>.<minor>.json.gz`, all records of a job, one
 JSON object a line. What differs between two machines or two runs (folders, times, the application's id)
 is replaced, so that a file changes only where Spark or capture did. Run `tools/golden_lineage.py` next.
+
+A job that needs more than Spark says so in constants of its module, and runs in a process of its own kind:
+`NEEDS` names rows of `tests/spark_packages.py`, `CONF` holds settings, where `{root}` is the case's folder.
+A case whose jars do not exist for the running Spark is left out.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from dataclasses import replace
@@ -24,6 +29,10 @@ from types import ModuleType
 from typing import Any
 
 from pyspark.sql import SparkSession
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from spark_packages import coordinate, settings
 
 from airflow_provider_spark_lineage.capture.sessions import Capture
 from airflow_provider_spark_lineage.record import Record
@@ -110,6 +119,8 @@ def normalised(number: int, record: Record, root: Path) -> str:
     text = re.sub(r'"jvmId":"[0-9a-f-]+"', '"jvmId":"0"', text)
     text = re.sub(r"@[0-9a-f]{6,8}\b", "@0", text)
     text = re.sub(r"SPARK_GEN_SUBQ_\d+", "SPARK_GEN_SUBQ_0", text)
+    # An Iceberg snapshot is a random number.
+    text = re.sub(r'("(?:\w+_)?snapshot"):\d+', r"\1:1", text)
     # Where Spark and the Python code that called it are installed.
     text = re.sub(r'"origin":\{[^{}]*\}', '"origin":{}', text)
     text = re.sub(r'File \\"[^"]*/', r'File \\"', text)
@@ -127,10 +138,36 @@ def write(spark: SparkSession, case: Path, root: Path) -> None:
     print(f"{case.name}: {len(lines)} records, {target.stat().st_size} bytes", flush=True)
 
 
+def groups(cases: list[Path]) -> list[tuple[dict[str, str], list[Path]]]:
+    """Return the cases that can run on this Spark by the settings of the session that they need."""
+    found: dict[str, tuple[dict[str, str], list[Path]]] = {}
+    for case in cases:
+        module = load(case)
+        needs = getattr(module, "NEEDS", ())
+        if any(coordinate(name) is None for name in needs):
+            print(f"{case.name}: no jars for this Spark")
+            continue
+        conf = {**(settings() if needs else {}), **getattr(module, "CONF", {})}
+        found.setdefault(json.dumps(conf, sort_keys=True), (conf, []))[1].append(case)
+    return list(found.values())
+
+
 def main(names: list[str]) -> int:
     # Python workers are found on PATH, and must be of this environment.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     cases = [CASES / name for name in names] or sorted(job.parent for job in CASES.glob("*/job.py"))
+    kinds = groups(cases)
+    if len(kinds) > 1:
+        # A JVM takes its jars and extensions only when it starts.
+        commands = ([sys.executable, __file__, *map(str, group)] for _, group in kinds)
+        return max(subprocess.run(command, check=False).returncode for command in commands)
+    for conf, group in kinds:
+        return capture_all(conf, group)
+    return 0
+
+
+def capture_all(conf: dict[str, str], cases: list[Path]) -> int:
+    """Capture cases that share a session; return 1 where one of them failed."""
     failed = []
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch, "data")
@@ -146,6 +183,7 @@ def main(names: list[str]) -> int:
             )
             .config("spark.sql.catalog.derby.url", "jdbc:derby:memory:lineage;create=true")
             .config("spark.sql.catalog.derby.driver", "org.apache.derby.jdbc.EmbeddedDriver")
+            .config(map={key: value.replace("{root}", str(root)) for key, value in conf.items()})
             .getOrCreate()
         )
         spark.sparkContext.setLogLevel("OFF")

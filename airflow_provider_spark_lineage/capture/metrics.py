@@ -14,10 +14,28 @@ COUNTS = {
     "number of files read": "files",
     "written output": "size_bytes",
     "number of written files": "files",
+    # Iceberg
+    "number of added records": "rows",
+    "total size of added files (bytes)": "size_bytes",
+    "number of added data files": "files",
+    "number of result data files": "files",
 }
 """Spark's name of an SQL metric -> field of `lineage.model.Statistics`."""
 
-_OPERATORS = ("Scan ", "BatchScan", "Execute ", "AppendData", "Overwrite", "WriteFiles", "InMemoryTableScan")
+_COUNTS_OF_SCANS = {"total data file size (bytes)": "size_bytes"}
+"""What Iceberg calls the size of the files that a scan read, and the size of a table that was written."""
+
+_OPERATORS = (
+    "Scan ",
+    "BatchScan",
+    "Execute ",
+    "AppendData",
+    "Overwrite",
+    "ReplaceData",
+    "WriteDelta",
+    "WriteFiles",
+    "InMemoryTableScan",
+)
 _CACHED = "InMemoryTableScan"
 
 
@@ -53,6 +71,8 @@ class MetricsReader:
                 entry["location"] = location
             for metric in node["metrics"]:
                 count = COUNTS.get(metric["name"])
+                if node["nodeName"].startswith("BatchScan"):
+                    count = count or _COUNTS_OF_SCANS.get(metric["name"])
                 if count is None or metric["accumulatorId"] in self._seen:
                     continue
                 accumulator = self._counter(metric["accumulatorId"])

@@ -156,7 +156,9 @@ def lineage_of(
         target = facts.of_target(written.write)
         if keeps_nothing(target):
             continue
-        made, missing = _outputs(written, target, leaves, write_statistics(about.metrics, number))
+        # What a copy counts are files, not what it says they hold.
+        counted = Statistics() if written.write.copied else write_statistics(about.metrics, number)
+        made, missing = _outputs(written, target, leaves, counted)
         outputs.extend(made)
         gaps.extend(missing)
     for one in evaluation.commands if about.failure is None else ():

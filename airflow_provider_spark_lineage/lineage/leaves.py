@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Declare, Kind,
 from airflow_provider_spark_lineage.plan.algebra import Command as CommandNode
 from airflow_provider_spark_lineage.plan.spark.tree import type_name
 from airflow_provider_spark_lineage.plan.sql.reader import Dialect, SqlError, read_query
-from airflow_provider_spark_lineage.sources import identify, program, query_behind, rdd
+from airflow_provider_spark_lineage.sources import about_rows, identify, program, query_behind, rdd
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 
 Source = tuple[DatasetId, str, tuple[str, ...], Transformation]
@@ -114,8 +114,7 @@ class FactsOfPlan:
 
 def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
     """Return a scan of what the facts of its relation name."""
-    # Spark shows each with its id: `_file#12`.
-    hidden = {str(one).rpartition("#")[0] for one in facts.get("metadata_columns") or ()}
+    hidden = about_rows(facts)
     fields = tuple(
         Field(c.name, c.type) for c in scan.output if c.id not in scan.hidden and c.name not in hidden
     )

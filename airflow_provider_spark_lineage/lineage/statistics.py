@@ -11,6 +11,7 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 Metrics = Sequence[Mapping[str, Any]]
 
+_WRITES = ("Execute", "AppendData", "Overwrite", "ReplaceData", "WriteDelta")
 _OF_NO_DATASET = ("Scan ExistingRDD", "Scan OneRowRelation", "Scan In-memory table")
 """Physical scans of what Spark holds itself."""
 
@@ -55,12 +56,14 @@ def _scanned(metric: Mapping[str, Any], ids: Sequence[DatasetId]) -> DatasetId |
 
 def write_statistics(metrics: Metrics, number: int) -> Statistics:
     """Return what the `number`-th physical write counted."""
-    writes = [m for m in metrics if str(m.get("node", "")).startswith(("Execute", "AppendData", "Overwrite"))]
+    writes = [m for m in metrics if str(m.get("node", "")).startswith(_WRITES)]
     return _statistics(writes[number]) if number < len(writes) else Statistics()
 
 
 def _statistics(metric: Mapping[str, Any]) -> Statistics:
-    return Statistics(metric.get("rows"), metric.get("size_bytes"), metric.get("files"))
+    counts = (metric.get(name) for name in ("rows", "size_bytes", "files"))
+    # A torn record may hold anything.
+    return Statistics(*(count if isinstance(count, int) else None for count in counts))
 
 
 def added(one: Statistics, other: Statistics) -> Statistics:

@@ -91,6 +91,11 @@ PARTS: FrozenSet[str] = frozenset(name for source in SOURCES for name in source.
 """Names of executions that are parts of a command which is reported after them."""
 
 
+def about_rows(facts: Facts) -> FrozenSet[str]:
+    """Return the names of columns that a scan shows and its dataset does not have."""
+    return iceberg.about_rows(facts)
+
+
 def copied_from(facts: Facts) -> Facts:
     """Return the facts of the dataset whose rows a write takes as they are."""
     return {name[len(_COPIED) :]: value for name, value in facts.items() if name.startswith(_COPIED)}

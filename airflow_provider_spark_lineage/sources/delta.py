@@ -149,6 +149,21 @@ PROBES = (
         Probe(node=node, target=True, accessors=_changed("target.collectLeaves.head"))
         for node in ("MergeIntoCommand", "UpdateCommand", "DeleteCommand")
     ),
+    # The catalog of Delta's session makes tables of other formats, too.
+    *(
+        Probe(
+            node=node,
+            target=True,
+            of="name.catalog",
+            relation="DeltaCatalog",
+            accessors={
+                **_table("name.catalog.loadTable(name.identifier)"),
+                "location": "name.catalog.loadTable(name.identifier).v1Table.location",
+                "schema": "name.catalog.loadTable(name.identifier).schema.json",
+            },
+        )
+        for node in ("CreateTable", "ReplaceTable")
+    ),
     Probe(
         node="RestoreTableCommand",
         target=True,
@@ -165,6 +180,7 @@ PROBES = (
         target=True,
         accessors={
             "delta_path": "query?.targetPath",
+            "location": "$session.sessionState.catalog.getTableMetadata(table.identifier).location",
             "table": "table.identifier.nameParts[]",
             "copied_delta_path": "query?.sourceTable.dataPath",
             "copied_version": "query?.sourceTable.snapshot?.version",

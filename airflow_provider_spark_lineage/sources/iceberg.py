@@ -8,7 +8,7 @@ metadata table (`t.snapshots`) is a dataset beside its table, named as Iceberg n
 from __future__ import annotations
 
 import re
-from typing import Mapping, Tuple
+from typing import FrozenSet, Mapping, Tuple
 
 from airflow_provider_spark_lineage.sources.dataset import (
     Catalog,
@@ -22,6 +22,7 @@ from airflow_provider_spark_lineage.sources.dataset import (
 from airflow_provider_spark_lineage.sources.jdbc import place
 from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
 
+_CATALOGS = ("SparkCatalog", "SparkSessionCatalog")
 _SETTINGS = ("type", "catalog-impl", "warehouse", "uri")
 
 
@@ -42,7 +43,6 @@ def _read(node: str, table: str) -> Mapping[str, str]:
         "identifier": f"{node}identifier?.toString",
         "v2_table": f"{table}.name",
         "provider": f"{table}.getClass.getName",
-        "metadata_columns": f"{node}metadataOutput[]",
         **_catalog(f"{node}catalog?"),
     }
 
@@ -116,20 +116,62 @@ PROBES = (
             },
         )
         for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")
-        for catalog in ("SparkCatalog", "SparkSessionCatalog")
+        for catalog in _CATALOGS
+    ),
+    *(
+        Probe(
+            node=node,
+            target=True,
+            of="name.catalog",
+            relation=catalog,
+            accessors={
+                "iceberg_location": "name.catalog.loadTable(name.identifier).table.location",
+                "identifier": "name.identifier.toString",
+                "schema": "name.catalog.loadTable(name.identifier).schema.json",
+                **_catalog("name.catalog"),
+            },
+        )
+        for node in ("CreateTable", "ReplaceTable")
+        for catalog in _CATALOGS
+    ),
+    *(
+        Probe(
+            node="DropTable",
+            target=True,
+            of="child.catalog",
+            relation=catalog,
+            accessors={
+                "identifier": "child.identifier.toString",
+                "if_exists": "ifExists",
+                **_catalog("child.catalog"),
+            },
+        )
+        for catalog in _CATALOGS
     ),
 )
 
 _METADATA_TABLE = re.compile(r"(?!Base|Serializable|Transaction|CommitCallback)(\w+)Table")
 _LOCATION = re.compile(r"/|[A-Za-z][\w+.-]*:/")
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+_ABOUT_ROWS = frozenset(
+    {
+        "_deleted",
+        "_file",
+        "_last_updated_sequence_number",
+        "_partition",
+        "_pos",
+        "_row_id",
+        "_spec_id",
+    }
+)
+
 _NO_METADATA = re.compile(r"metadata\.json#")
 """In the name of a metadata table that a procedure of Iceberg's reads for itself."""
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:
     """Name the table that a relation reads or a command writes, with its snapshot and its catalog."""
-    location = str(facts.get("iceberg_location") or "")
+    location = str(facts.get("iceberg_location") or _place(facts))
     if not location:
         return ()
     namespace, name = split_location(location)
@@ -148,6 +190,13 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
             catalog=_catalog_of(facts),
         ),
     )
+
+
+def _place(facts: Facts) -> str:
+    """Return where a table lies that can not be asked any more; only a catalog of folders tells."""
+    if facts.get("catalog_type") != "hadoop" or not facts.get("identifier"):
+        return ""
+    return "/".join((_warehouse(facts), *str(facts["identifier"]).replace("`", "").split(".")))
 
 
 def _metadata_table(facts: Facts) -> str:
@@ -208,6 +257,11 @@ def _address(catalog: Catalog) -> str:
 def is_internal(facts: Facts) -> bool:
     """Say whether a procedure of Iceberg's reads metadata for itself."""
     return bool(_NO_METADATA.search(str(facts.get("v2_table") or "")))
+
+
+def about_rows(facts: Facts) -> FrozenSet[str]:
+    """Return the names of columns that say where a row lies; Iceberg keeps them from being those of data."""
+    return _ABOUT_ROWS if facts.get("iceberg_location") else frozenset()
 
 
 SOURCE = Source(name="iceberg", probes=PROBES, identify=identify, is_internal=is_internal)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from runpy import run_path
+
+from spark_packages import PACKAGES
 
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.model import Lineage
@@ -26,9 +29,11 @@ def versions(case: Path) -> list[Path]:
     return sorted(case.glob("record-*.json.gz"))
 
 
-def is_of_newest(case: Path) -> bool:
-    """Say whether a case needs the newest Spark version, by `SINCE` in its job."""
-    return "\nSINCE = " in (case / "job.py").read_text(encoding="utf-8")
+def versions_needed(case: Path) -> int:
+    """For how many Spark versions a case must have records: two, where its jars or its SQL are not of one alone."""
+    job = run_path(str(case / "job.py"))
+    lines = [PACKAGES[name] for name in job.get("NEEDS", ())]
+    return 1 if "SINCE" in job or any("" not in line and len(line) < 2 for line in lines) else 2
 
 
 def lines(path: Path) -> list[str]:

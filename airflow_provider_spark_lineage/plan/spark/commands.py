@@ -6,6 +6,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Assign,
     Change,
     Command,
+    Constant,
     Declare,
     Derive,
     Kind,
@@ -53,6 +54,9 @@ def _view(step: Step) -> Node:
 
 def _copy(step: Step) -> Node:
     """A table gets the rows of another table, or of itself as it was."""
+    if not step.root:
+        # Delta makes a table by a command around the copy.
+        return Constant((), (), step.label)
     return Write((), (), step.label, relation=step.name, target=step.target, copied=True)
 
 
@@ -60,7 +64,7 @@ def _create_delta(step: Step) -> Node:
     """Makes a table without rows, or as the copy of another."""
     query = step.fields.get("query")
     if query is None:
-        return Command((), (), step.label, relation=step.name, target=step.target, change=Change.EMPTIED)
+        return Command((), (), step.label, relation=step.name, target=step.target, change=Change.CREATED)
     return _copy(step) if simple_name(query[0]["class"]) == "CloneTableCommand" else _write(step)
 
 

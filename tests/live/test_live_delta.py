@@ -1,0 +1,217 @@
+"""Delta Lake with its own jars: names, versions, row-level edges, nothing of what Delta does for itself."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import start_spark
+from spark_packages import need
+
+from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.pipeline import Recorded, executions
+from airflow_provider_spark_lineage.record import write_record
+
+need("delta")
+pytestmark = pytest.mark.spark
+
+SETTINGS = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
+SCHEMA = "id int, name string, v double, w int"
+ROWS = [(1, "a", 1.0, 10), (2, "b", 2.0, 20), (3, "c", 3.0, 30)]
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    spark = start_spark(tmp_path_factory.mktemp("delta"), **SETTINGS)
+    yield spark
+    spark.stop()
+
+
+@pytest.fixture
+def table(spark, tmp_path):
+    """A table of the catalog at `<tmp_path>/t`, and a parquet folder behind the view `src`."""
+    spark.createDataFrame(ROWS, SCHEMA).coalesce(1).write.parquet(str(tmp_path / "src"))
+    spark.read.parquet(str(tmp_path / "src")).createOrReplaceTempView("src")
+    spark.sql("drop table if exists t")
+    location = str(tmp_path / "t")
+    spark.table("src").write.format("delta").option("path", location).saveAsTable("t")
+    return location
+
+
+def lineage(records):
+    """The lineage of all executions; also that only one of them touched a dataset."""
+    found = [execution.lineage for execution in executions(records)]
+    assert len([one for one in found if one]) == 1, "Delta's own executions are the user's"
+    return compose(found)
+
+
+def named(datasets):
+    return {one.dataset.id.name.rsplit("/", 1)[-1]: one.dataset.identity.version for one in datasets}
+
+
+def edges(found):
+    """The edges of the one output, as the text shows them."""
+    lines = [line.split() for line in render(found).splitlines() if "<-" in line and "(no field)" not in line]
+    return {(column, source, kind) for column, _, source, _, kind, *_ in lines}
+
+
+def test_a_table_is_its_location_with_the_tables_name_beside(spark, recorded, table):
+    """Path and table are one dataset; what is read and what is made has its version, table its catalog."""
+    with recorded() as records:
+        spark.table("t").where("v > 1").write.format("delta").mode("append").save(table + "2")
+    found = lineage(records)
+    (read,) = found.inputs
+    assert (read.dataset.id.namespace, read.dataset.id.name) == ("file", table)
+    identity = read.dataset.identity
+    assert [link.name for link in identity.symlinks] == ["default.t"]
+    assert (identity.storage_layer, identity.file_format, identity.version) == ("delta", "parquet", "0")
+    assert identity.catalog is not None
+    assert identity.catalog.name == "spark_catalog"
+    (written,) = found.outputs
+    assert (written.dataset.id.name, written.mode.value) == (table + "2", "append")
+    assert found.gaps == ()
+    assert read.statistics.rows is not None
+    assert read.statistics.files == 1
+
+
+def test_a_table_made_by_a_query_is_one_write(spark, recorded, table):
+    """CTAS, and its replacement: the command, the staged write and Delta's own write are one output."""
+    spark.sql("drop table if exists made")
+    with recorded() as records:
+        spark.sql("create table made using delta as select id, v * 2 as double from src")
+    found = lineage(records)
+    (written,) = found.outputs
+    assert written.mode.value == "create"
+    assert [link.name for link in written.dataset.identity.symlinks] == ["default.made"]
+    assert edges(found) == {("id", "src.id", "identity"), ("double", "src.v", "transformation")}
+    assert found.inputs[0].statistics.rows == 3
+    assert found.gaps == ()
+    with recorded() as records:
+        spark.table("src").select("id").write.format("delta").mode("overwrite").saveAsTable("made")
+    assert lineage(records).outputs[0].mode.value == "overwrite"
+
+
+def test_the_version_that_was_read(spark, recorded, table):
+    """Time travel by version or by option: the dataset is the table, the version says which state."""
+    spark.sql("insert into t select * from src")
+    for read in (
+        lambda: spark.sql("select id from t version as of 0"),
+        lambda: spark.read.format("delta").option("versionAsOf", 0).load(table),
+    ):
+        with recorded() as records:
+            read().collect()
+        assert named(lineage(records).inputs) == {"t": "0"}
+
+
+def test_merge(spark, recorded, table):
+    """ON is a join; assigned columns take values and conditions, kept ones themselves; inserts filter."""
+    with recorded() as records:
+        spark.sql(
+            "merge into t using src on t.id = src.id "
+            "when matched and src.w > 15 then update set v = src.v + t.v "
+            "when not matched and src.name > '' then insert (id, name) values (src.id, src.name)"
+        )
+    found = lineage(records)
+    assert named(found.inputs) == {"src": "", "t": "0"}
+    assert named(found.outputs) == {"t": "1"}
+    assert edges(found) == {
+        ("id", "t.id", "identity"),
+        ("id", "src.id", "identity"),
+        ("name", "t.name", "identity"),
+        ("name", "src.name", "identity"),
+        ("v", "t.v", "identity"),
+        ("v", "t.v", "transformation"),
+        ("v", "src.v", "transformation"),
+        ("v", "src.w", "conditional"),
+        ("w", "t.w", "identity"),
+        ("*", "t.id", "join"),
+        ("*", "src.id", "join"),
+        ("*", "src.name", "filter"),
+    }
+    assert found.gaps == ()
+
+
+def test_merge_that_adds_columns(spark, recorded, table):
+    """A column that the source brings in comes from the source alone."""
+    with recorded() as records:
+        spark.sql(
+            "merge with schema evolution into t using (select *, w * 2 as more from src) s on t.id = s.id "
+            "when matched then update set * when not matched then insert *"
+        )
+    found = lineage(records)
+    assert [one.name for one in found.outputs[0].dataset.fields] == ["id", "name", "v", "w", "more"]
+    assert {(source, kind) for column, source, kind in edges(found) if column == "more"} == {
+        ("src.w", "transformation")
+    }
+
+
+def test_update_and_delete(spark, recorded, table):
+    """An UPDATE decides values, a DELETE rows; the table is read and written, each at its version."""
+    with recorded() as records:
+        spark.sql("update t set v = w where id > 1")
+    found = lineage(records)
+    assert (named(found.inputs), named(found.outputs)) == ({"t": "0"}, {"t": "1"})
+    kept = {(column, f"t.{column}", "identity") for column in ("id", "name", "v", "w")}
+    assert edges(found) == kept | {("v", "t.w", "transformation"), ("v", "t.id", "conditional")}
+    with recorded() as records:
+        spark.sql("delete from t where id > 2")
+    assert edges(lineage(records)) == kept | {("*", "t.id", "filter")}
+    with recorded() as records:
+        spark.sql("delete from t")
+    assert edges(lineage(records)) == set()
+
+
+def test_restore_and_clone(spark, recorded, table):
+    """A table restored is itself as it was; a clone is a copy of a version."""
+    spark.sql("delete from t")
+    with recorded() as records:
+        spark.sql("restore table t to version as of 0")
+    found = lineage(records)
+    assert (named(found.inputs), named(found.outputs)) == ({"t": "0"}, {"t": "2"})
+    assert edges(found) == {(column, f"t.{column}", "identity") for column in ("id", "name", "v", "w")}
+    spark.sql("drop table if exists clone")
+    with recorded() as records:
+        spark.sql("create table clone shallow clone t version as of 0")
+    found = lineage(records)
+    assert named(found.inputs) == {"t": "0"}
+    assert list(named(found.outputs)) == ["clone"]
+    assert edges(found) == {(column, f"t.{column}", "identity") for column in ("id", "name", "v", "w")}
+
+
+def test_maintenance_moves_no_rows(spark, recorded, table):
+    """OPTIMIZE, VACUUM and the history read and write nothing that lineage speaks of."""
+    with recorded() as records:
+        spark.sql("optimize t")
+        spark.sql("vacuum t")
+        spark.sql("describe history t").collect()
+        spark.sql("alter table t add columns (z int)")
+    found = [execution.lineage for execution in executions(records)]
+    assert not any(found)
+    assert [gap for one in found for gap in one.gaps] == []
+
+
+def test_replace_where_is_a_condition_of_the_write(spark, recorded, table):
+    """What is replaced is named by the table's own columns."""
+    with recorded() as records:
+        spark.sql("insert into t replace where id > 1 select * from src where id > 1")
+    found = lineage(records)
+    assert ("*", "t.id", "filter") in edges(found)
+    assert found.outputs[0].partial
+
+
+def test_events_are_valid(spark, recorded, table, tmp_path):
+    """Version, catalog and storage facets are as their schemas say."""
+    with recorded() as records:
+        spark.sql("update t set v = w where id > 1")
+    for record in records:
+        write_record(tmp_path, record)
+    events = Recorded(tmp_path).events()
+    assert [problem for event in events for problem in problems_of(event)] == []
+    (written,) = events[-1]["outputs"]
+    assert written["facets"]["version"]["datasetVersion"] == "1"
+    assert written["facets"]["storage"]["storageLayer"] == "delta"
+    assert written["facets"]["catalog"]["framework"] == "delta"

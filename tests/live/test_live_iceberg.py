@@ -1,0 +1,223 @@
+"""Iceberg with its own jars: names, snapshots, catalogs, states of a table, row-level edges, counts."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import start_spark
+from spark_packages import need
+
+from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.pipeline import Recorded, executions
+from airflow_provider_spark_lineage.record import write_record
+
+need("iceberg", "h2")
+pytestmark = pytest.mark.spark
+
+CATALOG = "org.apache.iceberg.spark.SparkCatalog"
+SCHEMA = "id int, name string, v double, w int"
+ROWS = [(1, "a", 1.0, 10), (2, "b", 2.0, 20), (3, "c", 3.0, 30)]
+MODES = ("copy-on-write", "merge-on-read")
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory):
+    return tmp_path_factory.mktemp("warehouse")
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory, warehouse):
+    settings = {
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.lake": CATALOG,
+        "spark.sql.catalog.lake.type": "hadoop",
+        "spark.sql.catalog.lake.warehouse": str(warehouse / "lake"),
+        "spark.sql.catalog.store": CATALOG,
+        "spark.sql.catalog.store.type": "jdbc",
+        "spark.sql.catalog.store.uri": "jdbc:h2:mem:iceberg;DB_CLOSE_DELAY=-1",
+        "spark.sql.catalog.store.warehouse": str(warehouse / "store"),
+    }
+    folder = tmp_path_factory.mktemp("iceberg")
+    spark = start_spark(folder, **settings)
+    spark.createDataFrame(ROWS, SCHEMA).coalesce(1).write.parquet(str(folder / "src"))
+    spark.read.parquet(str(folder / "src")).createOrReplaceTempView("src")
+    yield spark
+    spark.stop()
+
+
+def make(spark, table, mode="copy-on-write"):
+    """Fill `lake.db.<table>`, and return the id of its snapshot."""
+    properties = ", ".join(f"'write.{verb}.mode' = '{mode}'" for verb in ("delete", "update", "merge"))
+    spark.sql(f"drop table if exists lake.db.{table}")
+    spark.sql(f"create table lake.db.{table} ({SCHEMA}) using iceberg tblproperties ({properties})")
+    spark.table("src").writeTo(f"lake.db.{table}").append()
+    return snapshot(spark, table)
+
+
+def snapshot(spark, table):
+    """The id of the snapshot that a table, or a branch of it, has now."""
+    history = spark.table(f"lake.db.{table}.refs").where("name = 'main'")
+    return str(history.select("snapshot_id").collect()[0][0])
+
+
+def lineage(records):
+    found = [execution.lineage for execution in executions(records)]
+    assert len([one for one in found if one]) == 1
+    return compose(found)
+
+
+def named(datasets):
+    return {one.dataset.id.name.rsplit("/", 1)[-1]: one.dataset.identity.version for one in datasets}
+
+
+def edges(found):
+    lines = [line.split() for line in render(found).splitlines() if "<-" in line and "(no field)" not in line]
+    return {(column, source, kind) for column, _, source, _, kind, *_ in lines}
+
+
+def test_a_table_is_its_location_at_a_snapshot(spark, recorded, warehouse):
+    """Names, catalog and snapshots of what is read and written; rows that were read are counted."""
+    read = make(spark, "orders")
+    make(spark, "target")
+    with recorded() as records:
+        spark.table("lake.db.orders").where("v > 1").writeTo("lake.db.target").append()
+    found = lineage(records)
+    (source,), (target,) = found.inputs, found.outputs
+    assert (source.dataset.id.namespace, source.dataset.id.name) == ("file", f"{warehouse}/lake/db/orders")
+    assert named(found.inputs) == {"orders": read}
+    assert named(found.outputs) == {"target": snapshot(spark, "target")}
+    identity = target.dataset.identity
+    assert [(link.namespace, link.name) for link in identity.symlinks] == [
+        (f"file:{warehouse}/lake", "db.target")
+    ]
+    assert identity.storage_layer == "iceberg"
+    assert identity.catalog is not None
+    assert (identity.catalog.type, identity.catalog.name) == ("hadoop", "lake")
+    assert source.statistics.rows == 3
+    assert [one.name for one in source.dataset.fields] == ["id", "name", "v", "w"]
+    assert found.gaps == ()
+
+
+def test_a_table_made_by_a_query_is_one_write(spark, recorded, warehouse):
+    """CTAS and RTAS, in a catalog that keeps its tables in a database."""
+    with recorded() as records:
+        spark.sql("create table store.db.made using iceberg as select id, v * 2 as double from src")
+    found = lineage(records)
+    (made,) = found.outputs
+    assert made.mode.value == "create"
+    assert made.dataset.id.name == f"{warehouse}/store/db/made"
+    assert made.dataset.identity.catalog is not None
+    assert made.dataset.identity.catalog.type == "jdbc"
+    assert made.dataset.identity.catalog.metadata_uri.startswith("jdbc:h2:mem:iceberg")
+    assert edges(found) == {("id", "src.id", "identity"), ("double", "src.v", "transformation")}
+    assert found.gaps == ()
+    with recorded() as records:
+        spark.sql("create or replace table store.db.made using iceberg as select id from src")
+    assert lineage(records).outputs[0].mode.value == "overwrite"
+
+
+def test_states_of_a_table_are_one_dataset(spark, recorded):
+    """Time travel, tags and branches: the version tells which state was read or made."""
+    first = make(spark, "states")
+    spark.sql("alter table lake.db.states create tag old")
+    spark.sql("alter table lake.db.states create branch audit")
+    spark.table("src").writeTo("lake.db.states").append()
+    for query in (f"version as of {first}", "version as of 'old'", "version as of 'audit'"):
+        with recorded() as records:
+            spark.sql("select id from lake.db.states " + query).collect()  # noqa: S608  no foreign text
+        assert named(lineage(records).inputs) == {"states": first}
+    with recorded() as records:
+        spark.sql("insert into lake.db.states.branch_audit select * from src")
+    found = lineage(records)
+    audit = spark.table("lake.db.states.refs").where("name = 'audit'").select("snapshot_id").collect()
+    assert named(found.outputs) == {"states": str(audit[0][0])}
+    assert [link.name for link in found.outputs[0].dataset.identity.symlinks] == ["db.states"]
+
+
+def test_a_metadata_table_is_a_dataset_beside_its_table(spark, recorded):
+    """It has columns of its own, which are none of the table's."""
+    make(spark, "meta")
+    with recorded() as records:
+        spark.sql("select operation from lake.db.meta.snapshots").collect()
+    (read,) = lineage(records).inputs
+    assert read.dataset.id.name.endswith("/db/meta#snapshots")
+    assert read.dataset.identity.version == ""
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_merge_update_and_delete(spark, recorded, mode):
+    """The same lineage whether the table writes its files anew or only what changed."""
+    name = "rows_" + mode.replace("-", "_")
+    before = make(spark, name, mode)
+    with recorded() as records:
+        spark.sql(
+            f"merge into lake.db.{name} t using src on t.id = src.id "
+            "when matched and src.w > 15 then update set v = src.v + t.v "
+            "when not matched and src.name > '' then insert *"
+        )
+    found = lineage(records)
+    assert named(found.inputs) == {"src": "", name: before}
+    assert named(found.outputs) == {name: snapshot(spark, name)}
+    columns = ("id", "name", "v", "w")
+    kept = {(column, f"{name}.{column}", "identity") for column in columns}
+    assert edges(found) == kept | {(column, f"src.{column}", "identity") for column in columns} | {
+        ("v", f"{name}.v", "transformation"),
+        ("v", "src.v", "transformation"),
+        ("v", "src.w", "conditional"),
+        ("*", f"{name}.id", "join"),
+        ("*", "src.id", "join"),
+        ("*", "src.name", "filter"),
+    }
+    assert found.gaps == ()
+    with recorded() as records:
+        spark.sql(f"update lake.db.{name} set v = w where id > 1")  # noqa: S608  no foreign text
+    assert edges(lineage(records)) == kept | {
+        ("v", f"{name}.w", "transformation"),
+        ("v", f"{name}.id", "conditional"),
+    }
+    with recorded() as records:
+        spark.sql(f"delete from lake.db.{name} where id > 2 and v > 0")  # noqa: S608  no foreign text
+    assert edges(lineage(records)) == kept | {
+        ("*", f"{name}.id", "filter"),
+        ("*", f"{name}.v", "filter"),
+    }
+
+
+def test_an_update_by_a_subquery(spark, recorded):
+    """A condition that reads another table is a condition still."""
+    make(spark, "sub")
+    with recorded() as records:
+        spark.sql("update lake.db.sub set v = 0 where id in (select id from src where w > 5)")
+    found = edges(lineage(records))
+    assert {(source, kind) for column, source, kind in found if column == "v"} == {
+        ("sub.v", "identity"),
+        ("sub.id", "conditional"),
+        ("src.id", "conditional"),
+        ("src.w", "conditional"),
+    }
+    assert not [one for one in found if one[0] == "*"]
+
+
+def test_what_procedures_read_for_themselves_is_nobodys_read(spark, recorded):
+    """Maintenance reads metadata and files of its own choice."""
+    make(spark, "kept")
+    with recorded() as records:
+        spark.sql("call lake.system.rewrite_data_files('db.kept')").collect()
+        spark.sql("call lake.system.expire_snapshots('db.kept')").collect()
+    assert not any(execution.lineage for execution in executions(records))
+
+
+def test_events_are_valid(spark, recorded, tmp_path):
+    """Version, catalog and storage facets are as their schemas say."""
+    make(spark, "valid")
+    with recorded() as records:
+        spark.sql("update lake.db.valid set v = w where id > 1")
+    for record in records:
+        write_record(tmp_path, record)
+    events = Recorded(tmp_path).events()
+    assert [problem for event in events for problem in problems_of(event)] == []
+    facets = events[-1]["outputs"][0]["facets"]
+    assert facets["version"]["datasetVersion"] == snapshot(spark, "valid")
+    assert facets["storage"]["storageLayer"] == "iceberg"
+    assert facets["catalog"]["type"] == "hadoop"
