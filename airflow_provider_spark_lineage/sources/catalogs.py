@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Dict, List, Tuple
+from typing import Dict, List, Optional, Tuple
 
-from airflow_provider_spark_lineage.sources.dataset import Facts, Symlink
+from airflow_provider_spark_lineage.sources.dataset import Catalog, Facts, Symlink
 from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
 
 _HADOOP = "$session.sparkContext.hadoopConfiguration"
@@ -49,16 +49,33 @@ def symlinks(facts: Facts, name: Tuple[str, ...] = ()) -> Tuple[Symlink, ...]:
     return (_symlink(facts, parts),) if parts else ()
 
 
+def metastore(facts: Facts) -> Optional[Catalog]:
+    """Return the catalog of a table of the session's; None for one in memory, which ends with the session."""
+    if facts.get("catalog_kind") != "hive" or len(table_name(facts)) != 2:
+        return None
+    kind, address = _server(facts)
+    given = str(facts.get("warehouse") or "")
+    warehouse = uri_of(*split_location(given)) if given else ""
+    return Catalog("hive", kind, "default", metadata_uri=address, warehouse_uri=warehouse)
+
+
 def _symlink(facts: Facts, parts: Tuple[str, ...]) -> Symlink:
-    if facts.get("catalog_kind") == "hive" and len(parts) == 2:
-        region = facts.get("aws_region") or facts.get("aws_default_region")
-        account = facts.get("glue_catalog") or facts.get("glue_account")
-        if str(facts.get("metastore_client")).endswith(_GLUE_CLIENT) and region and account:
-            return Symlink(f"arn:aws:glue:{region}:{account}", "table/" + "/".join(parts))
-        address = _first_address(str(facts.get("metastore_uris") or ""))
-        if address:
-            return Symlink(f"hive://{address}", ".".join(parts))
+    kind, address = _server(facts) if facts.get("catalog_kind") == "hive" and len(parts) == 2 else ("", "")
+    if kind == "glue":
+        return Symlink(address, "table/" + "/".join(parts))
+    if address:
+        return Symlink(address, ".".join(parts))
     return Symlink(uri_of(*split_location(str(facts.get("warehouse") or "/"))), ".".join(parts))
+
+
+def _server(facts: Facts) -> Tuple[str, str]:
+    """Return the kind and the address of a Hive catalog; one inside of the driver has no address."""
+    region = facts.get("aws_region") or facts.get("aws_default_region")
+    account = facts.get("glue_catalog") or facts.get("glue_account")
+    if str(facts.get("metastore_client")).endswith(_GLUE_CLIENT) and region and account:
+        return "glue", f"arn:aws:glue:{region}:{account}"
+    address = _first_address(str(facts.get("metastore_uris") or ""))
+    return "hive", f"hive://{address}" if address else ""
 
 
 def _first_address(uris: str) -> str:

@@ -9,7 +9,7 @@ import re
 from typing import Any, List, Sequence, Tuple
 from urllib.parse import unquote
 
-from airflow_provider_spark_lineage.sources.catalogs import SETTINGS, symlinks
+from airflow_provider_spark_lineage.sources.catalogs import SETTINGS, metastore, symlinks
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
 from airflow_provider_spark_lineage.sources.paths import roots, split_location, uri_of
 
@@ -153,6 +153,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
                 storage_layer=namespace.split(":", 1)[0],
                 file_format=file_format,
                 symlinks=names,
+                catalog=metastore(facts),
                 locations=tuple(originals) if originals != [root] else (),
             )
         )

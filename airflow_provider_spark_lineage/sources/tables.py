@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Tuple
 
 from airflow_provider_spark_lineage.sources import files
-from airflow_provider_spark_lineage.sources.catalogs import SETTINGS, symlinks, table_name
+from airflow_provider_spark_lineage.sources.catalogs import SETTINGS, metastore, symlinks, table_name
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
 from airflow_provider_spark_lineage.sources.paths import split_location
 
@@ -127,9 +127,10 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     name = facts.get("view") or (table_name(facts) if facts.get("is_view") else ())
     if not name:
         return ()
+    named = {**facts, "table": name, "table_text": ""}
     return tuple(
-        Identity(id=DatasetId(one.namespace, one.name), uri=one.namespace, type="VIEW")
-        for one in symlinks({**facts, "table": name, "table_text": ""})
+        Identity(DatasetId(one.namespace, one.name), one.namespace, type="VIEW", catalog=metastore(named))
+        for one in symlinks(named)
     )
 
 

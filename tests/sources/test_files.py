@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from openlineage.client.naming.dataset import ABFSS, GCS, HDFS, S3, DatasetNaming, LocalFileSystem
 
 from airflow_provider_spark_lineage.sources import identify, is_internal, keeps_nothing, stored_name
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
+from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Symlink
 from airflow_provider_spark_lineage.sources.paths import MAX_SIBLINGS, split_location, trim_partitions
 
 
@@ -172,6 +174,41 @@ def test_table_is_a_symlink_of_its_location() -> None:
     facts = {"paths": "file:/wh/db.db/t", "table": ["spark_catalog", "db", "t"], "warehouse": "file:/wh"}
     (identity,) = identify(facts)
     assert identity.symlinks == (Symlink("file:/wh", "db.t"),)
+
+
+HIVE = {
+    "location": "/wh/t",
+    "table": ["spark_catalog", "db", "t"],
+    "warehouse": "/wh",
+    "catalog_kind": "hive",
+}
+GLUE = {
+    "metastore_client": "com.amazonaws.glue.catalog.metastore.AWSGlueDataCatalogHiveClientFactory",
+    "glue_catalog": "123456789012",
+    "aws_region": "eu-west-1",
+}
+
+
+@pytest.mark.parametrize(
+    ("facts", "catalog"),
+    [
+        (HIVE, Catalog("hive", "hive", "default", "", "file:/wh")),
+        (
+            {**HIVE, "metastore_uris": "thrift://meta:9083"},
+            Catalog("hive", "hive", "default", "hive://meta:9083", "file:/wh"),
+        ),
+        (
+            {**HIVE, **GLUE},
+            Catalog("hive", "glue", "default", "arn:aws:glue:eu-west-1:123456789012", "file:/wh"),
+        ),
+        ({**HIVE, "catalog_kind": "in-memory"}, None),
+        ({**HIVE, "table": None}, None),
+    ],
+)
+def test_table_of_a_hive_metastore_says_so(facts: dict[str, Any], catalog: Catalog | None) -> None:
+    """A catalog that outlives the session is told with where it is; one in memory is nobody else's."""
+    (identity,) = identify(facts)
+    assert identity.catalog == catalog
 
 
 def test_table_without_a_database_is_no_symlink() -> None:
