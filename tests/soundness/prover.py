@@ -148,6 +148,13 @@ class Prover:
             pq.write_table(table.slice(0, half), self._files / name / "part-0.parquet")
             pq.write_table(table.slice(half), self._files / name / "part-1.parquet")
 
+    @property
+    def bases(self) -> list[str]:
+        """Return all hand-made base columns."""
+        return [
+            f"{name}.{column}" for name, table in self._tables[False].items() for column in table.column_names
+        ]
+
     def prove(self, query: Query, thorough: bool = True) -> Verdict:
         """Look for missing edges; if thorough, also for edges that no change confirms."""
         verdict = self.capture(query)

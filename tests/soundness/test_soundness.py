@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections import defaultdict
+from dataclasses import replace
 
 import expected
 import pytest
@@ -20,3 +22,15 @@ def test_what_changes_with_a_column_has_an_edge_from_it(prover, query):
     verdict = prover.prove(query, thorough=False)
     assert verdict.problems == []
     assert verdict.text == expected.read()[query.name]
+
+
+def test_the_proof_finds_an_edge_that_is_not_there(prover, monkeypatch):
+    """Without the edges from any one base column, that column is told."""
+    (query,) = (one for one in queries() if one.name == "joins: comma and where")
+    whole = prover.capture(query)
+    for base in sorted({edge.base for edge in whole.edges}):
+        less = replace(
+            whole, edges={edge for edge in whole.edges if edge.base != base}, missing=defaultdict(list)
+        )
+        monkeypatch.setattr(prover, "capture", lambda _, less=less: less)
+        assert [problem for problem in prover.prove(query, thorough=False).problems if base in problem]
