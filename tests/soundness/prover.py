@@ -308,7 +308,8 @@ def readable(lineage: Lineage, output: Output) -> str:
     lines = []
     for column in (*(one.name for one in output.dataset.fields), EVERYWHERE):
         uses = [
-            f"{base_of(edge)} {edge.kind.subtype.lower()}{' masking' if edge.masking else ''}"
+            f"{base_of(edge)}{edge.part and '.' + edge.part} {edge.kind.subtype.lower()}"
+            f"{' masking' if edge.masking else ''}"
             for edge in output.edges
             if edge.column == column
         ]

@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Command,
     Constant,
     Derive,
+    Expression,
     Kind,
     Loop,
     Node,
@@ -283,7 +284,8 @@ def _generate(step: Step) -> Node:
     """A generator gives values and decides how many rows there are."""
     made = step.attributes("generatorOutput")
     tree = next(iter(trees(step.fields.get("generator"))), [])
-    values, counted = _parts(tree, len(made)) or ([[tree]] * len(made), [tree])
+    found = _parts(tree, len(made))
+    values = [step.read(one) for one in found[0]] if found else _elements(step.read(tree), tree, len(made))
     # Only optimized plans leave columns out; Spark prints the list as text.
     unrequired = {int(index) for index in re.findall(r"\d+", str(step.fields.get("unrequiredChildIndex")))}
     kept = tuple(column for index, column in enumerate(step.output()) if index not in unrequired)
@@ -291,9 +293,18 @@ def _generate(step: Step) -> Node:
         step.inputs,
         (*kept, *made),
         step.label,
-        columns={column.id: (step.read(one),) for column, one in zip(made, values, strict=True)},
-        influences=((Kind.FILTER, step.read(counted)),),
+        columns={column.id: (one,) for column, one in zip(made, values, strict=True)},
+        influences=((Kind.FILTER, step.read(found[1] if found else tree)),),
     )
+
+
+def _elements(whole: Expression, tree: Tree, width: int) -> list[Expression]:
+    """Return what a generator makes of each element: its fields, or a position, a key and the element."""
+    if tree and simple_name(tree[0]["class"]) == "Inline":
+        if len(whole.parts) == width:
+            return list(whole.parts)
+        return [replace(whole, parts=())] * width
+    return [*[replace(whole, parts=())] * (width - 1), whole][:width]
 
 
 def _expand(step: Step) -> Node:
