@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.capture.metrics import MetricsReader
 from airflow_provider_spark_lineage.capture.probe import probe_plan
 from airflow_provider_spark_lineage.capture.rdd import RddReader
 from airflow_provider_spark_lineage.capture.streams import Batch, Streams
+from airflow_provider_spark_lineage.capture.unlogged import unlogged
 from airflow_provider_spark_lineage.record import Record, without_secrets
 
 AGENT_VERSION = "0.1.0"
@@ -73,7 +74,7 @@ def new_record(
 
 def read_query(record: Record, application: Application, session: Any, execution: Any) -> None:
     """Write the plan of a query down, and where its data lie."""
-    with harmless("the plan could not be read", record.problems):
+    with unlogged(), harmless("the plan could not be read", record.problems):
         record.sql = _sql_text(execution)
         try:
             plan = execution.analyzed()

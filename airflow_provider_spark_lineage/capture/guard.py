@@ -7,6 +7,7 @@ Everything that capture, operators, extractors and run facets do inside a user's
 from __future__ import annotations
 
 import logging
+import traceback
 from types import TracebackType
 from typing import List, Optional, Type
 
@@ -45,7 +46,9 @@ class harmless:  # noqa: N801  reads as a statement
         reason = _first_line(without_secrets(str(error)))[:300]
         sentence = f"{self._what}: {type(error).__name__}: {reason}"
         if tell(sentence, self._problems):
-            log.debug("Spark lineage failure details:", exc_info=True)
+            # The error's text may be of Spark, with the options of a source in it.
+            details = "".join(traceback.format_exception(kind, error, trace))
+            log.debug("Spark lineage failure details:\n%s", without_secrets(details))
         return True
 
 

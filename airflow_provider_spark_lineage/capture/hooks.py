@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 from airflow_provider_spark_lineage.capture.calls import Call, Site, sites
 from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.unlogged import is_ours
 
 
 class Hooks:
@@ -51,7 +52,7 @@ class Hooks:
         from pyspark.sql import SparkSession
 
         for name in _PY4J_LOGGERS:
-            logging.getLogger(name).addFilter(_is_no_callback)
+            logging.getLogger(name).addFilter(_is_the_user_s)
         self._replace(SparkSession, "__init__", self._session_appears)
         self._replace(SparkContext, "stop", self._context_stops)
         for site in sites():
@@ -66,7 +67,7 @@ class Hooks:
 
     def _uninstall(self) -> None:
         for name in _PY4J_LOGGERS:
-            logging.getLogger(name).removeFilter(_is_no_callback)
+            logging.getLogger(name).removeFilter(_is_the_user_s)
         for (owner, name), (original, ours) in tuple(self._replaced.items()):
             # Whoever replaced the method after us calls ours, which stays and only passes through.
             if owner.__dict__.get(name) is ours:
@@ -139,9 +140,9 @@ _NOTES = ("Received command", "Python Server ready", "Callback Server", "Socket 
 """How py4j's INFO messages about its callback server begin, which runs only for us."""
 
 
-def _is_no_callback(entry: logging.LogRecord) -> bool:
-    """Keep py4j's note about each callback, one for each execution, out of the task's log."""
-    return not str(entry.msg).startswith(_NOTES)
+def _is_the_user_s(entry: logging.LogRecord) -> bool:
+    """Keep what py4j notes about each callback, and what capture asks, out of the task's log."""
+    return not (str(entry.msg).startswith(_NOTES) or is_ours(entry))
 
 
 @functools.lru_cache(maxsize=1)

@@ -13,6 +13,7 @@ from typing import Any, List
 from airflow_provider_spark_lineage.capture.application import Application, new_record, read_error, read_query
 from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.replies import prompt_replies
+from airflow_provider_spark_lineage.capture.unlogged import unlogged
 from airflow_provider_spark_lineage.record import Record
 
 
@@ -35,7 +36,7 @@ class ExecutionListener:
         if self._closed:
             return
         what = f"the execution `{name}` could not be recorded"
-        with harmless(what, self._problems), prompt_replies(self._application.gateway):
+        with unlogged(), harmless(what, self._problems), prompt_replies(self._application.gateway):
             record = self._record(name, execution, duration_ns, failed=False)
             with harmless("row counts could not be read", record.problems):
                 # `Dataset.rdd` is reported when it is made, before anything of it has run.
@@ -48,7 +49,7 @@ class ExecutionListener:
         if self._closed:
             return
         what = f"the failed execution `{name}` could not be recorded"
-        with harmless(what, self._problems), prompt_replies(self._application.gateway):
+        with unlogged(), harmless(what, self._problems), prompt_replies(self._application.gateway):
             record = self._record(name, execution, 0, failed=True)
             with harmless("the error could not be read", record.problems):
                 record.error = read_error(exception)

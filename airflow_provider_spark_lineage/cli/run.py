@@ -140,4 +140,6 @@ def _without_our_frames(error: BaseException, file: str) -> None:
 
 def _wait_for_threads() -> None:
     """Wait for the script's threads and thread pools, as Python does before it exits: they may use Spark."""
-    threading._shutdown()  # type: ignore[attr-defined]  # Python's own, and it does nothing when called again
+    # Joining `threading.enumerate()` would wait for ever for the idle workers of thread pools: those end by
+    # hooks that only this function runs. It does nothing when Python calls it again.
+    threading._shutdown()  # type: ignore[attr-defined]

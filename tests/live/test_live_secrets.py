@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import logging
+import threading
 
 import pytest
 
@@ -15,8 +17,8 @@ SECRET = "hunter2planted"  # noqa: S105
 TOKEN = "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiJodW50ZXIyIn0.c2lnbmF0dXJlcGxhbnRlZA"
 
 
-def test_no_planted_secret_is_written_down(spark, tmp_path):
-    """Options, URLs, SQL text, literals, settings, errors: no byte of records, text or events has it."""
+def test_no_planted_secret_is_written_down(spark, tmp_path, caplog):
+    """Options, URLs, SQL, literals, settings, errors: no byte of records, text, events or logs has it."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
     from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
@@ -30,7 +32,15 @@ def test_no_planted_secret_is_written_down(spark, tmp_path):
     spark.range(5).withColumn("token", F.lit("x")).write.parquet(path)
     frame = spark.read.parquet(path)
     frame.createOrReplaceTempView("tokens")
+    # What the user's own calls send is py4j's to log: here, only what other threads do for capture.
+    for name in ("py4j", "airflow_provider_spark_lineage"):
+        caplog.set_level(logging.DEBUG, name)
     with capture_lineage(spark) as captured:
+        frame.select(F.col("id").alias("i", metadata={"comment": f"password={SECRET}"})).collect()
+        frame.write.parquet(str(tmp_path / f"token={SECRET}"))
+        spark.sql(f"create table commented (a int comment 'api_key={SECRET}') using parquet")
+        spark.table("commented").collect()
+        spark.sql("drop table commented")
         frame.filter(F.col("token") != SECRET).collect()
         frame.withColumn("key", F.lit(SECRET)).collect()
         frame.filter(F.col("token").isin(*[f"{SECRET}{n}" for n in range(20)])).collect()
@@ -63,6 +73,8 @@ def test_no_planted_secret_is_written_down(spark, tmp_path):
     records = sorted(captured.directory.glob("*.gz"))
     assert len(records) > 15
     written = {path.name: gzip.decompress(path.read_bytes()).decode() for path in records}
+    talk = [one for one in caplog.records if one.threadName != threading.current_thread().name]
+    written["log"] = "\n".join(logging.Formatter().format(one) for one in talk)
     written["text"] = captured.text()
     written["events"] = json.dumps(captured.events(namespace="tests", job="secrets"))
     for name, text in written.items():
