@@ -231,14 +231,13 @@ class Recorded:
         `job` is the Spark application's name unless given; `failed` says whether the program failed
         where that is known.
         """
-        from airflow_provider_spark_lineage.facets.events import Run as RunOfEvents
-        from airflow_provider_spark_lineage.facets.events import events_of
+        from airflow_provider_spark_lineage.facets.events import EventRun, events_of
 
         run = self.run()
         if not run.applications:
             return []
         first = run.applications[0]
-        whole = RunOfEvents(
+        whole = EventRun(
             application_id=first.id,
             application_name=first.name,
             started_at=datetime.fromisoformat(run.started_at),
@@ -256,13 +255,13 @@ class Recorded:
         )
 
 
-def execution_events_of(found: Iterable[Execution]) -> Iterator[facet_events.Execution]:
+def execution_events_of(found: Iterable[Execution]) -> Iterator[facet_events.EventExecution]:
     """Yield executions as `facets.events` takes them."""
-    from airflow_provider_spark_lineage.facets.events import Execution as ExecutionOfEvents
+    from airflow_provider_spark_lineage.facets.events import EventExecution
 
     for execution in found:
         record = execution.record
-        yield ExecutionOfEvents(
+        yield EventExecution(
             number=execution.number,
             name=record.name,
             started_at=datetime.fromisoformat(record.started_at),

@@ -25,7 +25,7 @@ from airflow_provider_spark_lineage.lineage.model import Lineage
 
 
 @dataclass(frozen=True)
-class Execution:
+class EventExecution:
     """One Spark execution, as its events need it."""
 
     number: int
@@ -44,7 +44,7 @@ class Execution:
 
 
 @dataclass(frozen=True)
-class Run:
+class EventRun:
     """One Spark application, or a part of one, that the executions belong to."""
 
     application_id: str
@@ -62,7 +62,7 @@ class Run:
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """How a run is known to OpenLineage: that of an Airflow task, or of a whole `Run`."""
+    """How a run is known to OpenLineage: that of an Airflow task, or of a whole `EventRun`."""
 
     run_id: str
     namespace: str
@@ -72,8 +72,8 @@ class RunIdentity:
 
 
 def events_of(
-    executions: Iterable[Execution],
-    whole: Run,
+    executions: Iterable[EventExecution],
+    whole: EventRun,
     *,
     namespace: str,
     job: str,
@@ -97,7 +97,7 @@ def events_of(
 
 
 def whole_run_events(
-    whole: Run, identity: RunIdentity, *, dataset_edges_per_field: bool = False
+    whole: EventRun, identity: RunIdentity, *, dataset_edges_per_field: bool = False
 ) -> tuple[event_v2.RunEvent, event_v2.RunEvent]:
     """START and COMPLETE or FAIL of the run itself, under the given identity.
 
@@ -124,7 +124,7 @@ def whole_run_events(
 
 
 def execution_events(
-    executions: Iterable[Execution],
+    executions: Iterable[EventExecution],
     parent: RunIdentity,
     *,
     application_id: str,
@@ -141,7 +141,7 @@ def execution_events(
 
 
 def _pair(
-    execution: Execution, parent: RunIdentity, application_id: str, dataset_edges_per_field: bool
+    execution: EventExecution, parent: RunIdentity, application_id: str, dataset_edges_per_field: bool
 ) -> tuple[event_v2.RunEvent, event_v2.RunEvent]:
     job = f"{parent.job}.execution.{execution.number}"
     run_id = _run_id(execution.started_at, parent.namespace, job, application_id, parent.run_id)
@@ -165,7 +165,7 @@ def _pair(
     return started, ended
 
 
-def _execution_job_facets(execution: Execution) -> dict[str, JobFacet]:
+def _execution_job_facets(execution: EventExecution) -> dict[str, JobFacet]:
     return description_facet(execution.name) | job_type_facet("SQL_JOB") | sql_facet(execution.sql)
 
 

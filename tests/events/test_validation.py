@@ -30,7 +30,7 @@ from openlineage.client.facet_v2 import (
 from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.facets.events import Execution, Run, events_of
+from airflow_provider_spark_lineage.facets.events import EventExecution, EventRun, events_of
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
     Edge,
@@ -75,8 +75,8 @@ def event() -> Event:
         outputs=(Output(b, Mode.CREATE, Statistics(rows=1), edges, (a.id,)),),
         gaps=(Gap("node", "reason", b.id, "k"),),
     )
-    execution = Execution(1, "save", AT, AT, lineage, sql="SELECT 1", engine_version="4.1.0")
-    whole = Run("app", "app", AT, AT, lineage)
+    execution = EventExecution(1, "save", AT, AT, lineage, sql="SELECT 1", engine_version="4.1.0")
+    whole = EventRun("app", "app", AT, AT, lineage)
     complete: Event = events_of([execution], whole, namespace="ns", job="j")[2]
     return complete
 

@@ -4,7 +4,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from airflow_provider_spark_lineage.facets.events import Execution, Run
+from airflow_provider_spark_lineage.facets.events import EventExecution, EventRun
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
     Edge,
@@ -112,13 +112,15 @@ def failures() -> tuple[Failure, ...]:
 
 
 @pytest.fixture
-def whole(totals: Lineage) -> Run:
-    return Run("local-17", "sales", _at(0), _at(60), totals, engine_version="4.1.0")
+def whole(totals: Lineage) -> EventRun:
+    return EventRun("local-17", "sales", _at(0), _at(60), totals, engine_version="4.1.0")
 
 
 @pytest.fixture
-def execution(totals: Lineage) -> Execution:
-    return Execution(1, "save at job.py:3", _at(5), _at(9), totals, sql="SELECT 1", engine_version="4.1.0")
+def execution(totals: Lineage) -> EventExecution:
+    return EventExecution(
+        1, "save at job.py:3", _at(5), _at(9), totals, sql="SELECT 1", engine_version="4.1.0"
+    )
 
 
 def _at(second: int) -> datetime:
