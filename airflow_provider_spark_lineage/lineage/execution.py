@@ -203,7 +203,11 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics) -> list[Input]:
     """Return each dataset once, with all columns that any scan of it shows."""
     shown = merged(dataset for leaf in leaves.values() for dataset in leaf.datasets)
     counted = {dataset.id: None for leaf in leaves.values() if leaf.counted for dataset in leaf.datasets}
-    named = {leaf.name: leaf.datasets[0].id for leaf in leaves.values() if leaf.name and leaf.datasets}
+    named = {
+        leaf.name: leaf.datasets[0].id if leaf.counted else None
+        for leaf in leaves.values()
+        if leaf.name and leaf.datasets
+    }
     statistics = scan_statistics(metrics, list(counted), named)
     found = [Input(dataset, statistics.get(dataset.id, Statistics())) for dataset in shown]
     return sorted(found, key=lambda one: one.dataset.id)

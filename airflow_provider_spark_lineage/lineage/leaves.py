@@ -91,7 +91,11 @@ class FactsOfPlan:
             return self._listed(scan, facts)
         if scan.relation not in _RDDS:
             query = query_behind(facts)
-            return relation_leaf(scan, facts) if query is None else _queried(scan, query)
+            return (
+                relation_leaf(scan, facts)
+                if query is None
+                else _queried(scan, query, str(facts.get("scan") or ""))
+            )
         kept = self._kept.get(first) or self._kept_twin(facts, len(scan.output))
         if kept:
             return _kept(scan, kept)
@@ -121,18 +125,18 @@ def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
     identities = identify(facts)
     columns = {one.name: frozenset((i.id, one.name, (), IDENTITY) for i in identities) for one in fields}
     datasets = tuple(Dataset(identity, fields) for identity in identities)
-    name = str(facts.get("v2_table") or "")
+    name = str(facts.get("scan") or facts.get("v2_table") or "")
     return Leaf(datasets, columns, gaps=gaps_of(scan.label, identities), name=name)
 
 
-def _queried(scan: Scan, query: Query) -> Leaf:
+def _queried(scan: Scan, query: Query, name: str) -> Leaf:
     """Trace columns through a query to its tables; where it cannot be read there is the database alone."""
     names = [column.name for column in scan.output]
     try:
         evaluation = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), names))
     except SqlError as error:
         reason = f"its query could not be read, it is named by the database alone: {error}"
-        return Leaf((Dataset(query.database),), gaps=(Gap(scan.label, reason),), counted=False)
+        return Leaf((Dataset(query.database),), gaps=(Gap(scan.label, reason),), name=name, counted=False)
     identities = {table: query.identify(table.relation) for table in evaluation.scans}
 
     def traced(sources: Sources) -> frozenset[Source]:
@@ -156,7 +160,8 @@ def _queried(scan: Scan, query: Query) -> Leaf:
     )
     gaps = (Gap(scan.label, f"in its query: {hole.reason}") for hole in evaluation.holes)
     # What Spark counted are the rows of the query, not those of its tables.
-    return Leaf(datasets, columns, traced(evaluation.rows), tuple(dict.fromkeys(gaps)), counted=False)
+    known = tuple(dict.fromkeys(gaps))
+    return Leaf(datasets, columns, traced(evaluation.rows), known, name=name, counted=False)
 
 
 def _kept(scan: Scan, kept: Kept) -> Leaf:

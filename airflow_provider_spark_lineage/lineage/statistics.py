@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from airflow_provider_spark_lineage.lineage.model import Statistics
@@ -17,18 +17,29 @@ _OF_NO_DATASET = ("Scan ExistingRDD", "Scan OneRowRelation", "Scan In-memory tab
 
 
 def scan_statistics(
-    metrics: Metrics, ids: Sequence[DatasetId], named: Mapping[str, DatasetId] | None = None
+    metrics: Metrics, ids: Sequence[DatasetId], named: Mapping[str, DatasetId | None] | None = None
 ) -> dict[DatasetId, Statistics]:
-    """Add up what every physical scan of a dataset counted; `named` are those that a scan names itself."""
+    """Add up what every physical scan of a dataset counted.
+
+    `named` are those that a scan names itself; None is a scan of several.
+    """
     totals: dict[DatasetId, Statistics] = {}
     for metric in metrics:
         node = str(metric.get("node", ""))
         if not node.startswith(("Scan", "BatchScan")) or node.startswith(_OF_NO_DATASET):
             continue
-        found = (named or {}).get(node.removeprefix("BatchScan ")) or _scanned(metric, ids)
+        called = _called(node, named or {})
+        found = (named or {})[called] if called else _scanned(metric, ids)
         if found is not None:
             totals[found] = added(totals.get(found, Statistics()), _statistics(metric))
     return totals
+
+
+def _called(node: str, names: Iterable[str]) -> str:
+    """Return the name by which a physical scan speaks of what it reads; empty for one that does not."""
+    name = node.partition(" ")[2]
+    # A table of Spark's stands behind it.
+    return next((one for one in names if one and (name + " ").startswith(one + " ")), "")
 
 
 def _scanned(metric: Mapping[str, Any], ids: Sequence[DatasetId]) -> DatasetId | None:

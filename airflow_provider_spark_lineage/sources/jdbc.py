@@ -34,6 +34,7 @@ PROBES = (
         relation="JDBCRelation",
         accessors={
             **_asked("relation.jdbcOptions"),
+            "scan": "$sql(relation.toString)",
             "table": "catalogTable?.identifier.nameParts[]",
             "warehouse": _WAREHOUSE,
         },

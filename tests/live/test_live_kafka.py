@@ -1,0 +1,98 @@
+"""Kafka with a real broker at the other end: topics that are read and written in batches."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import start_spark
+from servers.kafka import kafka
+from spark_packages import need
+
+from airflow_provider_spark_lineage import capture_lineage
+
+pytestmark = pytest.mark.spark
+
+need("kafka")
+
+
+@pytest.fixture(scope="module")
+def servers():
+    with kafka() as servers:
+        yield servers
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    spark = start_spark(tmp_path_factory.mktemp("spark"))
+    yield spark
+    spark.stop()
+
+
+@pytest.fixture(scope="module")
+def options(servers):
+    return {"kafka.bootstrap.servers": f"PLAINTEXT://{servers},localhost:1"}
+
+
+@pytest.fixture(scope="module")
+def topics(spark, options):
+    """Two topics with three rows each."""
+    for topic in ("orders", "orders_old"):
+        rows = spark.sql("select cast(id as string) as key, concat('v', id) as value from range(3)")
+        rows.write.format("kafka").options(**options, topic=topic).save()
+
+
+def test_a_batch_is_written_to_its_topic(spark, servers, options, topics, tmp_path):
+    """The topic is the output, at its first broker, fed by what its key and value were made of."""
+    spark.sql("select 1 as id, 'ann' as name").write.parquet(str(tmp_path / "in"))
+    with capture_lineage(spark) as captured:
+        frame = spark.read.parquet(str(tmp_path / "in")).selectExpr("cast(id as string) key", "name value")
+        frame.write.format("kafka").options(**options, topic="written").save()
+    (output,) = captured.run().lineage.outputs
+    assert (output.dataset.id.namespace, output.dataset.id.name) == (f"kafka://{servers}", "written")
+    assert {(edge.field, edge.column, edge.kind.name) for edge in output.edges} == {
+        ("id", "key", "TRANSFORMATION"),
+        ("name", "value", "IDENTITY"),
+    }
+    assert captured.run().lineage.gaps == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ({"subscribe": "orders"}, ["orders"]),
+        ({"subscribe": "orders,orders_old"}, ["orders", "orders_old"]),
+        ({"assign": '{"orders":[0]}'}, ["orders"]),
+    ],
+)
+def test_each_topic_that_is_read_is_an_input(spark, servers, options, topics, tmp_path, asked, names):  # noqa: PLR0917
+    """By subscription or by partitions: columns come from every topic that was read."""
+    with capture_lineage(spark) as captured:
+        frame = spark.read.format("kafka").options(**options, **asked).load()
+        frame.selectExpr("cast(value as string) as v").write.parquet(str(tmp_path / "out"))
+    lineage = captured.run().lineage
+    assert [one.dataset.id.name for one in lineage.inputs] == names
+    assert {one.dataset.id.namespace for one in lineage.inputs} == {f"kafka://{servers}"}
+    (output,) = lineage.outputs
+    assert {(edge.source.name, edge.field, edge.column) for edge in output.edges} == {
+        (name, "value", "v") for name in names
+    }
+    assert lineage.gaps == ()
+
+
+def test_a_pattern_is_an_input_with_a_gap(spark, servers, options, topics, tmp_path):
+    """Which topics it matched is not known; that it was read is."""
+    with capture_lineage(spark) as captured:
+        frame = spark.read.format("kafka").options(**options, subscribePattern="orders.*").load()
+        frame.select("value").write.parquet(str(tmp_path / "out"))
+    lineage = captured.run().lineage
+    assert [one.dataset.id.name for one in lineage.inputs] == ["orders.*"]
+    assert ["pattern" in gap.reason for gap in lineage.gaps] == [True]
+
+
+def test_rows_that_name_their_topics_are_a_gap(spark, servers, options, topics):
+    """A column decides for each row, and its values are not recorded."""
+    with capture_lineage(spark) as captured:
+        rows = spark.range(2).selectExpr("'orders' as topic", "cast(id as string) as value")
+        rows.write.format("kafka").options(**options).save()
+    lineage = captured.run().lineage
+    assert [one.dataset.id.name for one in lineage.outputs] == ["*"]
+    assert ["`topic`" in gap.reason for gap in lineage.gaps] == [True]
