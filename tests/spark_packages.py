@@ -25,6 +25,25 @@ EXCLUDED = ("com.fasterxml.*:*", "org.apache.hadoop:*", "org.apache.logging.log4
 """What Spark brings itself, in the value of `spark.jars.excludes`."""
 
 
+S3A = {
+    "3.4": "org.apache.hadoop:hadoop-aws:3.4.2,software.amazon.awssdk:s3:2.29.52"
+    ",software.amazon.awssdk:s3-transfer-manager:2.29.52,software.amazon.awssdk:sts:2.29.52",
+}
+"""Hadoop's version line -> what `s3a://` needs of AWS, in 10 MB.
+
+Hadoop itself asks for a bundle of 600 MB, which no other test's process should load.
+"""
+
+S3A_EXCLUDED = (
+    "software.amazon.awssdk:bundle",
+    "software.amazon.s3.analyticsaccelerator:*",
+    "org.apache.hadoop:hadoop-common",
+    "org.slf4j:*",
+    "io.netty:*",
+    "commons-logging:*",
+)
+
+
 def coordinate(name: str) -> str | None:
     """Return the Maven coordinate of a package for this interpreter's Spark; None where there is none."""
     import pyspark
