@@ -7,7 +7,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plans import plans
+from random_plans import plans
 
 pytestmark = pytest.mark.spark
 
