@@ -40,6 +40,8 @@ _SECRETS = re.compile(
           | (?<![\w.-]) (?: [\w-]+ [._-] )* (?: pass | pwd | sas | sig | auth | authorization ) )
         ["'`\\]* (?: \s* (?: => | -> | ={{1,3}} | :(?!:) ) \s* | \s+ (?= ["'] ) ) )
         (?: (?P<quote> \\* ["'] ) (?: (?P=quote){{2}} | (?! (?P=quote) ) (?: \\. | . ) )*
+          # SQL Server's way to write a value with semicolons in it
+          | (?<= = ) \{{ (?: [^}}] | \}}\}} )* \}}
           | (?P<scheme> (?: bearer | basic ) \s+ )?
             (?! {_TYPES} | (?: null | none | true | false ) \b
               # the other side of a join: on a.token = b.token

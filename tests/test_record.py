@@ -202,6 +202,7 @@ KEEPS_NO_SECRET = [
     "PASSWORD = hunter2",
     "Password:hunter2",
     "pwd=hunter2",
+    "jdbc:sqlserver://db;user=etl;password={hun;ter2}};hunter2};encrypt=true",
     "pass: hunter2",
     "db.passphrase = 'hunter2'",
     "Map(user -> etl, password -> hunter2, dbtable -> t)",

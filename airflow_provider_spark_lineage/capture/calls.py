@@ -143,7 +143,7 @@ def sites() -> List[Site]:
     from pyspark.sql.streaming import DataStreamWriter
     from pyspark.sql.utils import ForeachBatchFunction
 
-    return [
+    found = [
         *(Site(RDD, name, "rdd") for name in (*RDD_ACTIONS, *RDD_SAVES)),
         Site(SparkContext, "runJob", "run"),
         Site(DataFrame, "toLocalIterator", "frame"),
@@ -155,6 +155,8 @@ def sites() -> List[Site]:
         Site(DataStreamWriter, "toTable", "stream"),
         Site(ForeachBatchFunction, "call", "batch"),
     ]
+    # What a version of pyspark does not have, nobody calls.
+    return [site for site in found if site.name in vars(site.owner)]
 
 
 def record_of(call: Call, application: Application) -> Optional[Record]:
@@ -197,9 +199,13 @@ def _handed_on(call: Call, application: Application) -> Optional[Record]:
 
     if not isinstance(call.result, RDD):
         return None
+    rdd_id = int(_live(call.result).id())
+    if application.rdds.is_handed_on(rdd_id):
+        # Spark 3.5 computes the property `rdd` anew each time, and gives the same RDD.
+        return None
     record = _query(call, application)
-    record.rdd_id = int(_live(call.result).id())
-    application.rdds.hand_on(record.rdd_id)
+    record.rdd_id = rdd_id
+    application.rdds.hand_on(rdd_id)
     return record
 
 

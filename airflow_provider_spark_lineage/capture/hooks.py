@@ -107,8 +107,13 @@ class Hooks:
                 return noted.result
             finally:
                 noted.ended = datetime.now(timezone.utc)
-                self._tell(noted)
-                setattr(self._here, site.inside, False)
+                try:
+                    self._tell(noted)
+                finally:
+                    # Ctrl-C and Airflow's timeout may come while it is told: later calls count all the same.
+                    setattr(self._here, site.inside, False)
+                    # The error's traceback holds this frame: a cycle, and the program's data in it.
+                    noted.error = None
 
         return call
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict
+from typing import Any, Dict, Pattern
 
 from airflow_provider_spark_lineage.record import without_secrets
 
-_SQL = re.compile(
-    r"""(?xs)
+_SQL = r"""(?xs)
       (?P<comment> --[^\n]* | /\*.*?\*/ )
     | (?P<name> "(?:[^"]|"")*" | `(?:[^`]|``)*` )
-    | (?P<text> '(?:[^']|'')*' | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$ )
+    | (?P<text> '(?: TEXT )*' | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$ )
     """
-)
+_STANDARD = re.compile(_SQL.replace("TEXT", "[^'] | ''"))
+_ESCAPING = re.compile(_SQL.replace("TEXT", r"[^'\\] | '' | \\."))
+"""MySQL, BigQuery and others also write a quote inside of a text as `\\'`."""
 
 
 def without_sql_literals(text: str) -> str:
@@ -22,7 +23,16 @@ def without_sql_literals(text: str) -> str:
     >>> without_sql_literals("select count(*) from people where name = 'Ann' -- not 'Bob'")
     "select count(*) from people where name = ''  "
     """
-    return _SQL.sub(lambda match: match["name"] or ("''" if match["text"] else " "), text)
+    if "\\'" in text:
+        # Whether a backslash escapes is the database's to know; read the other way, quotes do not pair up.
+        emptied = _emptied(_ESCAPING, text)
+        if "'" not in emptied.replace("''", ""):
+            return emptied
+    return _emptied(_STANDARD, text)
+
+
+def _emptied(pattern: Pattern[str], text: str) -> str:
+    return pattern.sub(lambda match: match["name"] or ("''" if match["text"] else " "), text)
 
 
 def without_literals(value: Dict[str, Any]) -> Dict[str, Any]:

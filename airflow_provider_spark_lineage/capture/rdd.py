@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Dict, Iterator, List
 
 from airflow_provider_spark_lineage.record import without_secrets
@@ -39,6 +40,10 @@ class RddReader:
         """Note that an RDD holds the rows of a query which has a record of its own."""
         self._know(rdd_id, [{"rdd": rdd_id}])
 
+    def is_handed_on(self, rdd_id: int) -> bool:
+        """Say whether an RDD is known to hold the rows of a query."""
+        return self._known.get(rdd_id) == [{"rdd": rdd_id}]
+
     def remember(self, rdd: Any) -> None:
         """Note an RDD's origins while it knows them: a checkpoint forgets what it was made from."""
         self.origins(rdd)
@@ -46,7 +51,8 @@ class RddReader:
     def origins(self, rdd: Any) -> List[Dict[str, Any]]:
         """Return one entry for each read that an RDD is made from.
 
-        `paths` and, where it is known, `schema`; or `rdd`, the id under which a record stands for it.
+        `paths` and, where it is known, `schema`; or `rdd`, the id under which a record stands for it;
+        or `more`, where it is made from more RDDs than are asked.
         """
         number = int(rdd.id())
         if number not in self._known:
@@ -77,6 +83,8 @@ class RddReader:
                 elif number not in seen:
                     waiting.append(parent)
                 seen.add(number)
+        if waiting:
+            yield {"more": True}
 
 
 def _files(rdd: Any) -> Iterator[Dict[str, Any]]:
@@ -86,7 +94,7 @@ def _files(rdd: Any) -> Iterator[Dict[str, Any]]:
         entry = {"paths": _scanned(rdd), "schema": rdd.readSchema().json()}
     elif kind in _OF_FILES:
         text = rdd.getConf().get("mapreduce.input.fileinputformat.inputdir") or ""
-        entry = {"paths": text.split(",")}
+        entry = {"paths": split_paths(text)}
         scope = rdd.scope()
         schema = _SCHEMAS.get(scope.get().name()) if scope.isDefined() else None
         if schema:
@@ -96,6 +104,19 @@ def _files(rdd: Any) -> Iterator[Dict[str, Any]]:
     entry["paths"] = [without_secrets(path) for path in entry["paths"] if path]
     if entry["paths"]:
         yield entry
+
+
+def split_paths(text: str) -> List[str]:
+    """Split paths as Hadoop joins them (`StringUtils.escapeString`): a comma of a path has a backslash.
+
+    >>> split_paths("file:/a,file:/{b\\\\,c}")
+    ['file:/a', 'file:/{b,c}']
+    """
+    return [_ESCAPED.sub(r"\1", path) for path in _PATH.findall(text)]
+
+
+_PATH = re.compile(r"(?:[^\\,]|\\.)+", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def _scanned(rdd: Any) -> List[str]:

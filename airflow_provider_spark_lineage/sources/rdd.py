@@ -22,7 +22,7 @@ def origins(facts: Facts) -> Tuple[Facts, ...]:
     """Return the facts of each read behind an RDD, as those of a relation: its folders and its schema."""
     found: List[Facts] = []
     for origin in facts.get("origins") or ():
-        if "rdd" in origin:
+        if "rdd" in origin or "more" in origin:
             continue
         # Spark and Hadoop name what they write; any other file was named by a person, and keeps its name.
         folders = [
@@ -36,6 +36,11 @@ def origins(facts: Facts) -> Tuple[Facts, ...]:
 def queries(facts: Facts) -> Tuple[int, ...]:
     """Return the ids of the RDDs behind an RDD whose rows are those of a query."""
     return tuple(origin["rdd"] for origin in facts.get("origins") or () if "rdd" in origin)
+
+
+def has_more(facts: Facts) -> bool:
+    """Say whether an RDD is made from so many others that not all of them were asked what they read."""
+    return any("more" in origin for origin in facts.get("origins") or ())
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:

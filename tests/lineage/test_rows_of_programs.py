@@ -68,3 +68,13 @@ def test_a_record_that_does_not_say_claims_nothing() -> None:
 def test_names_of_declared_variables(facts: dict[str, Any], names: tuple[str, ...]) -> None:
     """A variable is found again whatever its case, its quotes and the Spark version."""
     assert variables(facts) == names
+
+
+def test_an_rdd_of_more_rdds_than_were_asked_is_a_gap() -> None:
+    """What was found is read; that there may be more is said, whether a query or a job reads it."""
+    tree = [{"class": "RDD", "num-children": 0, "output": []}]
+    origins = [{"paths": ["file:/in/a.txt"]}, {"more": True}]
+    facts = [{"node": "RDD", "expr_id": -1, "probed": {"origins": origins}}]
+    lineage = lineage_of(read_plan(tree), ExecutionFacts(facts=facts)).lineage
+    assert [one.dataset.id.name for one in lineage.inputs] == ["/in/a.txt"]
+    assert ["so many others" in gap.reason for gap in lineage.gaps] == [True]

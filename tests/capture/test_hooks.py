@@ -1,0 +1,82 @@
+"""What watching pyspark's methods leaves behind in the program that calls them."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.capture.calls import Call
+from airflow_provider_spark_lineage.capture.hooks import Hooks
+
+pyspark = pytest.importorskip("pyspark")
+
+
+class Watcher:
+    """Notes how often it is told, and may be interrupted while it is."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self.told: list[bool] = []
+        """Of each call whether it had ended."""
+        self.interrupted = False
+
+    def called(self, call: Call) -> None:
+        self.told.append(call.ended is not None)
+        if self.interrupted and call.ended is not None:
+            raise KeyboardInterrupt
+
+
+class RefusedError(Exception):
+    pass
+
+
+class Rdd:
+    """Stands in for an RDD: pyspark's `count` asks it first of all for this."""
+
+    def mapPartitions(self, function: Any) -> Any:  # noqa: N802  pyspark's name
+        raise RefusedError
+
+
+@pytest.fixture
+def watcher() -> Iterator[Watcher]:
+    hooks, watcher = Hooks(), Watcher()
+    hooks.add(watcher)
+    yield watcher
+    hooks.remove(watcher)
+
+
+def test_an_interrupt_while_a_call_is_told_hides_no_later_call(watcher: Watcher) -> None:
+    watcher.interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        pyspark.RDD.count(Rdd())
+    watcher.interrupted = False
+    with pytest.raises(RefusedError):
+        pyspark.RDD.count(Rdd())
+    assert watcher.told == [False, True, False, True]
+
+
+def test_an_error_that_passed_through_is_freed_as_soon_as_the_program_forgets_it(watcher: Watcher) -> None:
+    """Its traceback holds the program's data; a cycle would keep them until the collector comes."""
+    gc.disable()
+    try:
+        subject = Rdd()
+        held = weakref.ref(subject)
+        with pytest.raises(RefusedError):
+            pyspark.RDD.count(subject)
+        del subject
+        assert held() is None
+    finally:
+        gc.enable()
+
+
+def test_hooks_leave_pyspark_as_it_was() -> None:
+    before = dict(vars(pyspark.RDD))
+    hooks, watcher = Hooks(), Watcher()
+    hooks.add(watcher)
+    assert vars(pyspark.RDD)["count"] is not before["count"]
+    hooks.remove(watcher)
+    assert dict(vars(pyspark.RDD)) == before
