@@ -8,7 +8,9 @@ from typing import Dict, List, Sequence, Tuple
 
 _FOLDED_SCHEMES = {"s3a": "s3", "s3n": "s3"}
 _OBJECT_STORES = frozenset({"s3", "gs", "abfs", "abfss", "wasb", "wasbs"})
-_PARTITION = re.compile(r"[^/=]+=[^/]*\Z")
+_PARTITION = re.compile(r"[^/=?]+=[^/]*\Z")
+"""Spark escapes a question mark in a partition's name; one that stands there begins a store's signature."""
+
 _YEAR, _MONTH, _DAY = r"(?:19|20)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
 _DATE = re.compile(rf"{_YEAR}[-_]?{_MONTH}(?:[-_]?{_DAY}(?:[T_-]?\d\d(?:[-:_]?\d\d){{0,2}}(?:\.\d+)?Z?)?)?\Z")
 _DATE_FOLDERS = re.compile(rf"(.+)/{_YEAR}/{_MONTH}(?:/{_DAY}(?:/[0-2]\d)?)?\Z")
@@ -56,7 +58,8 @@ def _normal(path: str) -> str:
 
 def uri_of(namespace: str, name: str) -> str:
     """Return the URI of a namespace and a name that `split_location` gave."""
-    return f"file:{name}" if namespace == "file" else f"{namespace}/{name.lstrip('/')}"
+    path = name.lstrip("/")
+    return f"{namespace}/{path}" if "://" in namespace else f"{namespace}:/{path}"
 
 
 def roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:

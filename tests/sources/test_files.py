@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from openlineage.client.naming.dataset import ABFSS, GCS, HDFS, S3, DatasetNaming, LocalFileSystem
+from openlineage.client.naming.dataset import (
+    ABFSS,
+    DBFS,
+    GCS,
+    HDFS,
+    S3,
+    WASBS,
+    DatasetNaming,
+    LocalFileSystem,
+)
 
 from airflow_provider_spark_lineage.sources import identify, is_internal, keeps_nothing, stored_name
 from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Symlink
@@ -35,6 +44,21 @@ def ids(*paths: str) -> list[DatasetId]:
             "abfss://lake@account.dfs.core.windows.net/raw/orders",
             named(ABFSS("lake", "account", "raw/orders")),
         ),
+        ("ABFSS://lake@account.dfs.core.windows.net/raw", named(ABFSS("lake", "account", "raw"))),
+        (
+            "abfs://lake@account.dfs.core.windows.net/raw",
+            DatasetId("abfs://lake@account.dfs.core.windows.net", "raw"),
+        ),
+        ("wasbs://lake@account.dfs.core.windows.net/raw/orders/", named(WASBS("lake", "account", "raw/orders"))),
+        # Azure's blob storage has an address of its own, which the client's class does not know.
+        (
+            "wasbs://lake@account.blob.core.windows.net/raw/orders?sig=secret",
+            DatasetId("wasbs://lake@account.blob.core.windows.net", "raw/orders"),
+        ),
+        (
+            "wasb://lake@account.blob.core.windows.net/raw",
+            DatasetId("wasb://lake@account.blob.core.windows.net", "raw"),
+        ),
         ("file:/in/orders", named(LocalFileSystem("/in/orders"))),
         ("file:///in/orders", named(LocalFileSystem("/in/orders"))),
         ("/in/orders", named(LocalFileSystem("/in/orders"))),
@@ -43,6 +67,9 @@ def ids(*paths: str) -> list[DatasetId]:
         ("/in/with space", named(LocalFileSystem("/in/with space"))),
         ("S3A://bucket/key", named(S3("bucket", "key"))),
         ("s3a://bucket", DatasetId("s3://bucket", "/")),
+        ("gs://bucket", DatasetId("gs://bucket", "/")),
+        ("dbfs://workspace/mnt/orders", named(DBFS("workspace", "/mnt/orders"))),
+        # Spark on Databricks does not say the workspace.
         ("dbfs:/mnt/orders", DatasetId("dbfs", "/mnt/orders")),
         ("viewfs:/orders", DatasetId("viewfs", "/orders")),
     ],
@@ -209,6 +236,26 @@ def test_table_of_a_hive_metastore_says_so(facts: dict[str, Any], catalog: Catal
     """A catalog that outlives the session is told with where it is; one in memory is nobody else's."""
     (identity,) = identify(facts)
     assert identity.catalog == catalog
+
+
+@pytest.mark.parametrize(
+    ("location", "expected"),
+    [
+        ("s3://lake/__unitystorage/t1", named(S3("lake", "__unitystorage/t1"))),
+        (
+            "abfss://lake@account.dfs.core.windows.net/managed/t1",
+            named(ABFSS("lake", "account", "managed/t1")),
+        ),
+        ("gs://lake/managed/t1", named(GCS("lake", "managed/t1"))),
+    ],
+)
+def test_table_of_unity_catalog_is_its_location(location: str, expected: DatasetId) -> None:
+    """Its name of three parts stands beside; the session's own catalog is not the one that has it."""
+    facts = {"location": location, "table": ["main", "sales", "orders"], "warehouse": "dbfs:/wh"}
+    (identity,) = identify({**facts, "catalog_kind": "hive"})
+    assert identity.id == expected
+    assert identity.symlinks == (Symlink("dbfs:/wh", "main.sales.orders"),)
+    assert identity.catalog is None
 
 
 def test_table_without_a_database_is_no_symlink() -> None:
