@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from airflow_provider_spark_lineage.lineage.leaves import recorded_fields
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Gap, Input, Kind, Mode, Output
 from airflow_provider_spark_lineage.plan.algebra import Change, Command
-from airflow_provider_spark_lineage.sources import identify, tables
+from airflow_provider_spark_lineage.sources import identify, previous, tables
 from airflow_provider_spark_lineage.sources.dataset import Facts
 
 _MODES = {
@@ -39,9 +39,9 @@ def effect(command: Command, target: Facts) -> Effect:
         return _loaded(datasets, target)
     reason = _unsure(command.change, target)
     kept = target.get("partitions") or target.get("external") == "EXTERNAL" or target.get("if_exists")
-    previous = tables.previous(target) if command.change is Change.RENAMED else ()
+    before = previous(target) if command.change is Change.RENAMED else ()
     outputs = tuple(
-        Output(dataset, _MODES[command.change], partial=bool(kept), previous=next(iter(previous), None))
+        Output(dataset, _MODES[command.change], partial=bool(kept), previous=next(iter(before), None))
         for dataset in datasets
     )
     gaps = tuple(Gap(command.label, reason, one.dataset.id) for one in outputs if reason)
@@ -78,6 +78,9 @@ def _unsure(change: Change, target: Facts) -> str:
     if change is Change.CREATED and target.get("if_not_exists") and "asked_at" not in target:
         return "whether it created the table or found it there is not recorded"
     if change is Change.DROPPED and not target.get("is_view"):
+        if "default_location" not in target:
+            # Its catalog names a table without asking for it.
+            return "whether the dropped table was there is not recorded" if target.get("if_exists") else ""
         place = "the dropped table is named by where its database keeps tables; its own place is not recorded"
         return place + (", nor whether it was there" if target.get("if_exists") else "")
     return ""

@@ -21,15 +21,23 @@ from airflow_provider_spark_lineage.sources import (
     unknown,
     warehouses,
 )
-from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Query, Source, Symlink
+from airflow_provider_spark_lineage.sources.dataset import (
+    DatasetId,
+    Facts,
+    Identity,
+    Probe,
+    Query,
+    Source,
+    Symlink,
+)
 
 SOURCES: Tuple[Source, ...] = (
     delta.SOURCE,
     iceberg.SOURCE,
+    jdbc.SOURCE,
     tables.SOURCE,
     files.SOURCE,
     rdd.SOURCE,
-    jdbc.SOURCE,
     kafka.SOURCE,
     warehouses.SOURCE,
     program.SOURCE,
@@ -72,6 +80,11 @@ def query_behind(facts: Facts) -> Optional[Query]:
 def names_of_table(facts: Facts) -> Tuple[Symlink, ...]:
     """Return the catalog's names of the table that facts speak of."""
     return catalogs.symlinks(facts)
+
+
+def previous(facts: Facts) -> Tuple[DatasetId, ...]:
+    """Return what a renamed table was called before."""
+    return jdbc.previous(facts) or tables.previous(facts)
 
 
 def stored_name(facts: Facts, column: str) -> str:

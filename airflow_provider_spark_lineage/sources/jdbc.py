@@ -28,6 +28,30 @@ def _asked(options: str) -> Dict[str, str]:
     }
 
 
+def _command(node: str, resolved: str, **more: str) -> Probe:
+    """Ask a catalog for a table that a command names, before or after it is there.
+
+    `resolved` leads to what holds catalog and identifier.
+    """
+    options = f"{resolved}.catalog.options!"
+    return Probe(
+        node=node,
+        target=True,
+        of=f"{resolved}.catalog",
+        relation="JDBCTableCatalog",
+        accessors={
+            "url": f"{options}.url",
+            "options": f"$options({options}.parameters)",
+            "identifier": f"{resolved}.identifier.toString",
+            **more,
+        },
+    )
+
+
+def _schema_of(resolved: str) -> str:
+    return f"{resolved}.catalog.loadTable({resolved}.identifier).schema.json"
+
+
 PROBES = (
     Probe(
         node="LogicalRelation",
@@ -76,6 +100,21 @@ PROBES = (
             },
         )
         for node in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
+    ),
+    _command("CreateTable", "name", schema=_schema_of("name"), if_not_exists="ignoreIfExists"),
+    _command("ReplaceTable", "name", schema=_schema_of("name")),
+    _command("DropTable", "child", if_exists="ifExists"),
+    _command("RenameTable", "child", new_name="newName[]"),
+    *(
+        _command(node, "table", schema=_schema_of("table"))
+        for node in (
+            "AddColumns",
+            "AlterColumn",
+            "AlterColumns",
+            "DropColumns",
+            "RenameColumn",
+            "ReplaceColumns",
+        )
     ),
 )
 
@@ -352,7 +391,31 @@ def _text(facts: Facts) -> str:
     """Return what stands in FROM: a table, or a query in parentheses."""
     options = facts.get("options") or {}
     asked = f"({options['query']})" if options.get("query") else ""
-    return str(facts.get("dbtable") or options.get("dbtable") or asked)
+    named = _quoted(_renamed(facts) or _identifier(facts))
+    # The options of a catalog name a table that is none.
+    return str(facts.get("dbtable") or named or options.get("dbtable") or asked)
+
+
+def _identifier(facts: Facts) -> Tuple[str, ...]:
+    """Return the parts of the name that a command on a catalog gives its table."""
+    return tuple(_folded(part, "") for part in _PART.findall(str(facts.get("identifier") or "")))
+
+
+def _renamed(facts: Facts) -> Tuple[str, ...]:
+    """Return the parts of a table's new name; one without a schema stays in the old one."""
+    new = tuple(facts.get("new_name") or ())
+    return (*_identifier(facts)[:-1], *new) if len(new) == 1 else new
+
+
+def _quoted(parts: Tuple[str, ...]) -> str:
+    """Write a name as Spark writes it for a database: it quotes every part, so that none is folded."""
+    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+
+
+def previous(facts: Facts) -> Tuple[DatasetId, ...]:
+    """Return what a renamed table was called before."""
+    before = {name: value for name, value in facts.items() if name != "new_name"}
+    return tuple(one.id for one in identify(before)) if facts.get("new_name") else ()
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:

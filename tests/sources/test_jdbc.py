@@ -18,7 +18,7 @@ from openlineage.client.naming.dataset import (
     Trino,
 )
 
-from airflow_provider_spark_lineage.sources import identify, query_behind
+from airflow_provider_spark_lineage.sources import identify, previous, query_behind
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
 
 
@@ -208,6 +208,38 @@ def test_a_write_names_its_table_by_options() -> None:
     """Facts of a save have options alone."""
     (identity,) = identify({"options": {"url": "jdbc:mysql://h/shop", "dbtable": "orders"}, "mode": "Append"})
     assert identity.id == DatasetId("mysql://h:3306", "shop.orders")
+
+
+IN_CATALOG = {
+    "url": "jdbc:h2:mem:shop",
+    "options": {"url": "jdbc:h2:mem:shop", "dbtable": "__invalid_dbtable"},
+    "identifier": "app.orders",
+}
+"""What a command on a table of a JDBC catalog tells of it."""
+
+
+@pytest.mark.parametrize(
+    ("identifier", "name"),
+    [("app.orders", "app.orders"), ("app.`Made Here`", "app.Made Here"), ("`a.b`.`c``d`", "a.b.c`d")],
+)
+def test_a_command_on_a_catalog_names_the_table_of_the_database(identifier: str, name: str) -> None:
+    """Spark quotes such names, so they stay as they are written, also where the database folds others."""
+    (identity,) = identify({**IN_CATALOG, "identifier": identifier})
+    assert identity.id == DatasetId("h2:mem:shop", name)
+    (read,) = identify({"url": IN_CATALOG["url"], "dbtable": '"app"."orders"'})
+    assert identify(IN_CATALOG)[0].id == read.id
+
+
+@pytest.mark.parametrize(
+    ("new", "name"), [(["newer"], "app.newer"), (["app", "newer"], "app.newer"), (["x.y"], "app.x.y")]
+)
+def test_a_renamed_table_has_its_new_name_and_its_old_one_beside(new: list[str], name: str) -> None:
+    """A new name without a schema stays in the old one; nothing else was called something before."""
+    facts = {**IN_CATALOG, "new_name": new}
+    (identity,) = identify(facts)
+    assert identity.id == DatasetId("h2:mem:shop", name)
+    assert previous(facts) == (DatasetId("h2:mem:shop", "app.orders"),)
+    assert previous(IN_CATALOG) == ()
 
 
 def test_facts_of_something_else_are_not_taken() -> None:
