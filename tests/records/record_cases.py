@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
+from datetime import datetime, timezone
 from pathlib import Path
 from runpy import run_path
+from typing import Any
 
 from spark_packages import PACKAGES
 
+from airflow_provider_spark_lineage.facets.events import EventRun, events_of
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.pipeline import executions
+from airflow_provider_spark_lineage.pipeline import execution_events_of, executions
 from airflow_provider_spark_lineage.record import Record
 
 CASES = Path(__file__).resolve().parent
@@ -49,6 +52,14 @@ def records(path: Path) -> list[Record]:
 
 def lineage(path: Path) -> Lineage:
     return compose(execution.lineage for execution in executions(records(path)))
+
+
+def events(path: Path) -> list[dict[str, Any]]:
+    """The OpenLineage events of a case's run and of its executions."""
+    found = list(executions(records(path)))
+    at = datetime(2024, 1, 1, tzinfo=timezone.utc)
+    whole = EventRun("local-1", path.parent.name, at, at, lineage(path))
+    return events_of(execution_events_of(found), whole, namespace="records", job=path.parent.name)
 
 
 def golden_text(path: Path) -> str:

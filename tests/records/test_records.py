@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from record_cases import cases, golden_text, lineage, lines, records, versions, versions_needed
+from record_cases import cases, events, golden_text, lineage, lines, records, versions, versions_needed
 
+from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.pipeline import execution_lineage, executions
 from airflow_provider_spark_lineage.record import Record, without_secrets
 
@@ -70,6 +71,42 @@ def test_nothing_looks_like_a_secret_or_names_a_machine(path: Path) -> None:
         assert without_secrets(line) == line
         assert not re.search(r"/(home|root|tmp|Users|site-packages)/", line)
     assert without_secrets(golden_text(path)) == golden_text(path)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_event_is_valid_by_the_schemas_that_it_names(case: Path) -> None:
+    """Each facet of each event of a run and of its executions is as OpenLineage's schemas want it."""
+    for path in versions(case):
+        assert [problem for event in events(path) for problem in problems_of(event)] == []
+
+
+def test_the_cases_have_events_with_every_facet_of_a_dataset() -> None:
+    """A facet that no case has would be valid by the test above whatever it holds."""
+    found = [(path, event) for case in cases() for path in versions(case)[:1] for event in events(path)]
+    datasets = [one for _, event in found for one in (*event["inputs"], *event["outputs"])]
+    facets = {name for one in datasets for name in one["facets"]}
+    assert facets >= {
+        "catalog",
+        "columnLineage",
+        "dataSource",
+        "datasetType",
+        "lifecycleStateChange",
+        "schema",
+        "storage",
+        "symlinks",
+        "version",
+    }
+    changes = [one["facets"].get("lifecycleStateChange", {}) for one in datasets]
+    assert {one.get("lifecycleStateChange") for one in changes} == {
+        None,
+        "ALTER",
+        "CREATE",
+        "DROP",
+        "OVERWRITE",
+        "RENAME",
+        "TRUNCATE",
+    }
+    assert any("previousIdentifier" in one for one in changes)
 
 
 @pytest.mark.parametrize("path", FILES)
