@@ -49,7 +49,10 @@ def ids(*paths: str) -> list[DatasetId]:
             "abfs://lake@account.dfs.core.windows.net/raw",
             DatasetId("abfs://lake@account.dfs.core.windows.net", "raw"),
         ),
-        ("wasbs://lake@account.dfs.core.windows.net/raw/orders/", named(WASBS("lake", "account", "raw/orders"))),
+        (
+            "wasbs://lake@account.dfs.core.windows.net/raw/orders/",
+            named(WASBS("lake", "account", "raw/orders")),
+        ),
         # Azure's blob storage has an address of its own, which the client's class does not know.
         (
             "wasbs://lake@account.blob.core.windows.net/raw/orders?sig=secret",
