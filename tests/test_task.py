@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pendulum
 import pytest
+from spark_trees import column, scan
 
 from airflow_provider_spark_lineage import task
 from airflow_provider_spark_lineage.captured import Captured
@@ -21,14 +22,6 @@ pytestmark = pytest.mark.airflow
 
 def record(number: int) -> Record:
     """A read of one file, made without a JVM."""
-    attribute = {
-        "class": "org.apache.spark.sql.catalyst.expressions.AttributeReference",
-        "num-children": 0,
-        "name": "id",
-        "dataType": "long",
-        "exprId": {"id": 7},
-    }
-    scan = {"class": "org.apache.spark.sql.execution.datasources.LogicalRelation", "num-children": 0}
     return Record(
         application_id="app-1",
         application_name="app",
@@ -39,7 +32,7 @@ def record(number: int) -> Record:
         started_at="2026-01-01T00:00:00+00:00",
         ended_at="2026-01-01T00:00:01+00:00",
         outcome="success",
-        plan=[{**scan, "output": [[attribute]]}],
+        plan=scan(column("id", 7)),
         facts=[
             {
                 "node": "LogicalRelation",

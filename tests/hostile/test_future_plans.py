@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from plans import PLANS, Tree, alias, call, column, node, project, record, scan, subquery
+from spark_trees import PLANS, Tree, alias, call, column, node, project, record, scan, subquery
 
 from airflow_provider_spark_lineage.lineage.model import Kind, Lineage
 from airflow_provider_spark_lineage.pipeline import execution_lineage

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from plans import Tree, alias, call, column, equal, node, project, record, scan, subquery
+from spark_trees import Tree, alias, call, column, equal, node, project, record, scan, subquery
 
 from airflow_provider_spark_lineage.lineage.columns import MAX_OPAQUE_EDGES
 from airflow_provider_spark_lineage.lineage.model import Edge, Kind, Lineage

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from plans import alias, call, column, project, record, scan
+from spark_trees import alias, call, column, project, record, scan
 
 from airflow_provider_spark_lineage.lineage.model import Kind, Lineage
 from airflow_provider_spark_lineage.pipeline import Recorded, execution_lineage

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plans import alias, call, column, node, project, record, scan
+from spark_trees import alias, call, column, node, project, record, scan
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "records"))
 from record_cases import cases, records, versions

@@ -5,28 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from spark_trees import WRITE, column, node
 
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, lineage_of
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.sources.program import variables
 
-PLANS = "org.apache.spark.sql.catalyst.plans.logical."
-WRITE = "org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand"
-COLUMN = {
-    "class": "org.apache.spark.sql.catalyst.expressions.AttributeReference",
-    "num-children": 0,
-    "name": "a",
-    "dataType": "long",
-    "exprId": {"id": 7},
-}
-
 
 def gaps(facts: dict[str, Any], *others: dict[str, Any]) -> list[str]:
-    tree = [
-        {"class": WRITE, "num-children": 1},
-        {"class": PLANS + "LocalRelation", "num-children": 0, "output": [[COLUMN]]},
-    ]
-    target = {"node": "InsertIntoHadoopFsRelationCommand", "expr_id": None, "probed": {"paths": "/out"}}
+    tree = node(WRITE, node("LocalRelation", output=[column("a", 7)]))
+    target = {"node": WRITE, "expr_id": None, "probed": {"paths": "/out"}}
     listed = {"node": "LocalRelation", "expr_id": 7, "probed": facts}
     more = [{"node": "LocalRelation", "expr_id": 8 + i, "probed": one} for i, one in enumerate(others)]
     lineage = lineage_of(read_plan(tree), ExecutionFacts(facts=[target, listed, *more])).lineage

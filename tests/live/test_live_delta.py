@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 from conftest import start_spark
+from lakes import edges, lineage, make_source, named, valid_events
 from spark_packages import need
 
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.pipeline import Recorded, executions
-from airflow_provider_spark_lineage.record import write_record
+from airflow_provider_spark_lineage.pipeline import executions
 
 need("delta")
 pytestmark = pytest.mark.spark
@@ -20,8 +17,6 @@ SETTINGS = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.databricks.delta.snapshotPartitions": "1",
 }
-SCHEMA = "id int, name string, v double, w int"
-ROWS = [(1, "a", 1.0, 10), (2, "b", 2.0, 20), (3, "c", 3.0, 30)]
 
 
 @pytest.fixture(scope="module")
@@ -34,29 +29,11 @@ def spark(tmp_path_factory):
 @pytest.fixture
 def table(spark, tmp_path):
     """A table of the catalog at `<tmp_path>/t`, and a parquet folder behind the view `src`."""
-    spark.createDataFrame(ROWS, SCHEMA).coalesce(1).write.parquet(str(tmp_path / "src"))
-    spark.read.parquet(str(tmp_path / "src")).createOrReplaceTempView("src")
+    make_source(spark, tmp_path)
     spark.sql("drop table if exists t")
     location = str(tmp_path / "t")
     spark.table("src").write.format("delta").option("path", location).saveAsTable("t")
     return location
-
-
-def lineage(records):
-    """The lineage of all executions; also that only one of them touched a dataset."""
-    found = [execution.lineage for execution in executions(records)]
-    assert len([one for one in found if one]) == 1, "Delta's own executions are the user's"
-    return compose(found)
-
-
-def named(datasets):
-    return {one.dataset.id.name.rsplit("/", 1)[-1]: one.dataset.identity.version for one in datasets}
-
-
-def edges(found):
-    """The edges of the one output, as the text shows them."""
-    lines = [line.split() for line in render(found).splitlines() if "<-" in line and "(no field)" not in line]
-    return {(column, source, kind) for column, _, source, _, kind, *_ in lines}
 
 
 def test_a_table_is_its_location_with_the_tables_name_beside(spark, recorded, table):
@@ -207,10 +184,7 @@ def test_events_are_valid(spark, recorded, table, tmp_path):
     """Version, catalog and storage facets are as their schemas say."""
     with recorded() as records:
         spark.sql("update t set v = w where id > 1")
-    for record in records:
-        write_record(tmp_path, record)
-    events = Recorded(tmp_path).events()
-    assert [problem for event in events for problem in problems_of(event)] == []
+    events = valid_events(records, tmp_path)
     (written,) = events[-1]["outputs"]
     assert written["facets"]["version"]["datasetVersion"] == "1"
     assert written["facets"]["storage"]["storageLayer"] == "delta"

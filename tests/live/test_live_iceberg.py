@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import pytest
 from conftest import start_spark
+from lakes import SCHEMA, edges, lineage, make_source, named, valid_events
 from spark_packages import need
 
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.pipeline import Recorded, executions
-from airflow_provider_spark_lineage.record import write_record
+from airflow_provider_spark_lineage.pipeline import executions
 
 need("iceberg", "h2")
 pytestmark = pytest.mark.spark
 
 CATALOG = "org.apache.iceberg.spark.SparkCatalog"
-SCHEMA = "id int, name string, v double, w int"
-ROWS = [(1, "a", 1.0, 10), (2, "b", 2.0, 20), (3, "c", 3.0, 30)]
 MODES = ("copy-on-write", "merge-on-read")
 
 
@@ -40,8 +35,7 @@ def spark(tmp_path_factory, warehouse):
     }
     folder = tmp_path_factory.mktemp("iceberg")
     spark = start_spark(folder, **settings)
-    spark.createDataFrame(ROWS, SCHEMA).coalesce(1).write.parquet(str(folder / "src"))
-    spark.read.parquet(str(folder / "src")).createOrReplaceTempView("src")
+    make_source(spark, folder)
     yield spark
     spark.stop()
 
@@ -59,21 +53,6 @@ def snapshot(spark, table):
     """The id of the snapshot that a table, or a branch of it, has now."""
     history = spark.table(f"lake.db.{table}.refs").where("name = 'main'")
     return str(history.select("snapshot_id").collect()[0][0])
-
-
-def lineage(records):
-    found = [execution.lineage for execution in executions(records)]
-    assert len([one for one in found if one]) == 1
-    return compose(found)
-
-
-def named(datasets):
-    return {one.dataset.id.name.rsplit("/", 1)[-1]: one.dataset.identity.version for one in datasets}
-
-
-def edges(found):
-    lines = [line.split() for line in render(found).splitlines() if "<-" in line and "(no field)" not in line]
-    return {(column, source, kind) for column, _, source, _, kind, *_ in lines}
 
 
 def test_a_table_is_its_location_at_a_snapshot(spark, recorded, warehouse):
@@ -213,10 +192,7 @@ def test_events_are_valid(spark, recorded, tmp_path):
     make(spark, "valid")
     with recorded() as records:
         spark.sql("update lake.db.valid set v = w where id > 1")
-    for record in records:
-        write_record(tmp_path, record)
-    events = Recorded(tmp_path).events()
-    assert [problem for event in events for problem in problems_of(event)] == []
+    events = valid_events(records, tmp_path)
     facets = events[-1]["outputs"][0]["facets"]
     assert facets["version"]["datasetVersion"] == snapshot(spark, "valid")
     assert facets["storage"]["storageLayer"] == "iceberg"

@@ -2,55 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from spark_trees import EXPRESSIONS, Tree, alias, call, column, node, project, scan
 
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, evaluate
 from airflow_provider_spark_lineage.plan.algebra import Kind
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
-
-PLANS = "org.apache.spark.sql.catalyst.plans.logical."
-EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
-
-Tree = list[dict[str, Any]]
-
-
-def column(name: str, expr_id: int) -> Tree:
-    return [
-        {
-            "class": EXPRESSIONS + "AttributeReference",
-            "num-children": 0,
-            "name": name,
-            "dataType": "long",
-            "exprId": {"id": expr_id},
-        }
-    ]
-
-
-def alias(name: str, expr_id: int, child: Tree) -> Tree:
-    return [
-        {"class": EXPRESSIONS + "Alias", "num-children": 1, "name": name, "exprId": {"id": expr_id}},
-        *child,
-    ]
-
-
-def call(name: str, *children: Tree) -> Tree:
-    node = {"class": EXPRESSIONS + name, "num-children": len(children)}
-    return [node, *(one for child in children for one in child)]
-
-
-def node(name: str, *children: Tree, **fields: Any) -> Tree:
-    top = {"class": PLANS + name, "num-children": len(children), **fields}
-    return [top, *(one for child in children for one in child)]
-
-
-def scan(*columns: Tree) -> Tree:
-    return node("LogicalRelation", output=list(columns))
-
-
-def project(child: Tree, *expressions: Tree) -> Tree:
-    return node("Project", child, projectList=list(expressions))
 
 
 def found(tree: Tree) -> tuple[Evaluation, dict[str, set[tuple[str, Kind]]]]:

@@ -63,7 +63,7 @@ def record(query: Tree, *places: tuple[int, str], **more: Any) -> Record:
     target = {"paths": "file:/out", "format": "Parquet", "mode": "Overwrite"}
     values = {
         "application_id": "local-1",
-        "application_name": "hostile",
+        "application_name": "by hand",
         "spark_version": "4.1.4",
         "agent_version": "0",
         "number": 1,
