@@ -11,7 +11,13 @@ from typing import Mapping, Tuple
 
 from airflow_provider_spark_lineage.sources.catalogs import SETTINGS, symlinks
 from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Facts, Identity, Probe, Source
-from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
+from airflow_provider_spark_lineage.sources.paths import (
+    RELATIVE,
+    completed,
+    is_complete,
+    split_location,
+    uri_of,
+)
 
 _INTERNAL_INDEXES = (
     "CdcAddFileIndex",
@@ -197,9 +203,8 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     path = str(facts.get("delta_path") or "")
     if not path:
         return ()
-    if ":" not in path:
-        # As the user wrote it.
-        path = str(facts.get("file_system") or "").rstrip("/") + path
+    note = "" if is_complete(path) or path.startswith("/") else RELATIVE
+    path = completed(path, str(facts.get("file_system") or ""))
     version = facts.get("written_version", facts.get("version"))
     table = facts.get("table") or ()
     catalog = None
@@ -214,6 +219,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         Identity(
             id=DatasetId(namespace, name),
             uri=uri_of(namespace, name),
+            note=note,
             storage_layer="delta",
             file_format="parquet",
             symlinks=symlinks(facts),

@@ -11,7 +11,14 @@ from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.sources.catalogs import SETTINGS, metastore, symlinks
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
-from airflow_provider_spark_lineage.sources.paths import roots, split_location, uri_of
+from airflow_provider_spark_lineage.sources.paths import (
+    RELATIVE,
+    completed,
+    is_complete,
+    roots,
+    split_location,
+    uri_of,
+)
 
 PROBES = (
     Probe(
@@ -58,6 +65,7 @@ PROBES = (
         accessors={
             "sink": "sink.toString",
             "relation_class": "sink.getClass.getName",
+            "file_system": "$session.sparkContext.hadoopConfiguration.get('fs.defaultFS')",
             "mode": "outputMode",
             "schema": "query.schema.json",
             "table": "catalogTable?.identifier.nameParts[]",
@@ -143,6 +151,8 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         return ()
     file_format = _format(facts.get("format"))
     names = symlinks(facts)
+    sink = _SINK.fullmatch(str(facts.get("sink") or ""))
+    is_relative = sink is not None and not is_complete(sink[1]) and not sink[1].startswith("/")
     identities = []
     for root, originals in roots(given):
         namespace, name = split_location(root)
@@ -154,6 +164,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
                 file_format=file_format,
                 symlinks=names,
                 catalog=metastore(facts),
+                note=RELATIVE if is_relative else "",
                 locations=tuple(originals) if originals != [root] else (),
             )
         )
@@ -173,7 +184,7 @@ def _given(facts: Facts) -> List[str]:
         return [unquote(location)]
     sink = _SINK.fullmatch(str(facts.get("sink") or ""))
     if sink:
-        return [sink[1]]
+        return [completed(sink[1], str(facts.get("file_system") or ""))]
     if facts.get("base_path") and not isinstance(paths, str):
         return _below(str(facts["base_path"]), paths)
     return [paths] if isinstance(paths, str) else list(paths)

@@ -23,6 +23,8 @@ MAX_SIBLINGS = 50
 """More folders beside one another that are read together are one dataset: an edge for each column of each
 would hide what was read."""
 
+RELATIVE = "its path is relative to a folder that was not recorded; it is named as if that were the root"
+
 _FILE = re.compile(r".+\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 
 
@@ -49,6 +51,22 @@ def split_location(location: str) -> Tuple[str, str]:
     if scheme in _OBJECT_STORES:
         name = _normal(rest.partition("?")[0]).lstrip("/") or "/"
     return (f"{scheme}://{authority}" if authority else scheme), name
+
+
+def completed(path: str, file_system: str) -> str:
+    """Return a path as a user wrote it with the file system that Hadoop takes where it names none.
+
+    >>> completed("/out", "hdfs://nn:8020")
+    'hdfs://nn:8020/out'
+    """
+    if is_complete(path) or not file_system:
+        return path
+    return f"{file_system.rstrip('/')}/{path.lstrip('/')}"
+
+
+def is_complete(path: str) -> bool:
+    """Say whether a path names its file system: a colon may also stand in a folder's name."""
+    return ":" in path.partition("/")[0]
 
 
 def _normal(path: str) -> str:

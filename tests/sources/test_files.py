@@ -320,3 +320,31 @@ def test_many_folders_beside_one_another_are_their_directory() -> None:
     assert one.locations == tuple(given)
     # A bucket is no dataset.
     assert len(identify({"paths": [f"s3a://b/t{number}" for number in range(99)]})) == 99
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"sink": "FileSink[/out]", "file_system": "hdfs://nn:8020"}, DatasetId("hdfs://nn:8020", "/out")),
+        ({"sink": "FileSink[/out]", "file_system": "file:///"}, DatasetId("file", "/out")),
+        (
+            {"sink": "FileSink[s3a://lake/out]", "file_system": "hdfs://nn:8020"},
+            DatasetId("s3://lake", "out"),
+        ),
+        ({"delta_path": "/out", "file_system": "hdfs://nn:8020"}, DatasetId("hdfs://nn:8020", "/out")),
+        ({"delta_path": "/day=1/at 12:00", "file_system": "file:///"}, DatasetId("file", "/day=1/at 12:00")),
+    ],
+)
+def test_a_path_as_the_user_wrote_it_lies_in_the_default_file_system(
+    facts: dict[str, Any], expected: DatasetId
+) -> None:
+    """What a stream writes to `/out` is read back as `hdfs://nn:8020/out`: one dataset."""
+    (identity,) = identify(facts)
+    assert (identity.id, identity.note) == (expected, "")
+
+
+@pytest.mark.parametrize("facts", [{"sink": "FileSink[out/x]"}, {"delta_path": "out/x"}])
+def test_a_relative_path_says_that_its_folder_is_not_known(facts: dict[str, Any]) -> None:
+    (identity,) = identify({**facts, "file_system": "hdfs://nn:8020"})
+    assert identity.id == DatasetId("hdfs://nn:8020", "/out/x")
+    assert "relative" in identity.note
