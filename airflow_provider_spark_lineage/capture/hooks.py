@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 from airflow_provider_spark_lineage.capture.calls import Call, Site, sites
 from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.capture.unlogged import is_ours
+from airflow_provider_spark_lineage.capture.unlogged import is_ours, unlogged
 
 
 class Hooks:
@@ -120,7 +120,8 @@ class Hooks:
     def _tell(self, call: Call) -> None:
         """Tell the watchers of a call, once before it begins and once when it has ended."""
         for watcher in tuple(self._watchers):
-            with harmless(f"a call of `{call.site.name}` could not be recorded", watcher.problems):
+            what = f"a call of `{call.site.name}` could not be recorded"
+            with unlogged(), harmless(what, watcher.problems):
                 watcher.called(call)
 
 

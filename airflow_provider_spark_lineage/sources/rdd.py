@@ -6,6 +6,7 @@ An RDD that a query became is named by the query, whose record `lineage` finds b
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import List, Tuple
 
 from airflow_provider_spark_lineage.sources import files
@@ -27,10 +28,18 @@ def origins(facts: Facts) -> Tuple[Facts, ...]:
         # Spark and Hadoop name what they write; any other file was named by a person, and keeps its name.
         folders = [
             posixpath.dirname(path) if posixpath.basename(path).startswith("part-") else path
-            for path in origin.get("paths") or ()
+            for path in map(_above_pattern, origin.get("paths") or ())
         ]
         found.append({**origin, "paths": list(dict.fromkeys(folders))})
     return tuple(found)
+
+
+_PATTERN = re.compile(r"/[^/]*[*?\[{].*", re.DOTALL)
+
+
+def _above_pattern(path: str) -> str:
+    """Return the directory that all files have in common which a pattern of Hadoop matches."""
+    return _PATTERN.sub("", path)
 
 
 def queries(facts: Facts) -> Tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from airflow_provider_spark_lineage.capture.calls import Call
 from airflow_provider_spark_lineage.capture.hooks import Hooks
+from airflow_provider_spark_lineage.capture.unlogged import is_ours
 
 pyspark = pytest.importorskip("pyspark")
 
@@ -23,8 +25,12 @@ class Watcher:
         self.told: list[bool] = []
         """Of each call whether it had ended."""
         self.interrupted = False
+        self.logged = True
+        """Whether py4j's debug log showed what was asked while this was told."""
 
     def called(self, call: Call) -> None:
+        talk = logging.LogRecord("py4j", logging.DEBUG, "", 1, "Answer received: %s", (), None)
+        self.logged = not is_ours(talk)
         self.told.append(call.ended is not None)
         if self.interrupted and call.ended is not None:
             raise KeyboardInterrupt
@@ -71,6 +77,13 @@ def test_an_error_that_passed_through_is_freed_as_soon_as_the_program_forgets_it
         assert held() is None
     finally:
         gc.enable()
+
+
+def test_what_is_asked_about_a_call_stays_out_of_py4js_log(watcher: Watcher) -> None:
+    """Answers have paths and settings, perhaps with credentials; the user's own calls are shown as ever."""
+    with pytest.raises(RefusedError):
+        pyspark.RDD.count(Rdd())
+    assert not watcher.logged
 
 
 def test_hooks_leave_pyspark_as_it_was() -> None:

@@ -310,6 +310,22 @@ def test_rdd_is_named_by_the_files_behind_it() -> None:
     assert [one.id for one in found] == [DatasetId("file", "/in/o"), DatasetId("file", "/x/a.csv")]
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("file:/in/orders/*.csv", "/in/orders"),
+        ("file:/in/orders/part-*", "/in/orders"),
+        ("file:/in/{2024,2025}/*.txt", "/in"),
+        ("file:/in/orders/year=202[45]", "/in/orders"),
+        ("file:/in/orders", "/in/orders"),
+    ],
+)
+def test_files_that_an_rdd_reads_by_a_pattern_are_their_common_directory(path: str, name: str) -> None:
+    """A pattern is no dataset: nobody writes to `/in/*.csv`."""
+    (identity,) = identify({"origins": [{"paths": [path]}]})
+    assert identity.id == DatasetId("file", name)
+
+
 def test_many_folders_beside_one_another_are_their_directory() -> None:
     """A handful of folders are a dataset each; hundreds that one glob names are one, their places kept."""
     few = identify({"paths": [f"s3a://b/logs/host{number}" for number in range(MAX_SIBLINGS)]})
