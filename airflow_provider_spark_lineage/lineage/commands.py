@@ -44,7 +44,12 @@ def effect(command: Command, target: Facts) -> Effect:
         Output(dataset, _MODES[command.change], partial=bool(kept), previous=next(iter(before), None))
         for dataset in datasets
     )
-    gaps = tuple(Gap(command.label, reason, one.dataset.id) for one in outputs if reason)
+    gaps = tuple(
+        Gap(command.label, why, one.dataset.id)
+        for one in outputs
+        for why in (one.dataset.identity.note, reason)
+        if why
+    )
     return Effect(outputs=outputs, gaps=gaps)
 
 

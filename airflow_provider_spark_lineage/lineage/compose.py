@@ -199,8 +199,10 @@ class Composer:
             self._tables.pop(name, None)
         claim, read = self._claims.get(known), self._inputs.get(known)
         if claim is not None and claim.made:
-            # A table that was given a place of its own is outlived by its files.
-            if known == output.dataset.id:
+            # A table that was given a place of its own is outlived by its files, unless only its catalog
+            # knew what they hold: such a table is named by the catalog.
+            named = Symlink(output.dataset.id.namespace, output.dataset.id.name)
+            if known == output.dataset.id or named in names:
                 del self._claims[known]
                 self._contents.pop(known, None)
                 self._unsay(known)

@@ -173,7 +173,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     """Name the table that a relation reads or a command writes, with its snapshot and its catalog."""
     location = str(facts.get("iceberg_location") or _place(facts))
     if not location:
-        return ()
+        return _named_by_catalog(facts) if "if_exists" in facts else ()
     namespace, name = split_location(location)
     kind = _metadata_table(facts)
     snapshot = facts.get("snapshot")
@@ -197,6 +197,22 @@ def _place(facts: Facts) -> str:
     if facts.get("catalog_type") != "hadoop" or not facts.get("identifier"):
         return ""
     return "/".join((_warehouse(facts), *str(facts["identifier"]).replace("`", "").split(".")))
+
+
+def _named_by_catalog(facts: Facts) -> Tuple[Identity, ...]:
+    """Name a dropped table by its catalog, as a symlink of it does: its location is forgotten."""
+    note = "the dropped table is named by its catalog; its own place is not recorded"
+    return tuple(
+        Identity(
+            DatasetId(link.namespace, link.name),
+            link.namespace,
+            storage_layer="iceberg",
+            symlinks=(link,),
+            note=note,
+            catalog=_catalog_of(facts),
+        )
+        for link in _symlinks(facts)
+    )
 
 
 def _metadata_table(facts: Facts) -> str:

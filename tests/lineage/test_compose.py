@@ -281,6 +281,24 @@ def test_dropping_an_external_table_leaves_its_data() -> None:
     assert [one.dataset.id for one in lineage.outputs] == [outside.id]
 
 
+def test_dropped_table_that_only_its_catalog_names_disappears() -> None:
+    """Where the catalog knew the files, and no name of theirs is left, the table made on the way is gone."""
+    named = Symlink("http://catalog:8181", "db.t")
+    lies = Identity(DatasetId("s3://b", "db/t"), "s3://b/db/t", symlinks=(named,))
+    dropped = Identity(
+        DatasetId(named.namespace, named.name), named.namespace, symlinks=(named,), note="where"
+    )
+    gap = Gap("DropTable#0", "where", dropped.id)
+    drop = execution(Output(Dataset(dropped), Mode.DROP), gaps=(gap,))
+    made = compose([execution(Output(Dataset(lies), Mode.CREATE)), drop])
+    assert (made.outputs, made.gaps) == ((), ())
+    was_there = compose([execution(Output(Dataset(lies), Mode.APPEND)), drop])
+    assert [(one.dataset.id, one.mode) for one in was_there.outputs] == [(lies.id, Mode.DROP)]
+    never_seen = compose([drop])
+    assert [one.dataset.id for one in never_seen.outputs] == [dropped.id]
+    assert never_seen.gaps == (gap,)
+
+
 def test_table_created_empty_holds_only_what_the_task_inserts() -> None:
     """CREATE TABLE, INSERT INTO, read back: the table is no input."""
     lineage = compose(

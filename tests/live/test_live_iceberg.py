@@ -7,6 +7,7 @@ from conftest import start_spark
 from lakes import SCHEMA, edges, lineage, make_source, named, valid_events
 from spark_packages import need
 
+from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.pipeline import executions
 
 need("iceberg", "h2")
@@ -94,6 +95,22 @@ def test_a_table_made_by_a_query_is_one_write(spark, recorded, warehouse):
     with recorded() as records:
         spark.sql("create or replace table store.db.made using iceberg as select id from src")
     assert lineage(records).outputs[0].mode.value == "overwrite"
+
+
+def test_a_table_made_and_dropped_is_gone_in_every_kind_of_catalog(spark, recorded, warehouse):
+    """A catalog of folders tells where a dropped table lay; one with a server is asked for its name alone."""
+    for catalog in ("lake", "store"):
+        spark.table("src").writeTo(f"{catalog}.db.before").using("iceberg").create()
+        with recorded() as records:
+            spark.table("src").writeTo(f"{catalog}.db.step").using("iceberg").create()
+            spark.sql(f"drop table {catalog}.db.step")
+            spark.sql(f"drop table {catalog}.db.before")
+        found = compose(execution.lineage for execution in executions(records))
+        (dropped,) = found.outputs
+        assert dropped.mode.value == "drop"
+        known = catalog == "lake"
+        assert dropped.dataset.id.name == (f"{warehouse}/lake/db/before" if known else "db.before")
+        assert [gap.where for gap in found.gaps] == ([] if known else ["DropTable#0"])
 
 
 def test_states_of_a_table_are_one_dataset(spark, recorded):

@@ -91,6 +91,24 @@ def test_a_metadata_table_is_a_dataset_beside_its_table(kind, name):
     assert bool(identity.version) is ("#" not in name)
 
 
+@pytest.mark.parametrize(
+    ("settings", "namespace"),
+    [
+        ({"catalog_type": "hive", "catalog_uri": "thrift://m:9083"}, "hive://m:9083"),
+        ({"catalog_type": "rest", "catalog_uri": "http://c:8181"}, "http://c:8181"),
+        ({"catalog_catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog"}, "s3://lake/"),
+    ],
+)
+def test_a_dropped_table_is_named_by_its_catalog_where_its_place_is_forgotten(settings, namespace):
+    """Only a catalog of folders tells where a table lay; a table that is there is never named this way."""
+    facts = {"v2_catalog": "lake", "identifier": "db.t", "catalog_warehouse": "s3://lake/", **settings}
+    (dropped,) = identify({**facts, "if_exists": False})
+    assert (dropped.id.namespace, dropped.id.name) == (namespace, "db.t")
+    assert dropped.symlinks == (Symlink(namespace, "db.t"),)
+    assert "its own place is not recorded" in dropped.note
+    assert identify(facts) == ()
+
+
 def test_a_table_by_path_has_no_catalog():
     """What was loaded by its path is found in no catalog."""
     (identity,) = identify({"iceberg_location": "/lake/db/t", "v2_catalog": "default_iceberg"})
