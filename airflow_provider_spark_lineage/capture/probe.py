@@ -16,6 +16,8 @@ from airflow_provider_spark_lineage.capture.rdd import RddReader
 from airflow_provider_spark_lineage.sources import PROBES
 from airflow_provider_spark_lineage.sources.dataset import Probe
 
+_TARGETS = frozenset(name for name, probes in PROBES.items() if any(probe.target for probe in probes))
+
 
 def simple_name(class_name: str) -> str:
     """Return a JVM class name without its package and without the `$` of a Scala object."""
@@ -42,7 +44,7 @@ def probe_plan(
         for name, node in _live_nodes(plan, nodes):
             with harmless(f"a {name} could not be asked where its data lies", problems):
                 # A target is found by its position; a sink's output is that of its query.
-                expr_id = None if _is_target(name) else _first_expr_id(node)
+                expr_id = None if name in _TARGETS else _first_expr_id(node)
                 # The same relation may stand in a plan many times; the ids of its columns tell.
                 if expr_id is not None:
                     if (name, expr_id) in seen:
@@ -55,37 +57,43 @@ def probe_plan(
 
 
 def _live_nodes(plan: Any, nodes: List[Any]) -> Iterator[Tuple[str, Any]]:
-    """Yield the live nodes whose class a source wants to probe, with their simple class names."""
-    classes = [simple_name(node["class"]) for node in nodes]
+    """Yield the live nodes whose class a source wants to probe, with their simple class names.
+
+    When all of them are yielded, `nodes` has what the JSON leaves out and a reader needs.
+    """
     if not _wanted_anywhere(nodes):
         return
-    for position, path in _paths_of_targets(nodes, classes):
-        node = plan
-        for child in path:
-            node = node.children().apply(child)
-        if classes[position] == "Expand":
-            nodes[position]["projections"] = _projections(node)
-            continue
-        if classes[position] == "Generate":
-            nodes[position]["unrequiredChildIndex"] = str(node.unrequiredChildIndex().mkString(","))
-            continue
-        if not _is_asked(nodes[position], PROBES[classes[position]]):
-            continue
-        yield classes[position], node
-        for field in _plan_fields(nodes[position]):
-            inner = getattr(node, field)()
-            # An Option of a plan looks the same in JSON: Spark keeps a copy of the query in one.
-            if inner.getClass().getName() == nodes[position][field][0]["class"]:
-                yield from _live_nodes(inner, nodes[position][field])
-    leaves = [position for position, node in enumerate(nodes) if not node["num-children"]]
-    if any(classes[position] in PROBES for position in leaves):
-        live_leaves = plan.collectLeaves()
-        for index, position in enumerate(leaves):
-            # A target without children was yielded above.
-            if classes[position] in PROBES and not _is_target(classes[position]):
-                yield classes[position], live_leaves.apply(index)
+    classes = [simple_name(node["class"]) for node in nodes]
+    yield from _targets(plan, nodes, classes)
+    yield from _leaves(plan, nodes, classes)
     if _has_subquery(nodes):
         yield from _leaves_of_subqueries(plan)
+    _complete(plan, nodes, classes)
+
+
+def _targets(plan: Any, nodes: List[Any], classes: List[str]) -> Iterator[Tuple[str, Any]]:
+    """Yield the write targets of a plan, each followed by the nodes of the plans inside it."""
+    for position, name in enumerate(classes):
+        node = nodes[position]
+        if name not in _TARGETS or not _is_asked(node, PROBES[name]):
+            continue
+        live = _live(plan, nodes, position)
+        yield name, live
+        for field in _plan_fields(node):
+            inner = getattr(live, field)()
+            # An Option of a plan looks the same in JSON: Spark keeps a copy of the query in one.
+            if inner.getClass().getName() == node[field][0]["class"]:
+                yield from _live_nodes(inner, node[field])
+
+
+def _leaves(plan: Any, nodes: List[Any], classes: List[str]) -> Iterator[Tuple[str, Any]]:
+    """Yield the leaves of a plan that are no targets."""
+    leaves = (name for position, name in enumerate(classes) if not nodes[position]["num-children"])
+    wanted = [(index, name) for index, name in enumerate(leaves) if name in PROBES and name not in _TARGETS]
+    if wanted:
+        live = plan.collectLeaves()
+        for index, name in wanted:
+            yield name, live.apply(index)
 
 
 def _leaves_of_subqueries(plan: Any) -> Iterator[Tuple[str, Any]]:
@@ -99,24 +107,33 @@ def _leaves_of_subqueries(plan: Any) -> Iterator[Tuple[str, Any]]:
                 yield name, leaf
 
 
-def _paths_of_targets(nodes: List[Any], classes: List[str]) -> Iterator[Tuple[int, List[int]]]:
-    """Yield position and path of child indexes for each write target in a pre-order node list.
+def _complete(plan: Any, nodes: List[Any], classes: List[str]) -> None:
+    """Write into a plan's JSON what Spark leaves out of it.
 
-    And for each `Expand` whose projections are not in the JSON, as those of an UNPIVOT, and each `Generate`
-    that may drop columns, which the JSON does not say: an optimized one that no projection follows.
+    The projections of an `Expand` that are no list, as those of an UNPIVOT, and the columns that a
+    `Generate` drops: an optimized one, which no projection follows.
     """
-    open_nodes: List[List[int]] = []  # [children left, children in all] of each ancestor
-    for position, node in enumerate(nodes):
-        bare = classes[position] == "Expand" and node.get("projections", ()) is None
-        if classes[position] == "Generate" and node.get("unrequiredChildIndex", ()) is None:
-            bare = not position or classes[position - 1] != "Project"
-        if bare or _is_target(classes[position]):
-            yield position, [total - left - 1 for left, total in open_nodes]
-        open_nodes.append([node["num-children"], node["num-children"]])
-        while open_nodes and not open_nodes[-1][0]:
-            open_nodes.pop()
-        if open_nodes:
-            open_nodes[-1][0] -= 1
+    for position, name in enumerate(classes):
+        node = nodes[position]
+        if name == "Expand" and node.get("projections", ()) is None:
+            node["projections"] = _projections(_live(plan, nodes, position))
+        is_last = not position or classes[position - 1] != "Project"
+        if name == "Generate" and node.get("unrequiredChildIndex", ()) is None and is_last:
+            dropped = _live(plan, nodes, position).unrequiredChildIndex()
+            node["unrequiredChildIndex"] = str(dropped.mkString(","))
+
+
+def _live(plan: Any, nodes: List[Any], position: int) -> Any:
+    """Return the live node of a position in a plan's JSON, which lists a node before its children."""
+    way: List[List[int]] = []  # [children left, children in all] of each ancestor
+    for node in nodes[:position]:
+        way.append([node["num-children"], node["num-children"]])
+        while not way[-1][0]:
+            way.pop()
+        way[-1][0] -= 1
+    for left, total in way:
+        plan = plan.children().apply(total - left - 1)
+    return plan
 
 
 def _projections(expand: Any) -> List[Any]:
@@ -128,10 +145,6 @@ def _projections(expand: Any) -> List[Any]:
         expressions = (projection.apply(i).toJSON() for i in range(projection.size()))
         found.append([json.loads(text, object_hook=without_literals) for text in expressions])
     return found
-
-
-def _is_target(name: str) -> bool:
-    return any(probe.target for probe in PROBES.get(name, ()))
 
 
 def _is_asked(node: Dict[str, Any], probes: Tuple[Probe, ...]) -> bool:
@@ -146,10 +159,10 @@ def _names(value: Any, name: str) -> bool:
 
 def _plan_fields(node: Dict[str, Any]) -> List[str]:
     """Names of the fields of a command that hold a whole plan, `query` for example."""
-    return [name for name, value in node.items() if is_plan_list(value)]
+    return [name for name, value in node.items() if _is_plan(value)]
 
 
-def is_plan_list(value: Any) -> bool:
+def _is_plan(value: Any) -> bool:
     """Say whether a JSON value is a nested plan; expressions are lists of nodes too."""
     return (
         isinstance(value, list)
@@ -160,32 +173,26 @@ def is_plan_list(value: Any) -> bool:
     )
 
 
-def _wanted_anywhere(value: Any) -> bool:
+def _wanted_anywhere(nodes: List[Any]) -> bool:
     """Say whether a class that a source probes occurs in a plan's JSON, subqueries included."""
-    stack = [value]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, dict):
-            if simple_name(current.get("class", "")) in PROBES:
-                return True
-            stack.extend(v for v in current.values() if isinstance(v, (list, dict)))
-        elif isinstance(current, list):
-            stack.extend(current)
-    return False
+    return any(simple_name(one.get("class", "")) in PROBES for one in _objects(nodes))
 
 
 def _has_subquery(nodes: List[Any]) -> bool:
     """Say whether an expression somewhere in the node list holds a plan of its own."""
-    stack: List[Any] = [nodes]
+    return any(".expressions." in one.get("class", "") and _plan_fields(one) for one in _objects(nodes))
+
+
+def _objects(value: Any) -> Iterator[Dict[str, Any]]:
+    """Yield every object in a JSON value, however deep."""
+    stack = [value]
     while stack:
         current = stack.pop()
         if isinstance(current, dict):
-            if ".expressions." in current.get("class", "") and _plan_fields(current):
-                return True
-            stack.extend(value for value in current.values() if isinstance(value, (list, dict)))
+            yield current
+            stack.extend(one for one in current.values() if isinstance(one, (list, dict)))
         elif isinstance(current, list):
             stack.extend(current)
-    return False
 
 
 def _first_expr_id(node: Any) -> Optional[int]:
