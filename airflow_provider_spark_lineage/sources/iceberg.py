@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import FrozenSet, Mapping, Tuple
 
+from airflow_provider_spark_lineage.sources.databases import place
 from airflow_provider_spark_lineage.sources.dataset import (
     Catalog,
     DatasetId,
@@ -19,7 +20,6 @@ from airflow_provider_spark_lineage.sources.dataset import (
     Source,
     Symlink,
 )
-from airflow_provider_spark_lineage.sources.jdbc import place
 from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
 
 _CATALOGS = ("SparkCatalog", "SparkSessionCatalog")

@@ -1,18 +1,14 @@
 """Databases behind JDBC: tables, queries, and the tables of a JDBC catalog.
 
-A database is known by its URL. Names follow the OpenLineage naming spec, with the default port and the
-default schema written out and with names as the database stores them, so that a table has one name
-however it was written. Nothing of a URL but hosts, database and schema becomes part of a name.
+A database is known by its URL, which `databases` reads.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
-from typing import Dict, Mapping, Optional, Tuple
-from urllib.parse import unquote
+from dataclasses import replace
+from typing import Dict, Optional, Tuple
 
-from airflow_provider_spark_lineage.sources import catalogs
+from airflow_provider_spark_lineage.sources import catalogs, databases
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Query, Source
 
 _WAREHOUSE = "$session.sessionState.conf.warehousePath"
@@ -118,273 +114,12 @@ PROBES = (
     ),
 )
 
-
-_TABLE, _DATABASE, _SCHEMA = (), ("database",), ("schema",)
-_BOTH = ("database", "schema")
+OPTIONS = frozenset(("url", "dbtable", "query")) | databases.OPTIONS
 
 
-@dataclass(frozen=True)
-class Database:
-    """How one kind of database is addressed and named."""
-
-    scheme: str
-    """Of the namespace."""
-
-    port: str = ""
-    """The default port; empty for a service whose address has none."""
-
-    above: Tuple[str, ...] = _BOTH
-    """What stands before a table in its name; a database that does not stands in the namespace."""
-
-    schema: str = ""
-    """The schema of a table that is written without one."""
-
-    fold: str = ""
-    """What becomes of names without quotes: `lower`, `upper`, or empty when they stay."""
-
-    dialect: str = ""
-    """sqlglot's name of its SQL."""
-
-
-DATABASES: Mapping[str, Database] = {
-    "awsathena": Database("awsathena", fold="lower", dialect="athena"),
-    "bigquery": Database("bigquery", dialect="bigquery"),
-    "cassandra": Database("cassandra", "9042", _DATABASE),
-    "clickhouse": Database("clickhouse", "8123", _DATABASE, dialect="clickhouse"),
-    "crate": Database("crate", "5432", _BOTH, "doc", "lower", "postgres"),
-    "databricks": Database("databricks", "443", _BOTH, "default", "lower", "databricks"),
-    "db2": Database("db2", "50000", fold="upper"),
-    "derby": Database("derby", "1527", _SCHEMA, "APP", "upper"),
-    "duckdb": Database("duckdb", "", _SCHEMA, "main", dialect="duckdb"),
-    "exa": Database("exasol", "8563", _SCHEMA, fold="upper"),
-    "h2": Database("h2", "9092", _SCHEMA, "PUBLIC", "upper"),
-    "hive2": Database("hive", "10000", _DATABASE, fold="lower", dialect="hive"),
-    "hsqldb": Database("hsqldb", "9001", _SCHEMA, "PUBLIC", "upper"),
-    "impala": Database("impala", "21050", _DATABASE, fold="lower", dialect="hive"),
-    "mariadb": Database("mariadb", "3306", _DATABASE, dialect="mysql"),
-    "mysql": Database("mysql", "3306", _DATABASE, dialect="mysql"),
-    "oceanbase": Database("oceanbase", "2881", _DATABASE, dialect="mysql"),
-    "oracle": Database("oracle", "1521", fold="upper", dialect="oracle"),
-    "postgresql": Database("postgres", "5432", _BOTH, "public", "lower", "postgres"),
-    "presto": Database("presto", "8080", fold="lower", dialect="presto"),
-    "redshift": Database("redshift", "5439", _BOTH, "public", "lower", "redshift"),
-    "sap": Database("sap", "30015", fold="upper"),
-    "singlestore": Database("singlestore", "3306", _DATABASE, dialect="singlestore"),
-    "snowflake": Database("snowflake", "", _BOTH, "PUBLIC", "upper", "snowflake"),
-    "sqlite": Database("sqlite", "", _TABLE, dialect="sqlite"),
-    "sqlserver": Database("sqlserver", "1433", _BOTH, "dbo", dialect="tsql"),
-    "teradata": Database("teradata", "1025", _DATABASE, dialect="teradata"),
-    "trino": Database("trino", "443", fold="lower", dialect="trino"),
-    "vertica": Database("vertica", "5433", _BOTH, "public", dialect="postgres"),
-}
-"""Subprotocol of the URL -> its row. What has no row is named by its subprotocol and what the URL says."""
-
-_ALIASES = {"athena": "awsathena", "ch": "clickhouse", "pgsql": "postgresql", "sqldroid": "sqlite"}
-
-_DATABASE_NAMES = ("databasename", "database", "db", "projectid")
-_SCHEMA_NAMES = ("currentschema", "schema", "schemaname", "defaultdataset")
-_HOST_NAMES = ("servername", "portnumber", "instancename", "dbs_port", "region", "awsregion")
-
-OPTIONS = frozenset(("url", "dbtable", "query", *_DATABASE_NAMES, *_SCHEMA_NAMES, *_HOST_NAMES))
-
-
-@dataclass(frozen=True)
-class Place:
-    """The database that a URL leads to."""
-
-    kind: Database
-    namespace: str
-    database: str = ""
-    schema: str = ""
-
-    @property
-    def identity(self) -> Identity:
-        """Return the identity of the database as a whole."""
-        return self._named(self.database or self.namespace)
-
-    def table(self, text: str) -> Identity:
-        """Return the identity of a table that SQL names by `text`."""
-        parts = [_folded(part, self.kind.fold) for part in _PART.findall(text)]
-        known = {"database": self.database, "schema": self.schema or self.kind.schema}
-        above = [known[level] for level in self.kind.above]
-        # `db..table` leaves the schema to the database.
-        given = [
-            part or (above[index + 1 - len(parts)] if len(parts) - index - 1 <= len(above) else "")
-            for index, part in enumerate(parts[:-1])
-        ]
-        name = [*above[: max(0, len(above) - len(given))], *given, parts[-1]]
-        return self._named(".".join(part for part in name if part))
-
-    def _named(self, name: str) -> Identity:
-        inside = f"/{self.database}" if self.database and "database" in self.kind.above else ""
-        return Identity(id=DatasetId(self.namespace, name), uri=self.namespace + inside)
-
-
-_NAME = r"""(?:"(?:[^"]|"")*" | `(?:[^`]|``)*` | \[[^\]]*\] | [^\s."`()\[\],;']+)"""
-_PART = re.compile(rf"(?x) {_NAME} | (?<=\.)(?=\.)")
-_PLAIN_TABLE = re.compile(
-    rf"(?xi) \s* (?P<table> {_NAME} (?: \s*\.{{1,2}}\s* {_NAME} )* ) (?: \s+ (?:as\s+)? {_NAME} )? \s*"
-)
-
-
-def _folded(part: str, fold: str) -> str:
-    """Return a part of a name as the database stores it."""
-    if part[:1] in ('"', "`", "["):
-        closing = "]" if part[0] == "[" else part[0]
-        return part[1:-1].replace(closing * 2, closing)
-    return {"lower": part.lower(), "upper": part.upper()}.get(fold, part)
-
-
-_URL = re.compile(r"//(?P<hosts>[^/?;]*)(?P<path>/[^?;:]*)?(?P<rest>.*)", re.DOTALL)
-_PARAMETER = re.compile(r"([\w.]+)=([^?&;,:)]*)")
-
-
-def place(url: str, options: Mapping[str, str]) -> Optional[Place]:
-    """Return where a JDBC URL leads; None for what is no such URL.
-
-    `options` say what a URL leaves to the connection's properties.
-    """
-    start, _, body = url.partition(":")
-    if start.lower() != "jdbc" or not body:
-        return None
-    head = re.split(r"//|@|[?;]", body)[0]
-    names = [_ALIASES.get(name, name) for name in re.split(r"[:+]", head.lower())]
-    name = next((name for name in names if name in DATABASES), names[0])
-    kind = DATABASES.get(name) or Database(name)
-    if kind.scheme in _READERS:
-        return _READERS[kind.scheme](kind, body, options)
-    return _served(kind, body, options)
-
-
-def _served(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """A database behind hosts, or one in a file or in memory."""
-    parts = _URL.search(body)
-    if parts is None:
-        path = re.split(r"[?;]", body.partition(":")[2])[0]
-        if kind.port and "database" in kind.above:
-            # `jdbc:postgresql:sales` is on this machine.
-            return Place(kind, f"{kind.scheme}://{_hosts('', kind.port)}", path.lstrip("/"))
-        database = "" if "database" in kind.above else path
-        return Place(kind, f"{kind.scheme}:{path}", database, _schema(kind, _said(body, options)))
-    path = parts["path"] or ""
-    said = _said(path + parts["rest"] if "=" in path else parts["rest"], options)
-    database, _, schema = ("" if "=" in path else unquote(path.strip("/"))).partition("/")
-    namespace = f"{kind.scheme}://{_hosts(parts['hosts'], said.get('dbs_port') or kind.port)}"
-    if "database" not in kind.above:
-        # A server of files: the database is a path.
-        return Place(kind, namespace + unquote(path), unquote(path), _schema(kind, said))
-    database = database or _first(said, _DATABASE_NAMES)
-    return Place(kind, namespace, database, schema or _schema(kind, said))
-
-
-def _said(parameters: str, options: Mapping[str, str]) -> Dict[str, str]:
-    """Return what URL and options say, by names in lower case; the URL goes first."""
-    return {**options, **{name.lower(): unquote(value) for name, value in _PARAMETER.findall(parameters)}}
-
-
-def _first(said: Mapping[str, str], names: Tuple[str, ...]) -> str:
-    return next((said[name] for name in names if said.get(name)), "")
-
-
-def _schema(kind: Database, said: Mapping[str, str]) -> str:
-    return _folded(_first(said, _SCHEMA_NAMES), kind.fold)
-
-
-def _hosts(authority: str, port: str) -> str:
-    """Return the hosts with their ports, without what stands before an `@`."""
-    hosts = authority.rsplit("@", 1)[-1].lower() or "localhost"
-    has_port = re.compile(r".*:\d+\Z")
-    return ",".join(
-        h if has_port.match(h) or not port else f"{h.rstrip(':')}:{port}" for h in hosts.split(",")
-    )
-
-
-def _oracle(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """`thin:@//host:1521/service`, `thin:@host:1521:sid`, or a whole TNS descriptor."""
-    address = body.rpartition("@")[2]
-    described = {
-        key.lower(): value for key, value in re.findall(r"\(\s*(\w+)\s*=\s*([^()\s]+)\s*\)", address)
-    }
-    if described:
-        hosts = _hosts(described.get("host", ""), described.get("port", kind.port))
-        return Place(kind, f"oracle://{hosts}", described.get("service_name") or described.get("sid", ""))
-    address = re.sub(r"^\w*:?//", "", address.partition("?")[0])
-    found = re.match(r"(?P<host>\[[^\]]*\]|[^:/]*)(?::(?P<port>\d+))?(?:[:/](?P<service>[^:/]*))?", address)
-    assert found is not None  # noqa: S101  every part may be empty
-    host = _hosts(found["host"], found["port"] or kind.port)
-    return Place(kind, f"oracle://{host}", found["service"] or "")
-
-
-def _sql_server(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """`//host\\instance:1433;databaseName=db`, each of them also as a property."""
-    _, _, rest = body.partition("//")
-    authority, _, parameters = rest.partition(";")
-    said = _said(parameters, options)
-    authority, _, path = authority.partition("/")
-    host, _, port = authority.partition(":")
-    host, _, instance = host.partition("\\")
-    host, port = host or said.get("servername", ""), port or said.get("portnumber", "")
-    instance = instance or said.get("instancename", "") or said.get("instance", "")
-    # The port of a named instance is found out when the driver connects.
-    hosts = _hosts(f"{host}:{port}" if port else host, "" if instance else kind.port)
-    namespace = f"{kind.scheme}://{hosts}" + (f"/{instance}" if instance else "")
-    return Place(kind, namespace, path or _first(said, _DATABASE_NAMES))
-
-
-def _snowflake(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """The account is the namespace, whichever of its names is used."""
-    parts = _URL.search(body)
-    host, rest = (parts["hosts"], parts["rest"]) if parts else ("", body)
-    said = _said(rest, options)
-    return snowflake(host, _first(said, _DATABASE_NAMES), _schema(kind, said))
-
-
-def snowflake(host: str, database: str, schema: str) -> Place:
-    """Return the place of a database in a Snowflake account, whose address is `host`."""
-    kind = DATABASES["snowflake"]
-    account = re.sub(r"^\w+://", "", host).lower().partition(":")[0].partition("/")[0]
-    account = account.partition(".snowflakecomputing.")[0].replace(".privatelink", "")
-    return Place(kind, f"snowflake://{account}", _folded(database, "upper"), _folded(schema, "upper"))
-
-
-def _redshift(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """The address `name.id.region.redshift.amazonaws.com` is shortened to `name.region`."""
-    found = _served(kind, body, options)
-    short = re.sub(
-        r"//([^./]+)\.[^./]+\.([^./]+)\.redshift(?:-serverless)?\.amazonaws\.com[.\w]*",
-        r"//\1.\2",
-        found.namespace,
-    )
-    return replace(found, namespace=short)
-
-
-def _bigquery(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    said = _said(body, options)
-    return Place(kind, "bigquery", _first(said, _DATABASE_NAMES), _schema(kind, said))
-
-
-def _athena(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    said = _said(body, options)
-    region = said.get("region") or said.get("awsregion") or ""
-    catalog = said.get("catalog") or "awsdatacatalog"
-    namespace = f"awsathena://athena.{region}.amazonaws.com"
-    return Place(kind, namespace, catalog, _first(said, ("database", *_SCHEMA_NAMES)) or "default")
-
-
-_READERS = {
-    "awsathena": _athena,
-    "bigquery": _bigquery,
-    "oracle": _oracle,
-    "redshift": _redshift,
-    "snowflake": _snowflake,
-    "sqlserver": _sql_server,
-}
-"""Scheme -> how the part of a URL after `jdbc:` is read, for those that write it their own way."""
-
-
-def _place(facts: Facts) -> Optional[Place]:
+def _place(facts: Facts) -> Optional[databases.Place]:
     options = facts.get("options") or {}
-    return place(str(facts.get("url") or options.get("url") or ""), options)
+    return databases.place(str(facts.get("url") or options.get("url") or ""), options)
 
 
 def _text(facts: Facts) -> str:
@@ -398,7 +133,7 @@ def _text(facts: Facts) -> str:
 
 def _identifier(facts: Facts) -> Tuple[str, ...]:
     """Return the parts of the name that a command on a catalog gives its table."""
-    return tuple(_folded(part, "") for part in _PART.findall(str(facts.get("identifier") or "")))
+    return tuple(databases.parts_of(str(facts.get("identifier") or ""), ""))
 
 
 def _renamed(facts: Facts) -> Tuple[str, ...]:
@@ -423,7 +158,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     found, text = _place(facts), _text(facts)
     if found is None or not text:
         return ()
-    plain = _PLAIN_TABLE.fullmatch(text)
+    plain = databases.PLAIN_TABLE.fullmatch(text)
     identity = found.table(plain["table"]) if plain else found.identity
     return (replace(identity, symlinks=catalogs.symlinks(facts)),)
 
@@ -431,7 +166,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
 def query(facts: Facts) -> Optional[Query]:
     """Return the query that stands in the place of a table."""
     found, text = _place(facts), _text(facts)
-    if found is None or not text or _PLAIN_TABLE.fullmatch(text):
+    if found is None or not text or databases.PLAIN_TABLE.fullmatch(text):
         return None
     # `(select ...) alias`, which Spark makes of a `query` as well; or a call of a function.
     whole = text.strip()

@@ -9,7 +9,7 @@ import re
 from typing import Callable, Dict, Mapping, Optional, Tuple
 from urllib.parse import urlsplit
 
-from airflow_provider_spark_lineage.sources import jdbc
+from airflow_provider_spark_lineage.sources import databases
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Query, Source
 
 _COSMOS = ("spark.cosmos.accountendpoint", "spark.cosmos.database", "spark.cosmos.container")
@@ -93,10 +93,10 @@ def _snowflake(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]
     return (place.table(text) if text and not text.lstrip().startswith("(") else place.identity,)
 
 
-def _account(options: Mapping[str, str]) -> Optional[jdbc.Place]:
+def _account(options: Mapping[str, str]) -> Optional[databases.Place]:
     if not options.get("sfurl"):
         return None
-    return jdbc.snowflake(options["sfurl"], options.get("sfdatabase", ""), options.get("sfschema", ""))
+    return databases.snowflake(options["sfurl"], options.get("sfdatabase", ""), options.get("sfschema", ""))
 
 
 def _bigquery(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
