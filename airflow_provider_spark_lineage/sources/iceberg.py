@@ -165,6 +165,8 @@ _ABOUT_ROWS = frozenset(
     }
 )
 
+_STATE = re.compile(r"\.(?:branch|tag)_.+")
+
 _NO_METADATA = re.compile(r"metadata\.json#")
 """In the name of a metadata table that a procedure of Iceberg's reads for itself."""
 
@@ -254,8 +256,10 @@ def _symlinks(facts: Facts) -> Tuple[Symlink, ...]:
     catalog = _catalog_of(facts)
     if catalog is None or "/" in identifier:
         return ()
-    # A branch is written as if it were a table of its own.
-    identifier = re.sub(r"\.branch_\w+$|\.tag_\w+$", "", identifier)
+    # A branch is written as if it were a table of its own; a table may be called `branch_offices`.
+    table = str(facts.get("v2_table") or "").replace("`", "").removeprefix(catalog.name + ".")
+    if table and _STATE.fullmatch(identifier[len(table) :]) and identifier.startswith(table):
+        identifier = table
     namespace = _address(catalog) or catalog.warehouse_uri or catalog.metadata_uri
     return (Symlink(namespace=namespace, name=identifier),) if namespace else ()
 

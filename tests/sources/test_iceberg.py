@@ -66,12 +66,27 @@ def test_a_warehouse_may_be_a_name_that_a_server_gave(name):
 def test_a_branch_is_a_state_of_its_table():
     """The dataset is the table; what was written has the branch's snapshot."""
     written = {**TABLE, "mode": "AppendData", "written_snapshot": 1, "branch_snapshot": 2}
-    (identity,) = identify({**written, "identifier": "db.t.branch_audit"})
+    (identity,) = identify({**written, "v2_table": "lake.db.t", "identifier": "db.t.branch_audit"})
     assert identity.id.name == "db/t"
     assert identity.symlinks == (Symlink("s3://lake/", "db.t"),)
     assert identity.version == "2"
     (main,) = identify({key: value for key, value in written.items() if key != "branch_snapshot"})
     assert main.version == "1"
+
+
+@pytest.mark.parametrize(
+    ("table", "identifier", "name"),
+    [
+        ("lake.db.t", "db.t.`branch_audit-2024.1`", "db.t"),
+        ("lake.db.t", "db.t.tag_old", "db.t"),
+        ("lake.db.branch_offices", "db.branch_offices", "db.branch_offices"),
+        ("lake.db.tag_names", "db.tag_names.branch_audit", "db.tag_names"),
+    ],
+)
+def test_a_table_may_be_called_like_a_branch(table: str, identifier: str, name: str) -> None:
+    """What Iceberg calls the table tells a branch of `t` from a table in a namespace `t`."""
+    (identity,) = identify({**TABLE, "v2_table": table, "identifier": identifier})
+    assert identity.symlinks == (Symlink("s3://lake/", name),)
 
 
 @pytest.mark.parametrize(
