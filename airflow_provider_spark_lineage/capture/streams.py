@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any, Dict, Iterator, List, Optional
 
-from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.guard import harmless, tell
 
 SILENT = "WriteToMicroBatchDataSourceV1"
 """The root of the plan of such a batch."""
+
+_REMEMBERED = 100
+"""How many batches Spark keeps, unless `spark.sql.streaming.numRecentProgressUpdates` says otherwise."""
 
 _TO_A_FUNCTION = "ForeachBatchSink"
 
@@ -47,7 +50,7 @@ class Streams:
         """Ask a streaming query for its batches; with `from_now` for those that have not ended yet."""
         stream = _Stream(query.streamingQuery())
         if from_now:
-            list(stream.ended())
+            list(stream.ended([]))
         with self._lock:
             self._running.setdefault(str(query.runId().toString()), stream)
 
@@ -63,7 +66,7 @@ class Streams:
                 with harmless("the batches of a streaming query could not be read", problems):
                     # In this order: a batch that ends in between is found.
                     active = stream.is_active
-                    found.extend(stream.ended())
+                    found.extend(stream.ended(problems))
                     if not active:
                         found.extend(stream.failed())
                     over = not active
@@ -95,7 +98,7 @@ class _Stream:
     def last_execution(self) -> Any:
         return self._query.lastExecution()
 
-    def ended(self) -> Iterator[Batch]:
+    def ended(self, problems: List[str]) -> Iterator[Batch]:
         last = self._query.lastProgress()
         if last is None or int(last.batchId()) <= self._last:
             return
@@ -103,8 +106,12 @@ class _Stream:
         before, self._last = self._last, int(last.batchId())
         if execution is None or not _is_silent(execution) or _TO_A_FUNCTION in _sink(execution):
             return
-        # Spark keeps the last hundred; an idle trigger repeats the number of the batch before it.
+        # An idle trigger repeats the number of the batch before it.
         progress = self._query.recentProgress()
+        # A query that goes on from a checkpoint does not begin with batch 0.
+        begun = before >= 0 or len(progress) >= _REMEMBERED
+        if begun and int(progress[0].batchId()) > before + 1:
+            tell("Spark forgot batches of a streaming query before they were recorded", problems)
         numbers = set()
         for one in progress:
             number = int(one.batchId())

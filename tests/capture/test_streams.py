@@ -1,0 +1,74 @@
+"""Which batches of a streaming query are recorded, by what Spark still remembers of it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.capture.streams import SILENT, Streams
+
+REMEMBERED = 100
+"""`spark.sql.streaming.numRecentProgressUpdates`"""
+
+
+def told(value: Any) -> Any:
+    """A method of the JVM that gives a value."""
+    return lambda: value
+
+
+def batch(number: int) -> Any:
+    return SimpleNamespace(
+        batchId=told(number),
+        numInputRows=told(1),
+        timestamp=told("2026-01-01T00:00:00.000Z"),
+        batchDuration=told(5),
+    )
+
+
+class Query:
+    """A streaming query that writes files."""
+
+    def __init__(self) -> None:
+        self.batches: list[Any] = []
+        sink = SimpleNamespace(getClass=told(SimpleNamespace(getName=told("FileStreamSink"))))
+        plan = SimpleNamespace(nodeName=told(SILENT), sink=told(sink))
+        self._execution = SimpleNamespace(analyzed=told(plan), currentBatchId=lambda: len(self.batches) - 1)
+        self.streamingQuery = told(self)
+        self.runId = told(SimpleNamespace(toString=told("run")))
+        self.isActive = told(True)
+        self.lastExecution = told(self._execution)
+
+    def run(self, count: int) -> None:
+        first = len(self.batches)
+        self.batches.extend(batch(first + number) for number in range(count))
+
+    def lastProgress(self) -> Any:  # noqa: N802  Spark's name
+        return self.batches[-1] if self.batches else None
+
+    def recentProgress(self) -> list[Any]:  # noqa: N802  Spark's name
+        return self.batches[-REMEMBERED:]
+
+
+def test_each_batch_is_told_once() -> None:
+    query, streams, problems = Query(), Streams(), []  # type: ignore[var-annotated]
+    streams.watch(query)
+    query.run(3)
+    assert [one.is_own for one in streams.ended(problems)] == [False, False, True]
+    assert streams.ended(problems) == []
+    query.run(1)
+    assert len(streams.ended(problems)) == 1
+    assert problems == []
+
+
+@pytest.mark.parametrize("before", [0, 2])
+def test_batches_that_spark_forgot_are_told(before: int) -> None:
+    """Nobody asks while a program only waits for its query; what is lost then is said."""
+    query, streams, problems = Query(), Streams(), []  # type: ignore[var-annotated]
+    streams.watch(query)
+    query.run(before)
+    streams.ended(problems)
+    query.run(REMEMBERED + 5)
+    assert len(streams.ended(problems)) == REMEMBERED
+    assert ["forgot" in one for one in problems] == [True]
