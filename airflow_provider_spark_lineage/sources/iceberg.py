@@ -20,6 +20,7 @@ from airflow_provider_spark_lineage.sources.dataset import (
     Source,
     Symlink,
 )
+from airflow_provider_spark_lineage.sources.jdbc import COLUMN_CHANGES
 from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
 
 _CATALOGS = ("SparkCatalog", "SparkSessionCatalog")
@@ -132,6 +133,22 @@ PROBES = (
             },
         )
         for node in ("CreateTable", "ReplaceTable")
+        for catalog in _CATALOGS
+    ),
+    *(
+        Probe(
+            node=node,
+            target=True,
+            of="table.catalog",
+            relation=catalog,
+            accessors={
+                "iceberg_location": "table.table.table.location",
+                "identifier": "table.identifier.toString",
+                "schema": "table.catalog.loadTable(table.identifier).schema.json",
+                **_catalog("table.catalog"),
+            },
+        )
+        for node in COLUMN_CHANGES
         for catalog in _CATALOGS
     ),
     *(

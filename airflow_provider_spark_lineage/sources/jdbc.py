@@ -24,6 +24,17 @@ def _asked(options: str) -> Dict[str, str]:
     }
 
 
+COLUMN_CHANGES = (
+    "AddColumns",
+    "AlterColumn",
+    "AlterColumns",
+    "DropColumns",
+    "RenameColumn",
+    "ReplaceColumns",
+)
+"""Spark's commands that change the columns of a catalog's table."""
+
+
 def _command(node: str, resolved: str, **more: str) -> Probe:
     """Ask a catalog for a table that a command names, before or after it is there.
 
@@ -101,17 +112,7 @@ PROBES = (
     _command("ReplaceTable", "name", schema=_schema_of("name")),
     _command("DropTable", "child", if_exists="ifExists"),
     _command("RenameTable", "child", new_name="newName[]"),
-    *(
-        _command(node, "table", schema=_schema_of("table"))
-        for node in (
-            "AddColumns",
-            "AlterColumn",
-            "AlterColumns",
-            "DropColumns",
-            "RenameColumn",
-            "ReplaceColumns",
-        )
-    ),
+    *(_command(node, "table", schema=_schema_of("table")) for node in COLUMN_CHANGES),
 )
 
 OPTIONS = frozenset(("url", "dbtable", "query")) | databases.OPTIONS

@@ -97,6 +97,16 @@ def test_a_table_made_by_a_query_is_one_write(spark, recorded, warehouse):
     assert lineage(records).outputs[0].mode.value == "overwrite"
 
 
+def test_changed_columns_are_a_change_of_the_table(spark, recorded, warehouse):
+    """The table's schema is that after the change."""
+    spark.table("src").writeTo("lake.db.grown").using("iceberg").create()
+    with recorded() as records:
+        spark.sql("alter table lake.db.grown add columns (more string)")
+    (changed,) = lineage(records).outputs
+    assert (changed.mode.value, changed.dataset.id.name) == ("alter", f"{warehouse}/lake/db/grown")
+    assert [one.name for one in changed.dataset.fields] == ["id", "name", "v", "w", "more"]
+
+
 def test_a_table_made_and_dropped_is_gone_in_every_kind_of_catalog(spark, recorded, warehouse):
     """A catalog of folders tells where a dropped table lay; one with a server is asked for its name alone."""
     for catalog in ("lake", "store"):
