@@ -37,6 +37,11 @@ def effect(command: Command, target: Facts) -> Effect:
         return Effect(inputs=tuple(Input(dataset) for dataset in datasets))
     if command.change is Change.LOADED:
         return _loaded(datasets, target)
+    if command.change is Change.DROPPED and not datasets and target.get("catalog"):
+        reason = (
+            f"the table `{target.get('table_text', '')}` of the catalog `{target['catalog']}` has no name"
+        )
+        return Effect(gaps=(Gap(command.label, reason),))
     reason = _unsure(command.change, target)
     kept = target.get("partitions") or target.get("external") == "EXTERNAL" or target.get("if_exists")
     before = previous(target) if command.change is Change.RENAMED else ()
