@@ -14,7 +14,8 @@ from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap
 from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Declare, Kind, Scan, Transformation, Write
 from airflow_provider_spark_lineage.plan.algebra import Command as CommandNode
 from airflow_provider_spark_lineage.plan.spark.tree import type_name
-from airflow_provider_spark_lineage.plan.sql.reader import Dialect, SqlError, read_query
+from airflow_provider_spark_lineage.plan.sql.reader import SqlError, read_query
+from airflow_provider_spark_lineage.plan.sql.scope import Dialect
 from airflow_provider_spark_lineage.sources import about_rows, identify, program, query_behind, rdd
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 

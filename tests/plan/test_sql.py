@@ -8,7 +8,8 @@ import pytest
 from test_expressions import pairs
 
 from airflow_provider_spark_lineage.lineage.columns import Sources, evaluate
-from airflow_provider_spark_lineage.plan.sql.reader import Dialect, SqlError, read_query
+from airflow_provider_spark_lineage.plan.sql.reader import SqlError, read_query
+from airflow_provider_spark_lineage.plan.sql.scope import Dialect
 
 PLACE = Path(__file__).resolve().parent
 FOLDS = {"": "upper", "oracle": "upper", "postgres": "lower", "snowflake": "upper"}

@@ -7,7 +7,7 @@ several, is left without a source, and the plan says so (`Derive.reason`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -29,37 +29,24 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Transformation,
 )
 from airflow_provider_spark_lineage.plan.sql.expressions import Reader
+from airflow_provider_spark_lineage.plan.sql.scope import (
+    Dialect,
+    Scope,
+    Star,
+    Table,
+    attributes_of,
+    unqualified,
+)
 
 _LABEL = "SQL"
 _MAX_NODES = 20_000
 """A definition is read anew wherever a query names it."""
-
-_WITH_WHOLE_ROWS = frozenset({"bigquery", "duckdb", "postgres"})
-"""Dialects in which the name of a table may stand for its whole row."""
 
 Influences = tuple[tuple[Kind, Expression], ...]
 
 
 class SqlError(ValueError):
     """A text is no query that can be read; the message says why."""
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How a database reads SQL."""
-
-    name: str = ""
-    """sqlglot's; empty for the standard's."""
-
-    fold: str = ""
-    """What it makes of names without quotes: `lower`, `upper`, or empty."""
-
-    def stored(self, identifier: Any) -> str:
-        """Return a name as the database stores it."""
-        name = str(identifier.name)
-        if identifier.args.get("quoted") or not self.fold:
-            return name
-        return name.lower() if self.fold == "lower" else name.upper()
 
 
 def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
@@ -104,42 +91,6 @@ def _text(table: Any, dialect: Dialect) -> str:
 
 
 @dataclass
-class _Table:
-    """Something that a query reads from, by its name in the query."""
-
-    name: str
-    columns: dict[str, Attribute]
-    """By their names in lower case."""
-
-    more: Callable[[str], Attribute | None] | None = None
-    """Gives a column that is not listed; None where all are."""
-
-    made: bool = False
-    """A function gives its rows: its name also stands for their only column."""
-
-    def column(self, name: str) -> Attribute | None:
-        """Return a column; a table that is open has every one that it is asked for."""
-        found = self.columns.get(name.lower())
-        if found is None and self.more is not None:
-            found = self.more(name)
-            if found is not None:
-                self.columns[name.lower()] = found
-        return found
-
-
-@dataclass
-class _Scope:
-    """What the expressions of one SELECT can see."""
-
-    tables: list[_Table] = field(default_factory=list)
-    merged: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """Columns of USING, which stand for those of both sides."""
-
-    reasons: dict[str, None] = field(default_factory=dict)
-    """What could not be found out."""
-
-
-@dataclass
 class _Result:
     """The rows that a query gives."""
 
@@ -167,7 +118,7 @@ class _QueryReader:
     A node is made when everything was read: a table has the columns that the query asks of it.
     """
 
-    def __init__(self, dialect: Dialect, ids: Iterator[int], outer: tuple[_Scope, ...] = ()) -> None:
+    def __init__(self, dialect: Dialect, ids: Iterator[int], outer: tuple[Scope, ...] = ()) -> None:
         self._dialect = dialect
         self._ids = ids
         self._outer = outer
@@ -203,8 +154,8 @@ class _QueryReader:
         else:
             raise SqlError(f"{type(query).__name__.upper()} is not known")
         # What sorts the result of a set operation can only name its columns.
-        table = _Table("", {column.name.lower(): column for column in result.columns}, result.more)
-        scope = _Scope([table])
+        table = Table("", {column.name.lower(): column for column in result.columns}, result.more)
+        scope = Scope([table])
         sorted_by = self._sorted(query, self._reader(scope, definitions))
         return replace(result, node=self._pass(result.node, sorted_by))
 
@@ -247,7 +198,7 @@ class _QueryReader:
         return self._add(lambda: Derive((result.node,), tuple(result.columns), _LABEL))
 
     def _select(self, select: Any, definitions: Definitions, names: Sequence[str]) -> _Result:
-        scope = _Scope()
+        scope = Scope()
         node = self._from(select, definitions, scope)
         read = self._reader(scope, definitions)
         for view in select.args.get("laterals") or ():
@@ -296,9 +247,7 @@ class _QueryReader:
         keys = [self._ordinal(key.this, query) for key in order.expressions] if order else []
         return tuple((Kind.SORT, read.read(key)) for key in keys)
 
-    def _projected(
-        self, select: Any, node: int, scope: _Scope, read: Reader, names: Sequence[str]
-    ) -> _Result:
+    def _projected(self, select: Any, node: int, scope: Scope, read: Reader, names: Sequence[str]) -> _Result:
         """The columns of SELECT; those of a `*` as far as they can be told."""
         made: dict[int, tuple[Expression, ...]] = {}
         columns: list[Attribute] = []
@@ -310,10 +259,10 @@ class _QueryReader:
             return column
 
         slots = [slot for item in select.expressions for slot in self._slots(item, scope, read)]
-        opened = [slot for slot in slots if isinstance(slot, _Star)]
+        opened = [slot for slot in slots if isinstance(slot, Star)]
         width = len(names) - (len(slots) - len(opened))
         for slot in slots:
-            if not isinstance(slot, _Star):
+            if not isinstance(slot, Star):
                 add(*slot)
             elif len(opened) == 1:
                 for name in names[len(columns) : len(columns) + width]:
@@ -338,7 +287,7 @@ class _QueryReader:
         )
         return _Result(end, columns, more if opened and not names else None)
 
-    def _slots(self, item: Any, scope: _Scope, read: Reader) -> Iterator[_Star | tuple[str, Expression]]:
+    def _slots(self, item: Any, scope: Scope, read: Reader) -> Iterator[Star | tuple[str, Expression]]:
         """Yield what one item of SELECT gives: columns with what they come from, and open `*`."""
         from sqlglot import exp
 
@@ -358,13 +307,13 @@ class _QueryReader:
             if qualifier and table.name != qualifier:
                 continue
             if table.more is not None:
-                yield _Star(table, left_out)
+                yield Star(table, left_out)
                 continue
             for name, column in table.columns.items():
                 if name not in left_out:
                     yield column.name, _same(column)
 
-    def _from(self, select: Any, definitions: Definitions, scope: _Scope) -> int:
+    def _from(self, select: Any, definitions: Definitions, scope: Scope) -> int:
         clause = select.args.get("from_") or select.args.get("from")
         if clause is None:
             return self._add(lambda: Constant((), (), _LABEL))
@@ -373,14 +322,14 @@ class _QueryReader:
             node = self._join(join, node, scope, definitions)
         return node
 
-    def _join(self, join: Any, left: int, scope: _Scope, definitions: Definitions) -> int:
+    def _join(self, join: Any, left: int, scope: Scope, definitions: Definitions) -> int:
         before = list(scope.tables)
         node = self._item(join.this, left, scope, definitions)
         if join.args.get("method") == "NATURAL":
             scope.reasons["which columns a NATURAL JOIN compares is not known"] = None
         influences: Influences = ()
         for one in join.args.get("using") or ():
-            sides = [self._unqualified(one.name, tables) for tables in (before, scope.tables[len(before) :])]
+            sides = [unqualified(one.name, tables) for tables in (before, scope.tables[len(before) :])]
             ids = tuple(column.id for column in sides if column is not None)
             scope.merged[one.name.lower()] = (*scope.merged.get(one.name.lower(), ()), *ids)
             influences += ((Kind.JOIN, Expression(tuple((i, IDENTITY) for i in ids))),)
@@ -390,7 +339,7 @@ class _QueryReader:
             scope.tables = before
         return self._pass(node, influences)
 
-    def _item(self, item: Any, left: int | None, scope: _Scope, definitions: Definitions) -> int:
+    def _item(self, item: Any, left: int | None, scope: Scope, definitions: Definitions) -> int:
         """Read one item of FROM, and put it beside those to its left."""
         from sqlglot import exp
 
@@ -417,7 +366,7 @@ class _QueryReader:
     def _beside(self, left: int | None, right: int) -> int:
         return right if left is None else self._add(lambda: Derive((left, right), (), _LABEL))
 
-    def _seen(self, name: str, result: _Result, item: Any) -> _Table:
+    def _seen(self, name: str, result: _Result, item: Any) -> Table:
         """Return a result as a table of the query that reads from it; its alias may rename columns."""
         alias = item.args.get("alias")
         renamed = [one.name for one in alias.columns] if alias is not None else []
@@ -425,7 +374,7 @@ class _QueryReader:
             raise SqlError("columns of a * are renamed by their position")
         names = [*renamed, *(column.name for column in result.columns[len(renamed) :])]
         columns = {one.lower(): column for one, column in zip(names, result.columns, strict=True)}
-        return _Table(name, columns, result.more)
+        return Table(name, columns, result.more)
 
     def _table(self, table: Any, definitions: Definitions) -> _Result:
         """A table of the database, or a definition of WITH."""
@@ -485,7 +434,7 @@ class _QueryReader:
         node = self._add(lambda: Loop((begin,), tuple(columns), _LABEL, plan, definition))
         return _Result(node, columns)
 
-    def _lateral(self, item: Any, left: int | None, scope: _Scope, definitions: Definitions) -> int:
+    def _lateral(self, item: Any, left: int | None, scope: Scope, definitions: Definitions) -> int:
         """For each row to its left the rows of a query that may name that row."""
         inner = _QueryReader(self._dialect, self._ids, (*self._outer, scope))
         result = inner.query(item.this, definitions)
@@ -494,7 +443,7 @@ class _QueryReader:
         scope.tables = [*scope.tables, self._seen(item.alias.lower(), result, item)]
         return node
 
-    def _generated(self, item: Any, left: int, scope: _Scope, definitions: Definitions) -> int:
+    def _generated(self, item: Any, left: int, scope: Scope, definitions: Definitions) -> int:
         """Rows that a function makes of its arguments; which columns they have may not be known."""
         from sqlglot import exp
 
@@ -515,7 +464,7 @@ class _QueryReader:
 
         names = [one.name for one in alias.columns] if alias is not None else []
         listed = {name.lower(): more(name) for name in names}
-        scope.tables.append(_Table(item.alias.lower(), listed, None if names else more, made=True))
+        scope.tables.append(Table(item.alias.lower(), listed, None if names else more, made=True))
         made = self._add(
             lambda: Derive(
                 (left,),
@@ -528,7 +477,7 @@ class _QueryReader:
         return self._beside(left, made)
 
     def _reader(
-        self, scope: _Scope, definitions: Definitions, aliases: Mapping[str, Any] | None = None
+        self, scope: Scope, definitions: Definitions, aliases: Mapping[str, Any] | None = None
     ) -> Reader:
         """Return what reads the expressions of a scope."""
 
@@ -536,46 +485,8 @@ class _QueryReader:
             inner = _QueryReader(self._dialect, self._ids, (*self._outer, scope))
             return inner.plan(inner.query(query, definitions))
 
-        return Reader(lambda column: self._found(column, scope), plan, aliases or {})
-
-    def _found(self, column: Any, scope: _Scope) -> tuple[tuple[int, Transformation], ...]:
-        """Return the attributes that a column stands for, looking outwards from its scope."""
-        name = self._dialect.stored(column.this)
         scopes = (scope, *reversed(self._outer))
-        if column.table:
-            tables = (one for around in scopes for one in around.tables if one.name == column.table.lower())
-            table = next(tables, None)
-            if table is not None:
-                one = table.column(name)
-                return ((one.id, IDENTITY),) if one is not None else self._missing(column, scope)
-            # What is no table is a column with fields in it, perhaps behind its table.
-            name = self._dialect.stored(column.args["table"])
-        nested = Transformation(Kind.TRANSFORMATION) if column.table else IDENTITY
-        for around in scopes:
-            alike = [one for one in around.tables if one.name == (column.db or name).lower()]
-            if alike and (column.db or alike[0].made):
-                one = alike[0].column(name)
-                return ((one.id, nested),) if one is not None else self._missing(column, scope)
-            if alike and self._dialect.name in _WITH_WHOLE_ROWS:
-                break
-            ids = around.merged.get(name.lower(), ())
-            found = self._unqualified(name, around.tables)
-            if ids or found is not None:
-                return tuple((one, nested) for one in ids or (found.id if found else 0,))
-            if sum(table.more is not None for table in around.tables) > 1:
-                break
-        return self._missing(column, scope)
-
-    def _missing(self, column: Any, scope: _Scope) -> tuple[()]:
-        scope.reasons[f"which table `{column.name}` is of is not known"] = None
-        return ()
-
-    def _unqualified(self, name: str, tables: Sequence[_Table]) -> Attribute | None:
-        """Return a column that only one of several tables can have."""
-        listed = [table for table in tables if name.lower() in table.columns and table.more is None]
-        opened = [table for table in tables if table.more is not None]
-        able = listed or opened
-        return able[0].column(name) if len(able) == 1 else None
+        return Reader(lambda column: attributes_of(column, scopes, self._dialect), plan, aliases or {})
 
     def _pass(self, node: int, influences: Influences) -> int:
         """Put what decides which rows there are behind a node."""
@@ -591,18 +502,6 @@ class _QueryReader:
             raise SqlError("it is too large")
         self._nodes.append(make)
         return len(self._nodes) - 1
-
-
-@dataclass(frozen=True)
-class _Star:
-    """A `*` over a table whose columns are not known."""
-
-    table: _Table
-    left_out: frozenset[str]
-
-    def column(self, name: str) -> Attribute | None:
-        """Return one of its columns."""
-        return None if name.lower() in self.left_out else self.table.column(name)
 
 
 def _distinct(result: _Result) -> Influences:
