@@ -52,7 +52,8 @@ class RddReader:
         """Return one entry for each read that an RDD is made from.
 
         `paths` and, where it is known, `schema`; or `rdd`, the id under which a record stands for it;
-        or `more`, where it is made from more RDDs than are asked.
+        or `more`, where it is made from more RDDs than are asked; or `unnamed`, the class of one that
+        reads through a Hadoop input format which knows no files.
         """
         number = int(rdd.id())
         if number not in self._known:
@@ -104,6 +105,8 @@ def _files(rdd: Any) -> Iterator[Dict[str, Any]]:
     entry["paths"] = [without_secrets(path) for path in entry["paths"] if path]
     if entry["paths"]:
         yield entry
+    elif kind in _OF_FILES:
+        yield {"unnamed": kind}
 
 
 def split_paths(text: str) -> List[str]:

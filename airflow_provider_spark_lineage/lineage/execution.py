@@ -166,8 +166,10 @@ def lineage_of(
         inputs.extend(done.inputs)
         outputs.extend(done.outputs)
         gaps.extend(done.gaps)
-    if not outputs and (inputs or evaluation.writes or evaluation.commands):
+    if not outputs:
+        # What was read and has no name is told also where nothing else was read.
         gaps.extend(gap for leaf in leaves.values() for gap in leaf.gaps)
+    if not outputs and (inputs or evaluation.writes or evaluation.commands):
         gaps.extend(gap for leaf in leaves.values() for gap in leaf.column_gaps if evaluation.writes)
         # Where nothing is written, nobody asks where a column came from.
         gaps.extend(_gap(hole, None) for hole in evaluation.holes if evaluation.writes or not hole.columns)

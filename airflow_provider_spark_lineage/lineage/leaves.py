@@ -189,10 +189,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[Kept]) -> Leaf:
     ]
     datasets = merged([*read, *(dataset for query in queries for dataset in query.datasets)])
     gaps = [gap for query in queries for gap in query.gaps]
-    if rdd.has_more(facts):
-        gaps.append(
-            Gap(scan.label, "an RDD is made from so many others that not all that it reads was recorded")
-        )
+    gaps.extend(Gap(scan.label, reason) for reason in rdd.unknown(facts))
     about = _rows(scan)
     if not datasets:
         return Leaf(gaps=tuple(gaps), column_gaps=(_made_by_program(scan),))

@@ -23,12 +23,12 @@ def origins(facts: Facts) -> Tuple[Facts, ...]:
     """Return the facts of each read behind an RDD, as those of a relation: its folders and its schema."""
     found: List[Facts] = []
     for origin in facts.get("origins") or ():
-        if "rdd" in origin or "more" in origin:
+        if not origin.get("paths"):
             continue
         # Spark and Hadoop name what they write; any other file was named by a person, and keeps its name.
         folders = [
             posixpath.dirname(path) if posixpath.basename(path).startswith("part-") else path
-            for path in map(_above_pattern, origin.get("paths") or ())
+            for path in map(_above_pattern, origin["paths"])
         ]
         found.append({**origin, "paths": list(dict.fromkeys(folders))})
     return tuple(found)
@@ -47,9 +47,16 @@ def queries(facts: Facts) -> Tuple[int, ...]:
     return tuple(origin["rdd"] for origin in facts.get("origins") or () if "rdd" in origin)
 
 
-def has_more(facts: Facts) -> bool:
-    """Say whether an RDD is made from so many others that not all of them were asked what they read."""
-    return any("more" in origin for origin in facts.get("origins") or ())
+_UNKNOWN = {
+    "more": "an RDD is made from so many others that not all that it reads was recorded",
+    "unnamed": "an RDD reads by a Hadoop input format that knows no files: what it reads is not recorded",
+}
+
+
+def unknown(facts: Facts) -> Tuple[str, ...]:
+    """Say what an RDD reads and no origin names, a sentence each."""
+    found = facts.get("origins") or ()
+    return tuple(reason for key, reason in _UNKNOWN.items() if any(key in origin for origin in found))
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:

@@ -66,3 +66,12 @@ def test_an_rdd_of_more_rdds_than_were_asked_is_a_gap() -> None:
     lineage = lineage_of(read_plan(tree), ExecutionFacts(facts=facts)).lineage
     assert [one.dataset.id.name for one in lineage.inputs] == ["/in/a.txt"]
     assert ["so many others" in gap.reason for gap in lineage.gaps] == [True]
+
+
+def test_an_rdd_of_an_input_format_without_files_is_a_gap() -> None:
+    """What reads by a connector of Hadoop has no name, which is said also where nothing else was read."""
+    tree = [{"class": "RDD", "num-children": 0, "output": []}]
+    facts = [{"node": "RDD", "expr_id": -1, "probed": {"origins": [{"unnamed": "NewHadoopRDD"}]}}]
+    lineage = lineage_of(read_plan(tree), ExecutionFacts(facts=facts)).lineage
+    assert not lineage.inputs
+    assert ["knows no files" in gap.reason for gap in lineage.gaps] == [True]
