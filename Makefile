@@ -30,7 +30,7 @@ lint: setup ## Check style, formatting, types and the walls between packages
 	@. scripts/env.sh && ruff check . && ruff format --check . && mypy && lint-imports
 
 unit: setup ## Run the tests that need no JVM and no Airflow, in seconds
-	@. scripts/env.sh && pytest -m "not spark and not airflow" tests
+	@. scripts/env.sh && pytest -n auto -m "not spark and not airflow" tests
 
 live: setup ## Run the tests that start Spark or Airflow
 	@. scripts/env.sh && pytest -m "spark or airflow" tests
