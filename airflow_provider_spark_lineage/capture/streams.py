@@ -80,7 +80,10 @@ class Streams:
             streams = list(self._running.values())
         for stream in streams:
             execution = stream.last_execution
-            if execution is not None and int(execution.toRdd().id()) == rdd_id:
+            # Of no other: to ask for its RDD is to plan a query, which Spark may be doing just now.
+            if execution is None or not _is_to_a_function(execution):
+                continue
+            if int(execution.toRdd().id()) == rdd_id:
                 return execution
         return None
 
@@ -104,7 +107,7 @@ class _Stream:
             return
         execution = self.last_execution
         before, self._last = self._last, int(last.batchId())
-        if execution is None or not _is_silent(execution) or _TO_A_FUNCTION in _sink(execution):
+        if execution is None or not _is_silent(execution) or _is_to_a_function(execution):
             return
         # An idle trigger repeats the number of the batch before it.
         progress = self._query.recentProgress()
@@ -133,5 +136,9 @@ def _is_silent(execution: Any) -> bool:
     return str(execution.analyzed().nodeName()) == SILENT
 
 
-def _sink(execution: Any) -> str:
-    return str(execution.analyzed().sink().getClass().getName())
+def _is_to_a_function(execution: Any) -> bool:
+    """Say whether the rows of a batch go to a function of the program."""
+    plan = execution.analyzed()
+    if str(plan.nodeName()) != SILENT:
+        return False
+    return _TO_A_FUNCTION in str(plan.sink().getClass().getName())

@@ -28,21 +28,29 @@ def batch(number: int) -> Any:
 
 
 class Query:
-    """A streaming query that writes files."""
+    """A streaming query that writes files, unless its sink has another name."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "FileStreamSink", rdd_id: int = 0) -> None:
         self.batches: list[Any] = []
-        sink = SimpleNamespace(getClass=told(SimpleNamespace(getName=told("FileStreamSink"))))
+        sink = SimpleNamespace(getClass=told(SimpleNamespace(getName=told(name))))
         plan = SimpleNamespace(nodeName=told(SILENT), sink=told(sink))
-        self._execution = SimpleNamespace(analyzed=told(plan), currentBatchId=lambda: len(self.batches) - 1)
+        self._execution = SimpleNamespace(
+            analyzed=told(plan), currentBatchId=lambda: len(self.batches) - 1, toRdd=self._planned
+        )
+        self._rdd_id = rdd_id
+        self.is_planned = False
         self.streamingQuery = told(self)
-        self.runId = told(SimpleNamespace(toString=told("run")))
+        self.runId = told(SimpleNamespace(toString=told(name)))
         self.isActive = told(True)
         self.lastExecution = told(self._execution)
 
     def run(self, count: int) -> None:
         first = len(self.batches)
         self.batches.extend(batch(first + number) for number in range(count))
+
+    def _planned(self) -> Any:
+        self.is_planned = True
+        return SimpleNamespace(id=told(self._rdd_id))
 
     def lastProgress(self) -> Any:  # noqa: N802  Spark's name
         return self.batches[-1] if self.batches else None
@@ -72,3 +80,13 @@ def test_batches_that_spark_forgot_are_told(before: int) -> None:
     query.run(REMEMBERED + 5)
     assert len(streams.ended(problems)) == REMEMBERED
     assert ["forgot" in one for one in problems] == [True]
+
+
+def test_no_query_is_planned_that_gives_its_rows_to_no_function() -> None:
+    """Asking a query for its RDD plans it: only one that `foreachBatch` reads is asked."""
+    files, function, streams = Query(), Query("ForeachBatchSink", rdd_id=7), Streams()
+    streams.watch(files)
+    streams.watch(function)
+    assert streams.behind(7) is function.lastExecution()
+    assert streams.behind(8) is None
+    assert (files.is_planned, function.is_planned) == (False, True)
