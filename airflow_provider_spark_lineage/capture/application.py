@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from datetime import datetime
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.journal import Journal
@@ -52,7 +53,14 @@ class Application:
 
     def batches(self, problems: List[str]) -> List[Record]:
         """Return the records of streaming batches that ended since this was asked last."""
-        return [_record_of_batch(self, batch) for batch in self.streams.ended(problems)]
+        # What a query ran of late comes with one `QueryExecution`, whose plan is the same for all of it.
+        read: Dict[int, Record] = {}
+        found = []
+        for batch in self.streams.ended(problems):
+            record = _record_of_batch(self, batch, read.get(id(batch.query)))
+            read.setdefault(id(batch.query), record)
+            found.append(record)
+        return found
 
 
 def new_record(
@@ -97,10 +105,15 @@ def read_query(record: Record, application: Application, session: Any, execution
         )
 
 
-def _record_of_batch(application: Application, batch: Batch) -> Record:
+def _record_of_batch(application: Application, batch: Batch, same: Optional[Record]) -> Record:
+    """Return the record of a batch; `same` is one that was made of the same `QueryExecution`."""
     failed = batch.error is not None
     record = new_record(application, "microBatch", batch.began, batch.ended, failed=failed)
-    read_query(record, application, batch.query.sparkSession(), batch.query)
+    if same is None:
+        read_query(record, application, batch.query.sparkSession(), batch.query)
+    else:
+        record.sql, record.plan_kind = same.sql, same.plan_kind
+        record.plan, record.facts, record.problems = same.plan, same.facts, list(same.problems)
     if failed:
         with harmless("the error could not be read", record.problems):
             record.error = read_error(batch.error)
@@ -134,15 +147,18 @@ def _plan(
 def _nodes(plan: Any, jvm: Any) -> List[Any]:
     """Return a plan's JSON where Spark cannot write one of its nodes: that one has its columns alone."""
     found: List[Any] = []
-    waiting = [plan]
+    # Whole plans are tried on few levels: above a node that cannot be written deep down, each try goes there.
+    waiting = [(plan, 0, 1)]
     while waiting:
-        node = waiting.pop()
-        try:
-            found.extend(json.loads(node.toJSON(), object_hook=without_literals))
-            continue
-        except Exception:  # It may be a node below that cannot be written.
-            children = node.children()
-        waiting.extend(children.apply(index) for index in reversed(range(children.size())))
+        node, levels, step = waiting.pop()
+        if not levels:
+            levels, step = step, 2 * step
+            with contextlib.suppress(Exception):  # It may be a node below that cannot be written.
+                found.extend(json.loads(node.toJSON(), object_hook=without_literals))
+                continue
+        children = node.children()
+        below = (children.apply(index) for index in reversed(range(children.size())))
+        waiting.extend((child, levels - 1, step) for child in below)
         try:
             own = json.loads(_with_bare_children(node, jvm).toJSON(), object_hook=without_literals)[0]
         except Exception:  # It is this one.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
+from airflow_provider_spark_lineage.capture import application
+from airflow_provider_spark_lineage.capture.application import read_query
 
 pytestmark = pytest.mark.spark
 
@@ -32,6 +34,24 @@ def test_each_batch_into_files_is_one_record(spark, recorded, days, tmp_path):
     for record in records[:2]:
         assert record.started_at < record.ended_at
         assert record.problems == []
+
+
+def test_batches_that_are_found_together_have_one_plan(spark, recorded, days, tmp_path, monkeypatch):
+    """Spark keeps the plan of a query's last batch: it is asked once for all batches since the last time."""
+    asked = []
+
+    def read(record, *about):
+        asked.append(record.name)
+        read_query(record, *about)
+
+    monkeypatch.setattr(application, "read_query", read)
+    with recorded() as records:
+        query = started(days, tmp_path / "state", availableNow=True).start(str(tmp_path / "out"))
+        query.awaitTermination()
+    assert asked == ["microBatch"]
+    assert [record.plan for record in records] == [records[0].plan] * 2
+    assert [record.facts for record in records] == [records[0].facts] * 2
+    assert records[0].facts
 
 
 def test_each_batch_of_the_second_api_is_one_record(spark, recorded, days, tmp_path):
