@@ -10,7 +10,7 @@ from airflow_provider_spark_lineage.record import without_secrets
 
 MAX_RDDS = 300
 MAX_PARTITIONS = 50
-"""Each costs a few calls, and partitions of one read lie side by side."""
+"""Each costs a few calls, and a scan knows its files by them alone."""
 
 MAX_KNOWN = 10_000
 
@@ -52,8 +52,9 @@ class RddReader:
         """Return one entry for each read that an RDD is made from.
 
         `paths` and, where it is known, `schema`; or `rdd`, the id under which a record stands for it;
-        or `more`, where it is made from more RDDs than are asked; or `unnamed`, the class of one that
-        reads through a Hadoop input format which knows no files.
+        or `more`, where it is made from more RDDs than are asked; or `unasked`, where a scan has more
+        partitions than are; or `unnamed`, the class of one that reads through a Hadoop input format which
+        knows no files.
         """
         number = int(rdd.id())
         if number not in self._known:
@@ -92,7 +93,11 @@ def _files(rdd: Any) -> Iterator[Dict[str, Any]]:
     kind = rdd.getClass().getSimpleName()
     entry: Dict[str, Any]
     if kind == "FileScanRDD":
-        entry = {"paths": _scanned(rdd), "schema": rdd.readSchema().json()}
+        partitions = rdd.filePartitions()
+        count = int(partitions.size())
+        if count > MAX_PARTITIONS:
+            yield {"unasked": True}
+        entry = {"paths": _scanned(partitions, count), "schema": rdd.readSchema().json()}
     elif kind in _OF_FILES:
         text = rdd.getConf().get("mapreduce.input.fileinputformat.inputdir") or ""
         entry = {"paths": split_paths(text)}
@@ -122,11 +127,11 @@ _PATH = re.compile(r"(?:[^\\,]|\\.)+", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-def _scanned(rdd: Any) -> List[str]:
-    """Return the distinct files of a scan's first partitions."""
-    partitions = rdd.filePartitions()
+def _scanned(partitions: Any, count: int) -> List[str]:
+    """Return the distinct files of a scan's partitions, or of some from its first to its last."""
+    asked = min(count, MAX_PARTITIONS)
     paths: Dict[str, None] = {}
-    for index in range(min(partitions.size(), MAX_PARTITIONS)):
-        for file in partitions.apply(index).files():
+    for number in range(asked):
+        for file in partitions.apply(number * (count - 1) // max(asked - 1, 1)).files():
             paths[file.toPath().toString()] = None
     return list(paths)

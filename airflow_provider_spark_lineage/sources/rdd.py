@@ -49,6 +49,7 @@ def queries(facts: Facts) -> Tuple[int, ...]:
 
 _UNKNOWN = {
     "more": "an RDD is made from so many others that not all that it reads was recorded",
+    "unasked": "an RDD reads so many partitions of files that only some were asked which files they have",
     "unnamed": "an RDD reads by a Hadoop input format that knows no files: what it reads is not recorded",
 }
 
