@@ -269,4 +269,14 @@ def execution_events_of(found: Iterable[Execution]) -> Iterator[facet_events.Eve
             lineage=execution.lineage,
             sql=record.sql,
             engine_version=record.spark_version,
+            streaming=_is_batch_of_stream(record),
         )
+
+
+def _is_batch_of_stream(record: Record) -> bool:
+    """Say whether an execution was a batch of a streaming query; what `foreachBatch` runs in one is not."""
+    return bool(record.plan) and simple_name(str(record.plan[0].get("class"))) in _OF_STREAM
+
+
+_OF_STREAM = frozenset({"WriteToMicroBatchDataSource", "WriteToMicroBatchDataSourceV1"})
+"""What stands at the top of such a batch's plan."""

@@ -42,6 +42,9 @@ class EventExecution:
     engine_version: str = ""
     """Spark's version."""
 
+    streaming: bool = False
+    """It is a batch of a streaming query."""
+
 
 @dataclass(frozen=True)
 class EventRun:
@@ -166,7 +169,11 @@ def _pair(
 
 
 def _execution_job_facets(execution: EventExecution) -> dict[str, JobFacet]:
-    return description_facet(execution.name) | job_type_facet("SQL_JOB") | sql_facet(execution.sql)
+    return (
+        description_facet(execution.name)
+        | job_type_facet("SQL_JOB", streaming=execution.streaming)
+        | sql_facet(execution.sql)
+    )
 
 
 def _parent_facet(parent: RunIdentity) -> dict[str, RunFacet]:

@@ -50,10 +50,17 @@ def description_facet(description: str) -> dict[str, JobFacet]:
     return {"documentation": facet}
 
 
-def job_type_facet(job_type: str) -> dict[str, JobFacet]:
-    """`job_type` is `APPLICATION` or `SQL_JOB`, the words that the Java agent uses for the same two."""
+def job_type_facet(job_type: str, *, streaming: bool = False) -> dict[str, JobFacet]:
+    """`job_type` is `APPLICATION` or `SQL_JOB`, the words that the Java agent uses for the same two.
+
+    The agent says STREAMING of a query over a stream, and so do we of its batches. The application that
+    runs it is BATCH, like the Airflow task: both end.
+    """
     facet = job_type_job.JobTypeJobFacet(
-        processingType="BATCH", integration="SPARK", jobType=job_type, producer=PRODUCER
+        processingType="STREAMING" if streaming else "BATCH",
+        integration="SPARK",
+        jobType=job_type,
+        producer=PRODUCER,
     )
     return {"jobType": facet}
 

@@ -53,6 +53,7 @@ class Leaf:
     gaps: tuple[Gap, ...] = ()
     column_gaps: tuple[Gap, ...] = ()
     """What is not known of its columns, which matters only where they are written."""
+
     name: str = ""
     """What a physical scan of it is called, where that says no location."""
 

@@ -41,6 +41,13 @@ def test_every_event_is_valid(execution, whole, failures):
         assert problems_of(event) == []
 
 
+def test_a_batch_of_a_stream_is_streaming_and_the_run_is_not(execution, whole):
+    """A run ends, like the Airflow task that it is; the query may be one that never does."""
+    events = events_of([execution, replace(execution, number=2, streaming=True)], whole, **NAMED)
+    types = {e["job"]["name"]: e["job"]["facets"]["jobType"]["processingType"] for e in events}
+    assert types == {"sales": "BATCH", "sales.execution.1": "BATCH", "sales.execution.2": "STREAMING"}
+
+
 def test_an_execution_that_touched_no_dataset_has_no_events(execution, whole):
     nothing = replace(execution, lineage=Lineage())
     assert [e["job"]["name"] for e in events_of([nothing], whole, **NAMED)] == ["sales", "sales"]
