@@ -1,0 +1,79 @@
+"""Executions of a task and what they read and wrote, made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow_provider_spark_lineage.lineage.model import (
+    Dataset,
+    Edge,
+    Field,
+    Input,
+    Kind,
+    Lineage,
+    Mode,
+    Output,
+    Statistics,
+)
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
+
+WAREHOUSE = "file:/wh"
+
+
+def place(name: str) -> DatasetId:
+    return DatasetId("file", "/wh/" + name)
+
+
+def dataset(name: str, *columns: str, table: str = "") -> Dataset:
+    symlinks = (Symlink(WAREHOUSE, table),) if table else ()
+    identity = Identity(place(name), f"file:/wh/{name}", symlinks=symlinks)
+    return Dataset(identity, tuple(Field(column, "int") for column in columns))
+
+
+def reads(name: str, *columns: str, rows: int | None = None) -> Input:
+    return Input(dataset(name, *columns), Statistics(rows))
+
+
+def edge(source: str, column: str = "", kind: Kind = Kind.IDENTITY) -> Edge:
+    """`a.x`, `y`: column `y` comes from field `x` of dataset `a`."""
+    name, _, field = source.partition(".")
+    return Edge(place(name), field, kind, column=column)
+
+
+def writes(
+    name: str,
+    *edges: Edge,
+    mode: Mode = Mode.OVERWRITE,
+    table: str = "",
+    rows: int | None = None,
+    **more: Any,
+) -> Output:
+    columns = dict.fromkeys(one.column for one in edges if one.column)
+    inputs = tuple(sorted({one.source for one in edges}))
+    return Output(dataset(name, *columns, table=table), mode, Statistics(rows), edges, inputs, **more)
+
+
+def changes(name: str, mode: Mode, table: str = "", **more: Any) -> Output:
+    """What a command does to a table without a query."""
+    return Output(dataset(name, table=table or f"db.{name}"), mode, **more)
+
+
+def execution(*parts: Input | Output, **more: Any) -> Lineage:
+    return Lineage(
+        inputs=tuple(part for part in parts if isinstance(part, Input)),
+        outputs=tuple(part for part in parts if isinstance(part, Output)),
+        **more,
+    )
+
+
+def inputs_of(lineage: Lineage) -> list[str]:
+    return [one.dataset.id.name.removeprefix("/wh/") for one in lineage.inputs]
+
+
+def edges_of(lineage: Lineage, name: str) -> set[Edge]:
+    (output,) = (one for one in lineage.outputs if one.dataset.id == place(name))
+    return set(output.edges)
+
+
+def modes_of(lineage: Lineage) -> dict[str, Mode]:
+    return {one.dataset.id.name.removeprefix("/wh/"): one.mode for one in lineage.outputs}
