@@ -92,7 +92,8 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
         of_application.update(found.kept)
         if record.rdd_id is not None:
             continue
-        touches = found.lineage or found.lineage.failures or found.wraps
+        # A write of literals reads nothing and may not know its target, which a command behind it tells.
+        touches = found.lineage or found.lineage.failures or found.wraps or found.query
         if waiting and len(waiting) < _MAX_WAITING and not touches:
             waiting.append((record, found))
             continue

@@ -67,8 +67,8 @@ def absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLinea
     lineage = Lineage(
         inputs=inputs,
         outputs=outputs or said.outputs,
-        # What the write inside did not know, the command may say.
-        gaps=done.gaps if outputs or not said.outputs else said.gaps,
+        # What the write inside did not know, the command may say; of one that failed nobody asks.
+        gaps=done.gaps if outputs or not (said.outputs or said.failures) else said.gaps,
         # Spark reports the same error for both.
         failures=done.failures or said.failures,
     )

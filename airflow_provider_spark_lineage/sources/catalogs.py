@@ -23,6 +23,12 @@ SETTINGS: Dict[str, str] = {
 }
 """What a probe of a table asks of the session, besides the table's name."""
 
+SESSION_CATALOG = "$session.sessionState.catalog"
+"""The way to the catalog of Spark's first API, which Delta's keeps its tables in, too."""
+
+CHILD = "$session.sessionState.sqlParser.parseTableIdentifier(child.identifier.toString)"
+"""The way to the name of the table that a command of the second API acts on, as that catalog takes names."""
+
 _GLUE_CLIENT = "AWSGlueDataCatalogHiveClientFactory"
 _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 

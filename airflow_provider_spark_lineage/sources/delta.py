@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Mapping, Tuple
 
-from airflow_provider_spark_lineage.sources.catalogs import SETTINGS, symlinks
+from airflow_provider_spark_lineage.sources.catalogs import CHILD, SESSION_CATALOG, SETTINGS, symlinks
 from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Facts, Identity, Probe, Source
 from airflow_provider_spark_lineage.sources.paths import (
     RELATIVE,
@@ -27,6 +27,9 @@ _INTERNAL_INDEXES = (
     "TahoeRemoveFileIndex",
 )
 _LOG = "/_delta_log"
+
+_RENAMED = f"{CHILD}.copy(newName.last, {CHILD}.database, {CHILD}.catalog)"
+"""The new name, which a command may give without its database."""
 
 
 def _table(table: str) -> Mapping[str, str]:
@@ -169,6 +172,22 @@ PROBES = (
             },
         )
         for node in ("CreateTable", "ReplaceTable")
+    ),
+    Probe(
+        node="RenameTable",
+        target=True,
+        of="child.catalog",
+        relation="DeltaCatalog",
+        accessors={
+            "delta_path": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).location",
+            "location": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).location",
+            "default_location": f"{SESSION_CATALOG}.defaultTablePath({_RENAMED})",
+            "schema": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).schema.json",
+            "table": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).identifier.nameParts[]",
+            "previous_table": f"{CHILD}.nameParts[]",
+            "previous_location": f"{SESSION_CATALOG}.defaultTablePath({CHILD})",
+            **SETTINGS,
+        },
     ),
     Probe(
         node="RestoreTableCommand",

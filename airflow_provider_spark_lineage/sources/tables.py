@@ -9,19 +9,24 @@ from __future__ import annotations
 from typing import Tuple
 
 from airflow_provider_spark_lineage.sources import files
-from airflow_provider_spark_lineage.sources.catalogs import SETTINGS, metastore, symlinks, table_name
+from airflow_provider_spark_lineage.sources.catalogs import (
+    CHILD,
+    SESSION_CATALOG,
+    SETTINGS,
+    metastore,
+    symlinks,
+    table_name,
+)
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
 from airflow_provider_spark_lineage.sources.paths import split_location
-
-_CATALOG = "$session.sessionState.catalog"
 
 
 def _table(node: str, table: str, **more: str) -> Probe:
     """Ask for a table that is there after the command; `table` leads to its identifier."""
-    metadata = f"{_CATALOG}.getTableMetadata({table})"
+    metadata = f"{SESSION_CATALOG}.getTableMetadata({table})"
     accessors = {
         "location": f"{metadata}.storage.locationUri?",
-        "default_location": f"{_CATALOG}.defaultTablePath({table})",
+        "default_location": f"{SESSION_CATALOG}.defaultTablePath({table})",
         "format": f"{metadata}.provider?",
         "schema": f"{metadata}.schema.json",
         "table": f"{metadata}.identifier.nameParts[]",
@@ -37,14 +42,14 @@ def _created(node: str, table: str, if_not_exists: str, **more: str) -> Probe:
         node,
         table,
         if_not_exists=if_not_exists,
-        external=f"{_CATALOG}.getTableMetadata({table}).tableType.name",
-        created_at=f"{_CATALOG}.getTableMetadata({table}).createTime",
+        external=f"{SESSION_CATALOG}.getTableMetadata({table}).tableType.name",
+        created_at=f"{SESSION_CATALOG}.getTableMetadata({table}).createTime",
         **more,
     )
 
 
 def _view(node: str, when: Tuple[str, ...] = ()) -> Probe:
-    metadata = f"{_CATALOG}.getTableMetadata(name)"
+    metadata = f"{SESSION_CATALOG}.getTableMetadata(name)"
     accessors = {
         "view": f"{metadata}.identifier.nameParts[]",
         "command_table": "name.nameParts[]",
@@ -55,7 +60,6 @@ def _view(node: str, when: Tuple[str, ...] = ()) -> Probe:
     return Probe(node=node, target=True, accessors=accessors, when=when)
 
 
-_TEXT = "$session.sessionState.sqlParser.parseTableIdentifier(child.identifier.toString)"
 _RENAMED = "oldName.copy(newName.table, oldName.database, oldName.catalog)"
 """The new name, which a command may give without its database."""
 
@@ -84,7 +88,7 @@ PROBES = (
         _RENAMED,
         is_view="isView",
         previous_table="oldName.nameParts[]",
-        previous_location=f"{_CATALOG}.defaultTablePath(oldName)",
+        previous_location=f"{SESSION_CATALOG}.defaultTablePath(oldName)",
     ),
     _table(
         "LoadDataCommand",
@@ -93,14 +97,14 @@ PROBES = (
         is_local="isLocal",
         overwrite="isOverwrite",
         partitions="partition?.size",
-        partition_columns=f"{_CATALOG}.getTableMetadata(table).partitionColumnNames[]",
+        partition_columns=f"{SESSION_CATALOG}.getTableMetadata(table).partitionColumnNames[]",
     ),
     Probe(
         node="DropTableCommand",
         target=True,
         accessors={
             "table": "tableName.nameParts[]",
-            "default_location": f"{_CATALOG}.defaultTablePath(tableName)",
+            "default_location": f"{SESSION_CATALOG}.defaultTablePath(tableName)",
             "is_view": "isView",
             "if_exists": "ifExists",
             **SETTINGS,
@@ -112,7 +116,7 @@ PROBES = (
         accessors={
             "table_text": "child.identifier.toString",
             "catalog": "child.catalog.name",
-            "default_location": f"{_CATALOG}.defaultTablePath({_TEXT})",
+            "default_location": f"{SESSION_CATALOG}.defaultTablePath({CHILD})",
             "if_exists": "ifExists",
             **SETTINGS,
         },

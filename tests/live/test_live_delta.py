@@ -7,6 +7,7 @@ from conftest import start_spark
 from lakes import edges, lineage, make_source, named, valid_events
 from spark_packages import need
 
+from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.pipeline import executions
 
 need("delta")
@@ -70,6 +71,38 @@ def test_a_table_made_by_a_query_is_one_write(spark, recorded, table):
     with recorded() as records:
         spark.table("src").select("id").write.format("delta").mode("overwrite").saveAsTable("made")
     assert lineage(records).outputs[0].mode.value == "overwrite"
+
+
+def test_a_table_of_literals_made_after_a_command_is_one_write(spark, recorded, table):
+    """The staged write reads nothing and knows no place, and stands behind one that moves no rows."""
+    spark.sql("drop table if exists made")
+    with recorded() as records:
+        spark.sql("alter table t set tblproperties ('made' = 'by hand')")
+        spark.sql("create table made using delta as select 1 as one")
+    found = lineage(records)
+    assert [one.mode.value for one in found.outputs] == ["create"]
+    assert found.gaps == ()
+
+
+def test_a_renamed_table_is_known_by_its_new_name(spark, recorded, tmp_path, table):
+    """A table of Spark's warehouse moves with its name, and what was written to it with the table."""
+    for name in ("made", "renamed", "copy"):
+        spark.sql(f"drop table if exists {name}")
+    with recorded() as records:
+        spark.sql("create table made using delta as select id, v from src")
+        spark.sql("alter table made rename to renamed")
+        spark.sql("create table copy using delta as select id from renamed")
+    found = compose(execution.lineage for execution in executions(records))
+    assert list(named(found.inputs)) == ["src"]
+    assert set(named(found.outputs)) == {"renamed", "copy"}
+    (renamed,) = (one for one in found.outputs if one.dataset.id.name.endswith("renamed"))
+    assert [link.name for link in renamed.dataset.identity.symlinks] == ["default.renamed"]
+    assert found.gaps == ()
+    with recorded() as records:
+        spark.sql("alter table t rename to t2")
+    spark.sql("alter table t2 rename to t")
+    (output,) = lineage(records).outputs
+    assert (output.dataset.id.name, output.mode.value) == (table, "rename")
 
 
 def test_the_version_that_was_read(spark, recorded, table):
