@@ -1,4 +1,4 @@
-"""What a database's query says of the columns that it gives: `queries.txt`, and Spark as a witness."""
+"""What a database's query says of the columns that it gives: `queries*.txt`, and Spark as a witness."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from airflow_provider_spark_lineage.plan.sql.reader import SqlError, read_query
 from airflow_provider_spark_lineage.plan.sql.scope import Dialect
 
 PLACE = Path(__file__).resolve().parent
-FOLDS = {"": "upper", "oracle": "upper", "postgres": "lower", "snowflake": "upper"}
+FOLDS = {
+    **dict.fromkeys(("", "oracle", "snowflake"), "upper"),
+    **dict.fromkeys(("postgres", "redshift", "trino"), "lower"),
+}
 
 
 def cases() -> list[tuple[str, str, str, str]]:
-    """(rule, dialect and columns, SQL, lineage) of each block of the file."""
-    blocks = (PLACE / "queries.txt").read_text(encoding="utf-8").split("\n\n")
+    """(rule, dialect and columns, SQL, lineage) of each block of the files."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(PLACE.glob("queries*.txt"))]
     found = []
-    for block in blocks[1:]:
+    for block in (block for text in texts for block in text.split("\n\n")[1:]):
         rule, head, *lines = block.strip("\n").splitlines()
         sql = [line for line in lines if not line.startswith("  ")]
         found.append((rule, head, "\n".join(sql), "\n".join(line for line in lines if line not in sql)))

@@ -5,8 +5,8 @@ The same rules as for Spark's expressions. An expression that has no row is a TR
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
@@ -17,6 +17,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Subquery,
     Transformation,
 )
+from airflow_provider_spark_lineage.plan.sql.aliases import COLUMN, Meaning
 
 Steps = frozenset[Transformation]
 """How a part acts on the whole: several at once where a value is tested and used."""
@@ -106,6 +107,8 @@ EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     "Ordered": _all(SAME),
     "Subquery": _all(SAME),
     "Collate": _all(SAME),
+    # The same column of another row of a hierarchy.
+    **dict.fromkeys(("ConnectByRoot", "Prior"), _all(SAME)),
     # The type of a column, whatever is in it.
     **dict.fromkeys(("Collation", "Typeof"), _all(_NONE)),
     # Tests.
@@ -139,9 +142,6 @@ An aggregate function without a row aggregates its parts.
 
 _VALUE_OF_SUBQUERY = frozenset({"Select", "Union", "Intersect", "Except", "SetOperation"})
 
-_NOT_COLUMNS = frozenset({"rownum", "rowid", "sysdate", "systimestamp", "level", "current_date", "user"})
-"""What some databases write like a column."""
-
 
 @dataclass
 class Reader:
@@ -153,8 +153,14 @@ class Reader:
     plan: Callable[[Any], Plan]
     """A query inside of an expression to its plan."""
 
-    aliases: Mapping[str, Any] = field(default_factory=dict)
-    """What SELECT calls its expressions, where those names can be used."""
+    unknown: Callable[[str], None]
+    """Is told what could not be found out."""
+
+    is_word: Callable[[Any], bool] = lambda _: False
+    """Say whether what looks like a column is a word of the database's own."""
+
+    meaning: Callable[[Any], Meaning] = lambda _: COLUMN
+    """What a column stands for, where SELECT may have called an expression so."""
 
     _inside: dict[tuple[Steps, Steps], Steps] = field(default_factory=dict)
 
@@ -166,18 +172,15 @@ class Reader:
         while stack:
             node, here = stack.pop()
             name = type(node).__name__
-            if name == "Column":
-                alias = None if node.table else self.aliases.get(node.name.lower())
-                if alias is not None:
-                    # Its own columns are those of the tables, also where one is called like the alias.
-                    meant = replace(self, aliases={}).read(alias)
-                    uses.update(((i, o.after(step)), None) for i, step in meant.uses for o in here)
-                    subqueries.extend(
-                        replace(one, transformation=o.after(one.transformation))
-                        for one in meant.subqueries
-                        for o in here
-                    )
-                elif not is_word(node):
+            if name == "Star" or (name == "Column" and node.is_star):
+                if type(node.parent).__name__ != "Count":
+                    self.unknown("what a * inside of an expression stands for is not known")
+            elif name == "Column":
+                is_column, others = self.meaning(node)
+                for meant in (other.after(here) for other in others):
+                    uses.update((use, None) for use in meant.uses)
+                    subqueries.extend(meant.subqueries)
+                if is_column and not self.is_word(node):
                     uses.update(((i, o.after(step)), None) for i, step in self.column(node) for o in here)
             elif name in _VALUE_OF_SUBQUERY:
                 plan = self.plan(node)
@@ -193,11 +196,6 @@ class Reader:
         if key not in self._inside:
             self._inside[key] = frozenset(o.after(i) for o in outer for i in inner)
         return self._inside[key]
-
-
-def is_word(column: Any) -> bool:
-    """Say whether what looks like a column is a word of the database's own."""
-    return not column.table and not column.this.args.get("quoted") and column.name.lower() in _NOT_COLUMNS
 
 
 def _parts(node: Any) -> Parts:

@@ -6,7 +6,7 @@ several tables stands for none, and the scope says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,32 @@ from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Attribute, Kin
 
 _WITH_WHOLE_ROWS = frozenset({"bigquery", "duckdb", "postgres"})
 """Dialects in which the name of a table may stand for its whole row."""
+
+_EVERYWHERE = frozenset({"current_date", "current_time", "current_timestamp", "current_user", "session_user"})
+_WORDS: Mapping[str, frozenset[str]] = {
+    "": frozenset({"rownum", "sysdate", "systimestamp", "user"}),
+    "bigquery": frozenset({"_file_name", "_partitiondate", "_partitiontime", "_table_suffix"}),
+    "oracle": frozenset(
+        {
+            "connect_by_iscycle",
+            "connect_by_isleaf",
+            "level",
+            "ora_rowscn",
+            "rowid",
+            "rownum",
+            "sysdate",
+            "systimestamp",
+            "uid",
+            "user",
+        }
+    ),
+    "postgres": frozenset({"ctid", "tableoid", "user", "xmax", "xmin"}),
+    "redshift": frozenset({"sysdate", "user"}),
+    "snowflake": frozenset({"sysdate"}),
+    "sqlite": frozenset({"_rowid_", "oid", "rowid"}),
+    "tsql": frozenset({"user"}),
+}
+"""What a database writes like a column: a word of its own, or something about a row that no column holds."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +58,13 @@ class Dialect:
         if identifier.args.get("quoted") or not self.fold:
             return name
         return name.lower() if self.fold == "lower" else name.upper()
+
+    def is_word(self, column: Any) -> bool:
+        """Say whether what looks like a column is a word of the database's own."""
+        if column.table or column.this.args.get("quoted"):
+            return False
+        name = column.name.lower()
+        return name in _EVERYWHERE or name in _WORDS.get(self.name, ())
 
 
 @dataclass
@@ -69,17 +102,14 @@ class Scope:
     reasons: dict[str, None] = field(default_factory=dict)
     """What could not be found out."""
 
+    def unknown(self, reason: str) -> None:
+        """Note something that could not be found out."""
+        self.reasons[reason] = None
 
-@dataclass(frozen=True)
-class Star:
-    """A `*` over a table whose columns are not known."""
-
-    table: Table
-    left_out: frozenset[str]
-
-    def column(self, name: str) -> Attribute | None:
-        """Return one of its columns."""
-        return None if name.lower() in self.left_out else self.table.column(name)
+    @property
+    def reason(self) -> str:
+        """Return everything that could not be found out."""
+        return "; ".join(self.reasons)
 
 
 def attributes_of(
@@ -113,7 +143,7 @@ def attributes_of(
 
 
 def _missing(column: Any, scope: Scope) -> tuple[()]:
-    scope.reasons[f"which table `{column.name}` is of is not known"] = None
+    scope.unknown(f"which table `{column.name}` is of is not known")
     return ()
 
 

@@ -1,0 +1,96 @@
+"""What a query is built of while it is read: the nodes of its plan, and the rows that a part of it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from airflow_provider_spark_lineage.plan.algebra import (
+    IDENTITY,
+    Attribute,
+    Constant,
+    Derive,
+    Expression,
+    Kind,
+    Node,
+    Plan,
+)
+
+LABEL = "SQL"
+
+_MAX_NODES = 20_000
+"""A definition is read anew wherever a query names it."""
+
+Influences = tuple[tuple[Kind, Expression], ...]
+
+
+class SqlError(ValueError):
+    """A text is no query that can be read; the message says why."""
+
+
+@dataclass
+class Result:
+    """The rows that a query gives."""
+
+    node: int
+    columns: list[Attribute]
+    more: Callable[[str], Attribute | None] | None = None
+    """Gives a column of its `*`, whose columns are not known; None where all are listed."""
+
+
+@dataclass
+class Nodes:
+    """The nodes of one plan.
+
+    A node is made when everything was read: a table has the columns that the query asks of it.
+    """
+
+    ids: Iterator[int]
+    _makers: list[Callable[[], Node]] = field(default_factory=list)
+
+    def attribute(self, name: str) -> Attribute:
+        """Return a new column."""
+        return Attribute(next(self.ids), name)
+
+    def add(self, make: Callable[[], Node]) -> int:
+        """Put a node behind all others, and return its position."""
+        if len(self._makers) >= _MAX_NODES:
+            raise SqlError("it is too large")
+        self._makers.append(make)
+        return len(self._makers) - 1
+
+    def constant(self) -> int:
+        """Add the one row that a query without tables has."""
+        return self.add(lambda: Constant((), (), LABEL))
+
+    def beside(self, left: int | None, right: int) -> int:
+        """Put the columns of two nodes beside one another."""
+        return right if left is None else self.add(lambda: Derive((left, right), (), LABEL))
+
+    def influenced(self, node: int, influences: Influences) -> int:
+        """Put what decides which rows there are behind a node."""
+        if all(expression == Expression() for _, expression in influences):
+            return node
+        return self.add(lambda: Derive((node,), (), LABEL, influences=influences))
+
+    def listed(self, result: Result) -> int:
+        """Add a node whose output is exactly the columns of a result."""
+        return self.add(lambda: Derive((result.node,), tuple(result.columns), LABEL))
+
+    def plan(self) -> Plan:
+        """Make every node."""
+        return Plan(tuple(make() for make in self._makers))
+
+
+def same(column: Attribute) -> Expression:
+    """Return the expression that is a column as it was."""
+    return Expression(((column.id, IDENTITY),))
+
+
+def renamed(names: Sequence[str], result: Result) -> list[str]:
+    """Return what the columns of a result are called where the first of them get other names."""
+    if names and result.more is not None:
+        raise SqlError("columns of a * are renamed by their position")
+    if len(names) > len(result.columns):
+        raise SqlError("more columns are renamed than there are")
+    return [*names, *(column.name for column in result.columns[len(names) :])]

@@ -1,0 +1,242 @@
+"""Reads one query, and the queries in it, clause by clause in the order in which a database does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.algebra import Combine, Derive, Expression, Kind, Plan
+from airflow_provider_spark_lineage.plan.sql.aliases import COLUMN, Clause, Meaning, Names
+from airflow_provider_spark_lineage.plan.sql.expressions import Reader
+from airflow_provider_spark_lineage.plan.sql.from_clause import From
+from airflow_provider_spark_lineage.plan.sql.nodes import LABEL, Influences, Nodes, Result, SqlError, same
+from airflow_provider_spark_lineage.plan.sql.rows import listed_rows
+from airflow_provider_spark_lineage.plan.sql.scope import Dialect, Scope, Table, attributes_of
+from airflow_provider_spark_lineage.plan.sql.select_list import selected, slots_of
+from airflow_provider_spark_lineage.plan.sql.with_clause import Definitions, with_own
+
+
+class QueryReader:
+    """Reads one query, and the queries in its FROM, into one list of nodes."""
+
+    def __init__(self, dialect: Dialect, ids: Iterator[int], outer: tuple[Scope, ...] = ()) -> None:
+        self.dialect = dialect
+        self.nodes = Nodes(ids)
+        self.outer = outer
+        """What a query inside of another can see besides its own tables, the nearest last."""
+
+    def inside(self, scope: Scope) -> QueryReader:
+        """Return what reads a query that stands in an expression, or behind LATERAL."""
+        return QueryReader(self.dialect, self.nodes.ids, (*self.outer, scope))
+
+    def beside(self) -> QueryReader:
+        """Return what reads a query that sees what this one sees, into a plan of its own."""
+        return QueryReader(self.dialect, self.nodes.ids, self.outer)
+
+    def plan(self, result: Result, names: Sequence[str] = ()) -> Plan:
+        """Return the plan that ends with a result, whose columns are called `names`."""
+        if not names:
+            self.nodes.listed(result)
+            return self.nodes.plan()
+        if len(result.columns) != len(names):
+            raise SqlError("its columns are not those that it gave")
+        output = tuple(self.nodes.attribute(name) for name in names)
+        made = {column.id: (same(source),) for column, source in zip(output, result.columns, strict=True)}
+        self.nodes.add(lambda: Derive((result.node,), output, LABEL, made))
+        return self.nodes.plan()
+
+    def query(self, query: Any, definitions: Definitions, names: Sequence[str] = ()) -> Result:
+        """Read a query; `names` are its columns where they are known, an empty name one that is not."""
+        from sqlglot import exp
+
+        definitions = with_own(query, definitions)
+        if isinstance(query, exp.Subquery):
+            result = self.query(query.this, definitions, names)
+        elif isinstance(query, exp.SetOperation):
+            result = self._combined(query, definitions, names)
+        elif isinstance(query, exp.Select):
+            return self._select(query, definitions, names)
+        elif isinstance(query, exp.Values):
+            result = listed_rows(self, query, definitions)
+        else:
+            raise SqlError(f"{type(query).__name__.upper()} is not known")
+        # What sorts the result of a set operation can only name its columns.
+        scope = Scope([Table("", {column.name.lower(): column for column in result.columns}, result.more)])
+        read = self.expressions(scope, definitions)
+        node = self.nodes.influenced(result.node, (*_sorted(query, read, read), *_limited(query, read)))
+        if scope.reasons:
+            node = self.nodes.add(lambda: Derive((node,), (), LABEL, reason=scope.reason))
+        return replace(result, node=node)
+
+    def expressions(self, scope: Scope, definitions: Definitions) -> Reader:
+        """Return what reads the expressions of a scope."""
+
+        def plan(query: Any) -> Plan:
+            inner = self.inside(scope)
+            return inner.plan(inner.query(query, definitions))
+
+        scopes = (scope, *reversed(self.outer))
+        return Reader(
+            lambda column: attributes_of(column, scopes, self.dialect),
+            plan,
+            scope.unknown,
+            self.dialect.is_word,
+        )
+
+    def _combined(self, query: Any, definitions: Definitions, names: Sequence[str]) -> Result:
+        from sqlglot import exp
+
+        if query.args.get("by_name"):
+            raise SqlError("a UNION by names is not known")
+        left = self.query(query.left, definitions, names)
+        if left.more is not None:
+            raise SqlError("the columns of a * in a UNION are not known")
+        # Their names are those of the left side, whatever the right one calls them.
+        right = self.query(query.right, definitions, [""] * len(left.columns))
+        if len(right.columns) != len(left.columns):
+            raise SqlError("the sides of a UNION differ")
+        columns = [self.nodes.attribute(column.name) for column in left.columns]
+        compared = isinstance(query, (exp.Intersect, exp.Except))
+        inputs = tuple(self.nodes.listed(side) for side in (left, right))
+        node = self.nodes.add(
+            lambda: Combine(inputs, tuple(columns), LABEL, valued=1 if compared else -1, compared=compared)
+        )
+        if query.args.get("distinct") and not compared:
+            node = self.nodes.influenced(node, _distinct(Result(node, columns)))
+        return Result(node, columns)
+
+    def _select(self, select: Any, definitions: Definitions, names: Sequence[str]) -> Result:
+        if select.args.get("match"):
+            raise SqlError("MATCH_RECOGNIZE is not known")
+        scope, nodes = Scope(), self.nodes
+        node = From(self, scope, definitions).read(select)
+        read = self.expressions(scope, definitions)
+        own = Names(select, scope, self.dialect, lambda one, means: replace(read, meaning=means).read(one))
+
+        def at(clause: Clause) -> Reader:
+            return replace(read, meaning=own.seen_by(clause))
+
+        node = nodes.influenced(node, _connected(select, read))
+        node = nodes.influenced(node, _filtered(select, at(Clause.WHERE)))
+        keys = _grouping(select)
+        own.group_by(keys)
+        influences: Influences = ((Kind.GROUP_BY, at(Clause.GROUP).read(*keys)),)
+        for clause in (Clause.HAVING, Clause.QUALIFY):
+            if select.args.get(clause.value):
+                influences += ((Kind.FILTER, at(clause).read(select.args[clause.value].this)),)
+        node = nodes.influenced(node, influences)
+        whole, inside = at(Clause.ORDER), at(Clause.SORTED)
+        kept = select.args["distinct"].args.get("on") if select.args.get("distinct") else None
+        if kept is not None:
+            chosen = [_ordinal(one, select) for one in kept.expressions or [kept]]
+            decides = tuple((Kind.GROUP_BY, _key(one, whole, inside)) for one in chosen)
+            node = nodes.influenced(node, decides)
+        node = nodes.influenced(node, (*_sorted(select, whole, inside), *_limited(select, read)))
+
+        def item(position: int | None, expression: Any) -> Expression:
+            meaning = own.seen_by(Clause.SELECT, position) if position is not None else _column
+            return replace(read, meaning=meaning).read(expression)
+
+        slots = list(slots_of(select, scope, self.dialect, item))
+        result = selected(nodes, node, slots, scope, names)
+        if not select.args.get("distinct") or kept is not None:
+            return result
+        # Read when all is read, since a `*` has only the columns that somebody asks for.
+        node = nodes.add(lambda: Derive((result.node,), (), LABEL, influences=_distinct(result)))
+        return replace(result, node=node)
+
+
+def _column(_: Any) -> Meaning:
+    return COLUMN
+
+
+def _connected(select: Any, read: Reader) -> Influences:
+    """CONNECT BY joins a table with the rows above it; START WITH tests the first of them."""
+    connect = select.args.get("connect")
+    if connect is None:
+        return ()
+    start = connect.args.get("start")
+    return (
+        *(((Kind.FILTER, read.read(start)),) if start is not None else ()),
+        (Kind.JOIN, read.read(connect.args["connect"])),
+    )
+
+
+def _filtered(select: Any, read: Reader) -> Influences:
+    """WHERE; what it marks with `(+)` is the condition of an outer join."""
+    clauses = [select.args[name] for name in ("prewhere", "where") if select.args.get(name)]
+    tests = [test for clause in clauses for test in _conjuncts(clause.this)]
+    return tuple((Kind.JOIN if _is_marked(test) else Kind.FILTER, read.read(test)) for test in tests)
+
+
+def _conjuncts(test: Any) -> list[Any]:
+    return list(test.flatten()) if type(test).__name__ == "And" else [test]
+
+
+def _is_marked(test: Any) -> bool:
+    from sqlglot import exp
+
+    return any(column.args.get("join_mark") for column in test.find_all(exp.Column))
+
+
+def _grouping(select: Any) -> list[Any]:
+    """Return the keys of GROUP BY, those of ROLLUP, CUBE and GROUPING SETS too."""
+    group = select.args.get("group")
+    if group is None:
+        return []
+    keys = list(group.expressions)
+    for clause in ("rollup", "cube", "grouping_sets"):
+        for one in group.args.get(clause) or ():
+            if hasattr(one, "expressions"):
+                keys.extend(one.expressions)
+    return [_ordinal(one, select) for one in keys]
+
+
+def _ordinal(key: Any, query: Any) -> Any:
+    """Return the expression that a number in GROUP BY or ORDER BY stands for."""
+    from sqlglot import exp
+
+    if isinstance(key, exp.Literal) and not key.is_string:
+        position = int(key.name) - 1
+        items = query.selects
+        if not 0 <= position < len(items):
+            return key
+        named = isinstance(query, exp.SetOperation)
+        return exp.column(items[position].alias_or_name) if named else items[position].unalias()
+    return key
+
+
+def _sorted(query: Any, whole: Reader, inside: Reader) -> Influences:
+    """ORDER BY, and what Hive sorts each part of the rows by."""
+    keys = [
+        _ordinal(key.this if type(key).__name__ == "Ordered" else key, query)
+        for clause in ("order", "sort", "cluster")
+        for key in (query.args[clause].expressions if query.args.get(clause) else ())
+    ]
+    return tuple((Kind.SORT, _key(key, whole, inside)) for key in keys)
+
+
+def _key(key: Any, whole: Reader, inside: Reader) -> Expression:
+    return (whole if type(key).__name__ == "Column" else inside).read(key)
+
+
+def _limited(query: Any, read: Reader) -> Influences:
+    """LIMIT, FETCH, TOP and OFFSET: a query there decides how many rows there are."""
+    from sqlglot import exp
+
+    influences: Influences = ()
+    for clause in ("limit", "offset"):
+        limit = query.args.get(clause)
+        for name in ("expression", "count", "offset", "this"):
+            number = limit.args.get(name) if limit is not None else None
+            if isinstance(number, exp.Expression) and number.find(exp.Query) is not None:
+                influences += ((Kind.FILTER, read.read(number)),)
+        # ClickHouse: so many rows of each.
+        for key in (limit.args.get("expressions") or ()) if limit is not None else ():
+            influences += ((Kind.GROUP_BY, read.read(key)),)
+    return influences
+
+
+def _distinct(result: Result) -> Influences:
+    return tuple((Kind.GROUP_BY, same(column)) for column in result.columns)
