@@ -192,7 +192,7 @@ def _given(facts: Facts) -> List[str]:
 
 def _below(base: str, paths: Sequence[str]) -> List[str]:
     """Return the base path of a table or a stream in place of the files that were read of it."""
-    if ":" in base.partition("/")[0]:
+    if is_complete(base):
         return [base]
     # Spark keeps the option as it was given, and completes only the paths of files.
     complete = {path[: path.index(base) + len(base)] for path in paths if base in path}

@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.sources.catalogs import (
     table_name,
 )
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
-from airflow_provider_spark_lineage.sources.paths import split_location
+from airflow_provider_spark_lineage.sources.paths import is_complete, split_location
 
 
 def _table(node: str, table: str, **more: str) -> Probe:
@@ -151,7 +151,7 @@ def previous(facts: Facts) -> Tuple[DatasetId, ...]:
 def loaded(facts: Facts) -> Tuple[Identity, ...]:
     """Name the place that LOAD DATA moved or copied files from."""
     path = str(facts.get("loaded") or "")
-    if facts.get("is_local") and ":" not in path.partition("/")[0]:
+    if facts.get("is_local") and not is_complete(path):
         path = "file:" + path
     return files.identify({"paths": [path]}) if path else ()
 

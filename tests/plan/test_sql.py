@@ -93,3 +93,9 @@ def test_what_is_no_query_is_said_to_be_none(text: str) -> None:
     """Text that cannot be read is one kind of error, never one of the parser's."""
     with pytest.raises(SqlError):
         read_query(text, Dialect("postgres"), ["a"])
+
+
+def test_text_over_which_the_parser_stumbles_is_no_query() -> None:
+    """An error of the parser's own is the same as its refusal."""
+    with pytest.raises(SqlError):
+        read_query("select a from t for system_time as of timestamp_sub()()", Dialect("bigquery"), ["a"])

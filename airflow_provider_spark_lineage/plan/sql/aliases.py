@@ -141,7 +141,8 @@ class Names:
         if clause is Clause.GROUP:
             if aggregated:
                 return COLUMN
-            if self._dialect.name not in _LOOSE and _bare_columns(expression) - self._grouped(besides=name):
+            needed = {one.name.lower() for one in bare_columns(expression)}
+            if self._dialect.name not in _LOOSE and needed - self._grouped(besides=name):
                 return alias
         if clause is Clause.HAVING and self._dialect.name != "sqlite":
             if isinstance(column.find_ancestor(exp.AggFunc, exp.Having), exp.Having):
@@ -183,13 +184,11 @@ def _is_bare(key: Any, name: str) -> bool:
     return type(key).__name__ == "Column" and not key.table and key.name.lower() == name
 
 
-def _bare_columns(expression: Any) -> set[str]:
-    """Return the columns of an expression that stand outside of aggregates."""
+def bare_columns(expression: Any) -> list[Any]:
+    """Return the columns of an expression of SELECT that stand outside of aggregates."""
     from sqlglot import exp
 
     here = expression.find_ancestor(exp.Query)
-    return {
-        one.name.lower()
-        for one in expression.find_all(exp.Column)
-        if one.find_ancestor(exp.AggFunc, exp.Query) is here
-    }
+    return [
+        one for one in expression.find_all(exp.Column) if one.find_ancestor(exp.AggFunc, exp.Query) is here
+    ]

@@ -18,6 +18,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Transformation,
 )
 from airflow_provider_spark_lineage.plan.sql.aliases import COLUMN, Meaning
+from airflow_provider_spark_lineage.plan.sql.scope import UNITS
 
 Steps = frozenset[Transformation]
 """How a part acts on the whole: several at once where a value is tested and used."""
@@ -100,6 +101,16 @@ def _decode(node: Any) -> Parts:
         yield value, _TESTED if position % 2 == 0 and position + 1 < len(rest) else SAME
 
 
+def _difference(node: Any) -> Parts:
+    """Two values; where a dialect is not known, the second may be taken for the unit."""
+    from sqlglot import exp
+
+    yield from _all(_VALUE)(node)
+    unit = node.args.get("unit")
+    if isinstance(unit, exp.Var) and unit.name.lower() not in UNITS:
+        yield exp.column(unit.name), _VALUE
+
+
 EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     # The value as it was.
     "Alias": _named(SAME),
@@ -127,10 +138,13 @@ EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     **dict.fromkeys(("Count", "CountIf", "ApproxDistinct", "Hll"), _all(_COUNTED)),
     **dict.fromkeys(("count_min_sketch", "hll_sketch_agg", "theta_sketch_agg"), _all(_COUNTED)),
     **dict.fromkeys(("ArgMax", "ArgMin"), _named(_TESTED, this=_AGGREGATED)),
+    # The value in the row in which the other is the greatest.
+    "HavingMax": _named(_TESTED, this=SAME),
     # Windows: the function's argument is its value, the specification only decides over what.
     "Window": _window,
     **dict.fromkeys(("Lag", "Lead", "NthValue"), _all(_VALUE)),
     **dict.fromkeys(("IgnoreNulls", "RespectNulls"), _all(SAME)),
+    "DateDiff": _difference,
     # Cannot be read back.
     **dict.fromkeys(("MD5", "MD5Digest", "SHA", "SHA1Digest", "SHA2", "FarmFingerprint"), _all(_MASKED)),
     **dict.fromkeys(("crc32", "hash", "mask", "standard_hash", "xxhash64"), _all(_MASKED)),
@@ -172,9 +186,11 @@ class Reader:
         while stack:
             node, here = stack.pop()
             name = type(node).__name__
-            if name == "Star" or (name == "Column" and node.is_star):
+            if name in ("Columns", "Star") or (name == "Column" and node.is_star):
                 if type(node.parent).__name__ != "Count":
                     self.unknown("what a * inside of an expression stands for is not known")
+            elif name == "Parameter" and type(node.this).__name__ == "Literal":
+                self.unknown(f"which column `${node.name}` is is not known")
             elif name == "Column":
                 is_column, others = self.meaning(node)
                 for meant in (other.after(here) for other in others):

@@ -28,7 +28,9 @@ _WITH_DUAL = frozenset({"", "clickhouse", "mysql", "oracle", "redshift", "single
 
 def text_of(table: Any, dialect: Dialect) -> str:
     """Return a table's name as it is written, quotes included."""
-    return ".".join(part.sql(dialect=dialect.name or None) for part in table.parts)
+    parts = [part.sql(dialect=dialect.name or None) for part in table.parts]
+    # `db..t` leaves the schema to the database.
+    return (".." if len(parts) == 2 and table.catalog else ".").join(parts)
 
 
 def is_no_table(table: Any, dialect: Dialect) -> bool:
@@ -70,6 +72,8 @@ class From:
 
         if item.args.get("pivots"):
             raise SqlError("PIVOT is not known")
+        if isinstance(item, exp.Final):
+            return self._one(item.this, left)
         if isinstance(item, exp.Lateral) and isinstance(item.this, exp.Subquery):
             return self._lateral(item, left)
         if self._is_made(item):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
@@ -72,6 +72,23 @@ class Nodes:
         if all(expression == Expression() for _, expression in influences):
             return node
         return self.add(lambda: Derive((node,), (), LABEL, influences=influences))
+
+    def doubtful(self, node: int, reason: str) -> int:
+        """Put behind a node what could not be found out, if anything."""
+        return self.add(lambda: Derive((node,), (), LABEL, reason=reason)) if reason else node
+
+    def distinct(self, result: Result) -> Result:
+        """Compare the rows of a result by all of its columns."""
+        # Read when all is read, since a `*` has only the columns that somebody asks for.
+        node = self.add(
+            lambda: Derive(
+                (result.node,),
+                (),
+                LABEL,
+                influences=tuple((Kind.GROUP_BY, same(column)) for column in result.columns),
+            )
+        )
+        return replace(result, node=node)
 
     def listed(self, result: Result) -> int:
         """Add a node whose output is exactly the columns of a result."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Combine, Derive, Expression, Kind, Plan
-from airflow_provider_spark_lineage.plan.sql.aliases import COLUMN, Clause, Meaning, Names
+from airflow_provider_spark_lineage.plan.sql.aliases import COLUMN, Clause, Meaning, Names, bare_columns
 from airflow_provider_spark_lineage.plan.sql.expressions import Reader
 from airflow_provider_spark_lineage.plan.sql.from_clause import From
 from airflow_provider_spark_lineage.plan.sql.nodes import LABEL, Influences, Nodes, Result, SqlError, same
@@ -64,10 +64,9 @@ class QueryReader:
         # What sorts the result of a set operation can only name its columns.
         scope = Scope([Table("", {column.name.lower(): column for column in result.columns}, result.more)])
         read = self.expressions(scope, definitions)
-        node = self.nodes.influenced(result.node, (*_sorted(query, read, read), *_limited(query, read)))
-        if scope.reasons:
-            node = self.nodes.add(lambda: Derive((node,), (), LABEL, reason=scope.reason))
-        return replace(result, node=node)
+        influences = (*_sorted(query, read, read), *_limited(query, read))
+        node = self.nodes.influenced(result.node, influences)
+        return replace(result, node=self.nodes.doubtful(node, scope.reason))
 
     def expressions(self, scope: Scope, definitions: Definitions) -> Reader:
         """Return what reads the expressions of a scope."""
@@ -102,9 +101,8 @@ class QueryReader:
         node = self.nodes.add(
             lambda: Combine(inputs, tuple(columns), LABEL, valued=1 if compared else -1, compared=compared)
         )
-        if query.args.get("distinct") and not compared:
-            node = self.nodes.influenced(node, _distinct(Result(node, columns)))
-        return Result(node, columns)
+        result = Result(node, columns)
+        return self.nodes.distinct(result) if query.args.get("distinct") and not compared else result
 
     def _select(self, select: Any, definitions: Definitions, names: Sequence[str]) -> Result:
         if select.args.get("match"):
@@ -129,7 +127,7 @@ class QueryReader:
         whole, inside = at(Clause.ORDER), at(Clause.SORTED)
         kept = select.args["distinct"].args.get("on") if select.args.get("distinct") else None
         if kept is not None:
-            chosen = [_ordinal(one, select) for one in kept.expressions or [kept]]
+            chosen = [one for key in kept.expressions or [kept] for one in _meant(key, select)]
             decides = tuple((Kind.GROUP_BY, _key(one, whole, inside)) for one in chosen)
             node = nodes.influenced(node, decides)
         node = nodes.influenced(node, (*_sorted(select, whole, inside), *_limited(select, read)))
@@ -140,11 +138,7 @@ class QueryReader:
 
         slots = list(slots_of(select, scope, self.dialect, item))
         result = selected(nodes, node, slots, scope, names)
-        if not select.args.get("distinct") or kept is not None:
-            return result
-        # Read when all is read, since a `*` has only the columns that somebody asks for.
-        node = nodes.add(lambda: Derive((result.node,), (), LABEL, influences=_distinct(result)))
-        return replace(result, node=node)
+        return nodes.distinct(result) if select.args.get("distinct") and kept is None else result
 
 
 def _column(_: Any) -> Meaning:
@@ -181,7 +175,7 @@ def _is_marked(test: Any) -> bool:
 
 
 def _grouping(select: Any) -> list[Any]:
-    """Return the keys of GROUP BY, those of ROLLUP, CUBE and GROUPING SETS too."""
+    """Return the keys of GROUP BY, those of ROLLUP, CUBE, GROUPING SETS and ALL too."""
     group = select.args.get("group")
     if group is None:
         return []
@@ -190,29 +184,41 @@ def _grouping(select: Any) -> list[Any]:
         for one in group.args.get(clause) or ():
             if hasattr(one, "expressions"):
                 keys.extend(one.expressions)
-    return [_ordinal(one, select) for one in keys]
+    if group.args.get("all"):
+        keys.extend(column for item in select.expressions for column in bare_columns(item))
+    return [one for key in keys for one in _meant(key, select)]
 
 
-def _ordinal(key: Any, query: Any) -> Any:
-    """Return the expression that a number in GROUP BY or ORDER BY stands for."""
+def _meant(key: Any, query: Any) -> list[Any]:
+    """Return the expressions that a key stands for, where it is a number or the word ALL."""
     from sqlglot import exp
 
-    if isinstance(key, exp.Literal) and not key.is_string:
-        position = int(key.name) - 1
-        items = query.selects
-        if not 0 <= position < len(items):
-            return key
-        named = isinstance(query, exp.SetOperation)
-        return exp.column(items[position].alias_or_name) if named else items[position].unalias()
-    return key
+    items = query.selects
+    named = isinstance(query, exp.SetOperation)
+    if key.name.lower() == "all" and (isinstance(key, exp.Var) or _is_word(key)):
+        chosen = items
+    elif isinstance(key, exp.Literal) and not key.is_string:
+        chosen = items[int(key.name) - 1 : int(key.name)] if key.is_int else None
+    else:
+        chosen = None
+    if not chosen:
+        return [key]
+    return [exp.column(one.alias_or_name) if named else one.unalias() for one in chosen]
+
+
+def _is_word(key: Any) -> bool:
+    from sqlglot import exp
+
+    return isinstance(key, exp.Column) and not key.table and not key.this.args.get("quoted")
 
 
 def _sorted(query: Any, whole: Reader, inside: Reader) -> Influences:
     """ORDER BY, and what Hive sorts each part of the rows by."""
     keys = [
-        _ordinal(key.this if type(key).__name__ == "Ordered" else key, query)
+        one
         for clause in ("order", "sort", "cluster")
         for key in (query.args[clause].expressions if query.args.get(clause) else ())
+        for one in _meant(key.this if type(key).__name__ == "Ordered" else key, query)
     ]
     return tuple((Kind.SORT, _key(key, whole, inside)) for key in keys)
 
@@ -236,7 +242,3 @@ def _limited(query: Any, read: Reader) -> Influences:
         for key in (limit.args.get("expressions") or ()) if limit is not None else ():
             influences += ((Kind.GROUP_BY, read.read(key)),)
     return influences
-
-
-def _distinct(result: Result) -> Influences:
-    return tuple((Kind.GROUP_BY, same(column)) for column in result.columns)

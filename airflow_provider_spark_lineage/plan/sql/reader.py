@@ -24,23 +24,31 @@ def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
 
     Raise `SqlError` for what is no SQL that can be read.
     """
+    try:
+        query = _parsed(text, dialect)
+        try:
+            reader = QueryReader(dialect, count(1))
+            return reader.plan(reader.query(query, {}, names), names)
+        except SqlError as error:
+            return _tables_alone(query, dialect, names, str(error))
+    except RecursionError:
+        raise SqlError("it is nested too deeply") from None
+
+
+def _parsed(text: str, dialect: Dialect) -> Any:
+    """Return the one query of a text."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
-        statements = [one for one in sqlglot.parse(text, read=dialect.name or None) if one is not None]
-        if len(statements) != 1 or not isinstance(statements[0], exp.Query):
-            raise SqlError("it is no single query")
-        try:
-            reader = QueryReader(dialect, count(1))
-            return reader.plan(reader.query(statements[0], {}, names), names)
-        except SqlError as error:
-            return _tables_alone(statements[0], dialect, names, str(error))
-    except SqlglotError:
+        found = [one for one in sqlglot.parse(text, read=dialect.name or None) if one is not None]
+    # Some text makes the parser stumble instead of refusing it.
+    except (SqlglotError, AttributeError, IndexError, KeyError, TypeError, ValueError):
         raise SqlError("it is not understood") from None
-    except RecursionError:
-        raise SqlError("it is nested too deeply") from None
+    if len(found) != 1 or not isinstance(found[0], (exp.Query, exp.Values)):
+        raise SqlError("it is no single query")
+    return found[0]
 
 
 def _tables_alone(query: Any, dialect: Dialect, names: Sequence[str], reason: str) -> Plan:
@@ -52,7 +60,7 @@ def _tables_alone(query: Any, dialect: Dialect, names: Sequence[str], reason: st
         text_of(one, dialect)
         for one in query.find_all(exp.Table)
         if isinstance(one.this, exp.Identifier)
-        and (one.db or one.name.lower() not in defined)
+        and (len(one.parts) > 1 or one.name.lower() not in defined)
         and not is_no_table(one, dialect)
     )
     scans = [Scan((), (), LABEL, relation=text) for text in texts]

@@ -5,6 +5,7 @@ Of a function that is not known nobody can say what it reads.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -27,57 +28,30 @@ _OWN_NAMES = {
 }
 """Dialect -> what the columns of VALUES are called where the query does not say it, and the first number."""
 
-_CLASSES = frozenset(
-    {
-        "explode",
-        "explodeouter",
-        "explodinggenerateseries",
-        "flatten",
-        "generatedatearray",
-        "generateseries",
-        "generatetimestamparray",
-        "inline",
-        "jsontable",
-        "openjson",
-        "posexplode",
-        "posexplodeouter",
-        "stack",
-        "unnest",
-        "xmltable",
-    }
-)
-"""sqlglot's classes of functions that read nothing but their arguments."""
+_OF_JSON = ("key", "value", "type", "atom", "id", "parent", "fullkey", "path")
+_ITSELF = ("",)
+"""One column, called like the item."""
 
-_NAMES = frozenset(
-    {
-        "generate_series",
-        "generate_subscripts",
-        "generator",
-        "json_array_elements",
-        "json_array_elements_text",
-        "json_each",
-        "json_each_text",
-        "json_object_keys",
-        "json_to_recordset",
-        "json_tree",
-        "json_tuple",
-        "jsonb_array_elements",
-        "jsonb_array_elements_text",
-        "jsonb_each",
-        "jsonb_each_text",
-        "jsonb_object_keys",
-        "jsonb_to_recordset",
-        "range",
-        "regexp_matches",
-        "regexp_split_to_table",
-        "sequence",
-        "split_to_table",
-        "string_split",
-        "string_to_table",
-        "strtok_split_to_table",
-    }
-)
-"""Names of those that have no class."""
+_OPEN: tuple[str, ...] = ()
+"""Columns that depend on the arguments, or on the dialect."""
+
+_GIVES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("explode", "explodeouter", "inline", "posexplode", "posexplodeouter"), _OPEN),
+    **dict.fromkeys(("flatten", "jsontable", "openjson", "stack", "unnest", "xmltable"), _OPEN),
+    **dict.fromkeys(("generatedatearray", "generatetimestamparray", "generator", "json_tuple"), _OPEN),
+    **dict.fromkeys(("json_to_recordset", "jsonb_to_recordset", "range", "sequence"), _OPEN),
+    **dict.fromkeys(("explodinggenerateseries", "generate_series", "generate_subscripts"), _ITSELF),
+    **dict.fromkeys(("generateseries", "json_object_keys", "jsonb_object_keys", "string_to_table"), _ITSELF),
+    **dict.fromkeys(("regexp_matches", "regexp_split_to_table"), _ITSELF),
+    **dict.fromkeys(("json_array_elements", "json_array_elements_text"), ("value",)),
+    **dict.fromkeys(("jsonb_array_elements", "jsonb_array_elements_text"), ("value",)),
+    **dict.fromkeys(("json_each_text", "jsonb_each", "jsonb_each_text"), ("key", "value")),
+    **dict.fromkeys(("json_each", "json_tree"), _OF_JSON),
+    "split_to_table": ("seq", "index", "value"),
+    "string_split": ("value", "ordinal"),
+    "strtok_split_to_table": ("seq", "index", "value"),
+}
+"""Functions that read nothing but their arguments, by sqlglot's class or by their name, and their columns."""
 
 
 def listed_rows(reader: QueryReader, values: Any, definitions: Definitions) -> Result:
@@ -111,7 +85,7 @@ def made_rows(
     """Read rows that functions make of their arguments; which columns they have may not be known."""
     functions = _functions(item)
     for one in functions:
-        if not _reads_nothing(one):
+        if _key(one) not in _GIVES:
             scope.unknown(f"what {_name(one)} reads is not known")
     read = reader.expressions(scope, definitions)
     arrays = functions[0].expressions if type(functions[0]).__name__ == "Unnest" else functions
@@ -124,8 +98,7 @@ def made_rows(
         columns[column] = tuple(values)
         return column
 
-    alias, position = item.args.get("alias"), item.args.get("offset")
-    names = [one.name for one in alias.columns] if alias is not None else []
+    names, position = _columns(functions, item, reader.dialect.name), item.args.get("offset")
     listed = {name.lower(): more(name) for name in names}
     if len(values) == len(names):
         # Arrays beside one another give a column each.
@@ -163,10 +136,23 @@ def _functions(item: Any) -> list[Any]:
     return [called]
 
 
-def _reads_nothing(function: Any) -> bool:
-    """Say whether a function reads nothing but its arguments."""
+def _key(function: Any) -> str:
+    """Return what a function is called in the table."""
     name = type(function).__name__
-    return function.name.lower() in _NAMES if name == "Anonymous" else name.lower() in _CLASSES
+    return str(function.name if name == "Anonymous" else name).lower()
+
+
+def _columns(functions: Sequence[Any], item: Any, dialect: str) -> list[str]:
+    """Return the columns of rows that functions make; none where they are not known."""
+    alias = item.args.get("alias")
+    names = [one.name for one in alias.columns] if alias is not None else []
+    if len(functions) > 1:
+        return names
+    gives = _GIVES.get(_key(functions[0]), _OPEN)
+    if gives is _OF_JSON and dialect == "postgres":
+        gives = gives[:2]
+    own = [one or item.alias or functions[0].name for one in gives]
+    return [*names, *own[len(names) :]]
 
 
 def _name(function: Any) -> str:

@@ -42,6 +42,20 @@ _WORDS: Mapping[str, frozenset[str]] = {
 """What a database writes like a column: a word of its own, or something about a row that no column holds."""
 
 
+UNITS = frozenset({"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond"})
+_WITH_UNIT = frozenset({"dateadd", "datediff", "timestampadd", "timestampdiff"})
+"""Functions that are told a unit before two values."""
+
+
+def _first_of_three(function: Any) -> Any:
+    """Return what stands where `DATEADD` and its like have a unit."""
+    if type(function).__name__ == "Anonymous" and function.name.lower() in _WITH_UNIT:
+        return function.expressions[0] if len(function.expressions) == 3 else None
+    if type(function).__name__.lower() in _WITH_UNIT and function.args.get("unit") is not None:
+        return function.this
+    return None
+
+
 @dataclass(frozen=True)
 class Dialect:
     """How a database reads SQL."""
@@ -64,6 +78,8 @@ class Dialect:
         if column.table or column.this.args.get("quoted"):
             return False
         name = column.name.lower()
+        if name in UNITS and column is _first_of_three(column.parent):
+            return True
         return name in _EVERYWHERE or name in _WORDS.get(self.name, ())
 
 
@@ -84,6 +100,8 @@ class Table:
     def column(self, name: str) -> Attribute | None:
         """Return a column; a table that is open has every one that it is asked for."""
         found = self.columns.get(name.lower())
+        if found is None and self.made and len(self.columns) == 1 and name.lower() == self.name:
+            return next(iter(self.columns.values()))
         if found is None and self.more is not None:
             found = self.more(name)
             if found is not None:
@@ -131,9 +149,11 @@ def attributes_of(
         if alike and (column.db or alike[0].made):
             one = alike[0].column(name)
             return ((one.id, nested),) if one is not None else _missing(column, scopes[0])
-        if alike and dialect.name in _WITH_WHOLE_ROWS:
-            break
         ids = around.merged.get(name.lower(), ())
+        # A column goes first, where it is known that there is one.
+        listed = any(name.lower() in table.columns for table in around.tables if table.more is None)
+        if alike and not ids and not listed and dialect.name in _WITH_WHOLE_ROWS:
+            break
         found = unqualified(name, around.tables)
         if ids or found is not None:
             return tuple((one, nested) for one in ids or (found.id if found else 0,))

@@ -100,6 +100,9 @@ def slots_of(
         if not isinstance(star, exp.Star):
             yield (item.alias or item.output_name or item.name), read(position, item)
             continue
+        named = [one for clause in ("replace", "rename") for one in star.args.get(clause) or ()]
+        if not all(isinstance(one, exp.Alias) for one in named):
+            raise SqlError("a * that changes columns is not known")
         changes = Changes(
             frozenset(
                 one.name.lower()

@@ -29,13 +29,15 @@ def with_own(query: Any, definitions: Definitions) -> Definitions:
     clause = query.args.get("with_") or query.args.get("with")
     known = dict(definitions)
     for cte in clause.expressions if clause else ():
+        if cte.args.get("scalar"):
+            raise SqlError("a value in WITH is not known")
         known[cte.alias.lower()] = (cte, dict(known))
     return known
 
 
 def read_definition(reader: QueryReader, table: Any, definitions: Definitions) -> Result | None:
     """Read what a name in FROM was defined as; None for one of the database's own tables."""
-    found = None if table.db else definitions.get(table.name.lower())
+    found = definitions.get(table.name.lower()) if len(table.parts) == 1 else None
     if isinstance(found, Recursion):
         return _so_far(reader, found)
     return None if found is None else _defined(reader, *found)
@@ -54,7 +56,7 @@ def _defined(reader: QueryReader, cte: Any, definitions: Definitions) -> Result:
     name, given = cte.alias.lower(), [one.name for one in cte.args["alias"].columns]
     inner = cte.this.unnest() if isinstance(cte.this, exp.Subquery) else cte.this
     if isinstance(inner, exp.SetOperation) and any(
-        not one.db and one.name.lower() == name for one in inner.right.find_all(exp.Table)
+        len(one.parts) == 1 and one.name.lower() == name for one in inner.right.find_all(exp.Table)
     ):
         return _looped(reader, inner, name, given, definitions)
     result = reader.query(cte.this, definitions)
@@ -80,4 +82,5 @@ def _looped(reader: QueryReader, query: Any, name: str, given: list[str], defini
     columns = [reader.nodes.attribute(one) for one in names]
     begin = reader.nodes.listed(start)
     node = reader.nodes.add(lambda: Loop((begin,), tuple(columns), LABEL, plan, recursion.definition))
-    return Result(node, columns)
+    result = Result(node, columns)
+    return reader.nodes.distinct(result) if query.args.get("distinct") else result
