@@ -6,7 +6,7 @@ The path language is described at `sources.dataset.Probe`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Dict, List, Tuple
 
@@ -89,7 +89,9 @@ class Accessors:
         if value is None or isinstance(value, (bool, int, float)):
             return value
         if path.endswith("[]"):
-            joined = value.mkString(SEPARATOR)
+            # An array of Java's is not one of Scala's collections.
+            is_array = isinstance(value, Sequence)
+            joined = SEPARATOR.join(map(str, value)) if is_array else value.mkString(SEPARATOR)
             return [without_secrets(item) for item in joined.split(SEPARATOR)] if joined else []
         return without_secrets(value if isinstance(value, str) else value.toString())
 

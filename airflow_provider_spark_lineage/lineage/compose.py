@@ -85,6 +85,28 @@ class _Content:
     from_outside: bool = False
     """It also holds rows from before the task."""
 
+    def copy(self) -> _Content:
+        """Return the same, to be changed on its own."""
+        columns = {name: set(edges) for name, edges in self.columns.items()}
+        return _Content(columns, set(self.rows), set(self.inputs), self.from_outside)
+
+    def holds(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: set[DatasetId]) -> bool:
+        """Say whether another write of the same kind would add nothing."""
+        known = {**self.columns, "": self.rows}
+        return (
+            inputs <= self.inputs
+            and all(one.name in known for one in fields)
+            and all(edge in known.get(edge.column, ()) for edge in edges)
+        )
+
+    def add(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: Iterable[DatasetId]) -> None:
+        """Add the rows of one write."""
+        for written in fields:
+            self.columns.setdefault(written.name, set())
+        for edge in edges:
+            (self.columns.setdefault(edge.column, set()) if edge.column else self.rows).add(edge)
+        self.inputs.update(inputs)
+
 
 @dataclass
 class _Claim:
@@ -106,11 +128,14 @@ class Composer:
         self._read_back: dict[DatasetId, Input] = {}
         self._claims: dict[DatasetId, _Claim] = {}
         self._contents: dict[DatasetId, _Content] = {}
+        self._states: dict[DatasetId, dict[str, _Content]] = {}
+        """What a dataset held in each version that the task gave it: it may be read or restored later."""
+
         self._tables: dict[Symlink, DatasetId] = {}
         """The dataset that last had each name of a catalog."""
 
-        self._shown: dict[DatasetId, tuple[Field, ...]] = {}
-        """The columns in which the execution at hand reads each dataset, in order."""
+        self._read: dict[DatasetId, Dataset] = {}
+        """How the execution at hand reads each dataset: in which version, with which columns in order."""
 
         self._gaps: dict[Gap, None] = {}
         self._gaps_of: dict[DatasetId, list[Gap]] = {}
@@ -124,9 +149,9 @@ class Composer:
     def add(self, lineage: Lineage) -> None:
         """Add the next execution."""
         self._failures.extend(lineage.failures)
-        self._shown = {one.dataset.id: one.dataset.fields for one in lineage.inputs}
+        self._read = {one.dataset.id: one.dataset for one in lineage.inputs}
         for one in lineage.inputs:
-            content = self._contents.get(one.dataset.id)
+            content = self._held(one.dataset.id)
             outside = content is None or content.from_outside
             _add_input(self._inputs if outside else self._read_back, one)
             self._know(one.dataset)
@@ -174,6 +199,12 @@ class Composer:
             found = self._moved[found]
         return found
 
+    def _held(self, identifier: DatasetId) -> _Content | None:
+        """Return what a dataset held as the execution at hand reads it; None where the task wrote nothing."""
+        read, states = self._read.get(identifier), self._states.get(identifier, {})
+        version = read.identity.version if read else ""
+        return states.get(version) or self._contents.get(identifier)
+
     def _know(self, dataset: Dataset) -> None:
         self._tables.update(dict.fromkeys(_names(dataset), dataset.id))
 
@@ -204,17 +235,21 @@ class Composer:
             named = Symlink(output.dataset.id.namespace, output.dataset.id.name)
             if known == output.dataset.id or named in names:
                 del self._claims[known]
-                self._contents.pop(known, None)
+                self._forget(known)
                 self._unsay(known)
                 self._moved[known] = None
             return True
         self._unsay(known)
-        self._contents.pop(known, None)
+        self._forget(known)
         seen = claim.output.dataset if claim else read.dataset if read else output.dataset
         unsure = output.partial and seen is output.dataset
         dropped = replace(output, dataset=seen, partial=unsure)
         self._claims[known] = _Claim(dropped, set(), set(), {}, made=False)
         return seen is not output.dataset
+
+    def _forget(self, identifier: DatasetId) -> None:
+        self._contents.pop(identifier, None)
+        self._states.pop(identifier, None)
 
     def _rename(self, output: Output) -> None:
         """Let everything that was said of a dataset follow it to its new name."""
@@ -233,6 +268,7 @@ class Composer:
         self._claims[new] = replace(claim, output=output)
         if old in self._contents:
             self._contents[new] = self._contents.pop(old)
+            self._states[new] = self._states.pop(old, {})
         self._moved.pop(new, None)
         if old != new:
             self._moved[old] = new
@@ -243,7 +279,7 @@ class Composer:
         edges: set[Edge] = set()
         inputs: set[DatasetId] = set()
         for source in output.inputs:
-            content = self._contents.get(source)
+            content = self._held(source)
             if content is None or content.from_outside:
                 inputs.add(source)
             if content is not None:
@@ -260,7 +296,7 @@ class Composer:
         return edges, inputs
 
     def _trace(self, edge: Edge, output: Output, told: dict[Gap, None]) -> set[Edge]:
-        content = self._contents.get(edge.source)
+        content = self._held(edge.source)
         if content is None:
             return {edge}
         traced = {edge} if content.from_outside else set()
@@ -291,7 +327,8 @@ class Composer:
         alike = [column for column in content.columns if column.lower() == edge.field.lower()]
         if len(alike) == 1:
             return alike[0]
-        read = [one.name for one in self._shown.get(edge.source, ())]
+        seen = self._read.get(edge.source)
+        read = [one.name for one in seen.fields] if seen else []
         claim = self._claims.get(edge.source)
         if claim and claim.output.dataset.identity.file_format == "csv" and len(read) == len(content.columns):
             # A CSV file without a header has no names: they are the reader's, or `_c0`, `_c1`.
@@ -309,12 +346,15 @@ class Composer:
         if output.mode is not Mode.ALTER:
             keeps = output.mode is Mode.APPEND or output.partial
             content = (before if keeps else None) or _Content(from_outside=keeps and not gone)
-            for written in output.dataset.fields:
-                content.columns.setdefault(written.name, set())
-            for edge in edges:
-                (content.columns.setdefault(edge.column, set()) if edge.column else content.rows).add(edge)
-            content.inputs |= inputs
+            states, version = self._states.setdefault(identifier, {}), output.dataset.identity.version
+            written = output.dataset.fields, edges | _left(output, content, edges), inputs
+            if not content.holds(*written):
+                # What a former version held does not change any more.
+                content = content.copy() if states else content
+                content.add(*written)
             self._contents[identifier] = content
+            if version:
+                states[version] = content
             self._moved.pop(identifier, None)
         self._know(output.dataset)
         self._claim(output, edges, inputs)
@@ -349,6 +389,17 @@ class Composer:
             dataset=claim.output.dataset.merged(output.dataset).at(output.dataset.identity.version),
             previous=claim.output.previous,
         )
+
+
+def _left(output: Output, before: _Content, edges: set[Edge]) -> set[Edge]:
+    """Return what decides which rows a partial overwrite left: the partitions of both sides."""
+    names = {name.lower() for name in output.partitions if before.columns or before.from_outside}
+    deciding = [edge for name, some in before.columns.items() if name.lower() in names for edge in some]
+    deciding += [edge for edge in edges if edge.column.lower() in names]
+    if before.from_outside:
+        shown = (one.name for one in output.dataset.fields if one.name.lower() in names)
+        deciding += [Edge(output.dataset.id, name, Kind.FILTER) for name in shown]
+    return {replace(edge, kind=Kind.FILTER, column="") for edge in deciding}
 
 
 def _merged(before: Mode, now: Mode) -> Mode:

@@ -66,6 +66,7 @@ _MODES = {
     "appenddata": Mode.APPEND,
     "overwritebyexpression": Mode.OVERWRITE,
     "overwritepartitionsdynamic": Mode.OVERWRITE,
+    "deltadynamicpartitionoverwritecommand": Mode.OVERWRITE,
     "createtableasselect": Mode.CREATE,
     "replacetableasselect": Mode.OVERWRITE,
     # UPDATE, DELETE and MERGE give a table its rows anew.
@@ -237,6 +238,7 @@ def _outputs(
     for leaf in fed_by:
         edges.update(_edges(leaf.rows, ""))
     fed = sorted({dataset.id for leaf in fed_by for dataset in leaf.datasets})
+    partial = _is_partial(written.write, target)
     found = []
     for identity in identities:
         found.append(
@@ -246,7 +248,8 @@ def _outputs(
                 statistics=statistics,
                 edges=tuple(sorted(edges, key=lambda edge: edge.order)),
                 inputs=tuple(fed),
-                partial=_is_partial(written.write, target),
+                partial=partial,
+                partitions=_partitions(written.write, target) if partial else (),
             )
         )
         unknown = [gap for leaf in fed_by for gap in (*leaf.gaps, *leaf.column_gaps)]
@@ -305,6 +308,15 @@ def _is_partial(write: Write, target: Facts) -> bool:
     """Say whether an overwrite leaves rows that were there before."""
     dynamic = str(target.get("partition_overwrite")).lower() == "dynamic"
     return bool(write.partial or dynamic or any(target.get(fact) for fact in _PARTIAL))
+
+
+def _partitions(write: Write, target: Facts) -> tuple[str, ...]:
+    """Return the columns that say which partition a row is in: bare names, or as in `bucket(4, id)`."""
+    told = [str(one) for one in target.get("partition_columns") or ()]
+    return (
+        tuple(one.rpartition("(")[2].rstrip(")").rpartition(",")[2].strip() for one in told)
+        or write.partitions
+    )
 
 
 def _gap(hole: Hole, output: DatasetId | None) -> Gap:

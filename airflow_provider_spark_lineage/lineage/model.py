@@ -142,6 +142,9 @@ class Output:
     """It left what was there before: other partitions, the files of an external table. Of a drop: there may
     have been nothing."""
 
+    partitions: tuple[str, ...] = ()
+    """Columns of a partial overwrite that say which rows of before it left."""
+
     previous: DatasetId | None = None
     """What a renamed dataset was called before."""
 

@@ -315,6 +315,9 @@ class Write(Node):
     partial: bool = False
     """An overwrite of some of the rows: others stay."""
 
+    partitions: tuple[str, ...] = ()
+    """Names of the columns that say which partition a row is in."""
+
     copied: bool = False
     """It takes the rows of another dataset as they are: which one stands among the facts, not in the plan."""
 

@@ -128,6 +128,16 @@ PROBES = (
         )
         for node in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
     ),
+    Probe(
+        node="DeltaDynamicPartitionOverwriteCommand",
+        target=True,
+        accessors={
+            **_table("deltaTable"),
+            "partition_columns": "deltaTable.deltaLog.unsafeVolatileSnapshot.metadata.partitionColumns[]",
+            "schema": "query.schema.json",
+            "mode": "getClass.getSimpleName",
+        },
+    ),
     # A table that is being made: the command that makes it says where it lies.
     *(
         Probe(

@@ -128,6 +128,7 @@ PROBES = (
             "table": "table.identifier.nameParts[]",
             "overwrite": "overwrite",
             "static_partitions": "partition.size",
+            "partition_columns": "table.partitionColumnNames[]",
             "schema": "query.schema.json",
             **SETTINGS,
         },

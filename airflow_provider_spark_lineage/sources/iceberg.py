@@ -79,6 +79,7 @@ PROBES = (
                 **_written("table.table"),
                 "identifier": "table.identifier?.toString",
                 "schema": "query.schema.json",
+                **({"partition_columns": "table.table.partitioning[]"} if node.endswith("Dynamic") else {}),
                 **_catalog("table.catalog?"),
             },
         )

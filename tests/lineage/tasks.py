@@ -30,8 +30,8 @@ def dataset(name: str, *columns: str, table: str = "") -> Dataset:
     return Dataset(identity, tuple(Field(column, "int") for column in columns))
 
 
-def reads(name: str, *columns: str, rows: int | None = None) -> Input:
-    return Input(dataset(name, *columns), Statistics(rows))
+def reads(name: str, *columns: str, rows: int | None = None, version: str = "") -> Input:
+    return Input(dataset(name, *columns).at(version), Statistics(rows))
 
 
 def edge(source: str, column: str = "", kind: Kind = Kind.IDENTITY) -> Edge:
@@ -46,11 +46,13 @@ def writes(
     mode: Mode = Mode.OVERWRITE,
     table: str = "",
     rows: int | None = None,
+    version: str = "",
     **more: Any,
 ) -> Output:
     columns = dict.fromkeys(one.column for one in edges if one.column)
     inputs = tuple(sorted({one.source for one in edges}))
-    return Output(dataset(name, *columns, table=table), mode, Statistics(rows), edges, inputs, **more)
+    written = dataset(name, *columns, table=table).at(version)
+    return Output(written, mode, Statistics(rows), edges, inputs, **more)
 
 
 def changes(name: str, mode: Mode, table: str = "", **more: Any) -> Output:

@@ -122,6 +122,33 @@ def test_overwrite_is_read_back_as_the_last_one_left_it() -> None:
     assert edges_of(lineage, "b") == {edge("c.x", "x")}
 
 
+def test_former_version_holds_what_it_held_then() -> None:
+    """Each version that the task made can be read after the next one, and become the last by a RESTORE."""
+    writing = [
+        execution(reads("a", "x"), writes("t", edge("a.x", "x"), version="0")),
+        execution(reads("c", "x"), writes("t", edge("c.x", "x"), mode=Mode.APPEND, version="1")),
+        execution(reads("d", "x"), writes("t", edge("d.x", "x"), version="2")),
+    ]
+    for version, sources in {"0": "a", "1": "ac", "2": "d"}.items():
+        reading = execution(reads("t", "x", version=version), writes("b", edge("t.x", "x")))
+        assert edges_of(compose([*writing, reading]), "b") == {edge(f"{one}.x", "x") for one in sources}
+        restoring = execution(reads("t", "x", version=version), writes("t", edge("t.x", "x"), version="3"))
+        reading = execution(reads("t", "x", version="3"), writes("b", edge("t.x", "x")))
+        restored = compose([*writing, restoring, reading])
+        assert edges_of(restored, "b") == {edge(f"{one}.x", "x") for one in sources}
+
+
+def test_version_from_before_the_task_is_from_outside() -> None:
+    """What the task appended later is in the dataset, and what was there before is too."""
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND, version="6")),
+            execution(reads("t", "x", version="5"), writes("b", edge("t.x", "x"))),
+        ]
+    )
+    assert edge("t.x", "x") in edges_of(lineage, "b")
+
+
 def test_partial_overwrite_keeps_the_other_partitions() -> None:
     """Overwriting one partition leaves rows from before the task."""
     lineage = compose(
@@ -132,6 +159,20 @@ def test_partial_overwrite_keeps_the_other_partitions() -> None:
     )
     assert inputs_of(lineage) == ["a", "t"]
     assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("t.x", "x")}
+
+
+def test_partitions_decide_which_rows_a_partial_overwrite_leaves() -> None:
+    """Of rows that the task put there, and of those from before; the output itself says what it wrote."""
+    filled = execution(reads("a", "x", "p"), writes("t", edge("a.x", "x"), edge("a.p", "p")))
+    over = writes("t", edge("c.x", "x"), edge("c.q", "p"), partial=True, partitions=("P",))
+    reading = execution(reads("t", "x"), writes("b", edge("t.x", "x")))
+    left = {edge("a.p", kind=Kind.FILTER), edge("c.q", kind=Kind.FILTER)}
+    lineage = compose([filled, execution(reads("c", "x", "q"), over), reading])
+    assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("c.x", "x"), *left}
+    assert not left & edges_of(lineage, "t")
+    lineage = compose([execution(reads("c", "x", "q"), over), reading])
+    outside = {edge("t.p", kind=Kind.FILTER), edge("c.q", kind=Kind.FILTER)}
+    assert edges_of(lineage, "b") == {edge("t.x", "x"), edge("c.x", "x"), *outside}
 
 
 def test_self_overwrite_comes_from_itself() -> None:

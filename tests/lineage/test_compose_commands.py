@@ -280,3 +280,15 @@ def test_view_is_what_its_last_definition_says() -> None:
     (output,) = compose(steps).outputs
     assert (output.mode, output.edges, output.inputs) == (Mode.CREATE, (edge("b.x", "x"),), (place("b"),))
     assert compose([*steps, execution(view(mode=Mode.DROP))]).outputs == ()
+
+
+def test_versions_of_a_table_made_again_begin_anew() -> None:
+    """A dropped table takes its versions along; a renamed one keeps them."""
+    made = execution(reads("a", "x"), writes("t", edge("a.x", "x"), table="db.t", version="0"))
+    again = execution(reads("c", "x"), writes("t", edge("c.x", "x"), table="db.t", version="1"))
+    reading = execution(reads("t", "x", version="0"), writes("b", edge("t.x", "x")))
+    dropped = compose([made, execution(changes("t", Mode.DROP)), again, reading])
+    assert edges_of(dropped, "b") == {edge("c.x", "x")}
+    renamed = execution(changes("u", Mode.RENAME, previous=place("t")))
+    reading = execution(reads("u", "x", version="0"), writes("b", edge("u.x", "x")))
+    assert edges_of(compose([made, again, renamed, reading]), "b") == {edge("a.x", "x")}

@@ -24,7 +24,8 @@ from airflow_provider_spark_lineage.plan.spark.tree import simple_name, trees
 def _write(step: Step) -> Node:
     """Writes a query's rows."""
     # What was probed as the `target`-th of this class is where they go.
-    return Write(step.inputs, (), step.label, relation=step.name, target=step.target)
+    partitions = tuple(column.name for column in step.attributes("partitionColumns"))
+    return Write(step.inputs, (), step.label, relation=step.name, target=step.target, partitions=partitions)
 
 
 def _overwrite(step: Step) -> Node:
@@ -122,7 +123,9 @@ COMMANDS: dict[str, Row] = {
         _write,
     ),
     "OverwriteByExpression": _overwrite,
-    "OverwritePartitionsDynamic": _overwrite_partitions,
+    **dict.fromkeys(
+        ("DeltaDynamicPartitionOverwriteCommand", "OverwritePartitionsDynamic"), _overwrite_partitions
+    ),
     "CreateVariable": _declare,
     "SetVariable": _assign,
     **dict.fromkeys(
