@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
-from airflow_provider_spark_lineage.capture.literals import without_sql_literals
 from airflow_provider_spark_lineage.capture.rdd import RddReader
+from airflow_provider_spark_lineage.capture.sql_literals import without_sql_literals
 from airflow_provider_spark_lineage.record import without_secrets
 from airflow_provider_spark_lineage.sources import OPTIONS
+from airflow_provider_spark_lineage.sources.databases import dialect_of
 
 SEPARATOR = "\u001f"
 """ASCII unit separator: occurs in no path and in no table name."""
@@ -85,7 +86,7 @@ class Accessors:
         if value is not None and path.startswith("$options("):
             return _options(value)
         if value is not None and path.startswith("$sql("):
-            return without_secrets(without_sql_literals(value))
+            return without_secrets(without_sql_literals(value, self._dialect(path)))
         if value is None or isinstance(value, (bool, int, float)):
             return value
         if path.endswith("[]"):
@@ -108,6 +109,12 @@ class Accessors:
             if current is None:
                 return None
         return current
+
+    def _dialect(self, path: str) -> Optional[str]:
+        """Return the dialect of the database whose URL the second argument of a path leads to."""
+        ((_, _, arguments, _),) = _steps(path)
+        url = self.follow(arguments[1]) if len(arguments) > 1 else None
+        return dialect_of({"url": str(url)}) if url is not None else None
 
     def _setting(self, before: str, path: str, after: str) -> Any:
         """Return a setting of the session by a name that is known only now; None where it is not set."""
@@ -151,5 +158,9 @@ def _options(options: Any) -> Dict[str, str]:
         wanted = name.lower()
         if wanted in OPTIONS:
             value = str(options[name] if java else options.apply(name))
-            found[wanted] = without_secrets(without_sql_literals(value) if wanted in _QUERIES else value)
-    return found
+            found[wanted] = value
+    dialect = dialect_of(found)
+    return {
+        name: without_secrets(without_sql_literals(value, dialect) if name in _QUERIES else value)
+        for name, value in found.items()
+    }

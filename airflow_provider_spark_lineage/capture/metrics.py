@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
-from airflow_provider_spark_lineage.capture.literals import without_sql_literals
+from airflow_provider_spark_lineage.capture.sql_literals import without_sql_literals
 from airflow_provider_spark_lineage.record import without_secrets
 
 COUNTS = {
@@ -64,7 +64,8 @@ class MetricsReader:
         entries = []
         for node, in_cache in _operators(json.loads(self._to_json(self._describe(executed_plan)))):
             # A scan of a database is called by its query.
-            name = without_secrets(without_sql_literals(node["nodeName"].strip()))
+            name = node["nodeName"].strip()
+            name = without_secrets(without_sql_literals(name) if "(" in name else name)
             entry: Dict[str, Any] = {"node": name}
             location = without_secrets((node.get("metadata") or {}).get("Location", ""))
             if location:

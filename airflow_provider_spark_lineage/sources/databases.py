@@ -157,6 +157,14 @@ def place(url: str, options: Mapping[str, str]) -> Optional[Place]:
     return _served(kind, body, options)
 
 
+def dialect_of(options: Mapping[str, str]) -> Optional[str]:
+    """Return sqlglot's name of the SQL that options lead to, a URL or Snowflake's own; None if not known."""
+    if "sfurl" in options:
+        return DATABASES["snowflake"].dialect
+    found = place(options.get("url", ""), options)
+    return found.kind.dialect if found is not None and found.kind in DATABASES.values() else None
+
+
 def _served(kind: Database, body: str, options: Mapping[str, str]) -> Place:
     """A database behind hosts, or one in a file or in memory."""
     parts = _URL.search(body)

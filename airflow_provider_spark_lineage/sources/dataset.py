@@ -98,7 +98,8 @@ class Probe:
     A step that ends in `?` is a Scala Option and may be empty, one that ends in `!` a private field; a
     path that ends in `[]` is a Scala collection and becomes a list of strings. `$files(path)` is the files
     behind an RDD. `$options(path)` is a map's entries that a source wants (`Source.options`), by their
-    names in lower case. `$sql(path)` is SQL text without its literal values. `$conf(a.{path}.b)` is a
+    names in lower case. `$sql(path, url)` is SQL text without its literal values, as the database at a JDBC
+    URL reads it, or without the second path as any may. `$conf(a.{path}.b)` is a
     setting of the session whose name holds what a path leads to. Everything else becomes a string, or a
     number or boolean if it is one. A member that a Spark version does not have leaves the fact out.
     """

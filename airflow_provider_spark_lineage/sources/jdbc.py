@@ -18,8 +18,8 @@ def _asked(options: str) -> Dict[str, str]:
     """Return the accessors that lead through Spark's `JDBCOptions`."""
     return {
         "url": f"{options}.url",
-        "dbtable": f"$sql({options}.tableOrQuery)",
-        "prepare": f"$sql({options}.prepareQuery)",
+        "dbtable": f"$sql({options}.tableOrQuery, {options}.url)",
+        "prepare": f"$sql({options}.prepareQuery, {options}.url)",
         "options": f"$options({options}.parameters)",
     }
 

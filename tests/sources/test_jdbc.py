@@ -18,7 +18,7 @@ from openlineage.client.naming.dataset import (
     Trino,
 )
 
-from airflow_provider_spark_lineage.sources import identify, previous, query_behind
+from airflow_provider_spark_lineage.sources import databases, identify, previous, query_behind
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
 
 
@@ -183,6 +183,22 @@ def test_what_is_no_table_is_a_query(text: str, query: str) -> None:
     assert (found.text, found.dialect, found.fold) == (query, "postgres", "lower")
     assert found.identify('raw."T"').id == DatasetId("postgres://h:5432", "db.raw.T")
     assert found.database.id == DatasetId("postgres://h:5432", "db")
+
+
+@pytest.mark.parametrize(
+    ("options", "dialect"),
+    [
+        ({"url": "jdbc:mariadb://h/db"}, "mysql"),
+        ({"url": "jdbc:derby:memory:x"}, ""),
+        ({"sfurl": "a.snowflakecomputing.com"}, "snowflake"),
+        ({"url": "jdbc:informix://h/db"}, None),
+        ({"url": "https://h"}, None),
+        ({}, None),
+    ],
+)
+def test_options_say_in_which_sql_a_database_is_asked(options: dict[str, str], dialect: str | None) -> None:
+    """A database that is not in the table has no SQL that is known, one of the standard's has."""
+    assert databases.dialect_of(options) == dialect
 
 
 @pytest.mark.parametrize("text", ["orders", "s.orders", "orders o", "s.orders as o", '"a b"."c"', " orders "])
