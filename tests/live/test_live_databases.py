@@ -106,7 +106,7 @@ def test_columns_are_traced_through_a_query(spark, url, read, tmp_path, option):
         value = query if option == "query" else f"({query}) q"
         read(**{option: value}).write.parquet(str(tmp_path / "out"))
     assert told(captured, url, tmp_path) == [
-        "reads postgres://server postgres.public.people name, age, id",
+        "reads postgres://server postgres.public.people age, name, id",
         "writes file /out/out create rows=3 bytes="
         + str(captured.run().lineage.outputs[0].statistics.size_bytes)
         + " files=1",
