@@ -34,20 +34,27 @@ class Execution:
     lineage: Lineage
 
 
-def execution_lineage(record: Record, kept: Mapping[Key, Kept] | None = None) -> ExecutionLineage:
+def execution_lineage(
+    record: Record, kept: Mapping[Key, Kept] | None = None, parts: Sequence[Record] = ()
+) -> ExecutionLineage:
     """Return the lineage of one record; a plan that cannot be read becomes a gap, never an exception.
 
-    `kept` is what Spark keeps of earlier executions of the same application.
+    `kept` is what Spark keeps of earlier executions of the same application, `parts` are those that the
+    record's execution ran to do its work: what they count is its own.
     """
+    metrics = [*record.metrics, *(metric for part in parts for metric in part.metrics)]
     about = ExecutionFacts(
-        record.facts, record.metrics, record.problems, failure_of(record), record.name, record.rdd_id
+        record.facts, metrics, record.problems, failure_of(record), record.name, record.rdd_id
     )
     try:
-        return lineage_of(read_plan(record.plan) if record.plan else None, about, kept)
+        plan = read_plan(record.plan) if record.plan else None
+        about = replace(about, parts=[read_plan(part.plan) for part in parts if part.plan])
+        return lineage_of(plan, about, kept)
     # A plan of a future Spark version, or a torn one, may break any assumption of the readers.
     except Exception as error:
         problem = f"the plan could not be read: {type(error).__name__}: {error}"
-        return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), kept)
+        about = replace(about, facts=(), parts=(), problems=(*record.problems, problem))
+        return lineage_of(None, about, kept)
 
 
 def failure_of(record: Record) -> Failure | None:
@@ -78,20 +85,22 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
     waiting: list[tuple[Record, ExecutionLineage]] = []
     kept: dict[str, dict[Key, Kept]] = {}
     parts: list[Record] = []
-    for found_record in records:
-        if _is_internal(found_record):
+    for record in records:
+        if _is_internal(record):
             continue
-        if found_record.name in PARTS:
-            parts.append(found_record)
+        if record.name in PARTS:
+            parts.append(record)
             continue
-        if waiting and _reads_source_of(waiting[0][0], found_record):
+        if waiting and _reads_source_of(waiting[0][0], record):
             parts.append(waiting.pop(0)[0])
-        record, parts = _with_parts(found_record, parts)
+        own = _parts_of(record, parts)
+        parts = [part for part in parts if part not in own]
         of_application = kept.setdefault(record.application_id, {})
-        found = execution_lineage(record, of_application)
+        found = execution_lineage(record, of_application, own)
         of_application.update(found.kept)
         if record.rdd_id is not None:
             continue
+        begun = record.started_at
         # A write of literals reads nothing and may not know its target, which a command behind it tells.
         touches = found.lineage or found.lineage.failures or found.wraps or found.query
         if waiting and len(waiting) < _MAX_WAITING and not touches:
@@ -99,11 +108,11 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
             continue
         if waiting and found.wraps and absorbs(found, waiting[0][1]):
             (inner, inside), *waiting = waiting
-            record = replace(record, started_at=min(inner.started_at, record.started_at))
             found = absorbed(found, inside)
+            begun = min(inner.started_at, begun)
         for ended in waiting:
             yield _execution(next(numbers), *ended)
-        waiting = [(record, found)]
+        waiting = [(replace(record, started_at=begun), found)]
     for ended in waiting:
         yield _execution(next(numbers), *ended)
 
@@ -121,14 +130,10 @@ def _leaves(record: Record) -> set[tuple[str, int]]:
     return {(entry["node"], entry["expr_id"]) for entry in record.facts if entry.get("expr_id") is not None}
 
 
-def _with_parts(record: Record, parts: list[Record]) -> tuple[Record, list[Record]]:
-    """Return a record with what its parts counted, and the parts of others."""
+def _parts_of(record: Record, parts: list[Record]) -> list[Record]:
+    """Return those of the executions before it that a command ran to do its work."""
     leaves = _leaves(record) if parts else set()
-    own = [part for part in parts if _leaves(part) and _leaves(part) <= leaves]
-    if not own:
-        return record, parts
-    metrics = [*record.metrics, *(metric for part in own for metric in part.metrics)]
-    return replace(record, metrics=metrics), [part for part in parts if part not in own]
+    return [part for part in parts if _leaves(part) and _leaves(part) <= leaves]
 
 
 def _reads_source_of(record: Record, command: Record) -> bool:

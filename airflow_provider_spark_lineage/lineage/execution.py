@@ -67,6 +67,7 @@ _MODES = {
     "overwritebyexpression": Mode.OVERWRITE,
     "overwritepartitionsdynamic": Mode.OVERWRITE,
     "deltadynamicpartitionoverwritecommand": Mode.OVERWRITE,
+    "deltainsertreplaceonorusingcommand": Mode.OVERWRITE,
     "createtableasselect": Mode.CREATE,
     "replacetableasselect": Mode.OVERWRITE,
     # UPDATE, DELETE and MERGE give a table its rows anew.
@@ -95,7 +96,7 @@ _WRAPPERS = frozenset(
 )
 """Commands that run another write inside: both are reported, the inner one first."""
 
-_PARTIAL = ("static_partitions", "dynamic_partitions", "replace_where")
+_PARTIAL = ("static_partitions", "dynamic_partitions", "replace_on", "replace_using", "replace_where")
 """Facts of overwrites that leave some of the rows."""
 
 _KEEPING = frozenset({"checkpoint", "localCheckpoint"})
@@ -117,6 +118,9 @@ class ExecutionFacts:
 
     rdd_id: int | None = None
     """The RDD that holds the plan's rows, where nothing was run."""
+
+    parts: Sequence[Plan] = ()
+    """What it ran to do its work: the rows that it wrote, of the same leaves."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +155,9 @@ def lineage_of(
         if written.write.copied:
             leaves.update(_copied(written, facts.of_target(written.write)))
     inputs = _inputs(leaves, about.metrics)
+    inserts = [one for one in evaluation.writes if one.write.inserted]
+    for part in about.parts if len(inserts) == 1 else ():
+        leaves.update(_added(inserts[0], evaluate(part), facts))
     gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
     outputs: list[Output] = []
     for number, written in enumerate(evaluation.writes if about.failure is None else ()):
@@ -200,6 +207,20 @@ def _copied(written: Written, target: Facts) -> dict[Scan, Leaf]:
     written.columns = [(column, frozenset({((scan, column.name, ()), IDENTITY)})) for column in columns]
     written.scans = [scan]
     return {scan: relation_leaf(scan, copied_from(target))}
+
+
+def _added(written: Written, part: Evaluation, facts: FactsOfPlan) -> dict[Scan, Leaf]:
+    """Complete a write with the columns that its table adds, generated ones for example; return what is read.
+
+    The query does not have them, and the execution that wrote the rows has.
+    """
+    types = {column.name: column.type for column in written.write.table}
+    known = {column.name.lower() for column, _ in written.columns}
+    for column, sources in part.output:
+        if column.name.lower() not in known:
+            typed = replace(column, type=types.get(column.name, column.type))
+            written.columns.append((typed, sources))
+    return {scan: facts.leaf(scan) for scan in part.scans}
 
 
 def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics) -> list[Input]:

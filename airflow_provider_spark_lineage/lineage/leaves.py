@@ -98,6 +98,8 @@ class FactsOfPlan:
                 if query is None
                 else _queried(scan, query, str(facts.get("scan") or ""))
             )
+        if rdd.is_empty(facts):
+            return Leaf()
         kept = self._kept.get(first) or self._kept_twin(facts, len(scan.output))
         if kept:
             return _kept(scan, kept)
@@ -242,9 +244,13 @@ def recorded_fields(facts: Facts) -> tuple[Field, ...]:
 
 
 def fields_of(target: Facts, columns: tuple[Field, ...]) -> tuple[Field, ...]:
-    """Return the written columns with the types that the live query had, where they were recorded."""
+    """Return the written columns with the types that the live query had, where they were recorded.
+
+    What the table adds to the query's columns comes after them.
+    """
     recorded = recorded_fields(target)
-    return recorded if len(recorded) == len(columns) else columns
+    added = columns[len(recorded) :]
+    return (*recorded, *added) if recorded and len(recorded) <= len(columns) else columns
 
 
 def gaps_of(label: str, identities: tuple[Identity, ...]) -> tuple[Gap, ...]:

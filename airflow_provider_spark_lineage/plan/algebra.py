@@ -321,6 +321,12 @@ class Write(Node):
     copied: bool = False
     """It takes the rows of another dataset as they are: which one stands among the facts, not in the plan."""
 
+    inserted: bool = False
+    """Its rows are a query's, which need not have all columns of the table."""
+
+    table: tuple[Attribute, ...] = ()
+    """The columns of the table that it inserts into, where the plan shows them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:

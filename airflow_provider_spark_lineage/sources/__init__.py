@@ -106,7 +106,7 @@ PARTS: FrozenSet[str] = frozenset(name for source in SOURCES for name in source.
 
 def about_rows(facts: Facts) -> FrozenSet[str]:
     """Return the names of columns that a scan shows and its dataset does not have."""
-    return iceberg.about_rows(facts)
+    return delta.about_rows(facts) | iceberg.about_rows(facts)
 
 
 def copied_from(facts: Facts) -> Facts:

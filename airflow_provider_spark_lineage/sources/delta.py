@@ -7,10 +7,12 @@ through file indexes that no user's query has.
 
 from __future__ import annotations
 
-from typing import Mapping, Tuple
+from typing import FrozenSet, Mapping, Tuple
+from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.sources.catalogs import CHILD, SESSION_CATALOG, SETTINGS, symlinks
 from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Facts, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.jdbc import COLUMN_CHANGES
 from airflow_provider_spark_lineage.sources.paths import (
     RELATIVE,
     completed,
@@ -27,6 +29,13 @@ _INTERNAL_INDEXES = (
     "TahoeRemoveFileIndex",
 )
 _LOG = "/_delta_log"
+
+_OF_CHANGES = frozenset(
+    {"CdcAddFileIndex", "DeltaCDFRelation", "TahoeChangeFileIndex", "TahoeRemoveFileIndex"}
+)
+"""What a change feed is read through: rows as they came and went."""
+
+_ABOUT_CHANGES = frozenset({"_change_type", "_commit_timestamp", "_commit_version"})
 
 _RENAMED = f"{CHILD}.copy(newName.last, {CHILD}.database, {CHILD}.catalog)"
 """The new name, which a command may give without its database."""
@@ -73,6 +82,8 @@ PROBES = (
             accessors={
                 "delta_path": "relation.location.path",
                 "delta_action": "relation.location.actionType",
+                "delta_index": "relation.location.getClass.getSimpleName",
+                "is_stream": "isStreaming",
             },
         )
         for index in _INTERNAL_INDEXES
@@ -87,7 +98,12 @@ PROBES = (
     Probe(
         node="LogicalRelation",
         relation="CDCReader$DeltaCDFRelation",
-        accessors={"delta_path": "relation.snapshotWithSchemaMode.snapshot.deltaLog.dataPath"},
+        accessors={
+            "delta_path": "relation.snapshotWithSchemaMode.snapshot.deltaLog.dataPath",
+            "delta_index": "relation.getClass.getSimpleName",
+            "table": "relation.catalogTableOpt?.identifier.nameParts[]",
+            **SETTINGS,
+        },
     ),
     Probe(
         node="DataSourceV2Relation",
@@ -109,6 +125,8 @@ PROBES = (
             "delta_path": "options.get('path')?",
             "file_system": "$session.sparkContext.hadoopConfiguration.get('fs.defaultFS')",
             "replace_where": "options.contains('replaceWhere')",
+            "replace_using": "options.contains('replaceUsing')",
+            "replace_on": "options.contains('replaceOn')",
             "partition_overwrite": "options.get('partitionOverwriteMode')?",
             "mode": "mode",
             "schema": "query.schema.json",
@@ -136,6 +154,29 @@ PROBES = (
             "partition_columns": "deltaTable.deltaLog.unsafeVolatileSnapshot.metadata.partitionColumns[]",
             "schema": "query.schema.json",
             "mode": "getClass.getSimpleName",
+        },
+    ),
+    Probe(
+        node="DeltaInsertReplaceOnOrUsingCommand",
+        target=True,
+        accessors={
+            **_table("deltaTable"),
+            "schema": "query.schema.json",
+            "mode": "getClass.getSimpleName",
+        },
+    ),
+    Probe(
+        node="WriteToMicroBatchDataSourceV1",
+        target=True,
+        of="sink",
+        relation="DeltaSink",
+        accessors={
+            "delta_path": "sink.path",
+            "file_system": "$session.sparkContext.hadoopConfiguration.get('fs.defaultFS')",
+            "mode": "outputMode",
+            "schema": "query.schema.json",
+            "table": "catalogTable?.identifier.nameParts[]",
+            **SETTINGS,
         },
     ),
     # A table that is being made: the command that makes it says where it lies.
@@ -183,13 +224,31 @@ PROBES = (
         )
         for node in ("CreateTable", "ReplaceTable")
     ),
+    *(
+        Probe(
+            node=node,
+            target=True,
+            of="table.catalog",
+            relation="DeltaCatalog",
+            accessors={
+                **_table("table.table"),
+                "schema": "table.catalog.loadTable(table.identifier).schema.json",
+            },
+        )
+        for node in COLUMN_CHANGES
+    ),
+    Probe(
+        node="TruncateDeltaTableCommand",
+        target=True,
+        accessors={**_table("child.table"), "schema": "child.table.schema.json"},
+    ),
     Probe(
         node="RenameTable",
         target=True,
         of="child.catalog",
         relation="DeltaCatalog",
         accessors={
-            "delta_path": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).location",
+            "delta_location": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).location",
             "location": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).location",
             "default_location": f"{SESSION_CATALOG}.defaultTablePath({_RENAMED})",
             "schema": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).schema.json",
@@ -229,7 +288,7 @@ PROBES = (
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:
     """Name the table that a relation reads or a command writes, with its version and its catalog."""
-    path = str(facts.get("delta_path") or "")
+    path = str(facts.get("delta_path") or unquote(facts.get("delta_location") or ""))
     if not path:
         return ()
     note = "" if is_complete(path) or path.startswith("/") else RELATIVE
@@ -258,9 +317,14 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     )
 
 
+def about_rows(facts: Facts) -> FrozenSet[str]:
+    """Return the names of columns that a change feed shows and its table does not have."""
+    return _ABOUT_CHANGES if facts.get("delta_index") in _OF_CHANGES else frozenset()
+
+
 def is_internal(facts: Facts) -> bool:
     """Say whether Delta read its log, or files that one of its own commands chose."""
-    if facts.get("delta_action") not in (None, "streaming"):
+    if facts.get("delta_action") not in (None, "streaming") and not facts.get("is_stream"):
         return True
     origins = facts.get("origins") or ()
     paths = [path for origin in origins for path in origin.get("paths") or ()]

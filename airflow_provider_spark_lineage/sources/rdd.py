@@ -14,7 +14,10 @@ from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Prob
 
 PROBES = (
     # A query that reads the same RDD twice gives its columns other ids the second time.
-    Probe(node="LogicalRDD", accessors={"origins": "$files(rdd)", "rdd": "rdd.id"}),
+    Probe(
+        node="LogicalRDD",
+        accessors={"origins": "$files(rdd)", "rdd": "rdd.id", "rdd_class": "rdd.getClass.getSimpleName"},
+    ),
     Probe(node="ExternalRDD", accessors={"origins": "$files(rdd)"}),
 )
 
@@ -45,6 +48,11 @@ def _above_pattern(path: str) -> str:
 def queries(facts: Facts) -> Tuple[int, ...]:
     """Return the ids of the RDDs behind an RDD whose rows are those of a query."""
     return tuple(origin["rdd"] for origin in facts.get("origins") or () if "rdd" in origin)
+
+
+def is_empty(facts: Facts) -> bool:
+    """Say whether an RDD is made without rows, as the side of a union that happens to have none."""
+    return facts.get("rdd_class") == "EmptyRDD"
 
 
 _UNKNOWN = {

@@ -198,10 +198,37 @@ def test_maintenance_moves_no_rows(spark, recorded, table):
         spark.sql("optimize t")
         spark.sql("vacuum t")
         spark.sql("describe history t").collect()
-        spark.sql("alter table t add columns (z int)")
+        spark.sql("alter table t cluster by (id)")
     found = [execution.lineage for execution in executions(records)]
     assert not any(found)
     assert [gap for one in found for gap in one.gaps] == []
+
+
+def test_commands_that_change_a_table(spark, recorded, table):
+    """Changed columns, no rows any more, other rows in its partitions: each is an output at its version."""
+    for version, (statement, mode) in enumerate(
+        (("alter table t add columns (z int)", "alter"), ("truncate table t", "truncate")), 1
+    ):
+        with recorded() as records:
+            spark.sql(statement)
+        (written,) = lineage(records).outputs
+        assert (written.dataset.id.name, written.mode.value) == (table, mode)
+        assert written.dataset.identity.version == str(version)
+    with recorded() as records:
+        spark.table("src").writeTo("t").overwritePartitions()
+    (written,) = lineage(records).outputs
+    assert (written.dataset.id.name, written.mode.value, written.partial) == (table, "overwrite", True)
+
+
+def test_a_generated_column_comes_from_what_it_is_computed_of(spark, recorded, table):
+    """The query does not have it; it is a field of the output with its type."""
+    spark.sql("drop table if exists g")
+    spark.sql("create table g (id int, v double, d double generated always as (v * 2)) using delta")
+    with recorded() as records:
+        spark.sql("insert into g (id, v) select id, w from src")
+    found = lineage(records)
+    assert ("d", "src.w", "transformation") in edges(found)
+    assert [(one.name, one.type) for one in found.outputs[0].dataset.fields][-1] == ("d", "double")
 
 
 def test_replace_where_is_a_condition_of_the_write(spark, recorded, table):

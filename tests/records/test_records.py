@@ -154,13 +154,17 @@ def reaches_leaf(record: Record, expr_id: int) -> bool:
     return bool(seen & leaves)
 
 
+ABOUT_ROWS = {"_metadata", "_change_type", "_commit_timestamp", "_commit_version"}
+"""Columns that a query may name and no dataset has: of each row's file, of its change."""
+
+
 def attribute_ids(value: Any) -> set[int]:
     found: set[int] = set()
     stack = [value]
     while stack:
         current = stack.pop()
         if isinstance(current, dict):
-            hidden = current.get("name") == "_metadata"
+            hidden = current.get("name") in ABOUT_ROWS
             if current.get("class", "").endswith(".AttributeReference") and not hidden:
                 found.add(current["exprId"]["id"])
             stack.extend(v for v in current.values() if isinstance(v, (list, dict)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from airflow_provider_spark_lineage.plan.algebra import (
     Assign,
     Change,
@@ -16,16 +18,25 @@ from airflow_provider_spark_lineage.plan.algebra import (
 )
 from airflow_provider_spark_lineage.plan.spark.expressions import variable_name
 from airflow_provider_spark_lineage.plan.spark.relational import Row
-from airflow_provider_spark_lineage.plan.spark.row_level import ROW_LEVEL, condition_of
+from airflow_provider_spark_lineage.plan.spark.row_level import ROW_LEVEL, condition_of, table_of
 from airflow_provider_spark_lineage.plan.spark.step import Step
 from airflow_provider_spark_lineage.plan.spark.tree import simple_name, trees
 
 
-def _write(step: Step) -> Node:
+def _write(step: Step) -> Write:
     """Writes a query's rows."""
     # What was probed as the `target`-th of this class is where they go.
     partitions = tuple(column.name for column in step.attributes("partitionColumns"))
-    return Write(step.inputs, (), step.label, relation=step.name, target=step.target, partitions=partitions)
+    return Write(
+        step.inputs,
+        (),
+        step.label,
+        relation=step.name,
+        target=step.target,
+        inserted=True,
+        table=table_of(step.fields),
+        partitions=partitions,
+    )
 
 
 def _overwrite(step: Step) -> Node:
@@ -37,12 +48,12 @@ def _overwrite(step: Step) -> Node:
     inputs = (*step.inputs, step.put(table))
     influences = ((Kind.FILTER, step.read(condition)),)
     rows = step.put(Derive(inputs, step.output(), step.label, influences=influences))
-    return Write((rows,), (), step.label, relation=step.name, target=step.target, partial=True)
+    return replace(_write(step), inputs=(rows,), partial=True)
 
 
 def _overwrite_partitions(step: Step) -> Node:
-    """The input's rows take the place of the partitions that they belong to."""
-    return Write(step.inputs, (), step.label, relation=step.name, target=step.target, partial=True)
+    """The input's rows take the place of those that belong to them: of the same partition, for example."""
+    return replace(_write(step), partial=True)
 
 
 def _view(step: Step) -> Node:
@@ -124,7 +135,12 @@ COMMANDS: dict[str, Row] = {
     ),
     "OverwriteByExpression": _overwrite,
     **dict.fromkeys(
-        ("DeltaDynamicPartitionOverwriteCommand", "OverwritePartitionsDynamic"), _overwrite_partitions
+        (
+            "OverwritePartitionsDynamic",
+            "DeltaDynamicPartitionOverwriteCommand",
+            "DeltaInsertReplaceOnOrUsingCommand",
+        ),
+        _overwrite_partitions,
     ),
     "CreateVariable": _declare,
     "SetVariable": _assign,
@@ -140,7 +156,7 @@ COMMANDS: dict[str, Row] = {
         _moves_nothing("Makes a table without rows.", Change.CREATED),
     ),
     **dict.fromkeys(
-        ("TruncatePartition", "TruncateTable", "TruncateTableCommand"),
+        ("TruncateDeltaTableCommand", "TruncatePartition", "TruncateTable", "TruncateTableCommand"),
         _moves_nothing("Leaves a table or a partition without rows.", Change.EMPTIED),
     ),
     **dict.fromkeys(
@@ -154,6 +170,7 @@ COMMANDS: dict[str, Row] = {
             "AlterTableDropPartitionCommand",
             "AlterTableRenamePartitionCommand",
             "AlterTableSetLocationCommand",
+            "AlterTableSetLocationDeltaCommand",
             "DropPartitions",
             "RecoverPartitions",
             "RenamePartitions",
@@ -205,10 +222,12 @@ COMMANDS: dict[str, Row] = {
             "AlterViewAs",
             "AlterViewSchemaBinding",
             "AlterViewSchemaBindingCommand",
+            "CreateIcebergView",
             "CreateMetricView",
             "CreateMetricViewCommand",
             "CreateTempViewUsing",
             "CreateView",
+            "DropIcebergView",
             "DropTempViewCommand",
             "DropView",
             "SetViewProperties",

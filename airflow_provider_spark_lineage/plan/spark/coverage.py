@@ -28,7 +28,14 @@ OPAQUE_PLANS: Reasons = {
 
 ABSENT_PLANS: Reasons = {
     "What the parser makes of names and clauses; analysis resolves it, or the query fails.": (
+        "CDCNameBased",
+        "CDCPathBased",
+        "CloneTableStatement",
+        "ClusterByPlan",
         "CurrentNamespace",
+        "DeltaDelete",
+        "DeltaMergeInto",
+        "DeltaUpdateTable",
         "ExecuteImmediateQuery",
         "GeneralParameterizedQuery",
         "InsertIntoDir",
@@ -40,6 +47,9 @@ ABSENT_PLANS: Reasons = {
         "PosParameterizedQuery",
         "RelationChanges",
         "RelationTimeTravel",
+        "RestoreTableStatement",
+        "TableChanges",
+        "TimeTravel",
         "Unpivot",
         "Unresolved*",
         "WithWindowDefinition",
@@ -82,7 +92,13 @@ ABSENT_PLANS: Reasons = {
         "ScanBuilderHolder",
     ),
     "Made while a query runs.": ("EmptyRelation", "LogicalQueryStage", "OffsetHolder"),
-    "Holds expressions for a converter of objects; no query has it.": ("DummyExpressionHolder",),
+    "Holds expressions for a converter or a resolver; no query has it.": (
+        "AnalysisHelper$FakeLogicalPlan",
+        "DummyExpressionHolder",
+        "ExpressionLogicalPlanWrapper",
+        "SparkExpressionConverter$DummyRelation",
+    ),
+    "Run by another command, which is recorded.": ("WriteIntoDelta",),
 }
 """Plan classes that never stand in the plan of a query that ran."""
 

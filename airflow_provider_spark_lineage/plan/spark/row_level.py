@@ -211,7 +211,7 @@ def _merge_rows(step: Step) -> Node:
     target = below[: names.index(_FROM_TARGET)] if _FROM_TARGET in names else ()
     former = {column.name: column for column in target}
     before = {index: former[one.name] for index, one in enumerate(output) if one.name in former}
-    table = {column.name for column in _table(step.above)}
+    table = {column.name for column in table_of(step.above)}
 
     def clauses(name: str) -> list[_Clause]:
         return [_instruction(tree, output, before, table) for tree in step.fields.get(name) or ()]
@@ -236,7 +236,7 @@ def _instruction(
 
 def _rewritten(step: Step) -> Node:
     """A table overwritten by itself, as an UPDATE, DELETE or MERGE says that was rewritten into it."""
-    names = dict.fromkeys(column.name for column in _table(step.fields))
+    names = dict.fromkeys(column.name for column in table_of(step.fields))
     found = {column.name: column for column in reversed(step.output())}
     table = tuple(found[name] for name in names if name in found)
     if _UPDATES not in step.fields:
@@ -246,7 +246,8 @@ def _rewritten(step: Step) -> Node:
     return _write(step, _deleted(step, table))
 
 
-def _table(command: Mapping[str, Any]) -> tuple[Attribute, ...]:
+def table_of(command: Mapping[str, Any]) -> tuple[Attribute, ...]:
+    """Return the columns of the table that a command changes; none where its fields do not show it."""
     table: Any = command.get("table")
     return attributes(table[0].get("output")) if is_tree(table) else ()
 
@@ -280,7 +281,7 @@ def restored(tree: Tree) -> Tree:
         below = children(below)[0]
         inner = _row(below)
         values = {name: inner.get(name, value) for name, value in values.items()}
-    names = [column.name for column in _table(command)]
+    names = [column.name for column in table_of(command)]
     updates = None
     if all(name in values for name in names):
         updates = [_new_value(values[name], command) for name in names]
