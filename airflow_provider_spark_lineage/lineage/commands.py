@@ -37,7 +37,7 @@ def effect(command: Command, target: Facts) -> Effect:
         return Effect(inputs=tuple(Input(dataset) for dataset in datasets))
     if command.change is Change.LOADED:
         return _loaded(datasets, target)
-    if command.change is Change.DROPPED and not datasets and target.get("catalog"):
+    if not datasets and target.get("catalog"):
         reason = (
             f"the table `{target.get('table_text', '')}` of the catalog `{target['catalog']}` has no name"
         )

@@ -164,6 +164,7 @@ def lineage_of(
         target = facts.of_target(written.write)
         if keeps_nothing(target):
             continue
+        written.columns.extend(_told(written, target))
         # What a copy counts are files, not what it says they hold.
         counted = Statistics() if written.write.copied else write_statistics(about.metrics, number)
         made, missing = _outputs(written, target, leaves, counted)
@@ -221,6 +222,15 @@ def _added(written: Written, part: Evaluation, facts: FactsOfPlan) -> dict[Scan,
             typed = replace(column, type=types.get(column.name, column.type))
             written.columns.append((typed, sources))
     return {scan: facts.leaf(scan) for scan in part.scans}
+
+
+def _told(written: Written, target: Facts) -> list[tuple[Attribute, Sources]]:
+    """Return the columns of the partition that a statement names: each has one value in all rows."""
+    known = {column.name.lower() for column, _ in written.columns}
+    named = recorded_fields({"schema": target.get("partition_schema")})
+    return [
+        (Attribute(-1, one.name, one.type), frozenset()) for one in named if one.name.lower() not in known
+    ]
 
 
 def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics) -> list[Input]:

@@ -84,7 +84,7 @@ def names_of_table(facts: Facts) -> Tuple[Symlink, ...]:
 
 def previous(facts: Facts) -> Tuple[DatasetId, ...]:
     """Return what a renamed table was called before."""
-    return jdbc.previous(facts) or tables.previous(facts)
+    return jdbc.previous(facts) or iceberg.previous(facts) or tables.previous(facts)
 
 
 def stored_name(facts: Facts, column: str) -> str:

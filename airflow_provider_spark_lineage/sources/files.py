@@ -129,6 +129,7 @@ PROBES = (
             "overwrite": "overwrite",
             "static_partitions": "partition.size",
             "partition_columns": "table.partitionColumnNames[]",
+            "partition_schema": "table.partitionSchema.json",
             "schema": "query.schema.json",
             **SETTINGS,
         },
@@ -138,7 +139,7 @@ PROBES = (
 _SINK = re.compile(r"\w+Sink\[(.+)\]")
 """What a streaming sink that writes files is printed as."""
 
-_FORMAT_CLASS = re.compile(r"^(?:.*\.)?(\w+?)(?:FileFormat|DataSource|SerDe|Serde)?(?:@[0-9a-f]+)?$")
+_FORMAT_CLASS = re.compile(r"^(?:.*\.)?(\w+?)(?:FileFormat|DataSource|SerDe|Serde)?(?:@[0-9a-f]+|\(\))?$")
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:

@@ -154,6 +154,26 @@ PROBES = (
     ),
     *(
         Probe(
+            node=node,
+            target=True,
+            of=f"{resolved}.catalog",
+            relation=catalog,
+            accessors={
+                "iceberg_location": f"{resolved}.table.table.location",
+                "identifier": f"{resolved}.identifier.toString",
+                "schema": f"{resolved}.table.schema.json",
+                **more,
+                **_catalog(f"{resolved}.catalog"),
+            },
+        )
+        for node, resolved, more in (
+            ("RenameTable", "child", {"new_name": "newName[]"}),
+            ("TruncateTable", "table", {}),
+        )
+        for catalog in _CATALOGS
+    ),
+    *(
+        Probe(
             node="DropTable",
             target=True,
             of="child.catalog",
@@ -270,7 +290,7 @@ def _warehouse(facts: Facts) -> str:
 
 def _symlinks(facts: Facts) -> Tuple[Symlink, ...]:
     """Name the table in its catalog: by the address of the catalog's server, or by the warehouse."""
-    identifier = str(facts.get("identifier") or "").replace("`", "")
+    identifier = _identifier(facts)
     catalog = _catalog_of(facts)
     if catalog is None or "/" in identifier:
         return ()
@@ -280,6 +300,23 @@ def _symlinks(facts: Facts) -> Tuple[Symlink, ...]:
         identifier = table
     namespace = _address(catalog) or catalog.warehouse_uri or catalog.metadata_uri
     return (Symlink(namespace=namespace, name=identifier),) if namespace else ()
+
+
+def _identifier(facts: Facts) -> str:
+    """Return what a catalog calls a table; a new name is in the old namespace unless it says another."""
+    given = str(facts.get("identifier") or "").replace("`", "")
+    new = tuple(facts.get("new_name") or ())
+    if len(new) == 1:
+        new = (*given.split(".")[:-1], *new)
+    return ".".join(new) or given
+
+
+def previous(facts: Facts) -> Tuple[DatasetId, ...]:
+    """Return what a renamed table was called before: by its catalog, because it lies where it was."""
+    if not facts.get("new_name"):
+        return ()
+    before = {name: value for name, value in facts.items() if name != "new_name"}
+    return tuple(DatasetId(link.namespace, link.name) for link in _symlinks(before))
 
 
 def _address(catalog: Catalog) -> str:

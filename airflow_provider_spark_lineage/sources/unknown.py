@@ -6,6 +6,7 @@ import re
 from typing import Tuple
 
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.jdbc import COLUMN_CHANGES
 
 PROBES = (
     Probe(
@@ -95,6 +96,23 @@ PROBES = (
             accessors={"schema": "query.schema.json", "mode": "getClass.getSimpleName"},
         )
         for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")
+    ),
+    # A name alone: the lineage says in a gap that nobody can tell what it is called elsewhere.
+    *(
+        Probe(
+            node=node,
+            target=True,
+            accessors={
+                "table_text": f"{resolved}.identifier.toString",
+                "catalog": f"{resolved}.catalog.name",
+            },
+        )
+        for nodes, resolved in (
+            (("CreateTable", "ReplaceTable"), "name"),
+            (("RenameTable",), "child"),
+            ((*COLUMN_CHANGES, "TruncateTable"), "table"),
+        )
+        for node in nodes
     ),
     Probe(
         node="InsertIntoDataSourceCommand",

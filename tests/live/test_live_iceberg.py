@@ -214,6 +214,23 @@ def test_what_procedures_read_for_themselves_is_nobodys_read(spark, recorded):
     assert not any(execution.lineage for execution in executions(records))
 
 
+def test_a_renamed_table_lies_where_it_was(spark, recorded):
+    """A new name is a change of the table, under what its catalog called it before; so is TRUNCATE."""
+    spark.sql("create namespace if not exists store.db")
+    spark.sql("create table store.db.older using iceberg as select * from src")
+    with recorded() as records:
+        spark.sql("alter table store.db.older rename to db.newer")
+    (written,) = lineage(records).outputs
+    assert (written.dataset.id.name.rsplit("/", 1)[-1], written.mode.value) == ("older", "rename")
+    assert [link.name for link in written.dataset.identity.symlinks] == ["db.newer"]
+    assert written.previous is not None
+    assert written.previous.name == "db.older"
+    with recorded() as records:
+        spark.sql("truncate table store.db.newer")
+    (written,) = lineage(records).outputs
+    assert (written.dataset.id.name.rsplit("/", 1)[-1], written.mode.value) == ("older", "truncate")
+
+
 def test_events_are_valid(spark, recorded, tmp_path):
     """Version, catalog and storage facets are as their schemas say."""
     make(spark, "valid")

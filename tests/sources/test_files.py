@@ -187,6 +187,7 @@ def test_files_of_unrelated_folders_are_not_their_root() -> None:
         ("CSV", "csv"),
         ("org.apache.spark.sql.execution.datasources.json.JsonFileFormat@1a2b3c", "json"),
         ("org.apache.spark.sql.execution.datasources.orc.OrcFileFormat", "orc"),
+        ("ImageFileFormat()", "image"),
         ("parquet", "parquet"),
         ("org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe", "parquet"),
         ("org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe", "text"),
