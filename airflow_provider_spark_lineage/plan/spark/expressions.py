@@ -5,7 +5,7 @@ An expression that has no row is a TRANSFORMATION of its children, whatever it i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -22,8 +22,14 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Transformation,
     union,
 )
+from airflow_provider_spark_lineage.plan.spark.lambdas import (
+    FUNCTIONS,
+    read_function,
+    substituted,
+    variables_of,
+)
 from airflow_provider_spark_lineage.plan.spark.structs import TAKING, part_of, parts_of
-from airflow_provider_spark_lineage.plan.spark.tree import is_plan, simple_name
+from airflow_provider_spark_lineage.plan.spark.tree import end_of, is_plan, simple_name
 
 Steps = frozenset[Transformation]
 """How a child acts on its parent: several at once where a value is tested and used; empty is not at all."""
@@ -277,7 +283,7 @@ def _variable(node: dict[str, Any]) -> Plan:
 
 
 _MOST_READINGS = 8
-"""How often a tree may be read again for the fields of structs around it."""
+"""How often a tree may be read again for the fields of structs, and for the lambdas, around it."""
 
 
 def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], again: int = 0) -> Expression:
@@ -290,7 +296,11 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], again: i
     def read(part: Tree) -> Expression:
         return read_expression(part, read_plan, again + 1)
 
+    root = simple_name(tree[0]["class"])
+    if root in FUNCTIONS and again < _MOST_READINGS:
+        return read_function(root, tree, read)
     uses: dict[tuple[int, Transformation], None] = {}
+    unknown: dict[int, Expression] = {}
     subqueries: list[Subquery] = []
     taken: list[Expression] = []
     # The trees of outer references are read in place, so contexts wait beside their nodes.
@@ -304,15 +314,17 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], again: i
                 break
             node, here = nodes[position], contexts.pop()
             name = simple_name(node["class"])
-            if name == "AttributeReference":
+            if name in ("AttributeReference", "NamedLambdaVariable"):
                 expr_id = int(node["exprId"]["id"])
                 uses.update(((expr_id, step), None) for step in here)
-            elif name in TAKING and here and again < _MOST_READINGS:
-                part = part_of(nodes, position, read)
+            elif name in _APART and here and again < _MOST_READINGS:
+                part = _apart(nodes, position, read)
                 if part is not None:
                     taken.append(part.after(here))
-                    contexts.append(_NONE)
+                    contexts.extend(_NONE for _ in range(_count(nodes, position)))
                     continue
+            elif name == "LambdaFunction":
+                unknown.update((variable, Expression()) for variable in variables_of(nodes, position))
             elif name in _SHARING:
                 here = _share(shared, node, here)
             elif name == "VariableReference":
@@ -320,16 +332,36 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], again: i
             elif name == "OuterReference":
                 stack.append((node["e"], 0, here))
             else:
-                for value in node.values():
-                    if is_plan(value):
-                        plan = read_plan(value)
-                        value_steps = _inside(here, _VALUE_OF_SUBQUERY.get(name, _VALUE))
-                        subqueries.extend(Subquery(plan, step, name != "Exists") for step in value_steps)
+                subqueries.extend(_subqueries(node, here, read_plan))
             steps = EXPRESSIONS.get(name, _default)(nodes, position)
             contexts.extend(_inside(here, step) for step in reversed(steps))
     whole = union((Expression(_sorted(uses), tuple(subqueries)), *taken))
     parts = parts_of(tree, _rule, read) if again < _MOST_READINGS else ()
-    return replace(whole, parts=parts)
+    # Variables of a lambda that no row of `FUNCTIONS` gives a meaning.
+    return substituted(replace(whole, parts=parts), unknown)
+
+
+_APART = TAKING | FUNCTIONS.keys()
+"""Classes that are not what their children are, one beside the other."""
+
+
+def _apart(tree: Tree, position: int, read: Callable[[Tree], Expression]) -> Expression | None:
+    """Read the class of `_APART` there; None where nothing more is known of it than of any other."""
+    name = simple_name(tree[position]["class"])
+    if name in TAKING:
+        return part_of(tree, position, read)
+    return read_function(name, tree[position : end_of(tree, position)], read)
+
+
+def _subqueries(
+    node: dict[str, Any], here: Steps, read_plan: Callable[[list[Any]], Plan]
+) -> Iterator[Subquery]:
+    name = simple_name(node["class"])
+    for value in node.values():
+        if is_plan(value):
+            plan = read_plan(value)
+            steps = _inside(here, _VALUE_OF_SUBQUERY.get(name, _VALUE))
+            yield from (Subquery(plan, step, name != "Exists") for step in steps)
 
 
 def _rule(tree: Tree, position: int) -> list[Steps]:

@@ -17,6 +17,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     union,
     united,
 )
+from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
 from airflow_provider_spark_lineage.plan.spark.tree import children, end_of, is_tree, simple_name
 
 Tree = list[dict[str, Any]]
@@ -30,13 +31,15 @@ Read = Callable[[Tree], Expression]
 TAKING = frozenset({"GetStructField", "GetArrayStructFields"})
 """Classes that take one field out of a struct, or out of each struct of an array."""
 
-_ATTRIBUTES = frozenset({"AttributeReference", "OuterReference"})
+_ATTRIBUTES = frozenset({"AttributeReference", "NamedLambdaVariable", "OuterReference"})
 
 _HOLDING: dict[str, Callable[[int], Sequence[int]]] = {
     **dict.fromkeys(
         (
             "AggregateExpression",
             "Alias",
+            "ArrayFilter",
+            "ArraySort",
             "Cast",
             "CollectList",
             "ElementAt",
@@ -48,27 +51,41 @@ _HOLDING: dict[str, Callable[[int], Sequence[int]]] = {
             "KnownNotNull",
             "KnownNullable",
             "Lag",
+            "LambdaFunction",
             "Last",
             "Lead",
+            "MapFilter",
             "MaxBy",
+            "MaxMinByK",
             "MinBy",
             "NthValue",
             "PosExplode",
+            "Reverse",
+            "Shuffle",
             "Slice",
+            "TransformKeys",
             "WindowExpression",
         ),
         lambda count: (0,),
     ),
+    **dict.fromkeys(
+        ("ArrayAggregate", "ArrayTransform", "MapZipWith", "TransformValues", "ZipWith"),
+        lambda count: (count - 1,),
+    ),
     "Coalesce": range,
+    "Concat": range,
     "CreateArray": range,
     "CreateMap": lambda count: range(1, count, 2),
     "If": lambda count: (1, 2),
     "CaseWhen": lambda count: [index for index in range(count) if index % 2 or index + 1 == count],
 }
-"""Simple class name -> which of so many children are the struct that it gives, or hold it.
+"""Simple class name -> which of so many children are the struct that it gives, or hold it."""
 
-None of these looks into a struct to decide which one it gives, as MAX or a sort would.
-"""
+_ORDERING = frozenset({"ArrayMax", "ArrayMin", "Max", "Min", "SortArray"})
+"""Classes that compare structs, first field first: what they give of a field depends on those before it."""
+
+_DISTINCT = frozenset({"ArrayDistinct", "CollectSet"})
+"""Classes that compare structs to drop doubles: how many there are of a field depends on all others."""
 
 _DEEPEST = 8
 """How many of these may stand below each other: as often is an expression read."""
@@ -118,6 +135,8 @@ def _is_null(tree: Tree) -> bool:
 
 def _held(root: dict[str, Any], name: str) -> Sequence[int]:
     count = int(root["num-children"])
+    if name in _ORDERING or name in _DISTINCT:
+        return (0,)
     if name in _HOLDING:
         return [index for index in _HOLDING[name](count) if index < count]
     # One that Spark wrote in terms of others is what these are.
@@ -132,6 +151,8 @@ def _parts(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
         return tuple(read(value) for value in children(tree)[1::2])
     if name == "UpdateFields":
         return _updated(tree, read)
+    if name in FUNCTIONS:
+        return read(tree).parts
     path, attribute = _taken(tree, 0)
     if attribute:
         members, kind = _members(attribute.get("dataType"), path)
@@ -143,7 +164,19 @@ def _parts(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
     found = [read(child).after(steps) for child, steps in zip(children(tree), rule(tree, 0), strict=True)]
     others = union(one for index, one in enumerate(found) if index not in held)
     structs = [found[index].parts for index in held if found[index] != Expression()]
-    return tuple(part.influenced(others) for part in united(structs, union))
+    parts = tuple(part.influenced(others) for part in united(structs, union))
+    return _compared(parts, name)
+
+
+def _compared(parts: tuple[Expression, ...], name: str) -> tuple[Expression, ...]:
+    """Add what a class that compares structs looks at to decide what it gives of each field."""
+    tested = [part.after((Transformation(Kind.CONDITIONAL),)) for part in parts]
+    if name in _ORDERING:
+        return tuple(part.influenced(union(tested[:index])) for index, part in enumerate(parts))
+    if name in _DISTINCT:
+        others = (union((*tested[:index], *tested[index + 1 :])) for index in range(len(parts)))
+        return tuple(part.influenced(other) for part, other in zip(parts, others, strict=True))
+    return parts
 
 
 def _updated(tree: Tree, read: Read) -> tuple[Expression, ...]:
@@ -176,7 +209,8 @@ def _taken(tree: Tree, position: int) -> tuple[tuple[int, ...], dict[str, Any] |
     node = tree[position]
     if simple_name(node["class"]) == "OuterReference" and is_tree(node.get("e")):
         node = node["e"][0]
-    return tuple(reversed(path)), node if simple_name(node["class"]) == "AttributeReference" else None
+    found = simple_name(node["class"]) in ("AttributeReference", "NamedLambdaVariable")
+    return tuple(reversed(path)), node if found else None
 
 
 def _type(tree: Tree) -> Any:

@@ -111,6 +111,14 @@ def _difference(node: Any) -> Parts:
         yield exp.column(unit.name), _VALUE
 
 
+def _filtered(node: Any) -> Parts:
+    """Elements, and what decides which stay."""
+    kept, *tests = node.expressions
+    yield kept, _VALUE
+    for test in tests:
+        yield test, _TESTED
+
+
 EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     # The value as it was.
     "Alias": _named(SAME),
@@ -130,6 +138,8 @@ EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     "Nullif": _named(_TESTED, this=SAME | _TESTED),
     "DecodeCase": _decode,
     "Nanvl": _named(SAME, this=SAME | _TESTED),
+    "ArrayFilter": _named(_TESTED, this=_VALUE),
+    "map_filter": _filtered,
     **dict.fromkeys(("nullifzero", "zeroifnull"), _all(SAME | _TESTED)),
     # Aggregates.
     "Filter": _named(_FILTER, this=SAME),

@@ -30,3 +30,16 @@ select oid from orders where struct(item, qty) > struct('ink', 3)
 select a.s.i as i, b.price from (select struct(oid as i, item as n) as s from orders) a join items b on a.s.n = b.name
 -- map of structs
 select m2['x'].a as a from (select map('x', struct(item as a, qty as b)) as m2 from orders)
+-- lambdas take fields of elements one by one
+select oid, aggregate(l, 0D, (acc, x) -> acc + x.p * x.q) as total, exists(l, x -> x.q > 3) as many, transform(l, (x, i) -> struct(x.r as v, i as n))[0].v as first,
+ zip_with(l, l, (a, b) -> a.p + b.q) as z, transform(filter(l, x -> x.q > 3), x -> x.r) as rs, transform(l, x -> transform(array(x.p), y -> y + x.q)) as ys, transform(l, x -> 1) as ones,
+ array_max(transform(l, x -> x.p)) as top
+ from (select oid, array(struct(amount as p, qty as q, item as r), struct(1.0D as p, 1 as q, note as r)) as l from orders)
+-- lambdas over maps of structs
+select oid, transform_values(m, (k, v) -> v.p) as ps, map_filter(m, (k, v) -> v.q > 3)['x'].p as fp, transform_keys(m, (k, v) -> concat(k, '!'))['x!'].q as q, map_zip_with(m, m, (k, a, b) -> a.p + b.q) as z
+ from (select oid, map('x', struct(amount as p, qty as q)) as m from orders)
+-- the largest and the first of structs are decided by their first fields
+select cust, element_at(array_sort(collect_list(struct(amount, item, oid))), 1).item as i, sort_array(collect_list(struct(amount, item, oid)))[0].oid as o, min(struct(amount, item, oid)).amount as a,
+ max(struct(item, amount)).amount as b, array_max(collect_set(struct(qty, item))).item as c, sort_array(collect_set(struct(qty, item)).item) as d from orders group by cust
+-- elements put together and taken apart
+select oid, concat(array(struct(item as a, qty as b)), array(struct(note as a, 2 as b)))[1].a as c, reverse(array(struct(item as a, qty as b)))[0].b as r, array_distinct(array(struct(item as a, qty as b), struct(note as a, 2 as b))).b as d from orders
