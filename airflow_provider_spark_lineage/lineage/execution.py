@@ -41,6 +41,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Kind,
     Plan,
     Scan,
+    Transformation,
     Write,
 )
 from airflow_provider_spark_lineage.sources import (
@@ -48,6 +49,7 @@ from airflow_provider_spark_lineage.sources import (
     identify,
     keeps_nothing,
     names_of_table,
+    replaced_by,
     stored_name,
 )
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Symlink
@@ -154,6 +156,7 @@ def lineage_of(
     for written in evaluation.writes:
         if written.write.copied:
             leaves.update(_copied(written, facts.of_target(written.write)))
+        leaves.update(_replaced(written, facts.of_target(written.write)))
     inputs = _inputs(leaves, about.metrics)
     inserts = [one for one in evaluation.writes if one.write.inserted]
     for part in about.parts if len(inserts) == 1 else ():
@@ -231,6 +234,29 @@ def _told(written: Written, target: Facts) -> list[tuple[Attribute, Sources]]:
     return [
         (Attribute(-1, one.name, one.type), frozenset()) for one in named if one.name.lower() not in known
     ]
+
+
+def _replaced(written: Written, target: Facts) -> dict[Scan, Leaf]:
+    """Let a write's rows depend on those columns of its table by which an option replaces rows.
+
+    Return the table as it is read for that.
+    """
+    names = replaced_by(target)
+    if names is None:
+        reason = "the columns by which it replaces rows of its table are not recorded"
+        written.holes = [*written.holes, Hole(written.write.label, reason)]
+    if not names:
+        return {}
+    known = {column.name.lower(): column for column, _ in written.columns}
+    columns = tuple(
+        replace(known.get(name.lower(), Attribute(0, name, "")), id=index) for index, name in enumerate(names)
+    )
+    scan = Scan((), columns, written.write.label, relation=written.write.relation)
+    step = Transformation(Kind.FILTER)
+    written.rows |= {((scan, column.name, ()), step) for column in columns}
+    written.scans = [*written.scans, scan]
+    # What Spark counted it read for the rows.
+    return {scan: replace(relation_leaf(scan, target), counted=False)}
 
 
 def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics) -> list[Input]:

@@ -97,6 +97,14 @@ def keeps_nothing(facts: Facts) -> bool:
     return unknown.keeps_nothing(facts)
 
 
+def replaced_by(facts: Facts) -> Optional[Tuple[str, ...]]:
+    """Return the table's columns that decide which of its rows a write replaces; None where it is not known.
+
+    Only those that its plan does not name.
+    """
+    return delta.replaced_by(facts)
+
+
 _COPIED = "copied_"
 """Before the names of facts about what a write copies."""
 

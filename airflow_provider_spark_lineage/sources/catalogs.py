@@ -33,15 +33,22 @@ _GLUE_CLIENT = "AWSGlueDataCatalogHiveClientFactory"
 _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
 
+def parts_of(name: str) -> List[str]:
+    """Return the parts of a name as Spark writes it: those with odd letters stand between backticks.
+
+    >>> parts_of("sales.`odd.name`")
+    ['sales', 'odd.name']
+    """
+    return [quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(name)]
+
+
 def table_name(facts: Facts) -> Tuple[str, ...]:
     """Return the parts of a table's name without the session catalog's own, which says nothing outside Spark.
 
     Empty for a name without its database, which is not this table's alone.
     """
-    # Spark writes an identifier as text without its catalog, parts with odd letters between backticks.
-    text = [
-        quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(facts.get("table_text") or "")
-    ]
+    # Spark writes an identifier as text without its catalog.
+    text = parts_of(facts.get("table_text") or "")
     given: List[str] = text or list(facts.get("table") or facts.get("command_table") or ())
     parts = tuple(part for part in given if part)
     if len(parts) > 2 and parts[0] == "spark_catalog":

@@ -7,10 +7,16 @@ through file indexes that no user's query has.
 
 from __future__ import annotations
 
-from typing import FrozenSet, Mapping, Tuple
+from typing import FrozenSet, Mapping, Optional, Tuple
 from urllib.parse import unquote
 
-from airflow_provider_spark_lineage.sources.catalogs import CHILD, SESSION_CATALOG, SETTINGS, symlinks
+from airflow_provider_spark_lineage.sources.catalogs import (
+    CHILD,
+    SESSION_CATALOG,
+    SETTINGS,
+    parts_of,
+    symlinks,
+)
 from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Facts, Identity, Probe, Source
 from airflow_provider_spark_lineage.sources.jdbc import COLUMN_CHANGES
 from airflow_provider_spark_lineage.sources.paths import (
@@ -39,6 +45,9 @@ _ABOUT_CHANGES = frozenset({"_change_type", "_commit_timestamp", "_commit_versio
 
 _RENAMED = f"{CHILD}.copy(newName.last, {CHILD}.database, {CHILD}.catalog)"
 """The new name, which a command may give without its database."""
+
+_PARSER = "$session.sessionState.sqlParser"
+"""Knows the columns of a condition that is text, whose literals are nobody's concern."""
 
 
 def _table(table: str) -> Mapping[str, str]:
@@ -127,6 +136,7 @@ PROBES = (
             "replace_where": "options.contains('replaceWhere')",
             "replace_using": "options.contains('replaceUsing')",
             "replace_on": "options.contains('replaceOn')",
+            "condition_columns": f"{_PARSER}.parseExpression(options.get('replaceWhere')?).references[]",
             "partition_overwrite": "options.get('partitionOverwriteMode')?",
             "mode": "mode",
             "schema": "query.schema.json",
@@ -320,6 +330,18 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
 def about_rows(facts: Facts) -> FrozenSet[str]:
     """Return the names of columns that a change feed shows and its table does not have."""
     return _ABOUT_CHANGES if facts.get("delta_index") in _OF_CHANGES else frozenset()
+
+
+def replaced_by(facts: Facts) -> Optional[Tuple[str, ...]]:
+    """Return the columns of the condition by which an option replaces rows; None where they are not known.
+
+    A part of a struct is its column here.
+    """
+    if not facts.get("replace_where"):
+        return ()
+    named = facts.get("condition_columns")
+    # Spark writes a name that it has not looked up with a quote before it.
+    return None if named is None else tuple(dict.fromkeys(parts_of(one.lstrip("'"))[0] for one in named))
 
 
 def is_internal(facts: Facts) -> bool:

@@ -240,6 +240,25 @@ def test_replace_where_is_a_condition_of_the_write(spark, recorded, table):
     assert found.outputs[0].partial
 
 
+def test_the_option_replace_where_is_a_condition_of_the_write(spark, recorded, table):
+    """Its text is no part of the plan; Spark's parser says which columns it names, and no value is kept."""
+    rows = spark.table("src").where("id > 1")
+    where = "ID > 1 and `name` <> 'secret' and v is not null"
+    with recorded() as records:
+        rows.write.format("delta").mode("overwrite").option("replaceWhere", where).save(table)
+    found = lineage(records)
+    assert {source for column, source, kind in edges(found) if (column, kind) == ("*", "filter")} == {
+        "src.id",
+        "t.id",
+        "t.name",
+        "t.v",
+    }
+    assert named(found.inputs) == {"src": "", "t": ""}
+    assert found.outputs[0].partial
+    assert found.gaps == ()
+    assert "secret" not in str([record.to_json() for record in records])
+
+
 def test_events_are_valid(spark, recorded, table, tmp_path):
     """Version, catalog and storage facets are as their schemas say."""
     with recorded() as records:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.sources import identify, is_internal
+from airflow_provider_spark_lineage.sources import identify, is_internal, replaced_by
 from airflow_provider_spark_lineage.sources.dataset import Catalog, Symlink
 
 TABLE = {
@@ -69,3 +69,20 @@ def test_a_path_without_a_scheme_lies_in_the_default_file_system():
 def test_what_delta_reads_for_itself_is_nobodys_read(facts, internal):
     """The transaction log, and the files that a command of Delta's chose; a stream's files are the user's."""
     assert is_internal(facts) is internal
+
+
+@pytest.mark.parametrize(
+    ("facts", "columns"),
+    [
+        ({}, ()),
+        ({"replace_where": False, "condition_columns": []}, ()),
+        (
+            {"replace_where": True, "condition_columns": ["'day", "'a.b", "'`odd.name`", "'day"]},
+            ("day", "a", "odd.name"),
+        ),
+        ({"replace_where": True}, None),
+    ],
+)
+def test_columns_of_a_condition_are_named_without_what_spark_puts_around_them(facts, columns):
+    """Where there is a condition and nobody knows its columns, that is no empty answer."""
+    assert replaced_by(facts) == columns
