@@ -1,18 +1,23 @@
-"""One Spark session and one set of base tables for all proofs."""
+"""One Spark session and one set of base tables for the proofs of a module."""
 
 from __future__ import annotations
 
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def prover(tmp_path_factory):
-    import session
-    import tables
-    from prover import Prover
+    from prover import proving
 
-    folder = tmp_path_factory.mktemp("soundness")
-    (folder / "tpch").mkdir()
-    spark = session.start(folder)
-    yield Prover(spark, folder, tables.hand_made(), tables.tpch(folder / "tpch"))
-    spark.stop()
+    with proving(tmp_path_factory.mktemp("soundness")) as prover:
+        yield prover
+
+
+@pytest.fixture(scope="module")
+def prover_on_lakes(tmp_path_factory):
+    from prover import proving
+    from spark_packages import need
+
+    need("delta", "iceberg")
+    with proving(tmp_path_factory.mktemp("lakes"), lakes=True) as prover:
+        yield prover

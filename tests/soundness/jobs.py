@@ -150,6 +150,28 @@ def dynamic_partitions(spark, scratch):
 
 
 @job
+def one_partition_overwritten(spark, scratch):
+    make(spark, "t", "a bigint, b string, p int", "partitioned by (p)")
+    spark.sql("insert into t select cid, city, tier from customers")
+    spark.sql("insert overwrite t partition (p = 1) select oid, item from orders where amount > 50")
+    spark.table("t").select("a", "b").write.parquet(f"{scratch}/out")
+    spark.sql("drop table t")
+
+
+@job
+def partitions_of_rows_overwritten(spark, scratch):
+    make(spark, "t", "a bigint, b string, p int", "partitioned by (p)")
+    spark.sql("insert into t select cid, city, tier from customers")
+    spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+    try:
+        spark.sql("insert overwrite t select oid, item, qty * 2 from orders")
+    finally:
+        spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+    spark.table("t").select("a", "b").write.parquet(f"{scratch}/out")
+    spark.sql("drop table t")
+
+
+@job
 def text_between(spark, scratch):
     spark.table("orders").select("oid", "item", "amount").write.csv(f"{scratch}/text", header=True)
     read = spark.read.csv(f"{scratch}/text", header=True, schema="oid long, item string, amount double")

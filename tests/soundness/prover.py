@@ -7,15 +7,18 @@ columns, without capture, and the results are compared column by column.
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+import session
 from pyspark.sql import DataFrame, Row, SparkSession
-from tables import UNIQUE, WAYS, Tables, changed
+from tables import UNIQUE, WAYS, Tables, changed, hand_made, row_level, tpch
 
 from airflow_provider_spark_lineage.capture.sessions import Capture
 from airflow_provider_spark_lineage.lineage.compose import compose
@@ -39,8 +42,13 @@ class Query:
     run: Callable[[SparkSession, Path], DataFrame | None]
     """Gives the result, or writes it to the folder `out` of the scratch folder."""
 
-    tpch: bool = False
-    """It reads the tables of TPC-H, not the hand-made ones."""
+    tables: str = "hand_made"
+    """Which base tables it reads, by their function in `tables`."""
+
+    @property
+    def on_lakes(self) -> bool:
+        """Say whether it needs a session with Delta and Iceberg."""
+        return self.tables == "row_level"
 
 
 @dataclass(frozen=True)
@@ -132,28 +140,42 @@ class _Proof:
         return [f"{name}.{column}" for name, table in self.tables.items() for column in table.column_names]
 
 
+@contextmanager
+def proving(folder: Path, lakes: bool = False) -> Iterator[Prover]:
+    """Start Spark and write the base tables, in a new folder."""
+    folder = Path(tempfile.mkdtemp(dir=folder))
+    spark = session.start(folder, lakes)
+    if lakes:
+        groups = {"row_level": row_level()}
+    else:
+        groups = {"hand_made": hand_made(), "tpch": tpch(folder / "tpch")}
+    yield Prover(spark, folder, groups)
+    spark.stop()
+
+
 class Prover:
     """Runs queries in one Spark session."""
 
-    def __init__(self, spark: SparkSession, folder: Path, tables: Tables, tpch: Tables) -> None:
+    def __init__(self, spark: SparkSession, folder: Path, tables: Mapping[str, Tables]) -> None:
         self._spark = spark
         self._scratch = folder / "scratch"
         self._files = folder / "base"
-        self._tables = {False: tables, True: tpch}
-        self._frames: dict[tuple[bool, str, tuple[str, ...], str], DataFrame] = {}
-        for name, table in [*tables.items(), *((f"tpch/{name}", table) for name, table in tpch.items())]:
-            (self._files / name).mkdir(parents=True)
+        self._tables = tables
+        self._frames: dict[tuple[str, str, tuple[str, ...], str], DataFrame] = {}
+        for place, table in (
+            (self._files / group / name, table) for group in tables for name, table in tables[group].items()
+        ):
+            place.mkdir(parents=True)
             # Several files are named by their folder, however they are read.
             half = table.num_rows // 2
-            pq.write_table(table.slice(0, half), self._files / name / "part-0.parquet")
-            pq.write_table(table.slice(half), self._files / name / "part-1.parquet")
+            pq.write_table(table.slice(0, half), place / "part-0.parquet")
+            pq.write_table(table.slice(half), place / "part-1.parquet")
 
     @property
     def bases(self) -> list[str]:
         """Return all hand-made base columns."""
-        return [
-            f"{name}.{column}" for name, table in self._tables[False].items() for column in table.column_names
-        ]
+        tables = self._tables["hand_made"]
+        return [f"{name}.{column}" for name, table in tables.items() for column in table.column_names]
 
     def prove(self, query: Query, thorough: bool = True) -> Verdict:
         """Look for missing edges; if thorough, also for edges that no change confirms."""
@@ -161,10 +183,10 @@ class Prover:
         usual, again = self._run(query, verdict), self._run(query, verdict)
         verdict.unstable = [
             name
-            for name, one, two in zip(usual.columns, usual.values, again.values, strict=True)
-            if one != two
+            for index, name in enumerate(usual.columns)
+            if _shape(usual, index, None, self._ordered) != _shape(again, index, None, self._ordered)
         ]
-        proof = _Proof(verdict, self._tables[query.tpch], usual, self._ordered)
+        proof = _Proof(verdict, self._tables[query.tables], usual, self._ordered)
         self._prove_the_untouched(proof)
         for base in proof.bases:
             columns = {edge.column for edge in proof.edges_from(base)}
@@ -179,8 +201,8 @@ class Prover:
 
     def capture(self, query: Query) -> Verdict:
         """Return a verdict that holds the lineage alone."""
-        folder = self._files / "tpch" if query.tpch else self._files
-        for name in self._tables[query.tpch]:
+        folder = self._files / query.tables
+        for name in self._tables[query.tables]:
             self._spark.read.parquet(str(folder / name)).createOrReplaceTempView(name)
         self._clear()
         records: list[Record] = []
@@ -270,8 +292,8 @@ class Prover:
         for base in bases:
             table, _, column = base.partition(".")
             by_table[table].append(column)
-        for name in self._tables[query.tpch]:
-            self._frame(query.tpch, name, tuple(by_table[name]), way).createOrReplaceTempView(name)
+        for name in self._tables[query.tables]:
+            self._frame(query.tables, name, tuple(by_table[name]), way).createOrReplaceTempView(name)
         verdict.runs += 1
         self._clear()
         try:
@@ -287,10 +309,10 @@ class Prover:
             [[str(_plain(row[index])) for row in rows] for index in range(len(frame.columns))],
         )
 
-    def _frame(self, tpch: bool, name: str, columns: tuple[str, ...], way: str) -> DataFrame:
+    def _frame(self, group: str, name: str, columns: tuple[str, ...], way: str) -> DataFrame:
         """Return a table in memory with some columns changed; those that are asked for often are kept."""
-        table = self._tables[tpch][name]
-        key = (tpch, name, columns, way)
+        table = self._tables[group][name]
+        key = (group, name, columns, way)
         if key in self._frames:
             return self._frames[key]
         frame = self._spark.createDataFrame(changed(table, columns, way) if columns else table)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import frames
 import jobs
+import row_level
 import tpch_frames
 from prover import Query
 from pyspark.sql import DataFrame, SparkSession
@@ -48,7 +49,8 @@ def queries() -> list[Query]:
     found.extend(Query(f"frames: {run.__name__}", run) for run in frames.FRAMES)
     found.extend(Query(f"jobs: {run.__name__}", run) for run in jobs.JOBS)
     found.extend(_of_tpch(path) for path in sorted(PLACE.glob("tpch/*.sql")))
-    found.extend(Query(f"tpch frames: {run.__name__}", run, tpch=True) for run in tpch_frames.FRAMES)
+    found.extend(Query(f"tpch frames: {run.__name__}", run, tables="tpch") for run in tpch_frames.FRAMES)
+    found.extend(row_level.queries())
     assert len({query.name for query in found}) == len(found)
     return found
 
@@ -68,7 +70,7 @@ def _of_tpch(path: Path) -> Query:
     for constant, wider in WIDER.get(path.stem, ()):
         assert constant in text, f"{path.name} has no {constant}"
         text = text.replace(constant, wider)
-    return Query(f"tpch: {path.stem}", _statements(text), tpch=True)
+    return Query(f"tpch: {path.stem}", _statements(text), tables="tpch")
 
 
 def _statements(text: str) -> Query.run:

@@ -8,10 +8,33 @@ import sys
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from spark_packages import coordinate, settings
+
+LAKES = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
+    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+    "spark.sql.catalog.lake.type": "hadoop",
+    # What Delta does to be fast on large tables takes longer than the small ones do.
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.databricks.delta.stats.collect": "false",
+    "spark.databricks.delta.stats.skipping": "false",
+    "spark.databricks.delta.checksum.enabled": "false",
+    "spark.databricks.delta.writeChecksumFile.enabled": "false",
+    "spark.databricks.delta.history.metricsEnabled": "false",
+    "spark.databricks.delta.merge.materializeSource": "none",
+}
+"""Settings of a session that has tables of Delta and Iceberg; others are free of their extensions."""
 
 
-def start(folder: Path) -> SparkSession:
-    """Start a session whose warehouse and catalog lie in a folder."""
+def has_lakes() -> bool:
+    """Say whether Delta and Iceberg have a release for this Spark."""
+    return bool(coordinate("delta") and coordinate("iceberg"))
+
+
+def start(folder: Path, lakes: bool = False) -> SparkSession:
+    """Start a session whose warehouse and catalogs lie in a folder."""
     # Python workers are found on PATH, and must be of this environment.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # Pandas on Spark asks for it before Spark starts.
@@ -38,6 +61,9 @@ def start(folder: Path) -> SparkSession:
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # A list of values for a pivot may be long.
         "spark.sql.pivotMaxValues": "500",
+        # A JVM takes jars when it starts, for all sessions.
+        **settings(),
+        **({**LAKES, "spark.sql.catalog.lake.warehouse": str(folder / "lake")} if lakes else {}),
     }
     for key, value in conf.items():
         builder = builder.config(key, value)

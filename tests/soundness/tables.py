@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 Tables = dict[str, pa.Table]
 
 FIRST_DAY = datetime.date(2024, 1, 1)
-UNIQUE = frozenset({"customers.cid", "orders.oid", "events.eid"})
+UNIQUE = frozenset({"customers.cid", "orders.oid", "events.eid", "former.k", "source.k"})
 """Columns whose values are different in every row: what is identical to one of them tells rows apart."""
 
 
@@ -105,8 +105,33 @@ def hand_made() -> Tables:
     return {"customers": customers, "orders": orders, "items": items, "events": events}
 
 
+def row_level() -> Tables:
+    """Make what a table held and what changes it, with the same columns; half of the keys are in both.
+
+    Keys are so far apart that shifted ones are still unique: a MERGE refuses two matches of one row.
+    """
+    chance = random.Random(11)
+
+    def rows(first: int) -> pa.Table:
+        def column(kind: pa.DataType, value: Callable[[], Any]) -> pa.Array:
+            return pa.array([None if chance.random() < 0.1 else value() for _ in range(40)], kind)
+
+        part = pa.struct([("a", pa.int32()), ("b", pa.string())])
+        return pa.table(
+            {
+                "k": pa.array(range(first, first + 160, 4), pa.int64()),
+                "g": column(pa.int32(), lambda: chance.randint(0, 3)),
+                "v": column(pa.float64(), lambda: chance.randint(4, 400) / 4),
+                "s": column(part, lambda: {"a": chance.randint(1, 5), "b": chance.choice("abc")}),
+            }
+        )
+
+    return {"former": rows(4), "source": rows(84)}
+
+
 def tpch(folder: Path) -> Tables:
     """Make the tables of TPC-H with its own generator, cut down to the line items of 400 orders."""
+    folder.mkdir()
     generator = Path(sys.executable).with_name("tpchgen-cli")
     subprocess.run([generator, "parquet", "-s", "0.001", "--output-dir", folder], check=True)
     tables = {}

@@ -1,0 +1,22 @@
+"""A seeded part of the proof of statements that change rows of Delta and Iceberg tables."""
+
+from __future__ import annotations
+
+import random
+
+import expected
+import pytest
+import row_level
+
+pytestmark = pytest.mark.spark
+
+QUICK = 5
+CHOSEN = sorted(random.Random(20).sample(row_level.queries(), QUICK), key=lambda query: query.name)
+
+
+@pytest.mark.parametrize("query", CHOSEN, ids=lambda query: query.name)
+def test_what_changes_with_a_column_has_an_edge_from_it(prover_on_lakes, query):
+    """Each column of the table afterwards has edges from what was in it and from what came in."""
+    verdict = prover_on_lakes.prove(query, thorough=False)
+    assert verdict.problems == []
+    assert verdict.text == expected.read()[query.name]
