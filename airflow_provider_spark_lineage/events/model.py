@@ -45,8 +45,22 @@ class Event:
     @property
     def map_index(self) -> int | None:
         """Which instance of a mapped task; None where the task is not mapped."""
-        index = _at(self.document, "run", "facets", "airflow", "taskInstance", "map_index")
-        return index if isinstance(index, int) and index >= 0 else None
+        return self._counted("map_index", first=0)
+
+    @property
+    def try_number(self) -> int | None:
+        """Which try of the task, from 1; None where the event does not say."""
+        return self._counted("try_number", first=1)
+
+    @property
+    def run_id(self) -> str:
+        """`run.runId`; empty where there is none."""
+        return _text(self.document, "run", "runId")
+
+    @property
+    def parent_run_id(self) -> str:
+        """The run that this one is a child of; empty where the event does not say."""
+        return _text(self.document, *_PARENT, "run", "runId")
 
     @property
     def problem(self) -> str:
@@ -59,6 +73,11 @@ class Event:
         if event_type is not None and not isinstance(event_type, str):
             return "its `eventType` is not a string"
         return ""
+
+    def _counted(self, name: str, *, first: int) -> int | None:
+        number = _at(self.document, *_AIRFLOW, "taskInstance", name)
+        # Airflow writes -1 for the index of a task that is not mapped.
+        return number if type(number) is int and number >= first else None
 
     def _name(self) -> str:
         return _text(self.document, "job", "name") or _text(self.document, "dataset", "name")

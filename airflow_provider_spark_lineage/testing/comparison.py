@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from airflow_provider_spark_lineage.events import Event, Events
 from airflow_provider_spark_lineage.testing.assignment import pair
 from airflow_provider_spark_lineage.testing.differences import ABSENT, Mismatch, differences
 from airflow_provider_spark_lineage.testing.expected import Expected, ExpectedEvent, Scope
+from airflow_provider_spark_lineage.testing.keys import Addresses, parse_key
 from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report, path_text
 from airflow_provider_spark_lineage.testing.variables import fill
+from airflow_provider_spark_lineage.testing.versions import Versions
 
 _Keyed = TypeVar("_Keyed", Event, ExpectedEvent)
 
 _TELLING = frozenset({"map_index", "try_number", "runId"})
 """Keys that say which run an event is about; a difference there means that another one was meant."""
+
+_NOTHING_EXPECTED = "nothing with this key is expected"
+
+_MOST_DAGS = 10
+"""DAGs that a message names; an installation has thousands."""
 
 _CANDIDATE_BUDGET = 20_000
 """Pairs of keys whose likeness is worked out; beyond, a missing event is reported without candidates."""
@@ -30,28 +37,33 @@ def compare(
     *,
     variables: Mapping[str, str] | None = None,
     scope: Scope | None = None,
+    versions: Mapping[str, str] | None = None,
 ) -> Report:
     """A report of every event that is missing, unexpected or not as expected.
 
     `variables` replaces `${NAME}` in expected strings. `scope` is `"all"` (every emitted event must be
     expected) or `"dags"` (those of the DAGs that the expected keys name); by default a single file speaks
-    for its own DAGs and a folder for all. Raises BadInputError for a variable that has no value.
+    for its own DAGs and a folder for all. `versions` (`{"spark": "4.1"}`) decides what `when:` asks about,
+    over what the events say and what is installed. Raises BadInputError for a variable that has no value,
+    for a version that nobody knows, and where nothing is expected of these versions.
 
     >>> key = "dag.task.event.fail"
     >>> compare(Expected.of({key: {}}), Events.of([])).summary
     '0 events match, 1 differ'
     """
-    wanted = _filled(expected.events, variables or {})
-    compared, skipped = _in_scope(events, wanted, scope or expected.scope)
-    emitted = _by_key(compared)
-    suggest = _Suggestions(emitted)
+    meant, refused = expected.meant_for(Versions(events, versions or {}))
+    wanted = _filled(meant, variables or {})
+    scoped = _in_scope(events, expected, scope or expected.scope)
+    emitted = _Emitted(scoped.events)
     found = _Collector()
     for key, group in _by_key(wanted).items():
-        found.matched += _compare_key(group, emitted.pop(key, []), suggest, found)
-    for extra in emitted.values():
-        for event in extra:
-            found.add([_unexpected(event, "nothing with this key is expected")])
-    return Report(found.matched, tuple(found.differences), events.problems, len(events), skipped)
+        found.matched += _compare_key(key, group, emitted, found)
+    for event in emitted.left():
+        found.add([_unexpected(event, emitted.why_unexpected(event, refused))])
+    notes = _of_no_dag(wanted, scoped)
+    return Report(
+        found.matched, tuple(found.differences), events.problems, len(events), scoped.skipped, notes
+    )
 
 
 class _Collector:
@@ -61,22 +73,80 @@ class _Collector:
         self.matched = 0
         self.differences: list[Difference] = []
         self._events = 0
+        self._surplus: set[int] = set()
+
+    def add_surplus(self, event: Event, difference: Difference) -> None:
+        """An event too many, once, also where a key and the same key with an address both find it."""
+        if id(event) not in self._surplus:
+            self._surplus.add(id(event))
+            self.add([difference])
 
     def add(self, differences_of_one_event: Iterable[Difference]) -> None:
         self._events += 1
         self.differences += [replace(one, event=self._events) for one in differences_of_one_event]
 
 
-class _Suggestions:
-    """Emitted keys that look like one that is missing, as long as looking is cheap."""
+class _Emitted:
+    """The events that are compared: found by key and address, with those that no key has asked for."""
 
-    def __init__(self, keys: Iterable[str]) -> None:
-        self._keys = tuple(keys)
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._events = events
+        self._groups = _by_key(events)
+        self._asked: dict[str, set[int]] = {}
+        self._addresses: Addresses | None = None
         self._budget = _CANDIDATE_BUDGET
 
-    def __call__(self, key: str) -> tuple[str, ...]:
-        self._budget -= len(self._keys)
-        return tuple(get_close_matches(key, self._keys, n=3)) if self._budget >= 0 else ()
+    def take(self, text: str) -> list[Event]:
+        """The events of a key as it is written in an expected file."""
+        key = parse_key(text)
+        # A job may be called `etl[1]`; no task can, because Airflow refuses such ids.
+        if text in self._groups or not key.addressed:
+            group = self._groups.get(text, [])
+            self._asked[text] = {id(event) for event in group}
+            return group
+        chosen = self.addresses.chosen(key, self._groups.get(key.plain, ()))
+        self._asked.setdefault(key.plain, set()).update(map(id, chosen))
+        return chosen
+
+    @property
+    def addresses(self) -> Addresses:
+        """Worked out when the first key asks for it."""
+        if self._addresses is None:
+            self._addresses = Addresses(self._events)
+        return self._addresses
+
+    def left(self) -> Iterator[Event]:
+        """Every event that no key has asked for."""
+        for key, group in self._groups.items():
+            asked = self._asked.get(key, ())
+            yield from (event for event in group if id(event) not in asked)
+
+    def why_unexpected(self, event: Event, refused: Mapping[str, str]) -> str:
+        """What a person should know about an event that no key has asked for."""
+        if event.key in self._asked:
+            return f"nothing is expected of this instance and try, `{self.addresses.key_of(event)}`"
+        reason = refused.get(event.key)
+        return (
+            f"what is expected with this key is not meant for these versions: {reason}"
+            if reason
+            else _NOTHING_EXPECTED
+        )
+
+    def candidates(self, text: str) -> tuple[str, ...]:
+        """Emitted keys that look like one that is missing, as long as looking is cheap."""
+        same = self._groups.get(parse_key(text).plain, ())
+        if same:
+            return tuple(dict.fromkeys(self.addresses.key_of(event) for event in same))[:3]
+        self._budget -= len(self._groups)
+        return tuple(get_close_matches(text, self._groups, n=3)) if self._budget >= 0 else ()
+
+
+class _Scoped(NamedTuple):
+    """The events to compare, how many of which other DAGs are left out, and all DAGs there are."""
+
+    events: list[Event]
+    skipped: dict[str, int]
+    dag_ids: frozenset[str]
 
 
 def _filled(events: Sequence[ExpectedEvent], variables: Mapping[str, str]) -> list[ExpectedEvent]:
@@ -86,28 +156,46 @@ def _filled(events: Sequence[ExpectedEvent], variables: Mapping[str, str]) -> li
     ]
 
 
-def _in_scope(
-    events: Events, wanted: Sequence[ExpectedEvent], scope: Scope
-) -> tuple[list[Event], dict[str, int]]:
-    """The events to compare, and how many of which other DAGs are left out.
-
-    An expected key is not split into ids, which may contain dots; it is asked whether it starts with one.
-    """
+def _in_scope(events: Events, expected: Expected, scope: Scope) -> _Scoped:
+    """Choose the events of the DAGs that the keys name, and those that have one of the keys."""
+    dag_ids = frozenset(event.dag_id for event in events)
     if scope == "all":
-        return list(events), {}
-    keys = {event.key for event in wanted}
-    named: dict[str, bool] = {}
+        return _Scoped(list(events), {}, dag_ids)
+    keys = {plain for event in expected.events for plain in (event.key, parse_key(event.key).plain)}
+    by_key: dict[str, set[str]] = {}
+    for event in events:
+        by_key.setdefault(event.key, set()).add(event.dag_id)
+    named = {dag_id for key in keys for dag_id in _dag_ids_of(key, by_key.get(key) or dag_ids)}
     compared: list[Event] = []
     skipped: Counter[str] = Counter()
     for event in events:
-        dag_id = event.dag_id
-        if dag_id not in named:
-            named[dag_id] = any(key.startswith(f"{dag_id}.") for key in keys)
-        if named[dag_id] or event.key in keys:
+        if event.dag_id in named or event.key in keys:
             compared.append(event)
         else:
-            skipped[dag_id] += 1
-    return compared, dict(skipped)
+            skipped[event.dag_id] += 1
+    return _Scoped(compared, dict(skipped), dag_ids)
+
+
+def _dag_ids_of(key: str, dag_ids: Set[str]) -> tuple[str, ...]:
+    """The DAG that a key names, of those there are; ids may contain dots, so the longest that fits."""
+    dots = (position for position in range(len(key) - 1, 0, -1) if key[position] == ".")
+    return next(((key[:dot],) for dot in dots if key[:dot] in dag_ids), ())
+
+
+def _of_no_dag(wanted: Sequence[ExpectedEvent], scoped: _Scoped) -> tuple[str, ...]:
+    """A sentence for each file that speaks of a DAG from which nothing came: its name may be misspelt."""
+    emitted = {event.key for event in scoped.events}
+    known = dict.fromkeys((event.source for event in wanted), False)
+    for event in wanted:
+        key = parse_key(event.key).plain
+        known[event.source] |= key in emitted or bool(_dag_ids_of(key, scoped.dag_ids))
+    dag_ids = sorted(scoped.dag_ids)
+    shown = ", ".join(dag_ids[:_MOST_DAGS]) + (", ..." if len(dag_ids) > _MOST_DAGS else "")
+    return tuple(
+        f"{source}: no event is of a DAG that its keys name; there are events of: {shown}."
+        for source, found in known.items()
+        if dag_ids and not found
+    )
 
 
 def _by_key(events: Iterable[_Keyed]) -> dict[str, list[_Keyed]]:
@@ -117,15 +205,14 @@ def _by_key(events: Iterable[_Keyed]) -> dict[str, list[_Keyed]]:
     return groups
 
 
-def _compare_key(
-    wanted: Sequence[ExpectedEvent], emitted: Sequence[Event], suggest: _Suggestions, found: _Collector
-) -> int:
+def _compare_key(key: str, wanted: Sequence[ExpectedEvent], all_emitted: _Emitted, found: _Collector) -> int:
     """How many expected events of one key were emitted as expected; all else goes to `found`."""
+    emitted = all_emitted.take(key)
     pairs = dict(_assigned(wanted, emitted))
     matched = 0
     for i, event in enumerate(wanted):
         if i not in pairs:
-            found.add([_missing(event, len(wanted), len(emitted), suggest)])
+            found.add([_missing(event, len(wanted), len(emitted), all_emitted)])
             continue
         mismatches = list(differences(event.document, emitted[pairs[i]].document))
         if mismatches:
@@ -136,7 +223,7 @@ def _compare_key(
     for j, actual in enumerate(emitted):
         if j not in taken:
             reason = f"{len(emitted)} with this key were emitted, {len(wanted)} expected"
-            found.add([_unexpected(actual, reason)])
+            found.add_surplus(actual, _unexpected(actual, reason, key))
     return matched
 
 
@@ -166,19 +253,22 @@ def _changed(key: str, mismatch: Mismatch, event: Event) -> Difference:
     )
 
 
-def _missing(event: ExpectedEvent, wanted: int, emitted: int, suggest: _Suggestions) -> Difference:
+def _missing(event: ExpectedEvent, wanted: int, emitted: int, all_emitted: _Emitted) -> Difference:
     reason = f"{emitted} with this key were emitted, {wanted} expected"
     candidates: tuple[str, ...] = ()
     if not emitted:
-        reason, candidates = "no event with this key was emitted", suggest(event.key)
+        reason, candidates = "no event with this key was emitted", all_emitted.candidates(event.key)
     return Difference(
         Kind.MISSING, event.key, "", event.document, ABSENT, reason, f"expected in {event.source}", candidates
     )
 
 
-def _unexpected(event: Event, reason: str) -> Difference:
-    return Difference(Kind.UNEXPECTED, event.key, "", ABSENT, event.document, reason, _where(event))
+def _unexpected(event: Event, reason: str, key: str = "") -> Difference:
+    return Difference(Kind.UNEXPECTED, key or event.key, "", ABSENT, event.document, reason, _where(event))
 
 
 def _where(event: Event) -> str:
-    return event.source if event.map_index is None else f"{event.source}, map_index {event.map_index}"
+    index = "" if event.map_index is None else f", map_index {event.map_index}"
+    # Almost every event is of the first try, which nobody asks about.
+    tried = f", try {event.try_number}" if (event.try_number or 1) > 1 else ""
+    return f"{event.source}{index}{tried}"

@@ -5,23 +5,27 @@ A file that cannot mean anything is refused here, before a comparison could pass
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.events import EVENT_TYPES
+from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.matchers import Matcher, nearest
 from airflow_provider_spark_lineage.testing.notation import read_tree
+from airflow_provider_spark_lineage.testing.versions import Condition, Versions, read_conditions
 
 Scope = Literal["all", "dags"]
 """Which emitted events are compared: all, or those of the DAGs that the expected keys name."""
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
-_KEY = re.compile(r"(.+)\.event\.([^.]+)")
+WHEN = "when"
+"""The key, at the top of a file or of an event, that says for which versions it is meant."""
+
+EVENT_KEYS = ("eventType", "eventTime", "producer", "schemaURL", "run", "job", "dataset", "inputs", "outputs")
+"""What the spec's events have at the top; another key there is a typing error."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,13 @@ class ExpectedEvent:
     """One event that must be emitted: its key, the values it must have, and the file that says so."""
 
     key: str
+    """As it is written; `keys.parse_key` takes it apart."""
+
     document: Mapping[str, Any]
     source: str
+
+    when: tuple[Condition, ...] = ()
+    """The versions it is for; every condition must hold, those of its file included."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +54,34 @@ class Expected:
     @classmethod
     def of(cls, keys: Mapping[str, Any], source: str = "expected", scope: Scope = "all") -> Expected:
         """From a mapping of key to one expected event or a list; BadInputError names what is wrong."""
-        found = []
-        for key, value in keys.items():
-            _check_key(key, source)
-            documents = value if isinstance(value, list) else [value]
-            if not documents:
-                raise BadInputError(f"{source}: `{key}` has an empty list, so no event is expected for it.")
-            for document in documents:
-                _check_document(document, key, source)
-                found.append(ExpectedEvent(key, document, source))
-        return cls(tuple(found), scope)
+        return cls(tuple(_events(keys, source)), scope)
+
+    def meant_for(self, versions: Versions) -> tuple[list[ExpectedEvent], dict[str, str]]:
+        """The events that are expected with these versions, and why keys that have none left have none.
+
+        Raises BadInputError where nothing is left at all, or where two files are left that expect the same.
+        """
+        meant: list[ExpectedEvent] = []
+        refused: dict[str, str] = {}
+        for event in self.events:
+            refusal = versions.refusal(event.when)
+            if refusal:
+                refused[event.key] = refusal
+            else:
+                meant.append(event)
+        if refused and not meant:
+            names = ", ".join(sorted({event.source for event in self.events}))
+            raise BadInputError(
+                f"{names}: expects nothing of these versions: {next(iter(refused.values()))}."
+            )
+        files: dict[str, str] = {}
+        for event in meant:
+            if files.setdefault(event.key, event.source) != event.source:
+                raise BadInputError(
+                    f"{event.source}: `{event.key}` is expected in {files[event.key]} already."
+                )
+            refused.pop(event.key, None)
+        return meant, refused
 
 
 def read_expected(path: Path | str) -> Expected:
@@ -75,7 +102,8 @@ def _read_folder(folder: Path) -> Expected:
     events: tuple[ExpectedEvent, ...] = ()
     for file in files:
         keys = _keys(file)
-        for key in keys:
+        # Of files for certain versions, the versions decide which is left.
+        for key in keys if WHEN not in keys else ():
             if first.setdefault(key, file) is not file:
                 raise BadInputError(f"{file}: `{key}` is expected in {first[key].name} already.")
         events += Expected.of(keys, str(file)).events
@@ -84,25 +112,45 @@ def _read_folder(folder: Path) -> Expected:
 
 def _keys(file: Path) -> dict[str, Any]:
     tree = read_tree(file)
+    if tree is None:
+        raise BadInputError(f"{file}: is empty, so no event is expected.")
     if not isinstance(tree, dict):
         raise BadInputError(f"{file}: not a mapping of `<dag_id>.<task_id>.event.<type>` to events.")
-    if not tree:
+    if not tree.keys() - {WHEN}:
         raise BadInputError(f"{file}: expects no event at all.")
     return tree
 
 
+def _events(keys: Mapping[str, Any], source: str) -> Iterator[ExpectedEvent]:
+    whole = read_conditions(keys[WHEN], source) if WHEN in keys else ()
+    for key, value in keys.items():
+        if key == WHEN:
+            continue
+        _check_key(key, source)
+        documents = value if isinstance(value, list) else [value]
+        if not documents:
+            raise BadInputError(f"{source}: `{key}` has an empty list, so no event is expected for it.")
+        for document in documents:
+            _check_document(document, key, source)
+            own = read_conditions(document[WHEN], f"{source}: `{key}`") if WHEN in document else ()
+            values = {name: item for name, item in document.items() if name != WHEN} if own else document
+            yield ExpectedEvent(key, values, source, (*whole, *own))
+
+
 def _check_key(key: str, source: str) -> None:
-    match = _KEY.fullmatch(key)
-    if not match:
-        raise BadInputError(f"{source}: the key `{key}` is not `<dag_id>.<task_id>.event.<type>`.")
-    if match[2] not in EVENT_TYPES:
-        help_ = nearest(match[2], EVENT_TYPES)
-        raise BadInputError(f"{source}: the key `{key}` ends in no event type; {help_}")
+    try:
+        parse_key(key)
+    except ValueError as error:
+        raise BadInputError(f"{source}: the key {error}") from None
 
 
 def _check_document(document: Any, key: str, source: str) -> None:
     if not isinstance(document, Mapping):
         raise BadInputError(f"{source}: `{key}` is neither an event (a mapping) nor a list of events.")
+    for name in document:
+        if name not in EVENT_KEYS and name != WHEN:
+            help_ = nearest(name, (*EVENT_KEYS, WHEN))
+            raise BadInputError(f"{source}: `{key}` has the key `{name}`, which no event has; {help_}")
     if _absent_in_list(document):
         raise BadInputError(f"{source}: `{key}` has `!absent` as an element of a list; it is for keys only.")
 

@@ -40,6 +40,7 @@ def lines(report: Report) -> Iterator[Line]:
         yield from (Line(text, "yellow") for text in NO_EVENTS)
     elif report.skipped:
         yield Line(_skipped(report))
+    yield from (Line(text, "yellow") for text in report.notes)
     yield Line(report.summary, "bold green" if report.ok else "bold red")
 
 

@@ -79,6 +79,9 @@ class Report:
     skipped: Mapping[str, int]
     """DAG id -> events that were not compared, because the expected file speaks for other DAGs."""
 
+    notes: tuple[str, ...] = ()
+    """What may explain the differences, one sentence each."""
+
     @property
     def ok(self) -> bool:
         """Every expected event was emitted as expected, nothing else was, and all was readable."""
@@ -118,6 +121,7 @@ class Report:
             "emitted": self.emitted,
             "skipped": dict(self.skipped),
             "problems": list(self.problems),
+            "notes": list(self.notes),
             "differences": [difference.as_dict() for difference in self.differences],
         }
 

@@ -59,7 +59,7 @@ def test_yaml_has_the_values_of_json(tmp_path, text, value):
 
 def test_json_and_yaml_are_the_same(tmp_path):
     """A JSON file is an expected file like any other, also with what YAML would trip over."""
-    tree = {KEY: [{"a": [1, 1.5, None, True, "\U0001f600/\t"]}, {"b": {}}]}
+    tree = {KEY: [{"run": [1, 1.5, None, True, "\U0001f600/\t"]}, {"job": {}}]}
     text = json.dumps(tree, indent="\t")
     assert read_expected(write(tmp_path, text, "dag.json")) == read_expected(tmp_path / "dag.json")
     assert [event.document for event in read_expected(tmp_path / "dag.json").events] == tree[KEY]
@@ -94,13 +94,17 @@ dag.task.event.complete:
         (f"{KEY}:\n  run: {{!uuid x: a}}\n", "line 2: matcher `uuid` takes no argument"),
         (f"{KEY}:\n  run: {{<<: 5}}\n", "line 2: `<<` takes an alias"),
         (f"{KEY}: &a\n  run: *a\n", "line 1: an alias that contains itself|line 2: an alias"),
-        ("", "not a mapping"),
+        ("", "is empty, so no event is expected"),
+        ("# later\n", "is empty, so no event is expected"),
         ("- a\n", "not a mapping"),
         ("{}", "expects no event at all"),
         (f"{KEY}:\n", "neither an event"),
         (f"{KEY}: []\n", "empty list"),
         (f"{KEY}: [{{}}, 5]\n", "neither an event"),
         (f"{KEY}: !any\n", "neither an event"),
+        (f"{KEY}: {{outptus: !absent }}\n", r"`outptus`, which no event has; did you mean `outputs`\?"),
+        (f"{KEY}: {{}}\nwhn: {{spark: '<4'}}\n", "the key `whn` is not"),
+        ("when: {spark: '<4'}\n", "expects no event at all"),
         ("dag.task: {}", r"the key `dag.task` is not `<dag_id>"),
         ("dag.task.event.COMPLETE: {}", r"no event type; did you mean `complete`\?"),
         ("dag.task.event.completed: {}", r"no event type; did you mean `complete`\?"),

@@ -1,0 +1,223 @@
+"""Keys with addresses: which instance and which try of a task an expectation is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.testing import Event, Events, Expected, Report, compare
+from airflow_provider_spark_lineage.testing.keys import parse_key
+
+
+def task(
+    index: int | None, tried: int = 1, kind: str = "START", dag: str = "my.dag", task: str = "group.task"
+) -> dict[str, Any]:
+    """An event of one instance and try; the job is not called as the task, so only the facet tells."""
+    facet = {
+        "dag": {"dag_id": dag},
+        "task": {"task_id": task},
+        "taskInstance": {"map_index": -1 if index is None else index, "try_number": tried},
+    }
+    run = {"runId": f"{dag}.{task}/{index}/{tried}", "facets": {"airflow": facet}}
+    return {
+        "eventType": kind,
+        "run": run,
+        "job": {"name": "renamed"},
+        "inputs": [{"name": f"{index}/{tried}"}],
+    }
+
+
+def child(of: dict[str, Any], name: str) -> dict[str, Any]:
+    parent = {"run": {"runId": of["run"]["runId"]}, "job": {"name": "my.dag.group.task"}}
+    run = {"runId": f"{name} of {of['run']['runId']}", "facets": {"parent": parent}}
+    return {"eventType": "START", "run": run, "job": {"name": name}, "inputs": of["inputs"]}
+
+
+def check(expected: dict[str, Any], *events: dict[str, Any], **options: Any) -> Report:
+    return compare(Expected.of(expected, **options), Events.of(events))
+
+
+def of(text: str) -> dict[str, Any]:
+    return {"inputs": [{"name": text}]}
+
+
+def found(report: Report) -> list[tuple[str, str, str]]:
+    return [(one.kind.value, one.key, one.reason) for one in report.differences]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("dag.task.event.start", ("dag.task", "start", None, None)),
+        ("my.dag.a.b[0].event.fail", ("my.dag.a.b", "fail", 0, None)),
+        ("dag.task#12.event.start", ("dag.task", "start", None, 12)),
+        ("dag.task[10]#2.event.complete", ("dag.task", "complete", 10, 2)),
+        ("dag.event.event.start", ("dag.event", "start", None, None)),
+        ("dag.event.complete", ("dag", "complete", None, None)),
+        ("etl [daily].event.start", ("etl [daily]", "start", None, None)),
+        ("c#.event.start", ("c#", "start", None, None)),
+    ],
+)
+def test_what_a_key_says(text, parts):
+    """Only numbers in an address make an address; everything before it is the name, dots and all."""
+    key = parse_key(text)
+    assert (key.subject, key.type, key.map_index, key.try_number) == parts
+    assert str(key) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["d.t[-1]", "d.t[01]", "d.t[ 1 ]", "d.t#0", "d.t#01", "d.t#-1", "d.t#2[0]", "d.t[0][1]", "d.t#1#2"],
+)
+def test_what_is_no_address_is_refused(text):
+    """An address that could never choose anything is an error, not the name of a job."""
+    with pytest.raises(BadInputError, match="has no proper address; write"):
+        Expected.of({f"{text}.event.start": {}})
+
+
+def test_an_address_chooses_by_the_facet():
+    """Each expectation is compared with its own instance and try, in whatever order events come."""
+    events = [task(index, tried) for index in (2, 0, 1) for tried in (2, 1)]
+    expected = {
+        f"my.dag.group.task[{index}]#{tried}.event.start": of(f"{index}/{tried}")
+        for index in range(3)
+        for tried in (1, 2)
+    }
+    assert check(expected, *events).summary == "6 events match, 0 differ"
+    expected["my.dag.group.task[1]#2.event.start"] = of("0/1")
+    report = check(expected, *events)
+    assert {(one.kind.value, one.key, one.where) for one in report.differences} == {
+        ("changed", "my.dag.group.task[1]#2.event.start", "event 5, map_index 1, try 2")
+    }
+
+
+def test_an_address_may_leave_something_open():
+    """`[0]` are all tries of an instance, `#1` all instances of a try."""
+    events = [task(index, tried) for index in (0, 1) for tried in (1, 2)]
+    name = "my.dag.group.task"
+    for address, wanted in (("[0]", ["0/1", "0/2"]), ("#2", ["0/2", "1/2"])):
+        report = check({f"{name}{address}.event.start": [of(text) for text in wanted]}, *events)
+        assert report.matched == 2
+        left = [one.actual["inputs"][0]["name"] for one in report.differences]
+        assert sorted([*left, *wanted]) == ["0/1", "0/2", "1/1", "1/2"]
+
+
+def test_a_plain_key_is_about_all_instances_and_tries():
+    """Without an address every event of that task and type is meant, beside keys with one."""
+    events = [task(0), task(1), task(1, 2)]
+    plain = {"my.dag.group.task.event.start": [of("0/1"), of("1/1"), of("1/2")]}
+    both = {**plain, "my.dag.group.task[1]#2.event.start": of("1/2")}
+    assert check(plain, *events).summary == "3 events match, 0 differ"
+    assert check(both, *events).summary == "4 events match, 0 differ"
+    assert found(check(both, *events, task(1, 2))) == [
+        ("unexpected", "my.dag.group.task.event.start", "4 with this key were emitted, 3 expected")
+    ]
+
+
+def test_an_instance_that_nobody_expects():
+    """With addresses alone, every other instance and try is unexpected, and named as it would be written."""
+    report = check({"my.dag.group.task[0].event.start": {}}, task(0), task(1, 2))
+    assert found(report) == [
+        (
+            "unexpected",
+            "my.dag.group.task.event.start",
+            "nothing is expected of this instance and try, `my.dag.group.task[1]#2.event.start`",
+        )
+    ]
+
+
+def test_an_instance_that_was_not_emitted():
+    """It is missing, and the instances that there are are its nearest."""
+    (missing, _, _) = check({"my.dag.group.task[7]#1.event.start": {}}, task(0), task(1)).differences
+    assert (missing.kind.value, missing.candidates) == (
+        "missing",
+        ("my.dag.group.task[0]#1.event.start", "my.dag.group.task[1]#1.event.start"),
+    )
+
+
+def test_a_task_that_is_not_mapped_has_no_index():
+    """`[0]` does not mean the only one; a try of a task that is not mapped is written alone."""
+    assert check({"my.dag.group.task#1.event.start": {}}, task(None)).ok
+    assert not check({"my.dag.group.task[0].event.start": {}}, task(None)).ok
+
+
+def test_children_have_the_address_of_their_task():
+    """A child run says nothing of instances itself; it is of the task run that it is a child of."""
+    tasks = [task(index, tried) for index in (0, 1) for tried in (1, 2)]
+    children = [child(one, "my.dag.group.task.execution.1") for one in tasks]
+    deeper = [child(one, "step") for one in children]
+    expected = {
+        f"{name}[{index}]#{tried}.event.start": of(f"{index}/{tried}")
+        for name in ("my.dag.group.task", "my.dag.group.task.execution.1", "step")
+        for index in (0, 1)
+        for tried in (1, 2)
+    }
+    events = [*deeper, *children, *tasks]
+    assert check(expected, *events).summary == "12 events match, 0 differ"
+    assert check(expected, *events[1:]).summary == "11 events match, 1 differ"
+
+
+def test_a_child_of_itself_has_no_address():
+    """A parent facet that leads round in a circle ends nowhere."""
+    one, other = child(task(0), "a"), child(task(0), "b")
+    one["run"]["runId"], other["run"]["runId"] = "1", "2"
+    one["run"]["facets"]["parent"]["run"]["runId"], other["run"]["facets"]["parent"]["run"]["runId"] = (
+        "2",
+        "1",
+    )
+    assert [one.kind.value for one in check({"a[0].event.start": {}}, one, other).differences] == [
+        "missing",
+        "unexpected",
+        "unexpected",
+    ]
+
+
+def test_a_job_whose_name_looks_like_an_address():
+    """No Airflow id can have brackets; a job that was emitted with them is meant as it is called."""
+    event = {"eventType": "START", "run": {}, "job": {"name": "etl[1]"}}
+    assert check({"etl[1].event.start": {}}, event).ok
+    assert not check({"etl[2].event.start": {}}, event).ok
+
+
+@pytest.mark.parametrize("value", [0, -1, True, "1", 1.0, None])
+def test_what_is_no_try(value):
+    """Tries count from 1, as integers; anything else is no number of a try."""
+    event = task(None)
+    event["run"]["facets"]["airflow"]["taskInstance"]["try_number"] = value
+    assert Event(event).try_number is None
+    assert not check({"my.dag.group.task#1.event.start": {}}, event).ok
+
+
+def test_ids_with_dots_do_not_name_another_dag():
+    """A file about the task `eu.load` of DAG `shop` says nothing of a DAG `shop.eu`, and vice versa."""
+    shop, other = task(None, dag="shop", task="eu.load"), task(None, dag="shop.eu", task="clean")
+    report = check({"shop.eu.load.event.start": {}}, shop, other, scope="dags")
+    assert (report.ok, report.skipped) == (True, {"shop.eu": 1})
+    report = check({"shop.eu.clean.event.start": {}}, shop, other, scope="dags")
+    assert (report.ok, report.skipped) == (True, {"shop": 1})
+
+
+def test_dag_events_and_children_by_name():
+    """A DAG run is named by the DAG, a child with a name of its own by that name."""
+    dag = {
+        "eventType": "COMPLETE",
+        "run": {"facets": {"airflowDagRun": {"dag": {"dag_id": "my.dag"}}}},
+        "job": {"name": "my.dag"},
+    }
+    events = [dag, task(None), child(task(None), "app.step")]
+    keys = ("my.dag.event.complete", "my.dag.group.task.event.start", "app.step.event.start")
+    assert check({key: {} for key in keys}, *events, scope="dags").ok
+
+
+def test_a_file_for_a_dag_that_is_not_there():
+    """Beside what is missing stands what there is, because the id in the file may be misspelt."""
+    report = check({"my.dga.group.task.event.start": {}}, task(None), source="dga.yaml", scope="dags")
+    assert report.notes == (
+        "dga.yaml: no event is of a DAG that its keys name; there are events of: my.dag.",
+    )
+    assert report.notes[0] in report.text()
+    assert not report.ok
+    assert not check({"my.dag.group.task.event.start": {}}, task(None), scope="dags").notes
+    assert not check({"my.dag.other.event.start": {}}, task(None), scope="dags").notes
