@@ -10,7 +10,14 @@ from pathlib import Path
 import click
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.testing import Report, Scope, compare, read_events, read_expected
+from airflow_provider_spark_lineage.testing import (
+    RELATIONS,
+    Report,
+    Scope,
+    compare,
+    read_events,
+    read_expected,
+)
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -34,6 +41,12 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
     type=click.Choice(["all", "dags"]),
     help="Compare all events or those of the expected DAGs. Default: dags for a file, all for a folder.",
 )
+@click.option(
+    "--without",
+    multiple=True,
+    metavar="RULE",
+    help=f"Do not check this relation between events; repeatable. Rules: {', '.join(RELATIONS)}.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.pass_context
 def command(
@@ -43,6 +56,7 @@ def command(
     events: Path,
     variables: tuple[str, ...],
     scope: Scope | None,
+    without: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Compare emitted OpenLineage events with the expected ones.
@@ -55,6 +69,7 @@ def command(
             read_events(events),
             variables=dict(_variable(text) for text in variables),
             scope=scope,
+            without=without,
         )
     except BadInputError as error:
         click.echo(f"Error: {error}", err=True)

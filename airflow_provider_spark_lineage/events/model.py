@@ -27,7 +27,7 @@ class Event:
     @cached_property
     def key(self) -> str:
         """`<dag_id>.<task_id>.event.<type>`, `<dag_id>.event.<type>` or `<job name>.event.<type>`."""
-        return f"{self._subject()}.event.{self._type()}"
+        return f"{self.subject}.event.{self.type}"
 
     @cached_property
     def dag_id(self) -> str:
@@ -52,6 +52,42 @@ class Event:
         """Which try of the task, from 1; None where the event does not say."""
         return self._counted("try_number", first=1)
 
+    @cached_property
+    def subject(self) -> str:
+        """`<dag_id>.<task_id>` of a task's own events, else the name of the job or dataset."""
+        return self._subject()
+
+    @cached_property
+    def type(self) -> str:
+        """One of `EVENT_TYPES`, or whatever else the event claims to be."""
+        return self._type()
+
+    @cached_property
+    def dag_run(self) -> tuple[str, str] | None:
+        """DAG id and Airflow's `run_id` of a DAG run or of a task in it; None where no facet tells both."""
+        for facet in ("airflow", "airflowDagRun"):
+            dag_id, run_id = (
+                _text(self.document, "run", "facets", facet, *path)
+                for path in (("dag", "dag_id"), ("dagRun", "run_id"))
+            )
+            if dag_id and run_id:
+                return dag_id, run_id
+        return None
+
+    @cached_property
+    def instance(self) -> tuple[str, tuple[str, str] | None, int | None, int | None] | None:
+        """Which try of which task instance in which DAG run; None for what is not a task of Airflow."""
+        task = self._task()
+        if not task or task != self.subject:
+            return None
+        return task, self.dag_run, self.map_index, self.try_number
+
+    @property
+    def is_dag_run(self) -> bool:
+        """Whether Airflow says this of a whole DAG run."""
+        facets = _at(self.document, "run", "facets")
+        return isinstance(facets, Mapping) and "airflowDagRun" in facets and not self._task()
+
     @property
     def run_id(self) -> str:
         """`run.runId`; empty where there is none."""
@@ -61,6 +97,11 @@ class Event:
     def parent_run_id(self) -> str:
         """The run that this one is a child of; empty where the event does not say."""
         return _text(self.document, *_PARENT, "run", "runId")
+
+    @property
+    def root_run_id(self) -> str:
+        """Id of the run that the whole chain of parents ends in; empty where none is told."""
+        return _text(self.document, *_PARENT, "root", "run", "runId")
 
     @property
     def problem(self) -> str:

@@ -38,6 +38,12 @@ _AIRFLOW_FAULTS = re.compile(
 )
 
 
+SPEC = "https://openlineage.io/spec/"
+
+UNKNOWN = "no schema known for "
+"""What a problem begins with where there is nothing to check by; the URL follows."""
+
+
 def problems_of(event: object) -> list[str]:
     """Every problem of one event as `path: what is wrong`; empty for a valid event.
 
@@ -47,6 +53,16 @@ def problems_of(event: object) -> list[str]:
     if not isinstance(event, Mapping):
         return ["event: is not a JSON object"]
     return [*_event_problems(event), *(p for place in _places(event) for p in _place_problems(place))]
+
+
+def is_from_elsewhere(url: str) -> bool:
+    """Whether a schema that is not known here may well exist: another producer's, or another version's."""
+    name = _file_name(url)
+    return not url.startswith(SPEC) or any(_file_name(known) == name for known in _documents())
+
+
+def _file_name(url: str) -> str:
+    return url.partition("#")[0].rpartition("/")[2]
 
 
 class _Place(NamedTuple):
@@ -62,7 +78,7 @@ def _event_problems(event: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(url, str):
         yield "event.schemaURL: is missing, so there is nothing to check the event by"
     elif (validator := _validator(url)) is None:
-        yield f"event.schemaURL: no schema known for {url}"
+        yield f"event.schemaURL: {UNKNOWN}{url}"
     else:
         yield from _errors(validator, event, "event")
 
@@ -101,10 +117,10 @@ def _place_problems(place: _Place) -> Iterator[str]:
 def _facet_problems(place: _Place, key: str, facet: Mapping[str, Any]) -> Iterator[str]:
     path, url = f"{place.path}.{key}", facet["_schemaURL"]
     document, _, pointer = url.partition("#")
-    name = pointer.rpartition("/")[2] or document.rpartition("/")[2].removesuffix(".json")
+    name = pointer.rpartition("/")[2] or _file_name(url).removesuffix(".json")
     validator = _validator(f"{document}#/$defs/{name}")
     if validator is None:
-        yield f"{path}: no schema known for {url}"
+        yield f"{path}: {UNKNOWN}{url}"
         return
     yield from _errors(validator, facet, path)
     kind = _KIND.search(name)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 from airflow_provider_spark_lineage.events import Event, Events
@@ -13,6 +14,7 @@ from airflow_provider_spark_lineage.testing.assignment import pair
 from airflow_provider_spark_lineage.testing.differences import ABSENT, Mismatch, differences
 from airflow_provider_spark_lineage.testing.expected import Expected, ExpectedEvent, Scope
 from airflow_provider_spark_lineage.testing.keys import Addresses, parse_key
+from airflow_provider_spark_lineage.testing.relations import Broken, NotChecked, Unchecked, broken
 from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report, path_text
 from airflow_provider_spark_lineage.testing.variables import fill
 from airflow_provider_spark_lineage.testing.versions import Versions
@@ -38,14 +40,16 @@ def compare(
     variables: Mapping[str, str] | None = None,
     scope: Scope | None = None,
     versions: Mapping[str, str] | None = None,
+    without: Collection[str] = (),
 ) -> Report:
-    """A report of every event that is missing, unexpected or not as expected.
+    """A report of every event that is missing, unexpected or not as expected, and of broken relations.
 
     `variables` replaces `${NAME}` in expected strings. `scope` is `"all"` (every emitted event must be
     expected) or `"dags"` (those of the DAGs that the expected keys name); by default a single file speaks
     for its own DAGs and a folder for all. `versions` (`{"spark": "4.1"}`) decides what `when:` asks about,
-    over what the events say and what is installed. Raises BadInputError for a variable that has no value,
-    for a version that nobody knows, and where nothing is expected of these versions.
+    over what the events say and what is installed. `without` names rules of `relations.RELATIONS` that are
+    not to be checked. Raises BadInputError for a variable that has no value, for a version that nobody knows,
+    for a rule that does not exist, and where nothing is expected of these versions.
 
     >>> key = "dag.task.event.fail"
     >>> compare(Expected.of({key: {}}), Events.of([])).summary
@@ -61,8 +65,14 @@ def compare(
     for event in emitted.left():
         found.add([_unexpected(event, emitted.why_unexpected(event, refused))])
     notes = _of_no_dag(wanted, scoped)
+    problems = [*events.problems]
+    for rule, findings in broken(scoped.events, events, without):
+        try:
+            notes += _relate(rule, findings, found)
+        except NotChecked as error:
+            problems.append(f"The relation `{rule}` was not checked: {error}.")
     return Report(
-        found.matched, tuple(found.differences), events.problems, len(events), scoped.skipped, notes
+        found.matched, tuple(found.differences), tuple(problems), len(events), scoped.skipped, notes
     )
 
 
@@ -225,6 +235,29 @@ def _compare_key(key: str, wanted: Sequence[ExpectedEvent], all_emitted: _Emitte
             reason = f"{len(emitted)} with this key were emitted, {len(wanted)} expected"
             found.add_surplus(actual, _unexpected(actual, reason, key))
     return matched
+
+
+def _relate(rule: str, findings: Iterable[Broken | Unchecked], found: _Collector) -> tuple[str, ...]:
+    """Adds what does not hold between the events; returns what the rule could not judge."""
+    unchecked: list[str] = []
+    for _, group in groupby(findings, key=lambda one: id(one.event) if isinstance(one, Broken) else 0):
+        places = list(group)
+        found.add(_broken(rule, place) for place in places if isinstance(place, Broken))
+        unchecked += [f"{rule}: {place.reason}." for place in places if isinstance(place, Unchecked)]
+    return tuple(unchecked)
+
+
+def _broken(rule: str, place: Broken) -> Difference:
+    return Difference(
+        Kind.RELATION,
+        place.event.key,
+        place.path,
+        place.expected,
+        place.actual,
+        place.reason,
+        _where(place.event),
+        rule=rule,
+    )
 
 
 def _assigned(wanted: Sequence[ExpectedEvent], emitted: Sequence[Event]) -> list[tuple[int, int]]:

@@ -71,7 +71,21 @@ def _unexpected(group: tuple[Difference, ...]) -> Iterator[Line]:
     yield Line(f"  {group[0].reason}")
 
 
-_EVENT = {Kind.CHANGED: _changed, Kind.MISSING: _missing, Kind.UNEXPECTED: _unexpected}
+def _relation(group: tuple[Difference, ...]) -> Iterator[Line]:
+    yield Line(f"relation    {group[0].rule}: {group[0].key}  ({group[0].where})", "bold")
+    for one in group:
+        yield Line(f"  {one.path or 'it'} {one.reason}", "cyan")
+        for name, value, style in (("expected", one.expected, "green"), ("actual", one.actual, "red")):
+            if not isinstance(value, Absent):
+                yield Line(f"    {name:<8}  {value_text(value)}", style)
+
+
+_EVENT = {
+    Kind.CHANGED: _changed,
+    Kind.MISSING: _missing,
+    Kind.UNEXPECTED: _unexpected,
+    Kind.RELATION: _relation,
+}
 
 
 def value_text(value: Any) -> str:

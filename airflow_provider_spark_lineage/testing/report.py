@@ -23,6 +23,9 @@ class Kind(Enum):
     UNEXPECTED = "unexpected"
     """It was emitted and nobody expected it, or not that often."""
 
+    RELATION = "relation"
+    """It does not go with the other events; `rule` says which of `relations.RELATIONS` it breaks."""
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -51,10 +54,15 @@ class Difference:
     event: int = 0
     """The same number for all differences of one event."""
 
+    rule: str = ""
+    """For a broken relation its name."""
+
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values; whole events are left out, `where` says where they are."""
         values: dict[str, Any] = {"kind": self.kind.value, "key": self.key, "event": self.event}
-        if self.kind is Kind.CHANGED:
+        if self.kind is Kind.RELATION:
+            values["rule"] = self.rule
+        if self.kind in (Kind.CHANGED, Kind.RELATION):
             values["path"] = self.path
             for name, value in (("expected", self.expected), ("actual", self.actual)):
                 if not isinstance(value, Absent):
@@ -80,7 +88,7 @@ class Report:
     """DAG id -> events that were not compared, because the expected file speaks for other DAGs."""
 
     notes: tuple[str, ...] = ()
-    """What may explain the differences, one sentence each."""
+    """What may explain the differences, and what the relations could not judge, one sentence each."""
 
     @property
     def ok(self) -> bool:
@@ -90,12 +98,18 @@ class Report:
     @property
     def differing(self) -> int:
         """Events that were emitted differently, or not at all, or without being expected."""
-        return len({difference.event for difference in self.differences})
+        return len({one.event for one in self.differences if one.kind is not Kind.RELATION})
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Names of the relations that do not hold, in the order in which they were checked."""
+        return tuple(dict.fromkeys(one.rule for one in self.differences if one.kind is Kind.RELATION))
 
     @property
     def summary(self) -> str:
-        """`N events match, M differ`."""
-        return f"{self.matched} events match, {self.differing} differ"
+        """`N events match, M differ`, and the relations that are broken, if any."""
+        relations = f"; broken: {', '.join(self.broken)}" if self.broken else ""
+        return f"{self.matched} events match, {self.differing} differ{relations}"
 
     def by_event(self) -> Iterator[tuple[Difference, ...]]:
         """The differences of one event after the other."""
@@ -118,6 +132,7 @@ class Report:
             "ok": self.ok,
             "matched": self.matched,
             "differing": self.differing,
+            "broken": list(self.broken),
             "emitted": self.emitted,
             "skipped": dict(self.skipped),
             "problems": list(self.problems),

@@ -15,8 +15,15 @@ from click.testing import CliRunner, Result
 
 from airflow_provider_spark_lineage.cli import main
 
-KEY = "dag.task.event.start"
-EVENT = {"eventType": "START", "run": {"v": "/abs/x"}, "job": {"name": "dag.task"}}
+KEY = "dag.task.event.other"
+EVENT = {
+    "eventType": "OTHER",
+    "eventTime": "2024-05-01T10:00:00Z",
+    "producer": "https://example.org/producer",
+    "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+    "run": {"runId": "018f3a5e-7d2b-7c43-8f6a-000000000001", "v": "/abs/x"},
+    "job": {"namespace": "tests", "name": "dag.task"},
+}
 
 
 @pytest.fixture

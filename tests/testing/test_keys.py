@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.testing import Event, Events, Expected, Report, compare
+from airflow_provider_spark_lineage.testing import RELATIONS, Event, Events, Expected, Report, compare
 from airflow_provider_spark_lineage.testing.keys import parse_key
 
 
@@ -36,7 +36,7 @@ def child(of: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def check(expected: dict[str, Any], *events: dict[str, Any], **options: Any) -> Report:
-    return compare(Expected.of(expected, **options), Events.of(events))
+    return compare(Expected.of(expected, **options), Events.of(events), without=RELATIONS)
 
 
 def of(text: str) -> dict[str, Any]:

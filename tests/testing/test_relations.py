@@ -1,0 +1,357 @@
+"""What must hold between events: every rule is seen to hold, to break, and to be turned off."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from testing.whole_run import DAG_RUN, LOAD, QUERY, child, dag, parent, run_id, task, whole_run
+
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.testing import RELATIONS, Events, Expected, Kind, Report, compare
+
+Change = Callable[[list[dict[str, Any]]], Any]
+
+
+def report_of(events: list[dict[str, Any]], **options: Any) -> Report:
+    """Whatever is emitted is expected: only what holds between events is in question."""
+    keys: dict[str, list[Any]] = {}
+    for event in Events.of(events):
+        keys.setdefault(event.key, []).append({})
+    return compare(Expected.of(keys or {"shop.load.event.start": {}}), Events.of(events), **options)
+
+
+def broken(events: list[dict[str, Any]], **options: Any) -> list[tuple[str, str, str]]:
+    """Rule, number of the event, path."""
+    return [
+        (one.rule, one.where.split(",")[0].removeprefix("event "), one.path)
+        for one in report_of(events, **options).differences
+    ]
+
+
+def test_a_whole_run_breaks_nothing():
+    """Mapping, tries, child jobs and a DAG without START are as they should be."""
+    assert report_of(whole_run()).text() == "14 events match, 0 differ"
+
+
+def at(events: list[dict[str, Any]], number: int, *path: str) -> Any:
+    value: Any = events[number - 1]
+    for part in path:
+        value = value[part]
+    return value
+
+
+def put(number: int, *path: str, value: Any) -> Change:
+    return lambda events: at(events, number, *path[:-1]).__setitem__(path[-1], value)
+
+
+def drop(number: int) -> Change:
+    return lambda events: events.pop(number - 1)
+
+
+def add(event: dict[str, Any]) -> Change:
+    return lambda events: events.append(event)
+
+
+def double(number: int) -> Change:
+    return lambda events: events.append(copy.deepcopy(events[number - 1]))
+
+
+PARENT = ("run", "facets", "parent")
+CASES: list[tuple[str, Change, list[tuple[str, str, str]]]] = [
+    ("a terminal event alone", drop(1), [("start_first", "4", "")]),
+    ("a child's terminal event alone", drop(2), [("start_first", "3", "")]),
+    ("a mapped instance that was never started", drop(6), [("start_first", "8", "")]),
+    (
+        "an end before the start",
+        put(12, "eventTime", value="2024-05-01T10:00:30Z"),
+        [("start_first", "13", "eventTime")],
+    ),
+    (
+        "an earlier hour in another offset is later",
+        put(12, "eventTime", value="2024-05-01T09:30:00-01:00"),
+        [("start_first", "13", "eventTime")],
+    ),
+    ("no end", drop(5), [("one_terminal", "1", "")]),
+    ("no end of a child", drop(4), [("one_terminal", "2", "")]),
+    ("no end of the second try", drop(13), [("one_terminal", "12", "")]),
+    (
+        "two ends",
+        add(task("FAIL", "load", LOAD, 6)),
+        [("one_terminal", "15", "")],
+    ),
+    ("two ends of the DAG", add(dag("FAIL", 31)), [("one_terminal", "15", "")]),
+    (
+        "the same end twice",
+        double(5),
+        [("one_terminal", "15", ""), ("unique_keys", "15", "")],
+    ),
+    (
+        "another run id at the end",
+        put(13, "run", "runId", value=run_id(99)),
+        [("one_run_id", "13", "run.runId")],
+    ),
+    (
+        "the run id of another task",
+        lambda events: [put(number, "run", "runId", value=run_id(LOAD))(events) for number in (12, 13)],
+        [("one_run_id", "12", "run.runId"), ("one_run_id", "13", "run.runId")],
+    ),
+    (
+        "the run id of another mapped instance",
+        lambda events: [
+            put(number, "run", "runId", value=at(events, 6, "run", "runId"))(events) for number in (7, 8)
+        ],
+        [("one_run_id", "7", "run.runId"), ("one_run_id", "8", "run.runId")],
+    ),
+    (
+        "a parent that never ran",
+        put(2, *PARENT, "run", "runId", value=run_id(99)),
+        [("parents", "2", "run.facets.parent.run.runId")],
+    ),
+    (
+        "its own parent",
+        put(2, *PARENT, "run", "runId", value=run_id(QUERY)),
+        [("parents", "2", "run.facets.parent.run.runId")],
+    ),
+    (
+        "another job as parent",
+        put(2, *PARENT, "job", "name", value="shop.other"),
+        [("parents", "2", "run.facets.parent.job.name")],
+    ),
+    (
+        "another namespace of the parent",
+        put(4, *PARENT, "job", "namespace", value="x"),
+        [("parents", "4", "run.facets.parent.job.namespace")],
+    ),
+    (
+        "another root",
+        put(2, *PARENT, "root", "run", "runId", value=run_id(99)),
+        [("parents", "2", "run.facets.parent.root.run.runId")],
+    ),
+    (
+        "a task of another DAG run",
+        put(6, *PARENT, "run", "runId", value=run_id(99)),
+        [("parents", "6", "run.facets.parent.run.runId")],
+    ),
+    (
+        "a task whose root is another DAG run",
+        put(6, *PARENT, "root", "run", "runId", value=run_id(99)),
+        [("parents", "6", "run.facets.parent.root.run.runId")],
+    ),
+    (
+        "RUNNING before the start",
+        put(3, "eventTime", value="2024-05-01T10:00:00Z"),
+        [("times_ordered", "3", "eventTime")],
+    ),
+    (
+        "RUNNING after the end",
+        put(3, "eventTime", value="2024-05-01T10:00:09Z"),
+        [("times_ordered", "3", "eventTime")],
+    ),
+    ("no producer", lambda events: events[2].pop("producer"), [("schemas", "3", "")]),
+    ("no schema", lambda events: events[2].pop("schemaURL"), [("schemas", "3", "schemaURL")]),
+    ("a time that is none", put(3, "eventTime", value="yesterday"), [("schemas", "3", "eventTime")]),
+    (
+        "a facet that is not valid",
+        put(2, *PARENT, "job", value={}),
+        [("schemas", "2", "run.facets.parent.job")] * 2,
+    ),
+    ("two starts", add(task("START", "load", LOAD, 2)), [("unique_keys", "15", "")]),
+    ("two starts of a mapped instance", double(6), [("unique_keys", "15", "")]),
+    ("two starts of one child run", double(2), [("unique_keys", "15", "")]),
+    ("RUNNING twice, word for word", double(3), [("unique_keys", "15", "")]),
+]
+
+
+@pytest.mark.parametrize(("change", "wanted"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_each_break_is_reported(change, wanted):
+    """One thing wrong is reported by the rule it breaks, at the event that breaks it, and by no other."""
+    events = whole_run()
+    change(events)
+    assert broken(events) == wanted
+
+
+@pytest.mark.parametrize(("change", "wanted"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_each_rule_can_be_turned_off(change, wanted):
+    """Whoever turns a rule off by name does not hear of it, and hears of all others."""
+    events = whole_run()
+    change(events)
+    for rule in RELATIONS:
+        assert broken(events, without=(rule,)) == [one for one in wanted if one[0] != rule]
+
+
+def another_dag_run() -> list[dict[str, Any]]:
+    events = whole_run()
+    for event in events:
+        facets = event["run"]["facets"]
+        event["run"]["runId"] = event["run"]["runId"].replace("018f3a5e", "018f3a5f")
+        for name in ("airflow", "airflowDagRun"):
+            if name in facets:
+                facets[name]["dagRun"]["run_id"] = "manual__2"
+        for place in (facets["parent"], facets["parent"]["root"]) if "parent" in facets else ():
+            place["run"]["runId"] = place["run"]["runId"].replace("018f3a5e", "018f3a5f")
+    return events
+
+
+def triggered(events: list[dict[str, Any]]) -> None:
+    outside = parent("elsewhere", 50)
+    outside["root"] = {"job": {"namespace": "tests", "name": "whole"}, "run": {"runId": run_id(51)}}
+    for event in events:
+        facets = event["run"]["facets"]
+        if "airflowDagRun" in facets:
+            facets["parent"] = outside
+        else:
+            facets["parent"]["root"] = outside["root"]
+
+
+def resumed(events: list[dict[str, Any]], name: str, value: Any) -> None:
+    again = task("START", "load", LOAD, 2)
+    again["run"]["facets"]["airflow"]["task"][name] = value
+    events.append(again)
+
+
+GOOD: list[tuple[str, Change]] = [
+    ("a START of the DAG", add(dag("START", 0))),
+    ("RUNNING again", add(task("RUNNING", "load", LOAD, 4))),
+    ("a DAG still running", drop(14)),
+    (
+        "another child run of the same job",
+        lambda events: events.extend([child("START", 77, 3), child("COMPLETE", 77, 4)]),
+    ),
+    ("another DAG run of the same DAG", lambda events: events.extend(another_dag_run())),
+    ("a DAG run that was triggered from elsewhere", triggered),
+    ("a deferrable task that comes back", lambda events: resumed(events, "deferrable", True)),
+    ("a task that waits for a person", lambda events: resumed(events, "hitl_summary", {"subject": "?"})),
+    ("times written in other ways", put(3, "eventTime", value="2024-05-01T12:00:03.123456789+02:00")),
+]
+
+
+@pytest.mark.parametrize("change", [case[1] for case in GOOD], ids=[case[0] for case in GOOD])
+def test_what_airflow_does_breaks_nothing(change):
+    """Rules do not cry wolf at what a good deployment emits."""
+    events = whole_run()
+    change(events)
+    assert broken(events) == []
+
+
+def test_tasks_without_events_of_their_dag():
+    """Where the DAG itself says nothing, its tasks agree on the DAG run; one that does not is reported."""
+    events = whole_run()[:-1]
+    assert broken(events) == []
+    put(8, *PARENT, "run", "runId", value=run_id(99))(events)
+    assert broken(events) == [("parents", "8", "run.facets.parent.run.runId")]
+
+
+def test_parents_may_be_outside_of_what_is_compared():
+    """A child job of a DAG that the file does not name still counts as a parent."""
+    events = whole_run()
+    other = child("START", 60, 3), child("COMPLETE", 60, 4)
+    for event in other:
+        event["job"]["name"] = "other.job"
+        facets = event["run"]["facets"]
+        facets["parent"]["root"]["job"]["name"] = "other"
+        facets["parent"]["run"]["runId"] = run_id(QUERY)
+        facets["parent"]["job"]["name"] = "shop.load.execution.1"
+    expected = Expected.of({"other.job.event.start": {}, "other.job.event.complete": {}}, scope="dags")
+    report = compare(expected, Events.of([*events, *other]))
+    assert report.text().splitlines()[-1] == "2 events match, 0 differ"
+
+
+def test_what_is_not_compared_is_not_related():
+    """A broken run of another DAG is none of a file's business that does not name it."""
+    events = whole_run()
+    stray = {**events[0], "job": {"namespace": "tests", "name": "other.t"}}
+    stray["run"] = {"runId": run_id(70), "facets": {}}
+    expected = Expected.of(
+        {event.key: [{}] for event in Events.of(events[:0])} or {"shop.event.complete": {}}, scope="dags"
+    )
+    report = compare(expected, Events.of([events[-1], stray]))
+    assert report.ok, report.text()
+    assert report.skipped == {"other": 1}
+
+
+def test_the_text_and_the_data_of_a_broken_relation():
+    """A person reads rule, event, place and both values; a program gets the same."""
+    events = whole_run()
+    put(13, "run", "runId", value=run_id(99))(events)
+    report = report_of(events)
+    assert (
+        report.text()
+        == f"""\
+relation    one_run_id: shop.shaky.event.complete  (event 13, try 2)
+  run.runId has another run id than START, event 12 of the same try
+    expected  "{run_id(6)}"
+    actual    "{run_id(99)}"
+
+14 events match, 0 differ; broken: one_run_id"""
+    )
+    assert not report.ok
+    assert report.differing == 0
+    (one,) = report.as_dict()["differences"]
+    assert (one["kind"], one["rule"], one["path"]) == ("relation", "one_run_id", "run.runId")
+    assert report.as_dict()["broken"] == ["one_run_id"]
+
+
+def test_several_problems_of_one_event_stand_together():
+    """What the schemas say of one event is one entry."""
+    events = whole_run()
+    del events[0]["producer"], events[0]["eventTime"]
+    report = report_of(events)
+    assert [len(group) for group in report.by_event()] == [2]
+    assert {one.kind for one in report.differences} == {Kind.RELATION}
+
+
+def test_a_rule_that_does_not_exist():
+    """A misspelt rule is refused with the nearest name: otherwise a rule that was to be off stays on."""
+    with pytest.raises(
+        BadInputError, match="`unique_key` is no relation between events; did you mean `unique_keys`"
+    ):
+        report_of(whole_run(), without=("unique_key",))
+
+
+def test_without_jsonschema_the_cure_is_said(monkeypatch):
+    """Events that cannot be checked are not good: the report says so, once, and how to mend it."""
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    report = report_of(whole_run())
+    (problem,) = report.problems
+    assert problem.startswith("The relation `schemas` was not checked: ")
+    assert "pip install 'airflow-provider-spark-lineage[testing]'" in problem
+    assert not report.ok
+    assert report_of(whole_run(), without=("schemas",)).ok
+
+
+def test_a_schema_from_elsewhere_is_not_judged():
+    """A facet of one's own, or of a newer spec, is no mistake; that nobody checked it is said once."""
+    events = whole_run()
+    own, newer = (
+        "https://example.org/MyRunFacet.json",
+        "https://openlineage.io/spec/facets/9-0-0/ParentRunFacet.json",
+    )
+    for number in (1, 3):
+        at(events, number, "run", "facets")["my"] = {"_producer": "https://example.org", "_schemaURL": own}
+    at(events, 2, *PARENT)["_schemaURL"] = newer
+    report = report_of(events)
+    assert report.ok
+    assert (
+        report.text()
+        == f"""\
+schemas: nothing is known of {own}, so what names it was not checked.
+schemas: nothing is known of {newer}, so what names it was not checked.
+14 events match, 0 differ"""
+    )
+    at(events, 2, *PARENT)["_schemaURL"] = "https://openlineage.io/spec/facets/1-0-0/ParentsRunFacet.json"
+    assert broken(events) == [("schemas", "2", "run.facets.parent")]
+
+
+def test_no_events_break_no_relation():
+    """Nothing emitted is reported as missing, not as a broken chain."""
+    assert {one.kind for one in report_of([]).differences} == {Kind.MISSING}
+
+
+def test_the_dag_run_is_known_by_its_number():
+    """The events here are what the tests believe: the DAG run is every root."""
+    roots = {event.root_run_id for event in Events.of(whole_run()) if event.root_run_id}
+    assert roots == {run_id(DAG_RUN)}
