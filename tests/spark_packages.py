@@ -17,12 +17,20 @@ PACKAGES: dict[str, dict[str, str]] = {
     "avro": {"4.1": "org.apache.spark:spark-avro_2.13:4.1.1"},
     "delta": {"4.1": "io.delta:delta-spark_4.1_2.13:4.4.0"},
     "iceberg": {"4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"},
+    # A source that is not Spark's, of its first API and of its second. It brings all that it needs.
+    "excel": {"4.1": "com.crealytics:spark-excel_2.13:3.5.0_0.20.3"},
 }
 """Name -> Spark version line -> coordinate; an empty line is any. A line without a row has no such jar."""
 
 
-EXCLUDED = ("com.fasterxml.*:*", "org.apache.hadoop:*", "org.apache.logging.log4j:*", "org.apache.parquet:*")
-"""What Spark brings itself, in the value of `spark.jars.excludes`."""
+EXCLUDED = (
+    *("com.fasterxml.*:*", "org.apache.hadoop:*", "org.apache.logging.log4j:*", "org.apache.parquet:*"),
+    # What spark-excel has inside.
+    *("org.apache.poi:*", "org.apache.xmlbeans:*", "com.norbitltd:*", "com.github.pjfanning:*"),
+    *("com.github.tototoshi:*", "com.github.virtuald:*", "com.zaxxer:*"),
+    *("org.apache.commons:commons-math3", "org.apache.commons:commons-collections4"),
+)
+"""What Spark or a jar brings itself, in the value of `spark.jars.excludes`."""
 
 
 S3A = {

@@ -16,6 +16,9 @@ from airflow_provider_spark_lineage.capture.replies import prompt_replies
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
 from airflow_provider_spark_lineage.record import Record
 
+_RUN_LATER = frozenset({"rdd", "toLocalIterator"})
+"""What is reported when it is made, before its rows were read."""
+
 
 class ExecutionListener:
     """Implements `org.apache.spark.sql.util.QueryExecutionListener` for one JVM session."""
@@ -39,8 +42,7 @@ class ExecutionListener:
         with unlogged(), harmless(what, self._problems), prompt_replies(self._application.gateway):
             record = self._record(name, execution, duration_ns, failed=False)
             with harmless("row counts could not be read", record.problems):
-                # `Dataset.rdd` is reported when it is made, before anything of it has run.
-                if record.facts and name != "rdd":
+                if record.facts and name not in _RUN_LATER:
                     record.metrics = self._application.metrics.read(execution.executedPlan())
             self._keep(record)
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Tuple
 
+from airflow_provider_spark_lineage.sources import files
+from airflow_provider_spark_lineage.sources.catalogs import SETTINGS
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
 from airflow_provider_spark_lineage.sources.jdbc import COLUMN_CHANGES
+from airflow_provider_spark_lineage.sources.paths import completed
+
+_FILE_SYSTEM = "$session.sparkContext.hadoopConfiguration.get('fs.defaultFS')"
 
 PROBES = (
     Probe(
@@ -15,16 +21,27 @@ PROBES = (
         accessors={
             "relation_class": "relation.getClass.getName",
             "options": "$options(catalogTable?.storage.properties)",
+            "table": "catalogTable?.identifier.nameParts[]",
+            **SETTINGS,
+            "kept_at": "catalogTable?.storage.locationUri?",
+            "kept_by": "catalogTable?.tableType.name",
         },
     ),
-    Probe(
-        node="DataSourceV2Relation",
-        accessors={
-            "v2_table": "table.name",
-            "v2_catalog": "catalog?.name",
-            "provider": "table.getClass.getName",
-            "options": "$options(options)",
-        },
+    *(
+        Probe(
+            node=node,
+            accessors={
+                "v2_table": f"{relation}table.name",
+                "v2_catalog": f"{relation}catalog?.name",
+                "provider": f"{relation}table.getClass.getName",
+                "options": f"$options({relation}options)",
+                "file_system": _FILE_SYSTEM,
+                # What extends Spark's `FileTable` is files, whoever wrote it: `files` names it.
+                "paths": f"{relation}table.fileIndex.rootPaths[]",
+                "format": f"{relation}table.formatName",
+            },
+        )
+        for node, relation in (("DataSourceV2Relation", ""), ("DataSourceV2ScanRelation", "relation."))
     ),
     *(
         Probe(
@@ -129,6 +146,7 @@ PROBES = (
         accessors={
             "relation_class": "dataSource.getClass.getName",
             "options": "$options(options)",
+            "file_system": _FILE_SYSTEM,
             "mode": "mode",
             "schema": "query.schema.json",
         },
@@ -141,6 +159,9 @@ _INSIDE = ("database", "keyspace", "schema", "dbtable", "table", "collection", "
 
 _NAMES = ("path", "url")
 
+_PATH = re.compile(r"/|(?!https?:)[A-Za-z][\w+.-]+:/")
+"""How a path in a file system begins; another is relative, or a name that some system calls a path."""
+
 _NOWHERE = (".NoopTable", ".ConsoleTable", ".MemorySink", ".ForeachWriterTable")
 
 
@@ -152,13 +173,36 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     provider = str(facts.get("relation_class") or facts.get("provider") or "")
     if not provider:
         return ()
-    namespace = str(facts.get("v2_catalog") or provider.rsplit(".", 1)[-1].rstrip("$"))
+    namespace = str(facts.get("v2_catalog") or _called(provider))
     options = facts.get("options") or {}
     told = ".".join(options[name] for name in _INSIDE if options.get(name))
-    said = next((options[name] for name in _NAMES if options.get(name)), "")
     own = str(facts.get("v2_table") or "")
-    name = (own if facts.get("v2_catalog") else "") or told or _place(said) or own or provider
+    named = (own if facts.get("v2_catalog") else "") or told
+    found = {} if named else _files(facts)
+    if found:
+        return tuple(replace(one, known=False) for one in files.identify({**facts, **found}))
+    said = next((options[name] for name in _NAMES if options.get(name)), "")
+    name = named or _place(said) or own or provider
     return (Identity(id=DatasetId(namespace, name), uri=f"{namespace}:{name}", known=False),)
+
+
+def _called(provider: str) -> str:
+    """Return the simple name of a class; of a `DefaultSource`, the package by which programs call it."""
+    package, _, name = provider.rpartition(".")
+    return package if name == "DefaultSource" and package else name.rstrip("$")
+
+
+def _files(facts: Facts) -> Facts:
+    """Return where the file or folder lies that a source was given, as `files` knows it; nothing without one.
+
+    The catalog has a location for tables that Spark manages as well, where a source that keeps its rows
+    elsewhere has nothing.
+    """
+    path = str((facts.get("options") or {}).get("path") or "")
+    if _PATH.match(path):
+        return {"paths": completed(path, str(facts.get("file_system") or ""))}
+    location = facts.get("kept_at") if facts.get("kept_by") == "EXTERNAL" else ""
+    return {"location": location} if location else {}
 
 
 def _place(location: str) -> str:

@@ -104,20 +104,57 @@ def test_a_query_is_read(options: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("facts", "name"),
+    ("facts", "namespace", "name"),
     [
-        ({"relation_class": "com.acme.Relation", "options": {"database": "d", "table": "t"}}, "d.t"),
-        ({"relation_class": "com.acme.Relation", "options": {"path": "/x/y"}}, "/x/y"),
-        ({"relation_class": "com.acme.Relation", "options": {"url": "http://me:pw@h/x?key=1"}}, "http://h/x"),
-        ({"relation_class": "com.acme.Relation"}, "com.acme.Relation"),
+        (
+            {"relation_class": "com.acme.Table", "options": {"database": "d", "table": "t"}},
+            "Table",
+            "d.t",
+        ),
+        (
+            {"relation_class": "com.acme.Table", "options": {"url": "http://me:pw@h/x?key=1"}},
+            "Table",
+            "http://h/x",
+        ),
+        (
+            {"relation_class": "com.acme.Table", "options": {"path": "index/type"}},
+            "Table",
+            "index/type",
+        ),
+        (
+            {"relation_class": "com.acme.DefaultSource"},
+            "com.acme",
+            "com.acme.DefaultSource",
+        ),
         (
             {"provider": "com.acme.Table", "v2_table": "d.t", "v2_catalog": "c", "options": {"path": "/x"}},
+            "c",
             "d.t",
         ),
     ],
 )
-def test_an_unknown_source_is_named_by_what_it_says(facts: Facts, name: str) -> None:
+def test_an_unknown_source_is_named_by_what_it_says(facts: Facts, namespace: str, name: str) -> None:
     """The best name that there is, and the lineage says that no source knows it."""
     (identity,) = identify(facts)
-    assert (identity.id.name, identity.known) == (name, False)
+    assert (identity.id, identity.known) == (DatasetId(namespace, name), False)
+    assert "pw" not in f"{identity.id} {identity.uri}"
+
+
+_ACME = {"relation_class": "com.acme.Table"}
+
+
+@pytest.mark.parametrize(
+    ("facts", "namespace", "name"),
+    [
+        ({"options": {"path": "/x/y"}}, "file", "/x/y"),
+        ({"options": {"path": "/x/y"}, "file_system": "hdfs://nn:8020"}, "hdfs://nn:8020", "/x/y"),
+        ({"options": {"path": "s3a://key:pw@b/x/part=1"}}, "s3://b", "x"),
+        ({"kept_at": "file:/x/a%20b", "kept_by": "EXTERNAL"}, "file", "/x/a b"),
+        ({"kept_at": "file:/warehouse/t", "kept_by": "MANAGED"}, "Table", "com.acme.Table"),
+    ],
+)
+def test_an_unknown_source_of_files_is_named_by_their_place(facts: Facts, namespace: str, name: str) -> None:
+    """As others name the same files; a guess at best, which the lineage says."""
+    (identity,) = identify({**_ACME, **facts})
+    assert (identity.id, identity.known) == (DatasetId(namespace, name), False)
     assert "pw" not in f"{identity.id} {identity.uri}"
