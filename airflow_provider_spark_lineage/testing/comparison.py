@@ -5,32 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import groupby
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from airflow_provider_spark_lineage.events import Event, Events
-from airflow_provider_spark_lineage.testing.assignment import pair
-from airflow_provider_spark_lineage.testing.differences import ABSENT, Mismatch, differences
+from airflow_provider_spark_lineage.testing.differences import ABSENT, Mismatch
 from airflow_provider_spark_lineage.testing.expected import Expected, ExpectedEvent, Scope
-from airflow_provider_spark_lineage.testing.keys import Addresses, parse_key
+from airflow_provider_spark_lineage.testing.keys import parse_key
+from airflow_provider_spark_lineage.testing.pairing import Emitted, Group, paired_groups
+from airflow_provider_spark_lineage.testing.paths import path_text
 from airflow_provider_spark_lineage.testing.relations import Broken, NotChecked, Unchecked, broken
-from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report, path_text
+from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report
 from airflow_provider_spark_lineage.testing.variables import fill
 from airflow_provider_spark_lineage.testing.versions import Versions
 
-_Keyed = TypeVar("_Keyed", Event, ExpectedEvent)
-
-_TELLING = frozenset({"map_index", "try_number", "runId"})
-"""Keys that say which run an event is about; a difference there means that another one was meant."""
-
-_NOTHING_EXPECTED = "nothing with this key is expected"
-
 _MOST_DAGS = 10
 """DAGs that a message names; an installation has thousands."""
-
-_CANDIDATE_BUDGET = 20_000
-"""Pairs of keys whose likeness is worked out; beyond, a missing event is reported without candidates."""
 
 
 def compare(
@@ -58,10 +48,10 @@ def compare(
     meant, refused = expected.meant_for(Versions(events, versions or {}))
     wanted = _filled(meant, variables or {})
     scoped = _in_scope(events, expected, scope or expected.scope)
-    emitted = _Emitted(scoped.events)
+    emitted = Emitted(scoped.events)
     found = _Collector()
-    for key, group in _by_key(wanted).items():
-        found.matched += _compare_key(key, group, emitted, found)
+    for group in paired_groups(wanted, emitted):
+        found.matched += _compare_group(group, emitted, found)
     for event in emitted.left():
         found.add([_unexpected(event, emitted.why_unexpected(event, refused))])
     notes = _of_no_dag(wanted, scoped)
@@ -74,6 +64,23 @@ def compare(
     return Report(
         found.matched, tuple(found.differences), tuple(problems), len(events), scoped.skipped, notes
     )
+
+
+def paired(
+    expected: Expected,
+    events: Events,
+    *,
+    variables: Mapping[str, str] | None = None,
+    versions: Mapping[str, str] | None = None,
+) -> Iterator[tuple[ExpectedEvent | None, Event | None]]:
+    """What `compare` compares with what: one of the two is None where an event is missing or unexpected."""
+    meant, _ = expected.meant_for(Versions(events, versions or {}))
+    emitted = Emitted(_in_scope(events, expected, expected.scope).events)
+    for group in paired_groups(_filled(meant, variables or {}), emitted):
+        for i, event in enumerate(group.wanted):
+            yield event, group.emitted[group.pairs[i]] if i in group.pairs else None
+        yield from ((None, event) for event in group.surplus())
+    yield from ((None, event) for event in emitted.left())
 
 
 class _Collector:
@@ -94,61 +101,6 @@ class _Collector:
     def add(self, differences_of_one_event: Iterable[Difference]) -> None:
         self._events += 1
         self.differences += [replace(one, event=self._events) for one in differences_of_one_event]
-
-
-class _Emitted:
-    """The events that are compared: found by key and address, with those that no key has asked for."""
-
-    def __init__(self, events: Sequence[Event]) -> None:
-        self._events = events
-        self._groups = _by_key(events)
-        self._asked: dict[str, set[int]] = {}
-        self._addresses: Addresses | None = None
-        self._budget = _CANDIDATE_BUDGET
-
-    def take(self, text: str) -> list[Event]:
-        """The events of a key as it is written in an expected file."""
-        key = parse_key(text)
-        # A job may be called `etl[1]`; no task can, because Airflow refuses such ids.
-        if text in self._groups or not key.addressed:
-            group = self._groups.get(text, [])
-            self._asked[text] = {id(event) for event in group}
-            return group
-        chosen = self.addresses.chosen(key, self._groups.get(key.plain, ()))
-        self._asked.setdefault(key.plain, set()).update(map(id, chosen))
-        return chosen
-
-    @property
-    def addresses(self) -> Addresses:
-        """Worked out when the first key asks for it."""
-        if self._addresses is None:
-            self._addresses = Addresses(self._events)
-        return self._addresses
-
-    def left(self) -> Iterator[Event]:
-        """Every event that no key has asked for."""
-        for key, group in self._groups.items():
-            asked = self._asked.get(key, ())
-            yield from (event for event in group if id(event) not in asked)
-
-    def why_unexpected(self, event: Event, refused: Mapping[str, str]) -> str:
-        """What a person should know about an event that no key has asked for."""
-        if event.key in self._asked:
-            return f"nothing is expected of this instance and try, `{self.addresses.key_of(event)}`"
-        reason = refused.get(event.key)
-        return (
-            f"what is expected with this key is not meant for these versions: {reason}"
-            if reason
-            else _NOTHING_EXPECTED
-        )
-
-    def candidates(self, text: str) -> tuple[str, ...]:
-        """Emitted keys that look like one that is missing, as long as looking is cheap."""
-        same = self._groups.get(parse_key(text).plain, ())
-        if same:
-            return tuple(dict.fromkeys(self.addresses.key_of(event) for event in same))[:3]
-        self._budget -= len(self._groups)
-        return tuple(get_close_matches(text, self._groups, n=3)) if self._budget >= 0 else ()
 
 
 class _Scoped(NamedTuple):
@@ -208,32 +160,21 @@ def _of_no_dag(wanted: Sequence[ExpectedEvent], scoped: _Scoped) -> tuple[str, .
     )
 
 
-def _by_key(events: Iterable[_Keyed]) -> dict[str, list[_Keyed]]:
-    groups: dict[str, list[_Keyed]] = {}
-    for event in events:
-        groups.setdefault(event.key, []).append(event)
-    return groups
-
-
-def _compare_key(key: str, wanted: Sequence[ExpectedEvent], all_emitted: _Emitted, found: _Collector) -> int:
+def _compare_group(group: Group, emitted: Emitted, found: _Collector) -> int:
     """How many expected events of one key were emitted as expected; all else goes to `found`."""
-    emitted = all_emitted.take(key)
-    pairs = dict(_assigned(wanted, emitted))
     matched = 0
-    for i, event in enumerate(wanted):
-        if i not in pairs:
-            found.add([_missing(event, len(wanted), len(emitted), all_emitted)])
+    number = f"{len(group.emitted)} with this key were emitted, {len(group.wanted)} expected"
+    for i, event in enumerate(group.wanted):
+        if i not in group.pairs:
+            found.add([_missing(event, number if group.emitted else "", emitted)])
             continue
-        mismatches = list(differences(event.document, emitted[pairs[i]].document))
+        actual, mismatches = group.emitted[group.pairs[i]], group.mismatches[i]
         if mismatches:
-            found.add(_changed(event.key, mismatch, emitted[pairs[i]]) for mismatch in mismatches)
+            found.add(_changed(group.key, mismatch, actual) for mismatch in mismatches)
         else:
             matched += 1
-    taken = set(pairs.values())
-    for j, actual in enumerate(emitted):
-        if j not in taken:
-            reason = f"{len(emitted)} with this key were emitted, {len(wanted)} expected"
-            found.add_surplus(actual, _unexpected(actual, reason, key))
+    for actual in group.surplus():
+        found.add_surplus(actual, _unexpected(actual, number, group.key))
     return matched
 
 
@@ -260,20 +201,6 @@ def _broken(rule: str, place: Broken) -> Difference:
     )
 
 
-def _assigned(wanted: Sequence[ExpectedEvent], emitted: Sequence[Event]) -> list[tuple[int, int]]:
-    def fits(i: int, j: int) -> bool:
-        return next(differences(wanted[i].document, emitted[j].document), None) is None
-
-    def cost(i: int, j: int) -> int:
-        return sum(_weight(one) for one in differences(wanted[i].document, emitted[j].document))
-
-    return pair([event.document for event in wanted], [event.document for event in emitted], fits, cost)
-
-
-def _weight(mismatch: Mismatch) -> int:
-    return 100 if mismatch.path[-1:] and mismatch.path[-1] in _TELLING else 1
-
-
 def _changed(key: str, mismatch: Mismatch, event: Event) -> Difference:
     return Difference(
         Kind.CHANGED,
@@ -286,11 +213,9 @@ def _changed(key: str, mismatch: Mismatch, event: Event) -> Difference:
     )
 
 
-def _missing(event: ExpectedEvent, wanted: int, emitted: int, all_emitted: _Emitted) -> Difference:
-    reason = f"{emitted} with this key were emitted, {wanted} expected"
-    candidates: tuple[str, ...] = ()
-    if not emitted:
-        reason, candidates = "no event with this key was emitted", all_emitted.candidates(event.key)
+def _missing(event: ExpectedEvent, number: str, emitted: Emitted) -> Difference:
+    candidates = () if number else emitted.candidates(event.key)
+    reason = number or "no event with this key was emitted"
     return Difference(
         Kind.MISSING, event.key, "", event.document, ABSENT, reason, f"expected in {event.source}", candidates
     )

@@ -5,11 +5,14 @@ Objects are a subset match. Lists are sets where their elements say who they are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.testing.assignment import pair
+from airflow_provider_spark_lineage.testing.captures import Captures
 from airflow_provider_spark_lineage.testing.matchers import Matcher, json_type
+from airflow_provider_spark_lineage.testing.paths import Element, Path
 
 IDENTITIES: tuple[tuple[str, ...], ...] = (
     ("namespace", "name", "field"),
@@ -20,8 +23,6 @@ IDENTITIES: tuple[tuple[str, ...], ...] = (
 
 UNORDERED = frozenset({"transformations"})
 """Lists whose elements have no identity in the spec but whose order means nothing either."""
-
-Path = tuple[str, ...]
 
 
 class Absent:
@@ -34,12 +35,6 @@ class Absent:
 ABSENT = Absent()
 
 
-class Element(str):
-    """The part of a path that picks a list element, written in brackets."""
-
-    __slots__ = ()
-
-
 class Mismatch(NamedTuple):
     """One place where the two values differ."""
 
@@ -49,18 +44,88 @@ class Mismatch(NamedTuple):
     reason: str
 
 
-def differences(expected: Any, actual: Any, path: Path = ()) -> Iterator[Mismatch]:
+class Context(NamedTuple):
+    """What two values are compared by besides themselves."""
+
+    captures: Captures
+
+    exact: bool = False
+    """Objects have the expected keys and no others."""
+
+    def attempt(self) -> Context:
+        """The same for a comparison that may not count."""
+        return self._replace(captures=self.captures.attempt())
+
+
+class Comparing(NamedTuple):
+    """One value that a composite matcher is asked about."""
+
+    matcher: Composite
+    actual: Any
+    path: Path
+    context: Context
+
+    @property
+    def argument(self) -> Any:
+        """What the matcher holds."""
+        return self.matcher.argument
+
+    def mismatch(self, reason: str) -> Iterator[Mismatch]:
+        """The value as a whole is refused."""
+        return iter((Mismatch(self.path, self.matcher, self.actual, reason),))
+
+
+@dataclass(frozen=True)
+class Composite(Matcher):
+    """A matcher that holds values, and says itself where in the actual value a difference is."""
+
+    compare: Callable[[Comparing], Iterator[Mismatch]] = field(compare=False, repr=False, kw_only=True)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        argument: Any,
+        compare: Callable[[Comparing], Iterator[Mismatch]],
+        *,
+        accepts_absence: bool = False,
+    ) -> Composite:
+        """A matcher that compares like this, and refuses for the first reason that it finds."""
+
+        def check(actual: Any) -> str:
+            return next((found.reason for found in differences(matcher, actual)), "")
+
+        matcher = cls(name, argument, check, accepts_absence, compare=compare)
+        return matcher
+
+
+def differences(
+    expected: Any, actual: Any, path: Path = (), context: Context | None = None
+) -> Iterator[Mismatch]:
     """Every place where `actual` is not what `expected` wants, lazily: the first tells that they differ."""
-    if isinstance(expected, Matcher):
+    context = context or Context(Captures())
+    if isinstance(expected, Composite):
+        yield from expected.compare(Comparing(expected, actual, path, context))
+    elif isinstance(expected, Matcher):
         reason = expected.refuses(actual)
         if reason:
             yield Mismatch(path, expected, actual, reason)
     elif isinstance(expected, Mapping):
-        yield from _in_object(expected, actual, path)
+        yield from _in_object(expected, actual, path, context)
     elif isinstance(expected, list):
-        yield from _in_list(expected, actual, path)
+        yield from _in_list(expected, actual, path, context)
     elif not _same_scalar(expected, actual):
         yield Mismatch(path, expected, actual, _scalar_reason(expected, actual))
+
+
+def list_differences(
+    expected: list[Any], actual: Any, path: Path, context: Context, *, more: bool = False
+) -> Iterator[Mismatch]:
+    """The same for a list whose order means nothing; with `more`, other elements may be there too."""
+    if not isinstance(actual, list):
+        yield Mismatch(path, expected, actual, f"is not a list but {json_type(actual)}")
+    else:
+        yield from _in_set(expected, actual, path, _identity(expected, path) or (), context, more=more)
 
 
 def _same_scalar(expected: Any, actual: Any) -> bool:
@@ -73,29 +138,32 @@ def _scalar_reason(expected: Any, actual: Any) -> str:
     return "has another value" if wanted == found else f"is not {wanted} but {found}"
 
 
-def _in_object(expected: Mapping[str, Any], actual: Any, path: Path) -> Iterator[Mismatch]:
+def _in_object(expected: Mapping[str, Any], actual: Any, path: Path, context: Context) -> Iterator[Mismatch]:
     if not isinstance(actual, Mapping):
         yield Mismatch(path, expected, actual, f"is not an object but {json_type(actual)}")
         return
     for key, value in expected.items():
         if key in actual:
-            yield from differences(value, actual[key], (*path, key))
+            yield from differences(value, actual[key], (*path, key), context)
         elif not (isinstance(value, Matcher) and value.accepts_absence):
             yield Mismatch((*path, key), value, ABSENT, "is absent")
+    for key in actual if context.exact else ():
+        if key not in expected:
+            yield Mismatch((*path, key), ABSENT, actual[key], "is not expected in the object")
 
 
-def _in_list(expected: list[Any], actual: Any, path: Path) -> Iterator[Mismatch]:
+def _in_list(expected: list[Any], actual: Any, path: Path, context: Context) -> Iterator[Mismatch]:
     if not isinstance(actual, list):
         yield Mismatch(path, expected, actual, f"is not a list but {json_type(actual)}")
         return
     identity = _identity(expected or actual, path)
     if identity is not None:
-        yield from _in_set(expected, actual, path, identity)
+        yield from _in_set(expected, actual, path, identity, context)
     elif len(expected) != len(actual):
         yield Mismatch(path, expected, actual, f"has {len(actual)} elements, not {len(expected)}")
     else:
         for position, (wanted, found) in enumerate(zip(expected, actual, strict=True)):
-            yield from differences(wanted, found, (*path, Element(position)))
+            yield from differences(wanted, found, (*path, Element(position)), context)
 
 
 def _identity(elements: Sequence[Any], path: Path) -> tuple[str, ...] | None:
@@ -109,89 +177,105 @@ def _identity(elements: Sequence[Any], path: Path) -> tuple[str, ...] | None:
 
 
 def _has_identity(element: Any, keys: tuple[str, ...]) -> bool:
-    return isinstance(element, Mapping) and all(isinstance(element.get(key), str | Matcher) for key in keys)
+    fields = _fields(element)
+    return isinstance(fields, Mapping) and all(isinstance(fields.get(key), str | Matcher) for key in keys)
+
+
+def _fields(element: Any) -> Any:
+    """The object itself, also where it must be there exactly."""
+    return element.argument if isinstance(element, Composite) and element.name == "exact" else element
 
 
 def _in_set(
-    expected: list[Any], actual: list[Any], path: Path, identity: tuple[str, ...]
+    expected: list[Any],
+    actual: list[Any],
+    path: Path,
+    identity: tuple[str, ...],
+    context: Context,
+    *,
+    more: bool = False,
 ) -> Iterator[Mismatch]:
-    pairs = _pairs_by_identity(expected, actual, identity)
+    pairs = _pairs_by_identity(expected, actual, identity, context)
     for i, wanted in enumerate(expected):
         if i in pairs:
             found = actual[pairs[i]]
-            yield from differences(wanted, found, (*path, _label(found, identity, pairs[i])))
+            yield from differences(wanted, found, (*path, _label(found, identity, pairs[i])), context)
         else:
             yield Mismatch((*path, _label(wanted, identity, i)), wanted, ABSENT, "is not in the list")
     taken = set(pairs.values())
-    for j, found in enumerate(actual):
+    for j, found in enumerate(() if more else actual):
         if j not in taken:
             yield Mismatch((*path, _label(found, identity, j)), ABSENT, found, "is not expected in the list")
 
 
-def _pairs_by_identity(expected: list[Any], actual: list[Any], identity: tuple[str, ...]) -> dict[int, int]:
-    """Expected position -> actual position, for elements that mean the same dataset or field.
+def _pairs_by_identity(
+    expected: list[Any], actual: list[Any], identity: tuple[str, ...], context: Context | None = None
+) -> dict[int, int]:
+    """Expected position -> actual position, for elements that mean the same dataset or field."""
+    return _Pairing(expected, actual, identity, context or Context(Captures())).pairs()
 
-    Literal identities go first: a matcher as name takes only what nobody asked for by name.
-    """
-    groups: dict[Any, tuple[list[int], list[int]]] = {}
-    wild: list[int] = []
-    for i, element in enumerate(expected):
-        name = _name(element, identity)
-        if any(isinstance(part, Matcher) for part in name):
-            wild.append(i)
-        else:
-            groups.setdefault(name, ([], []))[0].append(i)
-    rest: list[int] = []
-    for j, element in enumerate(actual):
-        name = _name(element, identity)
-        if name in groups:
-            groups[name][1].append(j)
-        else:
-            rest.append(j)
-    pairs: dict[int, int] = {}
-    for ours, theirs in groups.values():
-        found = _best(expected, actual, ours, theirs)
-        pairs.update(found)
-        rest += sorted(set(theirs) - set(found.values()))
-    return {**pairs, **_wild_pairs(expected, actual, wild, rest, identity)}
+
+class _Pairing(NamedTuple):
+    """Two lists whose elements know each other by these keys; by none where only order means nothing."""
+
+    expected: list[Any]
+    actual: list[Any]
+    identity: tuple[str, ...]
+    context: Context
+
+    def pairs(self) -> dict[int, int]:
+        """Literal identities go first: a matcher as name takes only what nobody asked for by name."""
+        groups: dict[Any, tuple[list[int], list[int]]] = {}
+        wild: list[int] = []
+        for i, element in enumerate(self.expected):
+            name = _name(element, self.identity)
+            if any(isinstance(part, Matcher) for part in name):
+                wild.append(i)
+            else:
+                groups.setdefault(name, ([], []))[0].append(i)
+        rest: list[int] = []
+        for j, element in enumerate(self.actual):
+            name = _name(element, self.identity)
+            if name in groups:
+                groups[name][1].append(j)
+            else:
+                rest.append(j)
+        pairs: dict[int, int] = {}
+        for ours, theirs in groups.values():
+            found = self._best(ours, theirs)
+            pairs.update(found)
+            rest += sorted(set(theirs) - set(found.values()))
+        named = self._best(wild, rest, by_name=True)
+        return {**pairs, **{i: j for i, j in named.items() if self._accepts_name(i, j)}}
+
+    def _best(self, ours: list[int], theirs: list[int], *, by_name: bool = False) -> dict[int, int]:
+        """The best assignment of `ours` to `theirs`; a name that a matcher refuses outweighs all else."""
+
+        def tried(i: int, j: int) -> Iterator[Mismatch]:
+            return differences(self.expected[ours[i]], self.actual[theirs[j]], (), self.context.attempt())
+
+        def fits(i: int, j: int) -> bool:
+            return next(tried(i, j), None) is None
+
+        def cost(i: int, j: int) -> int:
+            foreign = 1_000_000_000 if by_name and not self._accepts_name(ours[i], theirs[j]) else 0
+            return foreign + sum(1 for _ in tried(i, j))
+
+        found = pair([self.expected[i] for i in ours], [self.actual[j] for j in theirs], fits, cost)
+        return {ours[i]: theirs[j] for i, j in found}
+
+    def _accepts_name(self, i: int, j: int) -> bool:
+        wanted = {key: _fields(self.expected[i])[key] for key in self.identity}
+        return next(differences(wanted, self.actual[j], (), self.context.attempt()), None) is None
 
 
 def _name(element: Any, identity: tuple[str, ...]) -> tuple[Any, ...]:
     if not identity or not _has_identity(element, identity):
         return () if not identity else (id(element),)
-    return tuple(element[key] for key in identity)
-
-
-def _wild_pairs(
-    expected: list[Any], actual: list[Any], wild: list[int], rest: list[int], identity: tuple[str, ...]
-) -> dict[int, int]:
-    found = _best(expected, actual, wild, rest, identity)
-    return {i: j for i, j in found.items() if _accepts_name(expected[i], actual[j], identity)}
-
-
-def _accepts_name(expected: Any, actual: Any, identity: tuple[str, ...]) -> bool:
-    wanted = {key: expected[key] for key in identity}
-    return next(differences(wanted, actual), None) is None
-
-
-def _best(
-    expected: list[Any], actual: list[Any], ours: list[int], theirs: list[int], identity: tuple[str, ...] = ()
-) -> dict[int, int]:
-    """The best assignment of `ours` to `theirs`; a name that a matcher refuses outweighs all else."""
-
-    def fits(i: int, j: int) -> bool:
-        return next(differences(expected[ours[i]], actual[theirs[j]]), None) is None
-
-    def cost(i: int, j: int) -> int:
-        wanted, found = expected[ours[i]], actual[theirs[j]]
-        foreign = 0 if _accepts_name(wanted, found, identity) else 1_000_000_000
-        return foreign + sum(1 for _ in differences(wanted, found))
-
-    found = pair([expected[i] for i in ours], [actual[j] for j in theirs], fits, cost)
-    return {ours[i]: theirs[j] for i, j in found}
+    return tuple(_fields(element)[key] for key in identity)
 
 
 def _label(element: Any, identity: tuple[str, ...], position: int) -> Element:
     if not identity or not _has_identity(element, identity):
         return Element(position)
-    return Element(" ".join(str(element[key]) for key in identity))
+    return Element(" ".join(str(_fields(element)[key]) for key in identity))

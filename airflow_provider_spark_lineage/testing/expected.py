@@ -5,14 +5,16 @@ A file that cannot mean anything is refused here, before a comparison could pass
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.testing.composite import accepts_absence, capture_names, stray_absence
 from airflow_provider_spark_lineage.testing.keys import parse_key
-from airflow_provider_spark_lineage.testing.matchers import Matcher, nearest
+from airflow_provider_spark_lineage.testing.matchers import nearest
 from airflow_provider_spark_lineage.testing.notation import read_tree
 from airflow_provider_spark_lineage.testing.versions import Condition, Versions, read_conditions
 
@@ -26,6 +28,16 @@ WHEN = "when"
 
 EVENT_KEYS = ("eventType", "eventTime", "producer", "schemaURL", "run", "job", "dataset", "inputs", "outputs")
 """What the spec's events have at the top; another key there is a typing error."""
+
+
+SPEC_KEYS: Mapping[str, tuple[str, ...]] = {
+    "run": ("runId", "facets"),
+    "job": ("namespace", "name", "facets"),
+    "dataset": ("namespace", "name", "facets"),
+    "inputs": ("namespace", "name", "facets", "inputFacets"),
+    "outputs": ("namespace", "name", "facets", "outputFacets"),
+}
+"""What the spec has in these places; a misspelt key that may be absent would always be."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +66,7 @@ class Expected:
     @classmethod
     def of(cls, keys: Mapping[str, Any], source: str = "expected", scope: Scope = "all") -> Expected:
         """From a mapping of key to one expected event or a list; BadInputError names what is wrong."""
-        return cls(tuple(_events(keys, source)), scope)
+        return cls(_compared(_events(keys, source)), scope)
 
     def meant_for(self, versions: Versions) -> tuple[list[ExpectedEvent], dict[str, str]]:
         """The events that are expected with these versions, and why keys that have none left have none.
@@ -106,8 +118,8 @@ def _read_folder(folder: Path) -> Expected:
         for key in keys if WHEN not in keys else ():
             if first.setdefault(key, file) is not file:
                 raise BadInputError(f"{file}: `{key}` is expected in {first[key].name} already.")
-        events += Expected.of(keys, str(file)).events
-    return Expected(events, scope="all")
+        events += tuple(_events(keys, str(file)))
+    return Expected(_compared(events), scope="all")
 
 
 def _keys(file: Path) -> dict[str, Any]:
@@ -151,17 +163,39 @@ def _check_document(document: Any, key: str, source: str) -> None:
         if name not in EVENT_KEYS and name != WHEN:
             help_ = nearest(name, (*EVENT_KEYS, WHEN))
             raise BadInputError(f"{source}: `{key}` has the key `{name}`, which no event has; {help_}")
-    if _absent_in_list(document):
-        raise BadInputError(f"{source}: `{key}` has `!absent` as an element of a list; it is for keys only.")
+    stray = stray_absence(document)
+    if stray:
+        raise BadInputError(
+            f"{source}: `{key}` has `!{stray}` as an element of a list or in another matcher;"
+            " it is for keys only."
+        )
+    for place, name in _unknown_absences(document):
+        help_ = nearest(name, SPEC_KEYS[place])
+        raise BadInputError(f"{source}: `{key}` says of `{place}.{name}` that it may be absent; {help_}")
 
 
-def _absent_in_list(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(_absent_in_list(item) for item in value.values())
-    if isinstance(value, list):
-        return any(_absent_in_list(item) or _is_absent(item) for item in value)
-    return False
+def _unknown_absences(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for place, known in SPEC_KEYS.items():
+        value = document.get(place)
+        for element in value if isinstance(value, list) else [value]:
+            for name, item in element.items() if isinstance(element, Mapping) else ():
+                if accepts_absence(item) and name not in known:
+                    yield place, name
 
 
-def _is_absent(value: Any) -> bool:
-    return isinstance(value, Matcher) and value.accepts_absence
+def _compared(events: Iterable[ExpectedEvent]) -> tuple[ExpectedEvent, ...]:
+    """The same events, where every captured value is compared with another one."""
+    events = tuple(events)
+    names: Counter[str] = Counter()
+    for event in events:
+        names.update(capture_names(event.document))
+    for event in events:
+        for name in capture_names(event.document) if names else ():
+            if names[name] == 1:
+                others = [other for other in names if other != name]
+                help_ = f"; {nearest(name, others)}" if others else "."
+                raise BadInputError(
+                    f"{event.source}: `{event.key}` captures `{name}`, which nothing else does,"
+                    f" so it would be compared with nothing{help_}"
+                )
+    return events

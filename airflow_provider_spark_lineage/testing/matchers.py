@@ -6,14 +6,16 @@ expression covers the whole string. Where a matcher is written (YAML tag, JSON o
 
 from __future__ import annotations
 
+import json
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from difflib import get_close_matches
 from math import isfinite
 from typing import Any, NamedTuple
+
+from airflow_provider_spark_lineage.testing.instants import instant_ns, tolerance_ns
 
 Check = Callable[[Any], str]
 """Takes an actual JSON value; returns why it is refused, or an empty string."""
@@ -28,7 +30,10 @@ class Matcher:
     """
 
     name: str
-    argument: str | None
+
+    argument: Any
+    """A string or None; what `composite` builds holds values of any kind."""
+
     check: Check = field(compare=False, repr=False)
     accepts_absence: bool = False
 
@@ -37,11 +42,11 @@ class Matcher:
         return self.check(actual)
 
     def __str__(self) -> str:
-        return f"!{self.name}" if self.argument is None else f'!{self.name} "{self.argument}"'
+        return f"!{self.name}" if self.argument is None else f"!{self.name} {written(self.argument)}"
 
-    def as_json(self) -> dict[str, str]:
+    def as_json(self) -> dict[str, Any]:
         """The form that a JSON expected file uses."""
-        value = {} if self.argument is None else {"value": self.argument}
+        value = {} if self.argument is None else {"value": plain(self.argument)}
         return {"$match": self.name, **value}
 
 
@@ -71,6 +76,29 @@ def nearest(name: str, known: Any) -> str:
     """Half a sentence that helps with a misspelt name."""
     close = get_close_matches(name.lower(), list(known), n=1, cutoff=0.4)
     return f"did you mean `{close[0]}`?" if close else f"known are {', '.join(known)}"
+
+
+def plain(value: Any) -> Any:
+    """The value in JSON's own types, matchers as `{"$match": ...}`."""
+    if isinstance(value, Matcher):
+        return value.as_json()
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value
+
+
+def written(value: Any) -> str:
+    """The value on one line of YAML, matchers as tags."""
+    if isinstance(value, Matcher):
+        # Without the space, YAML reads a comma or a bracket behind a tag as part of its name.
+        return f"{value} " if value.argument is None else str(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(key)}: {written(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(written, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def json_type(value: Any) -> str:
@@ -107,31 +135,46 @@ def _not_text(actual: Any) -> str:
     return "" if isinstance(actual, str) else f"is not a string but {json_type(actual)}"
 
 
-# fullmatch with [0-9], never \d: \d also takes the digits of every other script.
+# fullmatch with [0-9a-f], never \d: \d also takes the digits of every other script.
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_DATETIME = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})"
-)
 
 
 def _uuid(_: str) -> Check:
     return lambda actual: _not_text(actual) or ("" if _UUID.fullmatch(actual) else "is not a UUID")
 
 
-def _datetime(_: str) -> Check:
-    return lambda actual: _not_text(actual) or _not_datetime(actual)
+def _contains(text: str) -> Check:
+    if not text:
+        raise ValueError("matcher `contains` was given an empty text, which every string contains")
+    return lambda actual: _not_text(actual) or ("" if text in actual else "does not contain the text")
 
 
-def _not_datetime(actual: str) -> str:
-    # The spec's `date-time` is RFC 3339, which has no date-time without an offset.
-    match = _DATETIME.fullmatch(actual)
-    if not match:
-        return "is not an RFC 3339 date-time with an offset"
+def _datetime(text: str) -> Check:
+    center, sign, tolerance = _SPLIT.split(text, maxsplit=1) if _SPLIT.search(text) else (text, "", "")
+    if not center.strip() and (sign or text):
+        raise ValueError(f'`{text}` has no date-time; write for example "2024-05-01T10:00:00Z ± 5s"')
     try:
-        datetime.fromisoformat(match[1] + match[3].replace("Z", "+00:00"))
-    except ValueError:
-        return "is no date or time of any calendar"
-    return ""
+        wanted = instant_ns(center.strip()) if text else None
+    except ValueError as error:
+        raise ValueError(f"`{center.strip()}` {error}") from None
+    allowed = tolerance_ns(tolerance) if sign else 0
+
+    def check(actual: Any) -> str:
+        if not isinstance(actual, str):
+            return _not_text(actual)
+        try:
+            found = instant_ns(actual)
+        except ValueError as error:
+            return str(error)
+        if wanted is None or abs(found - wanted) <= allowed:
+            return ""
+        return f"is {abs(found - wanted) / 1e9:g} s {'later' if found > wanted else 'earlier'}"
+
+    return check
+
+
+_SPLIT = re.compile(r"(±|\+/?-)")
+"""What stands between a date-time and its tolerance, also as ASCII; an offset has one sign."""
 
 
 def _regex(pattern: str) -> Check:
@@ -192,7 +235,8 @@ MATCHERS: dict[str, Row] = {
     "any": Row(_any),
     "string": Row(_string),
     "uuid": Row(_uuid),
-    "datetime": Row(_datetime),
+    "datetime": Row(_datetime, argument="optional"),
+    "contains": Row(_contains, argument="required"),
     "regex": Row(_regex, argument="required"),
     "number": Row(_number, argument="optional"),
     "integer": Row(_integer, argument="optional"),

@@ -15,7 +15,8 @@ from typing import Any
 import yaml
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.testing.matchers import MATCHERS, Matcher, matcher, nearest
+from airflow_provider_spark_lineage.testing.composite import COMPOSITES, make
+from airflow_provider_spark_lineage.testing.matchers import MATCHERS, Matcher
 from airflow_provider_spark_lineage.testing.variables import has_variables
 
 Pairs = list[tuple[str, Any]]
@@ -86,16 +87,18 @@ def _matcher_object(keys: dict[str, Any], line: int | None) -> Matcher:
     if stray:
         raise _NotationError(f"a `$match` object takes only `value` beside it, not `{stray[0]}`", line)
     name, argument = keys["$match"], keys.get("value")
-    if not isinstance(name, str) or not isinstance(argument, str | None) or keys.get("value", "") is None:
-        raise _NotationError("`$match` and its `value` are strings", line)
+    if not isinstance(name, str):
+        raise _NotationError("`$match` is the name of a matcher, a string", line)
+    if name in MATCHERS and "value" in keys and not isinstance(argument, str):
+        raise _NotationError(f"the `value` of a `{name}` matcher is a string", line)
     return _matcher(name, argument, line)
 
 
-def _matcher(name: str, argument: str | None, line: int | None) -> Matcher:
+def _matcher(name: str, argument: Any, line: int | None) -> Matcher:
     try:
-        if argument is not None and has_variables(argument) and name in MATCHERS:
+        if name in MATCHERS and isinstance(argument, str) and has_variables(argument):
             return Matcher(name, argument, _unresolved, MATCHERS[name].accepts_absence)
-        return matcher(name, argument)
+        return make(name, argument)
     except ValueError as error:
         raise _NotationError(str(error), line) from None
 
@@ -140,7 +143,7 @@ class _YamlTree:
 
     def _new_value(self, node: yaml.Node, line: int) -> Any:
         if not node.tag.startswith(_STANDARD):
-            return _tagged(node, line)
+            return _matcher(node.tag.removeprefix("!"), self._argument(node, line), line)
         if isinstance(node, yaml.MappingNode):
             return _mapping(self._pairs(node), line)
         if isinstance(node, yaml.SequenceNode):
@@ -150,6 +153,16 @@ class _YamlTree:
                 f"`!!{node.tag.removeprefix(_STANDARD)}` is not used in expected files", line
             )
         return _scalar(node)
+
+    def _argument(self, node: yaml.Node, line: int) -> Any:
+        """What stands behind a tag: nothing, the text for a scalar matcher, a value for a composite one."""
+        if isinstance(node, yaml.MappingNode):
+            return _mapping(self._pairs(node), line)
+        if isinstance(node, yaml.SequenceNode):
+            return [self._value(item) for item in node.value]
+        if not node.value and not getattr(node, "style", None):
+            return None
+        return _scalar(node) if node.tag.removeprefix("!") in COMPOSITES else node.value
 
     def _pairs(self, node: yaml.MappingNode) -> Pairs:
         merged: dict[str, Any] = {}
@@ -180,14 +193,6 @@ class _YamlTree:
 def _scalar(node: yaml.Node) -> Any:
     # `style` is empty for plain scalars only; the type stubs do not know it on a node.
     return node.value if getattr(node, "style", None) else _plain(node.value)
-
-
-def _tagged(node: yaml.Node, line: int) -> Matcher:
-    name = node.tag.removeprefix("!")
-    if not isinstance(node, yaml.ScalarNode):
-        known = "" if name in MATCHERS else f" ({nearest(name, MATCHERS)})"
-        raise _NotationError(f"the tag `!{name}` takes a string{known}", line)
-    return _matcher(name, node.value if node.value or node.style else None, line)
 
 
 def _plain(text: str) -> Any:

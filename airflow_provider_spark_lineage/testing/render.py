@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.testing.differences import Absent
-from airflow_provider_spark_lineage.testing.matchers import Matcher
-from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report, plain
+from airflow_provider_spark_lineage.testing.matchers import Matcher, plain
+from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report
 
 _LONGEST = 400
 """Characters of a value that are shown; a whole facet would bury the difference in it."""
@@ -90,7 +90,6 @@ _EVENT = {
 
 def value_text(value: Any) -> str:
     """A value on one line, as JSON; a matcher as it is written in YAML."""
-    if isinstance(value, Absent | Matcher):
-        return str(value)
-    text = json.dumps(plain(value), ensure_ascii=False)
+    readable = isinstance(value, Absent | Matcher)
+    text = str(value) if readable else json.dumps(plain(value), ensure_ascii=False)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"

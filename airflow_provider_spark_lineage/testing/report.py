@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from airflow_provider_spark_lineage.testing.differences import Absent, Element, Path
-from airflow_provider_spark_lineage.testing.matchers import Matcher
+from airflow_provider_spark_lineage.testing.differences import Absent
+from airflow_provider_spark_lineage.testing.matchers import plain
 
 
 class Kind(Enum):
@@ -139,25 +139,3 @@ class Report:
             "notes": list(self.notes),
             "differences": [difference.as_dict() for difference in self.differences],
         }
-
-
-def plain(value: Any) -> Any:
-    """The value in JSON's own types, matchers as `{"$match": ...}`."""
-    if isinstance(value, Matcher):
-        return value.as_json()
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    return value
-
-
-def path_text(path: Path) -> str:
-    """`inputs[file /in].facets."odd.key"`: keys with dots, list elements in brackets."""
-    text = ""
-    for part in path:
-        if isinstance(part, Element):
-            text += f"[{part}]"
-        else:
-            text += ("." if text else "") + (part if part.replace("_", "a").isalnum() else f'"{part}"')
-    return text

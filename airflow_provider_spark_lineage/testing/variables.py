@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.testing.matchers import Matcher, matcher
+from airflow_provider_spark_lineage.testing.composite import make
+from airflow_provider_spark_lineage.testing.matchers import Matcher
 
 _VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -29,16 +30,21 @@ def fill(tree: Any, variables: Mapping[str, str], where: str) -> Any:
         return {key: fill(value, variables, where) for key, value in tree.items()}
     if isinstance(tree, list):
         return [fill(value, variables, where) for value in tree]
-    if isinstance(tree, Matcher) and tree.argument is not None and has_variables(tree.argument):
-        return _filled_matcher(tree.name, tree.argument, variables, where)
+    if isinstance(tree, Matcher) and tree.argument is not None:
+        return _filled_matcher(tree, variables, where)
     return tree
 
 
-def _filled_matcher(name: str, argument: str, variables: Mapping[str, str], where: str) -> Matcher:
-    # A path is put into a regular expression as that path, not as a pattern.
-    quote = re.escape if name == "regex" else str
+def _filled_matcher(tree: Matcher, variables: Mapping[str, str], where: str) -> Matcher:
+    if isinstance(tree.argument, str):
+        if not has_variables(tree.argument):
+            return tree
+        # A path is put into a regular expression as that path, not as a pattern.
+        argument: Any = _filled(tree.argument, variables, where, re.escape if tree.name == "regex" else str)
+    else:
+        argument = fill(tree.argument, variables, where)
     try:
-        return matcher(name, _filled(argument, variables, where, quote))
+        return make(tree.name, argument)
     except ValueError as error:
         raise BadInputError(f"{where}: {error}.") from None
 

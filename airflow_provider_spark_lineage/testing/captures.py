@@ -1,0 +1,56 @@
+"""Values that one place of an event is given a name by, and that every later place must have again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from airflow_provider_spark_lineage.testing.matchers import json_type
+from airflow_provider_spark_lineage.testing.paths import Path, path_text
+
+
+class Captured(NamedTuple):
+    """The value that a name stands for, and where it was first seen."""
+
+    value: str | float
+    path: Path
+    event: str
+
+
+class Captures:
+    """What the names of one comparison stand for; the first use of a name binds it.
+
+    >>> captures = Captures()
+    >>> captures.of_event("dag.task.event.start").refuses("run", "018f", ("run", "runId"))
+    ''
+    >>> captures.of_event("dag.task.event.fail").refuses("run", "0190", ("run", "runId"))
+    'is not what `run` was captured as, "018f" at run.runId of dag.task.event.start'
+    """
+
+    def __init__(self, bound: Mapping[str, Captured] | None = None, event: str = "an event") -> None:
+        self._bound: dict[str, Captured] = {} if bound is None else dict(bound)
+        self._event = event
+
+    def attempt(self) -> Captures:
+        """The same names for a comparison that may not count: what it binds is forgotten with it."""
+        return Captures(self._bound, self._event)
+
+    def of_event(self, event: str) -> Captures:
+        """The same names, shared, for places in the event that is called like this."""
+        captures = Captures(None, event)
+        captures._bound = self._bound
+        return captures
+
+    def refuses(self, name: str, actual: Any, path: Path) -> str:
+        """Why the value cannot stand for this name; empty where it does from now on."""
+        if isinstance(actual, bool) or not isinstance(actual, str | int | float):
+            return f"is not a string or a number to be captured but {json_type(actual)}"
+        if actual == "":
+            return "is an empty string, which tells nothing apart"
+        known = self._bound.setdefault(name, Captured(actual, path, self._event))
+        # A string never equals a number, in Python as in JSON; booleans were refused above.
+        if known.value == actual:
+            return ""
+        value = json.dumps(known.value, ensure_ascii=False)
+        return f"is not what `{name}` was captured as, {value} at {path_text(known.path)} of {known.event}"

@@ -1,0 +1,199 @@
+"""Captures: one name is one value, in every event of the comparison."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.testing import RELATIONS, Events, Expected, Report, compare, read_expected
+
+START_AND_END = """
+dag.task.event.start: {run: {runId: !capture run}}
+dag.task.event.complete: {run: {runId: !capture run}}
+"""
+
+
+def event(kind: str, run_id: Any, name: str = "dag.task", **parts: Any) -> dict[str, Any]:
+    return {"eventType": kind, "run": {"runId": run_id}, "job": {"name": name}, **parts}
+
+
+def check(tmp_path: Path, text: str, *events: dict[str, Any]) -> Report:
+    file = tmp_path / "dag.yaml"
+    file.write_text(text)
+    return compare(read_expected(file), Events.of(events), without=RELATIONS)
+
+
+def test_the_same_value_in_two_events(tmp_path):
+    """The end of a run has the id of its start, whichever was emitted first."""
+    events = [event("START", "a"), event("COMPLETE", "a")]
+    assert check(tmp_path, START_AND_END, *events).ok
+    assert check(tmp_path, START_AND_END, *events[::-1]).ok
+
+
+def test_a_conflict_names_both_events(tmp_path):
+    """One difference, at the later place, which says what was captured and where."""
+    report = check(tmp_path, START_AND_END, event("START", "a"), event("COMPLETE", "b"))
+    assert report.summary == "1 events match, 1 differ"
+    (one,) = report.differences
+    assert (one.key, one.path, one.where, one.actual) == (
+        "dag.task.event.complete",
+        "run.runId",
+        "event 2",
+        "b",
+    )
+    assert one.reason == (
+        'is not what `run` was captured as, "a" at run.runId of dag.task.event.start (event 1)'
+    )
+    assert 'expected  !capture "run"' in report.text()
+
+
+def test_within_one_event(tmp_path):
+    """Two places of one event are compared, too."""
+    text = "dag.task.event.start: {run: {runId: !capture run, facets: {parent: {id: !capture run}}}}\n"
+    start = event("START", "a")
+    start["run"]["facets"] = {"parent": {"id": "a"}}
+    assert check(tmp_path, text, start).ok
+    start["run"]["facets"]["parent"]["id"] = "b"
+    (one,) = check(tmp_path, text, start).differences
+    assert one.path == "run.facets.parent.id"
+
+
+def test_a_child_is_of_the_task_that_ran(tmp_path):
+    """The parent that a child names is the run that the task's own events name."""
+    text = f"""{START_AND_END}
+app.step.event.start: {{run: {{facets: {{parent: {{run: {{runId: !capture run}}}}}}}}}}
+"""
+    events = [event("START", "a"), event("COMPLETE", "a"), event("START", "c", "app.step")]
+    events[2]["run"]["facets"] = {"parent": {"run": {"runId": "a"}}}
+    assert check(tmp_path, text, *events).ok
+    events[2]["run"]["facets"] = {"parent": {"run": {"runId": "c"}}}
+    assert [one.key for one in check(tmp_path, text, *events).differences] == ["app.step.event.start"]
+
+
+@pytest.mark.parametrize("value", [None, True, False, "", [], ["a"], {}, {"a": 1}])
+def test_what_cannot_be_captured(tmp_path, value):
+    """Only strings and numbers tell runs apart; two empty strings or nulls are not the same run."""
+    report = check(tmp_path, START_AND_END, event("START", value), event("COMPLETE", value))
+    assert report.summary == "0 events match, 2 differ"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(1, True), (1, "1"), ("a", "A"), (1, 2), ("a", "a "), (0, "0")]
+)
+def test_values_that_are_not_the_same(tmp_path, first, second):
+    """Nothing is converted."""
+    assert not check(tmp_path, START_AND_END, event("START", first), event("COMPLETE", second)).ok
+
+
+def test_a_captured_value_may_have_a_shape(tmp_path):
+    """With `of` the value must be that too, and what is refused is not captured."""
+    text = """
+dag.task.event.start: {run: {runId: !capture {name: run, of: !integer ">= 5"}}}
+dag.task.event.complete: {run: {runId: !capture run}}
+"""
+    assert check(tmp_path, text, event("START", 5), event("COMPLETE", 5)).ok
+    report = check(tmp_path, text, event("START", 4), event("COMPLETE", 7))
+    assert [(one.key, one.reason) for one in report.differences] == [("dag.task.event.start", "is not >= 5")]
+
+
+def test_a_name_that_is_used_once(tmp_path):
+    """It would be compared with nothing, and pass; mostly it is a typing error."""
+    text = START_AND_END + "other.event.start: {run: {runId: !capture rnu}}\n"
+    with pytest.raises(BadInputError, match=r"other\.event\.start` captures `rnu`, .* did you mean `run`\?"):
+        check(tmp_path, text)
+    with pytest.raises(BadInputError, match=r"captures `run`, which nothing else does"):
+        check(tmp_path, "dag.event.start: {run: {runId: !capture run}}\n")
+    with pytest.raises(BadInputError, match="captures `run`"):
+        check(
+            tmp_path,
+            "dag.event.start: {run: {runId: !optional {$match: one_of, value: [!capture run, 1]}}}\n",
+        )
+
+
+def test_a_folder_is_one_comparison(tmp_path):
+    """A name means the same in all files of a folder, where a run of one DAG may have triggered another."""
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(f"{name}.event.start: {{run: {{runId: !capture run}}}}\n")
+    assert len(read_expected(tmp_path).events) == 2
+    events = [event("START", "1", "a"), event("START", "2", "b")]
+    (one,) = compare(read_expected(tmp_path), Events.of(events), without=RELATIONS).differences
+    assert one.key == "b.event.start"
+
+
+MAPPED = """
+dag.task.event.start:
+- {run: {runId: !capture first}}
+- {run: {runId: !capture second}}
+dag.task.event.complete:
+- {run: {runId: !capture first}, inputs: [{name: one}]}
+- {run: {runId: !capture second}, inputs: [{name: two}]}
+"""
+
+
+def test_the_choice_that_is_none_goes_first(tmp_path):
+    """Which START is meant follows from the COMPLETE that only one event can be, in any order of events."""
+    starts = [event("START", "a"), event("START", "b")]
+    ends = [
+        event("COMPLETE", "a", inputs=[{"name": "two"}]),
+        event("COMPLETE", "b", inputs=[{"name": "one"}]),
+    ]
+    for events in (starts + ends, ends + starts, starts[::-1] + ends, ends[::-1] + starts[::-1]):
+        assert check(tmp_path, MAPPED, *events).summary == "4 events match, 0 differ"
+
+
+def test_a_wrong_end_among_many(tmp_path):
+    """With many alike, exactly the event whose id is in no other event differs."""
+    count = 40
+    names = range(count)
+    starts = "".join(f"- {{run: {{runId: !capture run{n}}}}}\n" for n in names)
+    ends = "".join(f"- {{run: {{runId: !capture run{n}}}, inputs: [{{name: 'in{n}'}}]}}\n" for n in names)
+    text = f"dag.task.event.start:\n{starts}dag.task.event.complete:\n{ends}"
+    events = [event("START", f"id{n}") for n in reversed(names)]
+    events += [event("COMPLETE", f"id{n}", inputs=[{"name": f"in{(n * 7) % count}"}]) for n in names]
+    assert check(tmp_path, text, *events).summary == "80 events match, 0 differ"
+    events[-1]["run"]["runId"] = "stray"
+    report = check(tmp_path, text, *events)
+    assert report.summary == "79 events match, 1 differ"
+    assert "stray" in report.text()
+
+
+def test_a_capture_in_a_list(tmp_path):
+    """Trying which elements belong together binds nothing; the pairs that are chosen do."""
+    text = """
+dag.task.event.start:
+  run: {facets: {v: !unordered [{id: !capture a, n: 1}, {id: !capture b, n: 2}]}}
+dag.task.event.complete:
+  run: {facets: {v: [!capture a, !one_of [{n: !capture a}, !capture b]]}}
+"""
+    start = event("START", "r")
+    start["run"]["facets"] = {"v": [{"id": "two", "n": 2}, {"id": "one", "n": 1}]}
+    end = event("COMPLETE", "r")
+    end["run"]["facets"] = {"v": ["one", "two"]}
+    assert check(tmp_path, text, start, end).ok
+    end["run"]["facets"] = {"v": ["two", "one"]}
+    assert check(tmp_path, text, start, end).summary == "1 events match, 1 differ"
+
+
+def test_the_expectation_can_be_used_again(tmp_path):
+    """A comparison leaves nothing behind in what was read."""
+    (tmp_path / "dag.yaml").write_text(START_AND_END)
+    expected = read_expected(tmp_path / "dag.yaml")
+    for run_id in ("a", "b"):
+        assert compare(
+            expected, Events.of([event("START", run_id), event("COMPLETE", run_id)]), without=RELATIONS
+        ).ok
+
+
+def test_captures_are_for_python_too():
+    """In code, the matcher stands in the mapping as it does in a file."""
+    from airflow_provider_spark_lineage.testing.composite import make
+
+    run = {"run": {"runId": make("capture", "run")}}
+    expected = Expected.of({"dag.task.event.start": run, "dag.task.event.complete": run})
+    assert compare(expected, Events.of([event("START", "a"), event("COMPLETE", "a")]), without=RELATIONS).ok
+    assert not compare(
+        expected, Events.of([event("START", "a"), event("COMPLETE", "b")]), without=RELATIONS
+    ).ok
