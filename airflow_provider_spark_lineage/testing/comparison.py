@@ -54,7 +54,7 @@ def compare(
         found.matched += _compare_group(group, emitted, found)
     for event in emitted.left():
         found.add([_unexpected(event, emitted.why_unexpected(event, refused))])
-    notes = _of_no_dag(wanted, scoped)
+    notes = _of_no_dag(wanted, events)
     problems = [*events.problems]
     for rule, findings in broken(scoped.events, events, without):
         try:
@@ -104,11 +104,10 @@ class _Collector:
 
 
 class _Scoped(NamedTuple):
-    """The events to compare, how many of which other DAGs are left out, and all DAGs there are."""
+    """The events to compare, and how many of which other DAGs are left out."""
 
     events: list[Event]
     skipped: dict[str, int]
-    dag_ids: frozenset[str]
 
 
 def _filled(events: Sequence[ExpectedEvent], variables: Mapping[str, str]) -> list[ExpectedEvent]:
@@ -120,9 +119,9 @@ def _filled(events: Sequence[ExpectedEvent], variables: Mapping[str, str]) -> li
 
 def _in_scope(events: Events, expected: Expected, scope: Scope) -> _Scoped:
     """Choose the events of the DAGs that the keys name, and those that have one of the keys."""
-    dag_ids = frozenset(event.dag_id for event in events)
     if scope == "all":
-        return _Scoped(list(events), {}, dag_ids)
+        return _Scoped(list(events), {})
+    dag_ids = frozenset(event.dag_id for event in events)
     keys = {plain for event in expected.events for plain in (event.key, parse_key(event.key).plain)}
     by_key: dict[str, set[str]] = {}
     for event in events:
@@ -135,7 +134,7 @@ def _in_scope(events: Events, expected: Expected, scope: Scope) -> _Scoped:
             compared.append(event)
         else:
             skipped[event.dag_id] += 1
-    return _Scoped(compared, dict(skipped), dag_ids)
+    return _Scoped(compared, dict(skipped))
 
 
 def _dag_ids_of(key: str, dag_ids: Set[str]) -> tuple[str, ...]:
@@ -144,19 +143,19 @@ def _dag_ids_of(key: str, dag_ids: Set[str]) -> tuple[str, ...]:
     return next(((key[:dot],) for dot in dots if key[:dot] in dag_ids), ())
 
 
-def _of_no_dag(wanted: Sequence[ExpectedEvent], scoped: _Scoped) -> tuple[str, ...]:
+def _of_no_dag(wanted: Sequence[ExpectedEvent], events: Events) -> tuple[str, ...]:
     """A sentence for each file that speaks of a DAG from which nothing came: its name may be misspelt."""
-    emitted = {event.key for event in scoped.events}
-    known = dict.fromkeys((event.source for event in wanted), False)
+    emitted = {event.key for event in events}
+    keys: dict[str, list[str]] = {}
     for event in wanted:
-        key = parse_key(event.key).plain
-        known[event.source] |= key in emitted or bool(_dag_ids_of(key, scoped.dag_ids))
-    dag_ids = sorted(scoped.dag_ids)
-    shown = ", ".join(dag_ids[:_MOST_DAGS]) + (", ..." if len(dag_ids) > _MOST_DAGS else "")
+        keys.setdefault(event.source, []).append(parse_key(event.key).plain)
+    strange = [source for source, plain in keys.items() if emitted.isdisjoint(plain)]
+    dag_ids = {event.dag_id for event in events} if strange else set()
+    shown = sorted(dag_ids)[:_MOST_DAGS] + ["..."] * (len(dag_ids) > _MOST_DAGS)
     return tuple(
-        f"{source}: no event is of a DAG that its keys name; there are events of: {shown}."
-        for source, found in known.items()
-        if dag_ids and not found
+        f"{source}: no event is of a DAG that its keys name; there are events of: {', '.join(shown)}."
+        for source in strange
+        if dag_ids and not any(_dag_ids_of(key, dag_ids) for key in keys[source])
     )
 
 

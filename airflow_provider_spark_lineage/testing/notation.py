@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from json.decoder import JSONObject  # type: ignore[attr-defined] # the type stubs leave both out
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,8 @@ def read_tree(path: Path) -> Any:
         raise BadInputError(f"{path}: cannot be read ({error.strerror or error}).") from None
     except UnicodeDecodeError as error:
         raise BadInputError(f"{path}: not UTF-8 ({error.reason} at byte {error.start}).") from None
+    if not text.strip():
+        return None
     try:
         return _json_tree(text) if path.suffix == ".json" else _YamlTree().read(text)
     except json.JSONDecodeError as error:
@@ -37,7 +41,8 @@ def read_tree(path: Path) -> Any:
     except yaml.YAMLError as error:
         raise BadInputError(f"{path}{_yaml_cause(error)}.") from None
     except _NotationError as error:
-        raise BadInputError(f"{path}{error}.") from None
+        where = "" if error.line is None else f", line {error.line}"
+        raise BadInputError(f"{path}{where}: {error}.") from None
     except RecursionError:
         raise BadInputError(f"{path}: nested too deeply.") from None
 
@@ -46,7 +51,8 @@ class _NotationError(Exception):
     """Text that is proper YAML or JSON but not an expected value."""
 
     def __init__(self, cause: str, line: int | None = None) -> None:
-        super().__init__(f"{'' if line is None else f', line {line}'}: {cause}")
+        super().__init__(cause)
+        self.line = line
 
 
 def _yaml_cause(error: yaml.YAMLError) -> str:
@@ -56,7 +62,28 @@ def _yaml_cause(error: yaml.YAMLError) -> str:
 
 
 def _json_tree(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_mapping, parse_constant=_no_constant)
+    try:
+        return json.loads(text, object_pairs_hook=_mapping, parse_constant=_no_constant)
+    except _NotationError:
+        # Only the slow scanner tells where the object stands that cannot be meant.
+        return _LineDecoder().decode(text)
+
+
+class _LineDecoder(json.JSONDecoder):
+    """Python's own scanner instead of the one in C, so that an error says on which line its object begins."""
+
+    def __init__(self) -> None:
+        super().__init__(object_pairs_hook=_mapping, parse_constant=_no_constant)
+        self.parse_object = self._object
+        self.scan_once = py_make_scanner(self)
+
+    def _object(self, at: tuple[str, int], *options: Any) -> Any:
+        text, position = at
+        try:
+            return JSONObject(at, *options)
+        except _NotationError as error:
+            line = error.line or text.count("\n", 0, position) + 1
+            raise _NotationError(str(error), line) from None
 
 
 def _no_constant(text: str) -> Any:

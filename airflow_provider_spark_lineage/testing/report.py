@@ -92,8 +92,11 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Every expected event was emitted as expected, nothing else was, and all was readable."""
-        return not self.differences and not self.problems
+        """Every expected event was emitted as expected, nothing else was, and all was readable.
+
+        No events at all are never ok: they prove nothing, not even that none was to be expected.
+        """
+        return bool(self.emitted) and not self.differences and not self.problems
 
     @property
     def differing(self) -> int:

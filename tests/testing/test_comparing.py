@@ -297,6 +297,13 @@ def test_no_events_at_all():
         assert cause in report.text()
 
 
+def test_nothing_expected_and_nothing_emitted():
+    """Where not one event came, that none was expected is no excuse."""
+    report = compare(Expected.of({}), Events.of([]))
+    assert (report.ok, report.differences) == (False, ())
+    assert "OpenLineage is not active" in report.text()
+
+
 def test_problems_are_not_ok():
     """What could not be read could have been an unexpected event, so it is never a pass."""
     events = Events(Events.of([start()]).items, ("events.jsonl, line 2: not JSON.",))

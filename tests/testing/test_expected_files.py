@@ -125,9 +125,12 @@ def test_wrong_yaml(tmp_path, text, message):
     [
         ('{\n"a": 1,\n}', r"dag.json, line \d: not JSON"),
         ('{"a": ', "line 1: not JSON"),
-        (f'{{"{KEY}": {{"a": 1, "a": 2}}}}', "the key `a` is written twice"),
-        (f'{{"{KEY}": {{"a": NaN}}}}', "`NaN` is no JSON number"),
-        (f'{{"{KEY}": {{"a": {{"$match": "uudi"}}}}}}', r"did you mean `uuid`\?"),
+        (f'{{"{KEY}":\n {{"a": 1,\n "a": 2}}}}', "line 2: the key `a` is written twice"),
+        (f'{{"{KEY}":\n {{"a": NaN}}}}', "line 2: `NaN` is no JSON number"),
+        (f'{{"{KEY}": {{\n"a":\n {{"$match": "uudi"}}}}}}', r"line 3: unknown .*did you mean `uuid`\?"),
+        (f'\n[{{"{KEY}": [{{}},\n {{"$mach": "uuid"}}]}}]', r"line 3: unknown key `\$mach`"),
+        ("", r"dag\.json: is empty"),
+        (" \n", r"dag\.json: is empty"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )
