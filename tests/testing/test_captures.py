@@ -144,6 +144,29 @@ def test_the_choice_that_is_none_goes_first(tmp_path):
         assert check(tmp_path, MAPPED, *events).summary == "4 events match, 0 differ"
 
 
+def test_wrong_events_do_not_choose_for_others(tmp_path):
+    """Where nothing fits, any choice may be wrong, so what it would capture is left to the other keys."""
+    text = MAPPED.replace("!capture first}}", "!capture first}, producer: p}", 1)
+    text = text.replace("!capture second}}", "!capture second}, producer: p}", 1)
+    starts = [event("START", "a", producer="q"), event("START", "b", producer="q")]
+    ends = [
+        event("COMPLETE", "a", inputs=[{"name": "two"}]),
+        event("COMPLETE", "b", inputs=[{"name": "one"}]),
+    ]
+    report = check(tmp_path, text, *starts, *ends)
+    assert [one.path for one in report.differences] == ["producer", "producer"]
+
+
+def test_the_alternative_that_matches_is_captured(tmp_path):
+    """A capture among several values binds when its value is the one."""
+    text = """
+dag.task.event.start: {run: {runId: !one_of [none, !capture run]}}
+dag.task.event.complete: {run: {runId: !one_of [none, !capture run]}}
+"""
+    for first, second, ok in (("a", "a", True), ("none", "a", True), ("a", "none", True), ("a", "b", False)):
+        assert check(tmp_path, text, event("START", first), event("COMPLETE", second)).ok is ok
+
+
 def test_a_wrong_end_among_many(tmp_path):
     """With many alike, exactly the event whose id is in no other event differs."""
     count = 40
