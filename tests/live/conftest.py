@@ -19,6 +19,8 @@ def start_spark(folder, **conf):
     builder = SparkSession.builder.master("local[2]").appName("live tests")
     conf = {
         "spark.ui.enabled": "false",
+        # Thorough compilation takes longer than small queries do.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
