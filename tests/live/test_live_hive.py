@@ -82,8 +82,13 @@ def test_partitions_are_overwritten_and_the_rest_stays(spark, lineage):
     )
     assert "writes  file /warehouse/parts   overwrite   rows=6" in found
     assert "p    <- texts.name    direct    transformation" in found
-    copied = found[found.index("to      file /warehouse/copy") :][1:3]
-    assert copied == ["id <- parts.id    direct    identity", "id <- texts.id    direct    identity"]
+    copied = found[found.index("to      file /warehouse/copy") :][1:5]
+    assert copied == [
+        "id <- parts.id      direct    identity",
+        "id <- texts.id      direct    identity",
+        "*  <- parts.p       indirect  filter",
+        "*  <- texts.name    indirect  filter",
+    ]
 
 
 @pytest.mark.parametrize("how", ["stored as orc", "stored as textfile", "using parquet"])
