@@ -24,15 +24,26 @@ INDEX = -1
 KEY = -2
 """A variable that is a key of the arguments, which are maps: only their values are known by themselves."""
 
-_VALUE = (Transformation(Kind.TRANSFORMATION),)
+OWN_KEY = -3
+"""A variable that is a key of the argument, whose values are kept: on its keys they depend already."""
+
+SO_FAR = -4
+"""A variable that is what an aggregate has made of the elements so far."""
+
+_NOTHING = frozenset({INDEX, OWN_KEY})
+_MOST_STEPS = 8
+"""How many steps fields of an aggregate may take into one another; beyond, they are not told apart."""
+
+_STEP = Transformation(Kind.TRANSFORMATION)
+_VALUE = (_STEP,)
 _TESTED = (Transformation(Kind.CONDITIONAL),)
 
 Expressions = Sequence[Expression]
 
 
 def _made(arguments: Expressions, results: Expressions) -> Expression:
-    """What the lambdas give."""
-    return union(results).after(_VALUE)
+    """What the last lambda gives: the only one, but of an aggregate."""
+    return results[-1].after(_VALUE)
 
 
 def _picked(arguments: Expressions, results: Expressions) -> Expression:
@@ -41,7 +52,7 @@ def _picked(arguments: Expressions, results: Expressions) -> Expression:
     tested = union(results).after(_TESTED)
     # All of the elements is there already, but of a single field of theirs the others decide.
     return replace(
-        kept.influenced(_without(tested, _mentioned(kept))),
+        kept.influenced(_besides(kept, tested)),
         parts=tuple(part.influenced(tested) for part in kept.parts),
     )
 
@@ -54,31 +65,30 @@ def _values(arguments: Expressions, results: Expressions) -> Expression:
 
 def _keys(arguments: Expressions, results: Expressions) -> Expression:
     """The argument's values, under keys that the lambda gives."""
-    kept = arguments[0].after(_VALUE)
-    return replace(kept.influenced(_made(arguments, results)), parts=kept.parts)
+    return arguments[0].after(_VALUE).influenced(_made(arguments, results))
 
 
 class Row(NamedTuple):
     """How one function works; its children are its arguments, then its lambdas."""
 
     variables: tuple[tuple[int, ...], ...]
-    """For each lambda what its variables are: elements of the argument of that number, `INDEX` or `KEY`."""
+    """For each lambda what its variables are: elements of the argument of that number, or a name above."""
 
     result: Callable[[Expressions, Expressions], Expression]
     """(arguments, what the lambdas give) -> what the function gives."""
 
 
 FUNCTIONS: dict[str, Row] = {
-    # The second argument is what the sum begins with, and its variable the sum so far.
-    "ArrayAggregate": Row(((1, 0), (1,)), _made),
+    # The second argument is what it begins with.
+    "ArrayAggregate": Row(((SO_FAR, 0), (SO_FAR,)), _made),
     "ArrayExists": Row(((0,),), _made),
     "ArrayFilter": Row(((0, INDEX),), _picked),
     "ArrayForAll": Row(((0,),), _made),
     "ArraySort": Row(((0, 0),), _picked),
     "ArrayTransform": Row(((0, INDEX),), _made),
-    "MapFilter": Row(((KEY, 0),), _picked),
+    "MapFilter": Row(((OWN_KEY, 0),), _picked),
     "MapZipWith": Row(((KEY, 0, 1),), _values),
-    "TransformKeys": Row(((KEY, 0),), _keys),
+    "TransformKeys": Row(((OWN_KEY, 0),), _keys),
     "TransformValues": Row(((KEY, 0),), _values),
     "ZipWith": Row(((0, 1),), _made),
 }
@@ -92,19 +102,45 @@ def read_function(name: str, tree: Tree, read: Read) -> Expression:
     count = len(below) - len(row.variables)
     arguments = [read(one) for one in below[:count]]
     results: list[Expression] = []
-    used: set[int] = set()
+    so_far = Expression()
     for function, stand_for in zip(below[count:], row.variables, strict=True):
         body, *variables = children(function)
         ids = [int(one[0]["exprId"]["id"]) for one in variables]
-        result = read(body)
-        mentioned = _mentioned(result)
         bound = dict(zip(ids, stand_for, strict=False))
-        used.update(argument for id_, argument in bound.items() if id_ in mentioned)
-        results.append(substituted(result, {id_: _of(one, arguments) for id_, one in bound.items()}))
-    # How many elements an argument has decides, whatever is made of them.
-    unused = [one for index, one in enumerate(arguments) if index not in used]
-    given = row.result(arguments, results)
-    return given.influenced(union(unused).after(_VALUE)) if unused else given
+        result = read(body)
+        if row.result in (_made, _values):
+            result = _counted(result, bound)
+        sums = [id_ for id_, one in bound.items() if one == SO_FAR]
+        elements = {id_: _of(one, arguments) for id_, one in bound.items() if one != SO_FAR}
+        result = substituted(result, elements)
+        if sums and not results:
+            so_far = _summed(arguments[1], result, sums[0])
+        results.append(substituted(result, dict.fromkeys(sums, so_far)))
+    return row.result(arguments, results)
+
+
+def _counted(made: Expression, bound: Mapping[int, int]) -> Expression:
+    """Add the elements to what uses none of them: how many there are decides, whatever is made of them."""
+    used = {bound[key] for key in _mentioned(made) if key in bound}
+    # With all keys all elements are there; a step of an aggregate adds to what there is anyway.
+    aside = {INDEX, KEY, SO_FAR} if 0 in bound.values() else {INDEX, KEY}
+    unused = [] if KEY in used else [key for key, one in bound.items() if one not in used | aside]
+    return replace(
+        made,
+        uses=(*made.uses, *((key, _STEP) for key in unused)),
+        parts=tuple(_counted(part, bound) for part in made.parts),
+    )
+
+
+def _summed(start: Expression, step: Expression, variable: int) -> Expression:
+    """Return what an aggregate comes to; a step may put its fields into one another."""
+    found = _distinct(start.after(_VALUE))
+    for _ in range(_MOST_STEPS):
+        before = found
+        found = _distinct(union((before, substituted(step, {variable: before}).after(_VALUE))))
+        if found == before:
+            return found
+    return replace(found, parts=())
 
 
 def variables_of(tree: Tree, position: int) -> list[int]:
@@ -136,7 +172,7 @@ def substituted(expression: Expression, meanings: Mapping[int, Expression]) -> E
 
 
 def _of(stands_for: int, arguments: Expressions) -> Expression:
-    if stands_for == INDEX:
+    if stands_for in _NOTHING:
         return Expression()
     if stands_for == KEY:
         return replace(union(arguments), parts=())
@@ -151,11 +187,23 @@ def _taken(struct: Expression, path: Sequence[Member]) -> Expression:
     return struct
 
 
-def _without(expression: Expression, attributes: set[int]) -> Expression:
+def _besides(known: Expression, other: Expression) -> Expression:
+    """Return what another expression uses and the one that is known does not."""
+    whole = {key for key, _ in known.uses}
+    fields = {(key, path) for key, path, _ in known.taken}
     return replace(
-        expression,
-        uses=tuple(use for use in expression.uses if use[0] not in attributes),
-        taken=tuple(one for one in expression.taken if one[0] not in attributes),
+        other,
+        uses=tuple(use for use in other.uses if use[0] not in whole),
+        taken=tuple(one for one in other.taken if one[0] not in whole and one[:2] not in fields),
+    )
+
+
+def _distinct(expression: Expression) -> Expression:
+    return Expression(
+        tuple(dict.fromkeys(expression.uses)),
+        tuple(dict.fromkeys(expression.subqueries)),
+        tuple(dict.fromkeys(expression.taken)),
+        tuple(_distinct(part) for part in expression.parts),
     )
 
 
