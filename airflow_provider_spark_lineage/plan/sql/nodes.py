@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
     Attribute,
+    Combine,
     Constant,
     Derive,
     Expression,
@@ -93,6 +94,14 @@ class Nodes:
     def listed(self, result: Result) -> int:
         """Add a node whose output is exactly the columns of a result."""
         return self.add(lambda: Derive((result.node,), tuple(result.columns), LABEL))
+
+    def below(self, results: Sequence[Result]) -> Result:
+        """Put the rows of results with as many columns each below one another."""
+        if len(results) == 1:
+            return results[0]
+        columns = [self.attribute(column.name) for column in results[0].columns]
+        inputs = tuple(self.listed(one) for one in results)
+        return Result(self.add(lambda: Combine(inputs, tuple(columns), LABEL)), columns)
 
     def plan(self) -> Plan:
         """Make every node."""

@@ -55,9 +55,7 @@ def _defined(reader: QueryReader, cte: Any, definitions: Definitions) -> Result:
 
     name, given = cte.alias.lower(), [one.name for one in cte.args["alias"].columns]
     inner = cte.this.unnest() if isinstance(cte.this, exp.Subquery) else cte.this
-    if isinstance(inner, exp.SetOperation) and any(
-        len(one.parts) == 1 and one.name.lower() == name for one in inner.right.find_all(exp.Table)
-    ):
+    if isinstance(inner, exp.SetOperation) and _names(inner.right, name):
         return _looped(reader, inner, name, given, definitions)
     result = reader.query(cte.this, definitions)
     if not given:
@@ -72,15 +70,31 @@ def _looped(reader: QueryReader, query: Any, name: str, given: list[str], defini
     """Read a definition that refers to itself."""
     # A WITH of its own may stand inside of the definition.
     definitions = with_own(query, definitions)
-    start = reader.query(query.left, definitions)
+    begin, steps = query.left, [query.right]
+    distinct = bool(query.args.get("distinct"))
+    while type(begin) is type(query) and _names(begin, name):
+        # Several members may refer to it, one below the other.
+        distinct = distinct or bool(begin.args.get("distinct"))
+        begin, steps = begin.left, [begin.right, *steps]
+    start = reader.query(begin, definitions)
     if start.more is not None:
         raise SqlError("the columns of a * in a recursion are not known")
     names = renamed(given, start)
     recursion = Recursion(next(reader.nodes.ids), tuple(names))
-    inner = reader.beside()
-    plan = inner.plan(inner.query(query.right, {**definitions, name: recursion}, [""] * len(names)))
+    inner, seen = reader.beside(), {**definitions, name: recursion}
+    made = [inner.query(step, seen, [""] * len(names)) for step in steps]
+    if any(len(one.columns) != len(names) for one in made):
+        raise SqlError("the sides of a UNION differ")
+    plan = inner.plan(inner.nodes.below(made))
     columns = [reader.nodes.attribute(one) for one in names]
-    begin = reader.nodes.listed(start)
-    node = reader.nodes.add(lambda: Loop((begin,), tuple(columns), LABEL, plan, recursion.definition))
+    first = reader.nodes.listed(start)
+    node = reader.nodes.add(lambda: Loop((first,), tuple(columns), LABEL, plan, recursion.definition))
     result = Result(node, columns)
-    return reader.nodes.distinct(result) if query.args.get("distinct") else result
+    return reader.nodes.distinct(result) if distinct else result
+
+
+def _names(query: Any, name: str) -> bool:
+    """Say whether a definition is mentioned in a query."""
+    from sqlglot import exp
+
+    return any(len(one.parts) == 1 and one.name.lower() == name for one in query.find_all(exp.Table))
