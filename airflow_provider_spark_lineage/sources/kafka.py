@@ -28,8 +28,8 @@ PROBES = (
         )
         for node, relation, options in (
             ("DataSourceV2Relation", "", "options"),
-            ("StreamingDataSourceV2Relation", "", "extraOptions"),
-            ("StreamingDataSourceV2ScanRelation", "relation.", "relation.extraOptions"),
+            ("StreamingDataSourceV2Relation", "", "options"),
+            ("StreamingDataSourceV2ScanRelation", "relation.", "relation.options"),
         )
     ),
     Probe(
@@ -44,17 +44,21 @@ PROBES = (
             "writes": "getClass.getSimpleName",
         },
     ),
-    Probe(
-        node="WriteToMicroBatchDataSource",
-        target=True,
-        of="table",
-        relation=_TABLE,
-        accessors={
-            "options": "$options(writeOptions)",
-            "mode": "outputMode",
-            "schema": "query.schema.json",
-            "writes": "getClass.getSimpleName",
-        },
+    *(
+        Probe(
+            node="WriteToMicroBatchDataSource",
+            target=True,
+            of=table,
+            relation=_TABLE,
+            accessors={
+                "options": "$options(writeOptions)",
+                "mode": "outputMode",
+                "schema": "query.schema.json",
+                "writes": "getClass.getSimpleName",
+            },
+        )
+        # Since Spark 4.3 the sink's table is a relation.
+        for table in ("table", "table.table")
     ),
 )
 

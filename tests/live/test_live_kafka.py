@@ -96,3 +96,28 @@ def test_rows_that_name_their_topics_are_a_gap(spark, servers, options, topics):
     lineage = captured.run().lineage
     assert [one.dataset.id.name for one in lineage.outputs] == ["*"]
     assert ["`topic`" in gap.reason for gap in lineage.gaps] == [True]
+
+
+def run_stream(write, place, **trigger):
+    write.option("checkpointLocation", str(place)).trigger(**trigger).start().awaitTermination()
+
+
+def test_a_stream_into_a_topic_is_its_output(spark, servers, options, tmp_path):
+    """Each batch feeds the topic; what was read of the files is traced to key and value."""
+    spark.sql("select 1 as id, 'ann' as name").write.parquet(str(tmp_path / "in"))
+    stream = spark.readStream.schema("id int, name string").parquet(str(tmp_path / "in"))
+    frame = stream.selectExpr("cast(id as string) key", "name value")
+    with capture_lineage(spark) as captured:
+        run_stream(
+            frame.writeStream.format("kafka").options(**options, topic="streamed"),
+            tmp_path / "state",
+            availableNow=True,
+        )
+    lineage = captured.run().lineage
+    (output,) = lineage.outputs
+    assert (output.dataset.id.namespace, output.dataset.id.name) == (f"kafka://{servers}", "streamed")
+    assert {(edge.source.name, edge.field, edge.column, edge.kind.name) for edge in output.edges} == {
+        (str(tmp_path / "in"), "id", "key", "TRANSFORMATION"),
+        (str(tmp_path / "in"), "name", "value", "IDENTITY"),
+    }
+    assert lineage.gaps == ()
