@@ -38,8 +38,8 @@ _MARKED = r"""(?<!\w)[nN]?[qQ]'
     (?: \[.*?\]' | \{.*?\}' | <.*?>' | \(.*?\)' | (?P<mark>[^\s\[\]{}<>()]).*?(?P=mark)' )"""
 """Oracle's `q'[it's]'`."""
 
-_TORN = r"(?P<torn> ['\"`] | /\* | (?<![\w$])\$(?:[^\W\d]\w*)?\$ )"
-"""The beginning of something that has no end."""
+_TORN = r"['\"`] | /\* | (?<![\w$])\$(?:[^\W\d]\w*)?\$"
+"""The beginning of something that has no end: whoever looks for its end does so once."""
 
 
 _BOTH = f"{_NAMES} | {_BACKTICKS}"
@@ -48,7 +48,8 @@ _BOTH = f"{_NAMES} | {_BACKTICKS}"
 def _reading(texts: str, names: str = _BOTH, line: str = _LINE) -> Pattern[str]:
     """Return a pattern that takes what may hold any letter off the front of a text."""
     comment = _COMMENT.format(line=line)
-    return re.compile(rf"(?xs) {comment} | (?P<name> {names} ) | (?P<text> {texts} ) | {_TORN}")
+    torn = rf"{_TORN} | \[" if _BRACKETS in names else _TORN
+    return re.compile(rf"(?xs) {comment} | (?P<name> {names} ) | (?P<text> {texts} ) | (?P<torn> {torn} )")
 
 
 _STANDARD = _reading(f"{_DOLLARS} | {_TEXTS}")

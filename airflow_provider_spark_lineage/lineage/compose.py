@@ -131,6 +131,9 @@ class Composer:
         self._states: dict[DatasetId, dict[str, _Content]] = {}
         """What a dataset held in each version that the task gave it: it may be read or restored later."""
 
+        self._dropped: set[DatasetId] = set()
+        """What was there before the task and is no more: their versions begin anew."""
+
         self._tables: dict[Symlink, DatasetId] = {}
         """The dataset that last had each name of a catalog."""
 
@@ -203,6 +206,8 @@ class Composer:
         """Return what a dataset held as the execution at hand reads it; None where the task wrote nothing."""
         read, states = self._read.get(identifier), self._states.get(identifier, {})
         version = read.identity.version if read else ""
+        if identifier not in self._dropped and _is_before(version, states):
+            return None
         return states.get(version) or self._contents.get(identifier)
 
     def _know(self, dataset: Dataset) -> None:
@@ -248,6 +253,7 @@ class Composer:
         return seen is not output.dataset
 
     def _forget(self, identifier: DatasetId) -> None:
+        self._dropped.add(identifier)
         self._contents.pop(identifier, None)
         self._states.pop(identifier, None)
 
@@ -389,6 +395,12 @@ class Composer:
             dataset=claim.output.dataset.merged(output.dataset).at(output.dataset.identity.version),
             previous=claim.output.previous,
         )
+
+
+def _is_before(version: str, states: Mapping[str, _Content]) -> bool:
+    """Say whether a version is older than those that the task made; Delta's are numbers in order."""
+    known = [int(one) for one in states if one.isdigit()]
+    return version.isdigit() and bool(known) and int(version) < min(known)
 
 
 def _left(output: Output, before: _Content, edges: set[Edge]) -> set[Edge]:

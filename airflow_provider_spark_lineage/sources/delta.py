@@ -161,7 +161,7 @@ PROBES = (
         target=True,
         accessors={
             **_table("deltaTable"),
-            "partition_columns": "deltaTable.deltaLog.unsafeVolatileSnapshot.metadata.partitionColumns[]",
+            "partition_columns": "deltaTable.initialSnapshot.metadata.partitionColumns[]",
             "schema": "query.schema.json",
             "mode": "getClass.getSimpleName",
         },

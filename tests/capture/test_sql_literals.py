@@ -121,7 +121,8 @@ def test_texts_are_emptied(dialect: str | None, text: str, emptied: str) -> None
 
 @pytest.mark.parametrize("dialect", [None, *WAYS])
 @pytest.mark.parametrize(
-    "text", ["'" * 5001, "\\'" * 5001, "/*" * 5000, "q'[" * 5000, "$a$" * 5001, "'''a'" * 3001]
+    "text",
+    ["'" * 5001, "\\'" * 5001, "/*" * 5000, "q'[" * 5000, "$a$" * 5001, "'''a'" * 3001, "q'" + "[" * 100_000],
 )
 def test_any_text_can_be_read(text: str, dialect: str | None) -> None:
     """Quotes that do not pair up end in a cut, soon, and in no error."""
