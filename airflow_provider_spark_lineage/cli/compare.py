@@ -38,8 +38,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 @click.option("--var", "variables", multiple=True, metavar="NAME=VALUE", help="Replaces ${NAME}; repeatable.")
 @click.option(
     "--scope",
-    type=click.Choice(["all", "dags"]),
-    help="Compare all events or those of the expected DAGs. Default: dags for a file, all for a folder.",
+    type=click.Choice(["all", "dags", "keys"]),
+    help="Compare all events, those of the expected DAGs, or those of the expected keys. Default: dags for a"
+    " file, all for a folder, keys for a JSON array in the form of Airflow's own tests.",
 )
 @click.option(
     "--without",
@@ -47,7 +48,20 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
     metavar="RULE",
     help=f"Do not check this relation between events; repeatable. Rules: {', '.join(RELATIONS)}.",
 )
+@click.option(
+    "--version",
+    "versions",
+    multiple=True,
+    metavar="NAME=VERSION",
+    help="What `when:` in an expected file asks about, for example spark=4.1; repeatable."
+    " Default: what the events say, else what is installed.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option(
+    "--junit",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the report as JUnit XML: a test case for each expected event and each relation.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -57,20 +71,29 @@ def command(
     variables: tuple[str, ...],
     scope: Scope | None,
     without: tuple[str, ...],
+    versions: tuple[str, ...],
     as_json: bool,
+    junit: Path | None,
 ) -> None:
     """Compare emitted OpenLineage events with the expected ones.
 
-    Exit code 0: all match. 1: some differ. 2: something could not be read.
+    \b
+    Exit codes:
+      0  all events match, and no relation between them is broken
+      1  some differ, are missing or unexpected, or a relation is broken
+      2  bad input: something could not be read, or cannot mean anything
     """
     try:
         report = compare(
             read_expected(expected),
             read_events(events),
-            variables=dict(_variable(text) for text in variables),
+            variables=dict(_pair("--var", text) for text in variables),
             scope=scope,
+            versions=dict(_pair("--version", text) for text in versions),
             without=without,
         )
+        if junit:
+            _write(junit, report.junit())
     except BadInputError as error:
         click.echo(f"Error: {error}", err=True)
         ctx.exit(2)
@@ -81,11 +104,18 @@ def command(
     ctx.exit(_exit_code(report))
 
 
-def _variable(text: str) -> tuple[str, str]:
+def _pair(option: str, text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign or not _NAME.fullmatch(name):
-        raise BadInputError(f"--var {text}: not NAME=VALUE.")
+        raise BadInputError(f"{option} {text}: not NAME=VALUE.")
     return name, value
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInputError(f"{file}: cannot be written ({error.strerror or error}).") from None
 
 
 def _exit_code(report: Report) -> int:

@@ -14,7 +14,8 @@ from airflow_provider_spark_lineage.testing.expected import Expected, ExpectedEv
 from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.pairing import Emitted, Group, paired_groups
 from airflow_provider_spark_lineage.testing.paths import path_text
-from airflow_provider_spark_lineage.testing.relations import Broken, NotChecked, Unchecked, broken
+from airflow_provider_spark_lineage.testing.reference import ABSENT_KEY, Templates, mismatches, plain
+from airflow_provider_spark_lineage.testing.relations import Broken, NotChecked, Related, Unchecked, broken
 from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report
 from airflow_provider_spark_lineage.testing.variables import fill
 from airflow_provider_spark_lineage.testing.versions import Versions
@@ -35,11 +36,12 @@ def compare(
     """A report of every event that is missing, unexpected or not as expected, and of broken relations.
 
     `variables` replaces `${NAME}` in expected strings. `scope` is `"all"` (every emitted event must be
-    expected) or `"dags"` (those of the DAGs that the expected keys name); by default a single file speaks
-    for its own DAGs and a folder for all. `versions` (`{"spark": "4.1"}`) decides what `when:` asks about,
-    over what the events say and what is installed. `without` names rules of `relations.RELATIONS` that are
-    not to be checked. Raises BadInputError for a variable that has no value, for a version that nobody knows,
-    for a rule that does not exist, and where nothing is expected of these versions.
+    expected), `"dags"` (those of the DAGs that the expected keys name) or `"keys"` (those of these keys); by
+    default a single file speaks for its own DAGs, a folder for all, and a JSON array for its keys.
+    `versions` (`{"spark": "4.1"}`) decides what `when:` asks about, over what the events say and what is
+    installed. `without` names rules of `relations.RELATIONS` that are not to be checked. Raises BadInputError
+    for a variable that has no value, for a version that nobody knows, for a rule that does not exist, and
+    where nothing is expected of these versions.
 
     >>> key = "dag.task.event.fail"
     >>> compare(Expected.of({key: {}}), Events.of([])).summary
@@ -48,21 +50,33 @@ def compare(
     meant, refused = expected.meant_for(Versions(events, versions or {}))
     wanted = _filled(meant, variables or {})
     scoped = _in_scope(events, expected, scope or expected.scope)
-    emitted = Emitted(scoped.events)
+    emitted = Emitted(scoped.events, events)
     found = _Collector()
     for group in paired_groups(wanted, emitted):
-        found.matched += _compare_group(group, emitted, found)
+        _compare_group(group, emitted, found)
+    for templates in expected.templates:
+        _compare_templates(templates, emitted, found, nothing=not events)
     for event in emitted.left():
         found.add([_unexpected(event, emitted.why_unexpected(event, refused))])
-    notes = _of_no_dag(wanted, events)
+    notes = _of_no_dag((*wanted, *expected.templates), events)
     problems = [*events.problems]
-    for rule, findings in broken(scoped.events, events, without):
+    relations: list[str] = []
+    several = {templates.key for templates in expected.templates if templates.several}
+    for rule, findings in broken(Related(scoped.related, events, several), without):
         try:
             notes += _relate(rule, findings, found)
+            relations.append(rule)
         except NotChecked as error:
             problems.append(f"The relation `{rule}` was not checked: {error}.")
     return Report(
-        found.matched, tuple(found.differences), tuple(problems), len(events), scoped.skipped, notes
+        len(found.passed),
+        tuple(found.differences),
+        tuple(problems),
+        len(events),
+        scoped.skipped,
+        notes,
+        tuple(found.passed),
+        tuple(relations),
     )
 
 
@@ -87,7 +101,7 @@ class _Collector:
     """Gathers the differences and numbers the events they belong to."""
 
     def __init__(self) -> None:
-        self.matched = 0
+        self.passed: list[str] = []
         self.differences: list[Difference] = []
         self._events = 0
         self._surplus: set[int] = set()
@@ -107,6 +121,10 @@ class _Scoped(NamedTuple):
     """The events to compare, and how many of which other DAGs are left out."""
 
     events: list[Event]
+
+    related: list[Event]
+    """The events to compare and all others of their DAGs: a run is looked at as a whole."""
+
     skipped: dict[str, int]
 
 
@@ -120,9 +138,10 @@ def _filled(events: Sequence[ExpectedEvent], variables: Mapping[str, str]) -> li
 def _in_scope(events: Events, expected: Expected, scope: Scope) -> _Scoped:
     """Choose the events of the DAGs that the keys name, and those that have one of the keys."""
     if scope == "all":
-        return _Scoped(list(events), {})
+        return _Scoped(list(events), list(events), {})
     dag_ids = frozenset(event.dag_id for event in events)
     keys = {plain for event in expected.events for plain in (event.key, parse_key(event.key).plain)}
+    keys |= {templates.key for templates in expected.templates}
     by_key: dict[str, set[str]] = {}
     for event in events:
         by_key.setdefault(event.key, set()).add(event.dag_id)
@@ -130,11 +149,13 @@ def _in_scope(events: Events, expected: Expected, scope: Scope) -> _Scoped:
     compared: list[Event] = []
     skipped: Counter[str] = Counter()
     for event in events:
-        if event.dag_id in named or event.key in keys:
+        if event.key in keys or (event.dag_id in named and scope == "dags"):
             compared.append(event)
         else:
             skipped[event.dag_id] += 1
-    return _Scoped(compared, dict(skipped))
+    whole = {event.dag_id for event in compared}
+    related = compared if scope == "dags" else [event for event in events if event.dag_id in whole]
+    return _Scoped(compared, related, dict(skipped))
 
 
 def _dag_ids_of(key: str, dag_ids: Set[str]) -> tuple[str, ...]:
@@ -143,7 +164,7 @@ def _dag_ids_of(key: str, dag_ids: Set[str]) -> tuple[str, ...]:
     return next(((key[:dot],) for dot in dots if key[:dot] in dag_ids), ())
 
 
-def _of_no_dag(wanted: Sequence[ExpectedEvent], events: Events) -> tuple[str, ...]:
+def _of_no_dag(wanted: Sequence[ExpectedEvent | Templates], events: Events) -> tuple[str, ...]:
     """A sentence for each file that speaks of a DAG from which nothing came: its name may be misspelt."""
     emitted = {event.key for event in events}
     keys: dict[str, list[str]] = {}
@@ -159,9 +180,7 @@ def _of_no_dag(wanted: Sequence[ExpectedEvent], events: Events) -> tuple[str, ..
     )
 
 
-def _compare_group(group: Group, emitted: Emitted, found: _Collector) -> int:
-    """How many expected events of one key were emitted as expected; all else goes to `found`."""
-    matched = 0
+def _compare_group(group: Group, emitted: Emitted, found: _Collector) -> None:
     number = f"{len(group.emitted)} with this key were emitted, {len(group.wanted)} expected"
     for i, event in enumerate(group.wanted):
         if i not in group.pairs:
@@ -171,10 +190,39 @@ def _compare_group(group: Group, emitted: Emitted, found: _Collector) -> int:
         if mismatches:
             found.add(_changed(group.key, mismatch, actual) for mismatch in mismatches)
         else:
-            matched += 1
+            found.passed.append(event.key)
     for actual in group.surplus():
         found.add_surplus(actual, _unexpected(actual, number, group.key))
-    return matched
+
+
+def _compare_templates(templates: Templates, emitted: Emitted, found: _Collector, *, nothing: bool) -> None:
+    """The same for templates; with `nothing` emitted at all, that one event is not there tells nothing."""
+    key, events = templates.key, emitted.take(templates.key)
+    if templates.absent:
+        for event in events:
+            found.add([_unexpected(event, f"must not be emitted: {templates.absent}")])
+        if nothing:
+            absent = ExpectedEvent(key, {ABSENT_KEY: templates.absent}, templates.source)
+            found.add([_missing(absent, "nothing was emitted, so that this was not tells nothing", emitted)])
+        elif not events:
+            found.passed.append(key)
+        return
+    pairs = templates.pairs(events)
+    for document, event in pairs:
+        places = list(mismatches(document, event.document))
+        found.add(_changed(key, place, event) for place in places)
+        found.passed += [] if places else [key]
+    if templates.count.allows(len(events)):
+        return
+    number = f"{len(events)} with this key were emitted, {templates.count.text} expected"
+    if len(events) < templates.count.number:
+        for document in templates.documents[len(pairs) :] or templates.documents[-1:]:
+            wanted = ExpectedEvent(key, plain(document), templates.source)
+            found.add([_missing(wanted, number if events else "", emitted)])
+    else:
+        paired_events = {id(event) for _, event in pairs}
+        for event in [event for event in events if id(event) not in paired_events] or events:
+            found.add([_unexpected(event, number)])
 
 
 def _relate(rule: str, findings: Iterable[Broken | Unchecked], found: _Collector) -> tuple[str, ...]:

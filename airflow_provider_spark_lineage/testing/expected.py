@@ -6,7 +6,7 @@ A file that cannot mean anything is refused here, before a comparison could pass
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -16,10 +16,17 @@ from airflow_provider_spark_lineage.testing.composite import accepts_absence, ca
 from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.matchers import nearest
 from airflow_provider_spark_lineage.testing.notation import read_tree
+from airflow_provider_spark_lineage.testing.reference import (
+    SortKey,
+    Templates,
+    by_key,
+    read_array,
+    templates_of,
+)
 from airflow_provider_spark_lineage.testing.versions import Condition, Versions, read_conditions
 
-Scope = Literal["all", "dags"]
-"""Which emitted events are compared: all, or those of the DAGs that the expected keys name."""
+Scope = Literal["all", "dags", "keys"]
+"""Which emitted events are compared: all, those of the DAGs that the expected keys name, or of these keys."""
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -63,10 +70,30 @@ class Expected:
     scope: Scope = "all"
     """One file speaks for its own DAGs; a folder, or a mapping in code, for everything that is emitted."""
 
+    templates: tuple[Templates, ...] = ()
+    """What files in the form of Airflow's own system tests expect; they speak for their keys."""
+
     @classmethod
     def of(cls, keys: Mapping[str, Any], source: str = "expected", scope: Scope = "all") -> Expected:
         """From a mapping of key to one expected event or a list; BadInputError names what is wrong."""
         return cls(_compared(_events(keys, source)), scope)
+
+    @classmethod
+    def of_templates(
+        cls,
+        templates: Mapping[str, Any] | Sequence[Any],
+        source: str = "expected",
+        *,
+        counts: Mapping[str, str | int] | None = None,
+        sort: SortKey | None = None,
+    ) -> Expected:
+        """Templates as Airflow's own system tests have them, by key or as an array; see `reference`.
+
+        `counts` says of keys, by regular expressions that cover them, how many events there may be, `">=2"`
+        for example. `sort` orders the events of a key by their documents.
+        """
+        keys = templates if isinstance(templates, Mapping) else by_key(templates, source)
+        return cls((), "keys", templates_of(keys, source, counts, sort))
 
     def meant_for(self, versions: Versions) -> tuple[list[ExpectedEvent], dict[str, str]]:
         """The events that are expected with these versions, and why keys that have none left have none.
@@ -81,7 +108,7 @@ class Expected:
                 refused[event.key] = refusal
             else:
                 meant.append(event)
-        if refused and not meant:
+        if refused and not meant and not self.templates:
             names = ", ".join(sorted({event.source for event in self.events}))
             raise BadInputError(
                 f"{names}: expects nothing of these versions: {next(iter(refused.values()))}."
@@ -97,12 +124,18 @@ class Expected:
 
 
 def read_expected(path: Path | str) -> Expected:
-    """Expected events of a file or of a folder; BadInputError names file, line and cause."""
+    """Expected events of a file or of a folder; BadInputError names file, line and cause.
+
+    A JSON array is read as Airflow's own system tests would read it.
+    """
     path = Path(path)
     if path.is_dir():
         return _read_folder(path)
     if not path.is_file():
         raise BadInputError(f"{path}: no such file or folder of expected events.")
+    array = read_array(path)
+    if array is not None:
+        return Expected.of_templates(array, str(path))
     return Expected.of(_keys(path), str(path), scope="dags")
 
 
@@ -112,14 +145,19 @@ def _read_folder(folder: Path) -> Expected:
         raise BadInputError(f"{folder}: holds no file of expected events ({', '.join(SUFFIXES)}).")
     first: dict[str, Path] = {}
     events: tuple[ExpectedEvent, ...] = ()
+    templates: tuple[Templates, ...] = ()
     for file in files:
-        keys = _keys(file)
+        array = read_array(file)
+        keys = _keys(file) if array is None else by_key(array, str(file))
         # Of files for certain versions, the versions decide which is left.
         for key in keys if WHEN not in keys else ():
             if first.setdefault(key, file) is not file:
                 raise BadInputError(f"{file}: `{key}` is expected in {first[key].name} already.")
-        events += tuple(_events(keys, str(file)))
-    return Expected(_compared(events), scope="all")
+        if array is None:
+            events += tuple(_events(keys, str(file)))
+        else:
+            templates += templates_of(keys, str(file))
+    return Expected(_compared(events), "all" if events else "keys", templates)
 
 
 def _keys(file: Path) -> dict[str, Any]:

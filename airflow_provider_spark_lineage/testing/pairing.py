@@ -34,9 +34,11 @@ _NOTHING_EXPECTED = "nothing with this key is expected"
 class Emitted:
     """The events that are compared: found by key and address, with those that no key has asked for."""
 
-    def __init__(self, events: Sequence[Event]) -> None:
+    def __init__(self, events: Sequence[Event], known: Iterable[Event] = ()) -> None:
+        """`known` are all events, compared or not: one of them may be what a missing key meant."""
         self._events = events
         self._groups = _by_key(events)
+        self._known = tuple(dict.fromkeys(event.key for event in (*events, *known)))
         self._asked: dict[str, set[int]] = {}
         self._addresses: Addresses | None = None
         self._budget = _CANDIDATE_BUDGET
@@ -82,8 +84,8 @@ class Emitted:
         same = self._groups.get(parse_key(text).plain, ())
         if same:
             return tuple(dict.fromkeys(self.addresses.key_of(event) for event in same))[:3]
-        self._budget -= len(self._groups)
-        return tuple(get_close_matches(text, self._groups, n=3)) if self._budget >= 0 else ()
+        self._budget -= len(self._known)
+        return tuple(get_close_matches(text, self._known, n=3)) if self._budget >= 0 else ()
 
 
 @dataclass

@@ -63,6 +63,9 @@ class Related:
     all: Events
     """Those that are not compared included: a parent may belong to another DAG."""
 
+    several: Collection[str] = ()
+    """Keys of which one run may well emit more than one event."""
+
     @cached_property
     def runs(self) -> list[list[Event]]:
         """Events of one run each: of one try of one task instance where Airflow tells, else of one run id."""
@@ -83,9 +86,7 @@ class Related:
         return found
 
 
-def broken(
-    events: Sequence[Event], everything: Events, without: Collection[str] = ()
-) -> Iterator[tuple[str, Findings]]:
+def broken(related: Related, without: Collection[str] = ()) -> Iterator[tuple[str, Findings]]:
     """Each rule that is not turned off, with the places where it does not hold, in the order of `RELATIONS`.
 
     Raises BadInputError for a name that is no rule.
@@ -93,7 +94,6 @@ def broken(
     for name in without:
         if name not in RELATIONS:
             raise BadInputError(f"`{name}` is no relation between events; {nearest(name, RELATIONS)}")
-    related = Related(events, everything)
     for name, rule in RELATIONS.items():
         if name not in without:
             yield name, rule(related)
@@ -240,7 +240,7 @@ def _unique_keys(related: Related) -> Iterator[Broken]:
         seen: dict[str, Event] = {}
         for event in run:
             first = seen.setdefault(event.type, event)
-            if first is event or _is_resumed(event):
+            if first is event or _is_resumed(event) or event.key in related.several:
                 continue
             if event.type not in REPEATED or first.document == event.document:
                 yield Broken(event, "", f"comes a second time in its run, after {_label(first)}")

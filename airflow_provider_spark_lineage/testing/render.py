@@ -33,7 +33,7 @@ def lines(report: Report) -> Iterator[Line]:
     for problem in report.problems:
         yield Line(f"unreadable  {problem}", "yellow")
     for group in report.by_event():
-        yield from _EVENT[group[0].kind](group)
+        yield from group_lines(group)
     if report.differences or report.problems:
         yield Line("")
     if not report.emitted:
@@ -44,11 +44,15 @@ def lines(report: Report) -> Iterator[Line]:
     yield Line(report.summary, "bold green" if report.ok else "bold red")
 
 
+def group_lines(group: tuple[Difference, ...]) -> Iterator[Line]:
+    """All differences of one event."""
+    return _EVENT[group[0].kind](group)
+
+
 def _skipped(report: Report) -> str:
     dags = ", ".join(sorted(report.skipped))
-    return (
-        f"{sum(report.skipped.values())} events of DAGs that the file does not name were not compared: {dags}"
-    )
+    number = sum(report.skipped.values())
+    return f"{number} events that the expected file does not speak for were not compared, of: {dags}"
 
 
 def _changed(group: tuple[Difference, ...]) -> Iterator[Line]:

@@ -85,10 +85,16 @@ class Report:
     """Events that were read, compared or not."""
 
     skipped: Mapping[str, int]
-    """DAG id -> events that were not compared, because the expected file speaks for other DAGs."""
+    """DAG id -> events that were not compared, because the expected file does not speak for them."""
 
     notes: tuple[str, ...] = ()
     """What may explain the differences, and what the relations could not judge, one sentence each."""
+
+    passed: tuple[str, ...] = ()
+    """The keys of the expected events that were emitted as expected."""
+
+    relations: tuple[str, ...] = ()
+    """Names of the relations that were checked."""
 
     @property
     def ok(self) -> bool:
@@ -127,6 +133,12 @@ class Report:
         from airflow_provider_spark_lineage.testing.render import lines
 
         return "\n".join(line.text for line in lines(self))
+
+    def junit(self) -> str:
+        """Everything for a CI server, as JUnit XML: a test case per expected event and per relation."""
+        from airflow_provider_spark_lineage.testing.junit import junit
+
+        return junit(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything for a program, in plain JSON values."""

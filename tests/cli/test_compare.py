@@ -162,3 +162,28 @@ def test_needs_neither_airflow_nor_spark(folder):
     command += ["--events", str(folder / "events.jsonl"), "--var", "DATA=/abs"]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (process.returncode, process.stdout) == (0, "1 events match, 0 differ\n"), process.stderr
+
+
+def test_rules_can_be_turned_off(folder):
+    """`--without` leaves out one relation by name; a name that is none is bad input."""
+    (folder / "events.jsonl").write_text(json.dumps({**EVENT, "eventTime": "yesterday"}))
+    assert run(folder, "--var", "DATA=/abs").exit_code == 1
+    assert run(folder, "--var", "DATA=/abs", "--without", "schemas", "--without", "parents").exit_code == 0
+    result = run(folder, "--var", "DATA=/abs", "--without", "schema")
+    assert result.exit_code == 2
+    assert "did you mean `schemas`?" in result.stderr
+
+
+def test_versions_are_given(folder):
+    """`--version` decides what `when:` asks about."""
+    (folder / "expected.yaml").write_text(f"{KEY}:\n  when: {{spark: '>=4'}}\n  run: {{v: /abs/x}}\n")
+    assert run(folder, "--version", "spark=4.1").exit_code == 0
+    assert run(folder, "--version", "spark=3.5").exit_code == 2
+    assert "--version spark: not NAME=VALUE" in run(folder, "--version", "spark").stderr
+
+
+def test_exit_codes_are_documented():
+    """What CI relies on stands in `--help`, and so do the names of the rules."""
+    text = CliRunner().invoke(main, ["compare", "--help"]).output
+    for line in ("0  all events match", "1  some differ", "2  bad input", "unique_keys"):
+        assert line in text
