@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache, partial
 from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
-from uuid import UUID
+
+from airflow_provider_spark_lineage.events.quick_checks import Check, QuickChecks
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, FormatChecker
@@ -28,15 +29,12 @@ _AIRFLOW_PROVIDER = "apache-airflow-providers-openlineage"
 
 # Seen with Airflow 3.3 and provider 2.20: Airflow's events break these rules of Airflow's own schemas,
 # for every user and with nothing that a DAG author could do. Delete a row once its provider is past.
-_AIRFLOW_FAULTS = re.compile(
-    r"""\.(
-        airflow\.taskInstance:\ 'pool'\ is\ a\ required\ property
-      | airflow(DagRun)?\.dag:\ 'start_date'\ is\ a\ required\ property
-      | airflow\.task\.retry_exponential_backoff:\ .*\ is\ not\ of\ type\ 'boolean'
-    )$""",
-    re.VERBOSE,
+_AIRFLOW_FAULTS = (
+    ("TaskInstance", "required", "pool"),
+    ("DAG", "required", "start_date"),
+    ("Task", "properties", "retry_exponential_backoff"),
 )
-
+"""Definition in the schema, keyword, and what is taken out of it."""
 
 SPEC = "https://openlineage.io/spec/"
 
@@ -132,18 +130,26 @@ def _facet_problems(place: _Place, key: str, facet: Mapping[str, Any]) -> Iterat
     # Airflow names only the base schema in its own facets; which file describes one follows from its key.
     airflow = _airflow_validators().get((place.kind, key)) if name == f"{place.kind}Facet" else None
     if airflow is not None:
-        problems = _errors(airflow, {key: facet}, place.path)
-        yield from (problem for problem in problems if not _AIRFLOW_FAULTS.search(problem))
+        yield from _errors(airflow, {key: facet}, place.path)
 
 
-def _errors(validator: Draft202012Validator, value: object, path: str) -> Iterator[str]:
-    for error in validator.iter_errors(value):
+class _Schema(NamedTuple):
+    """One schema, ready to be asked: quickly whether, and at leisure what is wrong."""
+
+    validator: Draft202012Validator
+    is_valid: Check | None
+
+
+def _errors(schema: _Schema, value: object, path: str) -> Iterator[str]:
+    if schema.is_valid is not None and schema.is_valid(value):
+        return
+    for error in schema.validator.iter_errors(value):
         at = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
         yield f"{path}{at}: {error.message}"
 
 
 @cache
-def _validator(url: str) -> Draft202012Validator | None:
+def _validator(url: str) -> _Schema | None:
     from jsonschema import Draft202012Validator
 
     document, _, pointer = url.partition("#")
@@ -152,7 +158,8 @@ def _validator(url: str) -> Draft202012Validator | None:
     name = pointer.removeprefix("/$defs/")
     if pointer and name not in _documents()[document]["$defs"]:
         return None
-    return Draft202012Validator({"$ref": url}, registry=_registry(), format_checker=_formats())
+    validator = Draft202012Validator({"$ref": url}, registry=_registry(), format_checker=_formats())
+    return _Schema(validator, QuickChecks(_documents(), _FORMATS)(url))
 
 
 @cache
@@ -175,7 +182,7 @@ def _documents() -> Mapping[str, Any]:
 
 
 @cache
-def _airflow_validators() -> Mapping[tuple[str, str], Draft202012Validator]:
+def _airflow_validators() -> Mapping[tuple[str, str], _Schema]:
     """Airflow's own facets by kind and key; empty without its provider, which is then not checked.
 
     The files are found through the distribution, because importing the provider starts Airflow.
@@ -191,12 +198,22 @@ def _airflow_validators() -> Mapping[tuple[str, str], Draft202012Validator]:
         kind = _KIND.search(file.stem)
         if file.suffix != ".json" or file.parent.name != "facets" or kind is None:
             continue
-        schema = json.loads(file.read_text("utf-8"))
+        schema = _without_faults(json.loads(file.read_text("utf-8")))
+        validator = Draft202012Validator(schema, registry=_registry(), format_checker=_formats())
+        is_valid = QuickChecks({**_documents(), "": schema}, _FORMATS)("")
         for key in schema.get("properties", {}):
-            validators[kind.group(1), key] = Draft202012Validator(
-                schema, registry=_registry(), format_checker=_formats()
-            )
+            validators[kind.group(1), key] = _Schema(validator, is_valid)
     return validators
+
+
+def _without_faults(schema: dict[str, Any]) -> dict[str, Any]:
+    for definition, keyword, fault in _AIRFLOW_FAULTS:
+        rules = schema.get("$defs", {}).get(definition, {}).get(keyword, ())
+        if isinstance(rules, dict):
+            rules.pop(fault, None)
+        elif fault in rules:
+            rules.remove(fault)
+    return schema
 
 
 @cache
@@ -205,14 +222,17 @@ def _formats() -> FormatChecker:
     from jsonschema import FormatChecker
 
     checker = FormatChecker(formats=())
-    checker.checks("uri")(lambda value: not isinstance(value, str) or _is_uri(value))
-    checker.checks("date-time", ValueError)(lambda value: not isinstance(value, str) or _is_instant(value))
-    checker.checks("uuid", ValueError)(
-        lambda value: not isinstance(value, str) or str(UUID(value)) == value.lower()
-    )
+    for name, is_valid in _FORMATS.items():
+        checker.checks(name)(partial(_is_no_text_or, is_valid))
     return checker
 
 
+def _is_no_text_or(is_valid: Callable[[str], bool], value: object) -> bool:
+    return not isinstance(value, str) or is_valid(value)
+
+
+# Producers, schemas and times of runs come again and again.
+@lru_cache(maxsize=4096)
 def _is_uri(value: str) -> bool:
     try:
         return bool(urlsplit(value).scheme) and not re.search(r"\s", value)
@@ -220,8 +240,25 @@ def _is_uri(value: str) -> bool:
         return False
 
 
+@lru_cache(maxsize=4096)
 def _is_instant(value: str) -> bool:
     # Until 3.11 `fromisoformat` knows neither `Z` nor fractions of other than 3 or 6 digits.
     value = re.sub(r"[zZ]$", "+00:00", value)
     value = re.sub(r"\.(\d+)", lambda match: "." + match.group(1)[:6].ljust(6, "0"), value)
-    return value[10:11] in {"T", "t"} and datetime.fromisoformat(value).tzinfo is not None
+    try:
+        return value[10:11] in {"T", "t"} and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def _is_uuid(value: str) -> bool:
+    return _UUID.fullmatch(value) is not None
+
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+_FORMATS: Mapping[str, Callable[[str], bool]] = {
+    "date-time": _is_instant,
+    "uri": _is_uri,
+    "uuid": _is_uuid,
+}
