@@ -128,7 +128,7 @@ def test_wrong_yaml(tmp_path, text, message):
         (f'{{"{KEY}":\n {{"a": 1,\n "a": 2}}}}', "line 2: the key `a` is written twice"),
         (f'{{"{KEY}":\n {{"a": NaN}}}}', "line 2: `NaN` is no JSON number"),
         (f'{{"{KEY}": {{\n"a":\n {{"$match": "uudi"}}}}}}', r"line 3: unknown .*did you mean `uuid`\?"),
-        (f'\n[{{"{KEY}": [{{}},\n {{"$mach": "uuid"}}]}}]', r"line 3: unknown key `\$mach`"),
+        (f'\n{{"{KEY}": [{{}},\n {{"$mach": "uuid"}}]}}', r"line 3: unknown key `\$mach`"),
         ("", r"dag\.json: is empty"),
         (" \n", r"dag\.json: is empty"),
         ("[" * 100_000, "nested too deeply"),
