@@ -164,6 +164,9 @@ class Events:
         return len(self.items)
 
 
+_OBJECT = (dict, Mapping)
+"""Python looks for the first at once and for the second in a registry."""
+
 _AIRFLOW = ("run", "facets", "airflow")
 _PARENT = ("run", "facets", "parent")
 _DAG_ID_PATHS = (
@@ -175,7 +178,7 @@ _DAG_ID_PATHS = (
 
 def _at(value: Any, *path: str) -> Any:
     for part in path:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, _OBJECT):
             return None
         value = value.get(part)
     return value

@@ -53,88 +53,85 @@ class QuickChecks:
     def _check(self, schema: Any, document: str) -> Check:
         if isinstance(schema, bool):
             return _anything if schema else _nothing
-        checks = []
-        for keyword, value in schema.items():
-            if keyword in _IGNORED:
-                continue
-            if keyword not in _KEYWORDS:
-                raise _UnknownKeywordError(keyword)
-            checks.append(_KEYWORDS[keyword](self, value, schema, document))
-        if len(checks) == 1:
-            return checks[0]
-        return partial(_all, tuple(checks))
+        unknown = schema.keys() - _KEYWORDS.keys() - _OF_OBJECTS - _IGNORED
+        if unknown:
+            raise _UnknownKeywordError(min(unknown))
+        of_object = not _OF_OBJECTS.isdisjoint(schema)
+        words = {word for word in schema if not (of_object and word == "type" and schema[word] == "object")}
+        checks = [make(self, schema[word], document) for word, make in _KEYWORDS.items() if word in words]
+        if of_object:
+            checks.append(self._object(schema, document))
+        return _joined(checks)
 
-    def _ref(self, value: str, _: Any, document: str) -> Check:
+    def _object(self, schema: Mapping[str, Any], document: str) -> Check:
+        """All that is said of an object, in one walk over its keys."""
+        if_none = schema.get("type") != "object"
+        required = frozenset(schema.get("required", ()))
+        named = {key: self._check(one, document) for key, one in schema.get("properties", {}).items()}
+        other = self._check(schema.get("additionalProperties", True), document)
+        if other is _anything:
+            named = {key: check for key, check in named.items() if check is not _anything}
+
+        def check(actual: Any) -> bool:
+            if not isinstance(actual, dict):
+                return if_none
+            if not required <= actual.keys():
+                return False
+            if other is _anything and len(named) < len(actual):
+                for key, check_one in named.items():
+                    if key in actual and not check_one(actual[key]):
+                        return False
+                return True
+            for key, value in actual.items():  # noqa: SIM110 - a generator costs as much as many a check
+                if not named.get(key, other)(value):
+                    return False
+            return True
+
+        return check
+
+    def _ref(self, value: str, document: str) -> Check:
         return self._referenced(f"{document}{value}" if value.startswith("#") else value)
 
-    def _type(self, value: str, *_: Any) -> Check:
+    def _type(self, value: str, _: str) -> Check:
         return _TYPES[value]
 
-    def _required(self, value: list[str], *_: Any) -> Check:
-        keys = frozenset(value)
-        return lambda actual: not isinstance(actual, dict) or keys <= actual.keys()
-
-    def _dependent_required(self, value: Mapping[str, list[str]], *_: Any) -> Check:
+    def _dependent_required(self, value: Mapping[str, list[str]], _: str) -> Check:
         return lambda actual: (
             not isinstance(actual, dict)
             or all(set(keys) <= actual.keys() for key, keys in value.items() if key in actual)
         )
 
-    def _properties(self, value: Mapping[str, Any], _: Any, document: str) -> Check:
-        checks = {key: self._check(schema, document) for key, schema in value.items()}
-
-        def check(actual: Any) -> bool:
-            if isinstance(actual, dict):
-                for key in checks.keys() & actual.keys():
-                    if not checks[key](actual[key]):
-                        return False
-            return True
-
-        return check
-
-    def _additional_properties(self, value: Any, schema: Mapping[str, Any], document: str) -> Check:
-        named, check_one = frozenset(schema.get("properties", ())), self._check(value, document)
-
-        def check(actual: Any) -> bool:
-            if isinstance(actual, dict):
-                for key in actual.keys() - named:
-                    if not check_one(actual[key]):
-                        return False
-            return True
-
-        return _anything if value is True else check
-
-    def _items(self, value: Any, _: Any, document: str) -> Check:
+    def _items(self, value: Any, document: str) -> Check:
         check_one = self._check(value, document)
         return lambda actual: not isinstance(actual, list) or all(map(check_one, actual))
 
-    def _min_items(self, value: int, *_: Any) -> Check:
+    def _min_items(self, value: int, _: str) -> Check:
         return lambda actual: not isinstance(actual, list) or len(actual) >= value
 
-    def _all_of(self, value: list[Any], _: Any, document: str) -> Check:
-        return partial(_all, tuple(self._check(schema, document) for schema in value))
+    def _all_of(self, value: list[Any], document: str) -> Check:
+        return _joined([self._check(schema, document) for schema in value])
 
-    def _any_of(self, value: list[Any], _: Any, document: str) -> Check:
+    def _any_of(self, value: list[Any], document: str) -> Check:
         checks = [self._check(schema, document) for schema in value]
         return lambda actual: any(check(actual) for check in checks)
 
-    def _one_of(self, value: list[Any], _: Any, document: str) -> Check:
+    def _one_of(self, value: list[Any], document: str) -> Check:
         checks = [self._check(schema, document) for schema in value]
         return lambda actual: sum(check(actual) for check in checks) == 1
 
-    def _enum(self, value: list[Any], *_: Any) -> Check:
+    def _enum(self, value: list[Any], _: str) -> Check:
         if not all(isinstance(one, str) for one in value):
             raise _UnknownKeywordError("enum")  # of other values; equality is a science there
         texts = frozenset(value)
         return lambda actual: isinstance(actual, str) and actual in texts
 
-    def _format(self, value: str, *_: Any) -> Check:
+    def _format(self, value: str, _: str) -> Check:
         if value not in self._formats:
             return _anything
         is_valid = self._formats[value]
         return lambda actual: not isinstance(actual, str) or is_valid(actual)
 
-    def _minimum(self, value: float, *_: Any) -> Check:
+    def _minimum(self, value: float, _: str) -> Check:
         return lambda actual: not _is_number(actual) or actual >= value
 
 
@@ -148,6 +145,14 @@ def _anything(_: Any) -> bool:
 
 def _nothing(_: Any) -> bool:
     return False
+
+
+def _joined(checks: list[Check]) -> Check:
+    """One function for all, and itself where only one demands something."""
+    checks = [check for check in checks if check is not _anything]
+    if len(checks) <= 1:
+        return checks[0] if checks else _anything
+    return partial(_all, tuple(checks))
 
 
 def _all(checks: tuple[Check, ...], actual: Any) -> bool:
@@ -171,9 +176,9 @@ _TYPES: Mapping[str, Check] = {
     "integer": lambda actual: _is_number(actual) and (isinstance(actual, int) or actual.is_integer()),
 }
 
-_KEYWORDS: Mapping[str, Callable[..., Check]] = {
+_KEYWORDS: Mapping[str, Callable[[QuickChecks, Any, str], Check]] = {
+    "type": QuickChecks._type,
     "$ref": QuickChecks._ref,
-    "additionalProperties": QuickChecks._additional_properties,
     "allOf": QuickChecks._all_of,
     "anyOf": QuickChecks._any_of,
     "dependentRequired": QuickChecks._dependent_required,
@@ -183,10 +188,10 @@ _KEYWORDS: Mapping[str, Callable[..., Check]] = {
     "minItems": QuickChecks._min_items,
     "minimum": QuickChecks._minimum,
     "oneOf": QuickChecks._one_of,
-    "properties": QuickChecks._properties,
-    "required": QuickChecks._required,
-    "type": QuickChecks._type,
 }
+
+_OF_OBJECTS = frozenset({"additionalProperties", "properties", "required"})
+"""Keywords that are checked together."""
 
 _IGNORED = frozenset({"$comment", "$defs", "$id", "$schema", "default", "description", "examples", "title"})
 """Keywords that demand nothing."""

@@ -53,12 +53,14 @@ def problems_of(event: object) -> list[str]:
     return [*_event_problems(event), *(p for place in _places(event) for p in _place_problems(place))]
 
 
+@cache
 def is_from_elsewhere(url: str) -> bool:
     """Whether a schema that is not known here may well exist: another producer's, or another version's."""
     name = _file_name(url)
     return not url.startswith(SPEC) or any(_file_name(known) == name for known in _documents())
 
 
+@lru_cache(maxsize=4096)
 def _file_name(url: str) -> str:
     return url.partition("#")[0].rpartition("/")[2]
 
@@ -99,16 +101,20 @@ def _places(event: Mapping[str, Any]) -> Iterator[_Place]:
             yield _Place(f"{path}.{key}", f"{own}Dataset", _inside(dataset, key))
 
 
+_OBJECT = (dict, Mapping)
+"""Python looks for the first at once and for the second in a registry."""
+
+
 def _inside(value: object, *keys: str) -> Mapping[str, Any]:
     """The object under the keys, empty if there is none: what is missing is the event schema's matter."""
     for key in keys:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value if isinstance(value, Mapping) else {}
+        value = value.get(key) if isinstance(value, _OBJECT) else None
+    return value if isinstance(value, _OBJECT) else {}
 
 
 def _place_problems(place: _Place) -> Iterator[str]:
     for key, facet in place.facets.items():
-        if isinstance(facet, Mapping) and isinstance(facet.get("_schemaURL"), str):
+        if isinstance(facet, _OBJECT) and isinstance(facet.get("_schemaURL"), str):
             yield from _facet_problems(place, key, facet)
 
 
