@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.events.collector import paused
 from airflow_provider_spark_lineage.events.documents import Torn, split
 from airflow_provider_spark_lineage.events.model import Event, Events
 
 
+@paused()
 def read_events(path: Path | str) -> Events:
     """All events of a file, of every file in a folder, or of the files named `<path>-<time>.json`.
 

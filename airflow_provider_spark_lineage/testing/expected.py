@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.events.collector import paused
 from airflow_provider_spark_lineage.testing.composite import accepts_absence, capture_names, stray_absence
 from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.matchers import nearest
@@ -123,6 +124,7 @@ class Expected:
         return meant, refused
 
 
+@paused()
 def read_expected(path: Path | str) -> Expected:
     """Expected events of a file or of a folder; BadInputError names file, line and cause.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 
@@ -168,3 +169,16 @@ def test_long_garbage_is_read_in_linear_time(tmp_path):
     file = tmp_path / "garbage.jsonl"
     file.write_text("{x" * 200_000 + "\n" + json.dumps({"a": [{}] * 50_000}) + "{" * 100_000)
     assert read_events(file).problems
+
+
+def test_the_garbage_collector_is_as_it_was(tmp_path):
+    """It rests while events are read, and is on or off afterwards as before, whatever happened."""
+    file = tmp_path / "events.jsonl"
+    file.write_text("{")
+    for turn in (gc.disable, gc.enable):
+        turn()
+        before = gc.isenabled()
+        read_events(file)
+        with pytest.raises(BadInputError):
+            read_events(tmp_path / "none")
+        assert gc.isenabled() == before
