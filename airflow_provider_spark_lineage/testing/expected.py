@@ -97,7 +97,7 @@ class Expected:
         return cls((), "keys", templates_of(keys, source, counts, sort))
 
     def meant_for(self, versions: Versions) -> tuple[list[ExpectedEvent], dict[str, str]]:
-        """The events that are expected with these versions, and why keys that have none left have none.
+        """The events that are expected with these versions, and why others of their keys are not.
 
         Raises BadInputError where nothing is left at all, or where two files are left that expect the same.
         """
@@ -120,7 +120,6 @@ class Expected:
                 raise BadInputError(
                     f"{event.source}: `{event.key}` is expected in {files[event.key]} already."
                 )
-            refused.pop(event.key, None)
         return meant, refused
 
 

@@ -157,6 +157,20 @@ def test_wrong_events_do_not_choose_for_others(tmp_path):
     assert [one.path for one in report.differences] == ["producer", "producer"]
 
 
+def test_a_captured_value_tells_which_event_is_meant(tmp_path):
+    """An event with the captured value is nearer than one of another run with fewer faults."""
+    text = """
+dag.task.event.start: {run: {runId: !capture run}}
+dag.task.event.complete:
+- {run: {facets: {of: !capture run, a: 1, b: 1}}}
+"""
+    near, far = event("COMPLETE", "x"), event("COMPLETE", "y")
+    near["run"]["facets"] = {"of": "r", "a": 2, "b": 2}
+    far["run"]["facets"] = {"of": "s", "a": 1, "b": 1}
+    report = check(tmp_path, text, event("START", "r"), far, near)
+    assert [one.path for one in report.differences] == ["run.facets.a", "run.facets.b", ""]
+
+
 def test_the_alternative_that_matches_is_captured(tmp_path):
     """A capture among several values binds when its value is the one."""
     text = """
