@@ -12,6 +12,7 @@ COMMANDS = {
     "explain": "Print what the recorded run read and wrote, for a person.",
     "events": "Print the recorded run as OpenLineage events, JSON Lines.",
     "compare": "Compare emitted events with the expected ones.",
+    "expect": "Write expected events from emitted ones, or bring them up to date.",
     "doctor": "Say whether lineage can work here, and what to mend.",
 }
 """Command name -> what `--help` says; each lives in `cli/<name>.py` as `command`."""

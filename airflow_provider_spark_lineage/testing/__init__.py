@@ -21,6 +21,7 @@ from airflow_provider_spark_lineage.testing.differences import ABSENT
 from airflow_provider_spark_lineage.testing.expected import Expected, Scope, read_expected
 from airflow_provider_spark_lineage.testing.relations import RELATIONS
 from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report
+from airflow_provider_spark_lineage.testing.update import Update, draft_expected, update_expected
 
 __all__ = [
     "ABSENT",
@@ -32,7 +33,10 @@ __all__ = [
     "Kind",
     "Report",
     "Scope",
+    "Update",
     "compare",
+    "draft_expected",
     "read_events",
     "read_expected",
+    "update_expected",
 ]

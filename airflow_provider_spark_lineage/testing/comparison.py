@@ -88,14 +88,26 @@ def paired(
     *,
     variables: Mapping[str, str] | None = None,
     versions: Mapping[str, str] | None = None,
-) -> Iterator[tuple[ExpectedEvent | None, Event | None]]:
-    """What `compare` compares with what: one of the two is None where an event is missing or unexpected."""
+) -> Iterator[tuple[int | None, Event | None]]:
+    """What `compare` compares with what: positions in `expected.events`, and emitted events.
+
+    One of the two is None where an event is missing or unexpected; what is not meant for these versions is
+    left out.
+    """
     meant, _ = expected.meant_for(Versions(events, versions or {}))
+    wanted = _filled(meant, variables or {})
+    positions = {id(event): position for position, event in enumerate(expected.events)}
+    known = {id(filled): positions[id(event)] for filled, event in zip(wanted, meant, strict=True)}
     emitted = Emitted(_in_scope(events, expected, expected.scope).events)
-    for group in paired_groups(_filled(meant, variables or {}), emitted):
+    asked: dict[int, Event] = {}
+    taken: set[int] = set()
+    for group in paired_groups(wanted, emitted):
         for i, event in enumerate(group.wanted):
-            yield event, group.emitted[group.pairs[i]] if i in group.pairs else None
-        yield from ((None, event) for event in group.surplus())
+            yield known[id(event)], group.emitted[group.pairs[i]] if i in group.pairs else None
+        asked.update({id(event): event for event in group.emitted})
+        taken.update(id(group.emitted[j]) for j in group.pairs.values())
+    # A key, and the same key with an address, may both have asked for an event.
+    yield from ((None, event) for number, event in asked.items() if number not in taken)
     yield from ((None, event) for event in emitted.left())
 
 
@@ -147,7 +159,7 @@ def _in_scope(events: Events, expected: Expected, scope: Scope) -> _Scoped:
     by_key: dict[str, set[str]] = {}
     for event in events:
         by_key.setdefault(event.key, set()).add(event.dag_id)
-    named = {dag_id for key in keys for dag_id in _dag_ids_of(key, by_key.get(key) or dag_ids)}
+    named = {dag_id for key in keys for dag_id in dag_ids_of(key, by_key.get(key) or dag_ids)}
     compared: list[Event] = []
     skipped: Counter[str] = Counter()
     for event in events:
@@ -160,7 +172,7 @@ def _in_scope(events: Events, expected: Expected, scope: Scope) -> _Scoped:
     return _Scoped(compared, related, dict(skipped))
 
 
-def _dag_ids_of(key: str, dag_ids: Set[str]) -> tuple[str, ...]:
+def dag_ids_of(key: str, dag_ids: Set[str]) -> tuple[str, ...]:
     """The DAG that a key names, of those there are; ids may contain dots, so the longest that fits."""
     dots = (position for position in range(len(key) - 1, 0, -1) if key[position] == ".")
     return next(((key[:dot],) for dot in dots if key[:dot] in dag_ids), ())
@@ -178,7 +190,7 @@ def _of_no_dag(wanted: Sequence[ExpectedEvent | Templates], events: Events) -> t
     return tuple(
         f"{source}: no event is of a DAG that its keys name; there are events of: {', '.join(shown)}."
         for source in strange
-        if dag_ids and not any(_dag_ids_of(key, dag_ids) for key in keys[source])
+        if dag_ids and not any(dag_ids_of(key, dag_ids) for key in keys[source])
     )
 
 

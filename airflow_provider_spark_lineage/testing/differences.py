@@ -279,3 +279,25 @@ def _label(element: Any, identity: tuple[str, ...], position: int) -> Element:
     if not identity or not _has_identity(element, identity):
         return Element(position)
     return Element(" ".join(str(_fields(element)[key]) for key in identity))
+
+
+def pairs_of_elements(expected: list[Any], actual: list[Any], path: Path) -> dict[int, int]:
+    """Which element of an expected list, at a path, is compared with which of an actual one.
+
+    Where only the order tells, a list that is longer or shorter differs as a whole; then the elements that
+    match at its beginning and its end stay paired, so that what was added or taken away stands out.
+    """
+    identity = _identity(expected or actual, path)
+    if identity is not None:
+        return _pairs_by_identity(expected, actual, identity)
+    if len(expected) == len(actual):
+        return {i: i for i in range(len(expected))}
+
+    def fits(i: int, j: int) -> bool:
+        return next(differences(expected[i], actual[j]), None) is None
+
+    shorter = min(len(expected), len(actual))
+    head = next((i for i in range(shorter) if not fits(i, i)), shorter)
+    tail = next((i for i in range(shorter - head) if not fits(-1 - i, -1 - i)), shorter - head)
+    pairs = {i: i for i in range(shorter - tail)}
+    return {**pairs, **{len(expected) - i: len(actual) - i for i in range(tail, 0, -1)}}

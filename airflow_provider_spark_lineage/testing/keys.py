@@ -99,11 +99,11 @@ class Addresses:
         """Those events that the key's address chooses; all where it has none."""
         return [event for event in events if self._is_at(key, self._task_of(event))]
 
-    def key_of(self, event: Event) -> str:
+    def key_of(self, event: Event) -> ExpectedKey:
         """The event's key with its full address."""
         task = self._task_of(event)
         subject, _, event_type = event.key.rpartition(".event.")
-        return str(ExpectedKey(subject, event_type, task.map_index, task.try_number))
+        return ExpectedKey(subject, event_type, task.map_index, task.try_number)
 
     @staticmethod
     def _is_at(key: ExpectedKey, task: Event) -> bool:

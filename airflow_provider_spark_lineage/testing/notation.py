@@ -26,12 +26,25 @@ Pairs = list[tuple[str, Any]]
 
 def read_tree(path: Path) -> Any:
     """The value in the file; BadInputError names the file, the line and the cause."""
+    return parse_tree(read_text(path).removeprefix(BOM), path)
+
+
+BOM = "\ufeff"
+"""The byte order mark that some editors write at the beginning of a file."""
+
+
+def read_text(path: Path) -> str:
+    """The text of the file as it is, with its line ends and its byte order mark."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_bytes().decode("utf-8")
     except OSError as error:
         raise BadInputError(f"{path}: cannot be read ({error.strerror or error}).") from None
     except UnicodeDecodeError as error:
         raise BadInputError(f"{path}: not UTF-8 ({error.reason} at byte {error.start}).") from None
+
+
+def parse_tree(text: str, path: Path) -> Any:
+    """The value of the text, which is written as the file's name says; BadInputError as for a file."""
     if not text.strip():
         return None
     try:

@@ -83,7 +83,7 @@ class Emitted:
         """Emitted keys that look like one that is missing, as long as looking is cheap."""
         same = self._groups.get(parse_key(text).plain, ())
         if same:
-            return tuple(dict.fromkeys(self.addresses.key_of(event) for event in same))[:3]
+            return tuple(dict.fromkeys(str(self.addresses.key_of(event)) for event in same))[:3]
         self._budget -= len(self._known)
         return tuple(get_close_matches(text, self._known, n=3)) if self._budget >= 0 else ()
 

@@ -1,0 +1,76 @@
+"""`spark-lineage expect`: expected files from emitted events on the command line; it only passes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from airflow_provider_spark_lineage.cli.pairs import pairs
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.testing import draft_expected, read_events, update_expected
+
+
+@click.command(name="expect")
+@click.argument("dag_id", required=False)
+@click.option(
+    "--events",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="What FileTransport wrote: a file, a folder, or its log_file_path.",
+)
+@click.option(
+    "--update",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write this expected file, YAML or JSON, or bring it up to date. Default: print a draft.",
+)
+@click.option(
+    "--var",
+    "variables",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Write ${NAME} wherever the value stands; repeatable.",
+)
+@click.option(
+    "--version",
+    "versions",
+    multiple=True,
+    metavar="NAME=VERSION",
+    help="What `when:` in an expected file asks about, for example spark=4.1; repeatable.",
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    *,
+    dag_id: str | None,
+    events: Path,
+    update: Path | None,
+    variables: tuple[str, ...],
+    versions: tuple[str, ...],
+) -> None:
+    """Write what was emitted as what is expected, of all DAGs or of DAG_ID alone.
+
+    What differs from run to run becomes a matcher. In a file that is there only what the events contradict is
+    changed: hand-written matchers that still hold, comments and order stay. Read what is written before you
+    commit it: it repeats what was emitted, right or wrong.
+
+    \b
+    Exit codes:
+      0  the draft was printed, or the file is as it was
+      1  the file was written or changed
+      2  bad input; the file is as it was
+    """
+    try:
+        read, named = read_events(events), pairs("--var", variables)
+        if update is None:
+            click.echo(draft_expected(read, variables=named, dag_id=dag_id), nl=False)
+            return
+        found = update_expected(
+            update, read, variables=named, versions=pairs("--version", versions), dag_id=dag_id
+        )
+    except BadInputError as error:
+        click.echo(f"Error: {error}", err=True)
+        ctx.exit(2)
+    click.echo(found.text())
+    ctx.exit(1 if found.changed else 0)

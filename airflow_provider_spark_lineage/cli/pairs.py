@@ -1,0 +1,25 @@
+"""Options of the form NAME=VALUE, which several commands take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from airflow_provider_spark_lineage.errors import BadInputError
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
+    """The values by name; of a name given twice, the last.
+
+    >>> pairs("--var", ["DATA=/tmp/a=b"])
+    {'DATA': '/tmp/a=b'}
+    """
+    found = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not _NAME.fullmatch(name):
+            raise BadInputError(f"{option} {text}: not NAME=VALUE.")
+        found[name] = value
+    return found
