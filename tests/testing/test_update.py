@@ -27,6 +27,7 @@ from airflow_provider_spark_lineage.testing import (
 
 VARIABLES = {"DATA": "/in"}
 KEY = "shop.totals.event.complete"
+ID = "018f3a5e-7d2b-7c43-8f6a-000000000001"
 
 Documents = list[dict[str, Any]]
 Path_ = tuple[str | int, ...]
@@ -266,10 +267,55 @@ def test_what_accepts_the_actual_value_is_not_touched(tmp_path):
 def test_a_matcher_that_no_longer_holds_gives_way(tmp_path):
     """What replaces it is masked as in a draft."""
     text = "dag.task.event.start: {run: {facets: {own: {a: !integer '> 5', b: 1}}}}\n"
-    id_ = "018f3a5e-7d2b-7c43-8f6a-000000000001"
-    assert refreshed(tmp_path, text, {"a": id_, "b": "/in/x"}) == (
+    assert refreshed(tmp_path, text, {"a": ID, "b": "/in/x"}) == (
         "dag.task.event.start: {run: {facets: {own: {a: !uuid , b: '${DATA}/x'}}}}\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "values", "after"),
+    [
+        ("!exact {a: !any , b: 1}", {"a": 5, "b": 2}, "!exact {a: !any , b: 2}"),
+        ("!exact {a: !any , b: 1}", {"a": 5, "b": 1, "c": 3}, "!exact {a: 5, b: 1, c: 3}"),
+        ("{x: !optional {a: !any , b: 1}}", {"x": {"a": 5, "b": 2}}, "{x: !optional {a: !any , b: 2}}"),
+        ("{x: !optional 1}", {"x": "y"}, "{x: !optional 'y'}"),
+        ("{x: !optional 1}", {"x": ID}, "{x: !optional {$match: uuid}}"),
+        ("{x: !optional 1}", {"x": None}, "{x: null}"),
+        ("{x: !optional [1, 2]}", {"x": [1, 3]}, "{x: !optional [1, 3]}"),
+        ("{x: !one_of [1, 2]}", {"x": 3}, "{x: 3}"),
+        ("{x: !unordered [2, 1]}", {"x": [1, 3]}, "{x: [1, 3]}"),
+    ],
+)
+def test_matchers_that_hold_a_value_get_another(tmp_path, before, values, after):
+    """`!exact` and `!optional` stay, with what in them still holds; what only lists choices gives way."""
+    text = "dag.task.event.start: {run: {facets: {own: %s}}}\n"
+    assert refreshed(tmp_path, text % before, values) == text % after
+
+
+def test_matchers_of_json_get_another_value(tmp_path):
+    """The same in JSON's form."""
+    own = {"x": {"$match": "optional", "value": {"a": 1, "b": {"$match": "any"}}}}
+    text = json.dumps({"dag.task.event.start": {"run": {"facets": {"own": own}}}})
+    new = refreshed(tmp_path, text, {"x": {"a": 2, "b": 3}}, "dag.json")
+    assert new == text.replace('"a": 1', '"a": 2')
+
+
+def test_a_capture_that_no_longer_holds_is_for_a_person(tmp_path):
+    """What somebody wrote about two events at once is not taken back: the file stays, with a message."""
+    file = tmp_path / "dag.yaml"
+    text = "".join(
+        f"dag.task.event.{kind}: {{run: {{runId: !capture run, facets: {{own: {{a: 1}}}}}}}}\n"
+        for kind in ("start", "complete")
+    )
+    file.write_text(text)
+    start, complete = run_event({"a": 2}), run_event({"a": 2}, kind="COMPLETE")
+    start["run"]["runId"], complete["run"]["runId"] = "one", "two"
+    with pytest.raises(BadInputError, match=r"left alone, .*captured"):
+        update_expected(file, Events.of([start, complete]))
+    assert file.read_text() == text
+    complete["run"]["runId"] = "one"
+    update(file, [start, complete])
+    assert file.read_text() == text.replace("a: 1", "a: 2")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from airflow_provider_spark_lineage.testing.differences import differences, pairs_of_elements
+from airflow_provider_spark_lineage.testing.composite import make
+from airflow_provider_spark_lineage.testing.differences import Composite, differences, pairs_of_elements
 from airflow_provider_spark_lineage.testing.matchers import Matcher
 from airflow_provider_spark_lineage.testing.updates.drafts import ABSENT, trimmed
 from airflow_provider_spark_lineage.testing.updates.edits import Edits
@@ -19,6 +20,10 @@ from airflow_provider_spark_lineage.testing.variables import fill
 
 _DATASET_DEPTH = 2
 """A new dataset says as much as its neighbours down to the names of their facets."""
+
+
+_HOLDERS = frozenset({"exact", "optional"})
+"""Matchers that stay around whatever value is put into them."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +77,32 @@ class Refresher:
             new = self._object(expected, actual, masked, slot, path)
         elif isinstance(expected, list) and isinstance(actual, list):
             new = self._list(expected, actual, masked, slot, path)
+        elif isinstance(expected, Composite) and expected.name in _HOLDERS:
+            return self._held(expected, actual, masked, slot, path)
         if new and self._accepts(new, actual) and not slot.is_alias:
             return new
         # An alias is written out; the text that it repeats is for others, too.
         self._edits.rewind(mark)
         kept = bool(new) and self._accepts(new, actual)
         return self._replace(slot, new if kept else trimmed(masked, *path))
+
+    def _held(self, expected: Composite, actual: Any, masked: Any, slot: Slot, path: tuple[str, ...]) -> Any:
+        """A matcher that holds what it is about stays, with another value."""
+        held, mark = expected.argument, self._edits.mark()
+        new: Any = None
+        if isinstance(held, Mapping) and isinstance(actual, Mapping):
+            new = self._object(held, actual, masked, _inside(slot), path)
+        elif isinstance(held, list) and isinstance(actual, list) and expected.name == "optional":
+            new = self._list(held, actual, masked, _inside(slot), path)
+        if new and not slot.is_alias:
+            matcher = make(expected.name, new)
+            if self._accepts(matcher, actual):
+                return matcher
+        self._edits.rewind(mark)
+        # `exact` is about all keys, `optional` about what is worth expecting.
+        whole = masked if expected.name == "exact" else trimmed(masked, *path)
+        fits = isinstance(whole, Mapping) if expected.name == "exact" else whole is not None
+        return self._replace(slot, make(expected.name, whole) if fits else trimmed(masked, *path))
 
     def _accepts(self, expected: Any, actual: Any) -> bool:
         return next(differences(fill(expected, self._variables, self._where), actual), None) is None
@@ -182,6 +207,12 @@ class Refresher:
             self._edits.stuck = True
         else:
             self._edits.insert(slot.value, behind, [("", value) for value in values])
+
+
+def _inside(slot: Slot) -> Slot:
+    """Where the value of a matcher is: with its tag in YAML, under a key of its own in JSON's form."""
+    names = [key.text for key in slot.value.keys] if slot.value else []
+    return Slot(slot.value, names.index("value")) if "$match" in names and "value" in names else slot
 
 
 def _like(new: Any, neighbours: Sequence[Any], depth: int = _DATASET_DEPTH) -> Any:

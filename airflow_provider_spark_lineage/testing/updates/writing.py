@@ -127,6 +127,15 @@ class Yaml:
             return f"\n{' ' * inner}{self.block(value, inner)}"
         return f" {self._on_lines(value, indent + self.nested)}"
 
+    def _tagged(self, name: str, held: Any) -> str:
+        """A matcher with what it holds; YAML takes no tag behind a tag."""
+        if held is None:
+            return f"!{name}"
+        if isinstance(held, Matcher):
+            value = "" if held.argument is None else f", value: {self.inside(held.argument, None)}"
+            return f"!{name} {{$match: {held.name}{value}}}"
+        return f"!{name} {_quoted(held) if isinstance(held, str) else self.one_line(held)}"
+
     def _on_lines(self, value: Any, indent: int) -> str:
         """A short value, or a text that has lines of its own."""
         if isinstance(value, str) and _has_lines(value):
@@ -138,10 +147,7 @@ class Yaml:
 
     def _scalar(self, value: Any, *, flow: bool) -> str:
         if isinstance(value, Matcher):
-            held = value.argument
-            if held is None:
-                return f"!{value.name}"
-            return f"!{value.name} {_quoted(held) if isinstance(held, str) else self.one_line(held)}"
+            return self._tagged(value.name, value.argument)
         if isinstance(value, str):
             return _string(value, flow=flow)
         return json.dumps(value)
