@@ -464,6 +464,21 @@ def test_what_is_for_other_versions_stays(tmp_path):
     assert new == text.replace("a: 2", "a: 3")
 
 
+@pytest.mark.parametrize(("old", "new"), [("<4", ">=4"), ("==3.5.*", "!=3.5.*"), ("<=3.5", ">3.5")])
+def test_what_is_new_beside_other_versions_leaves_them_alone(tmp_path, old, new):
+    """With the other version, the file expects what it did: what is new has the opposite condition."""
+    file = tmp_path / "dag.yaml"
+    other = "dag.other.event.start: {}\n"
+    file.write_text(f"{other}dag.task.event.start: {{when: {{spark: '{old}'}}, job: {{name: !any }}}}\n")
+    always = run_event({}, "other")
+    update(file, [always, run_event({"a": 2})], versions={"spark": "4.1"})
+    assert file.read_text() == (
+        f"{other}dag.task.event.start:\n- {{when: {{spark: '{old}'}}, job: {{name: !any }}}}\n"
+        f"- {{when: {{spark: '{new}'}}, run: {{facets: {{own: {{a: 2}}}}}}}}\n"
+    )
+    assert not update(file, [always, run_event({"a": 1})], versions={"spark": "3.5"}).changed
+
+
 def test_what_is_for_these_versions_keeps_its_condition(tmp_path):
     """Also where an event is written anew as a whole."""
     text = (

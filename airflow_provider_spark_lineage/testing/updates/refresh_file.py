@@ -23,6 +23,10 @@ from airflow_provider_spark_lineage.testing.updates.writing import Json, Notatio
 
 _INDENTATION = re.compile(r"\n([ \t]+)\S")
 
+_OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+_ONE_RANGE = re.compile(r"\s*(<=|>=|==|!=|<|>)\s*([^,<>=!~\s]+)\s*")
+"""A condition that has an opposite; a range with two ends has none that can be written."""
+
 
 @dataclass
 class Refreshed:
@@ -138,7 +142,8 @@ class RefreshFile:
         for i, position in enumerate(positions):
             slot = Slot(elements, i) if is_list else Slot(self._top, number)
             self._apply_event(i, position, slot, documents, result)
-        drafts = [self._drafting.of(event, key) for event in self._new.get(key, ())]
+        when = self._other_versions(key, positions)
+        drafts = [{**when, **self._drafting.of(event, key)} for event in self._new.get(key, ())]
         result.added += [key] * len(drafts)
         kept = sorted(documents)
         values = [*(documents[i] for i in kept), *drafts]
@@ -190,6 +195,18 @@ class RefreshFile:
     def _written(self, key: str, i: int) -> Any:
         value = self._tree[key]
         return value[i] if isinstance(value, list) else value
+
+    def _other_versions(self, key: str, positions: list[int]) -> dict[str, Any]:
+        """The condition for what is new beside events that are meant for other versions, if it is plain."""
+        refused = [
+            self._written(key, i) for i, position in enumerate(positions) if position not in self._actual
+        ]
+        conditions = [dict(document.get(WHEN, {})) for document in refused]
+        if not conditions or any(one != conditions[0] for one in conditions) or len(conditions[0]) != 1:
+            return {}
+        name, text = next(iter(conditions[0].items()))
+        found = _ONE_RANGE.fullmatch(text)
+        return {WHEN: {name: f"{_OPPOSITE[found[1]]}{found[2]}"}} if found else {}
 
     def _speaks_of(self, key: str) -> bool:
         """Whether there are events of the DAG that the key is about."""
