@@ -23,7 +23,6 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT))
 
 from airflow_provider_spark_lineage.errors import BadInputError  # noqa: E402
-from airflow_provider_spark_lineage.events import read_events  # noqa: E402
 from airflow_provider_spark_lineage.events.trace import (  # noqa: E402
     DECISIONS,
     VALUES,
@@ -31,20 +30,19 @@ from airflow_provider_spark_lineage.events.trace import (  # noqa: E402
     Origin,
     trace_column,
 )
-from airflow_provider_spark_lineage.testing import compare, read_expected  # noqa: E402
-from system_tests.airflow_run import (  # noqa: E402
-    DAGS,
+from airflow_provider_spark_lineage.testing import (  # noqa: E402
     DagRun,
     RunError,
     TaskProgress,
-    migrate,
+    compare,
+    make_metadata,
+    read_expected,
     run_dag,
-    variables_of,
 )
+from system_tests.examples import DAGS, EXPECTED, settings_of, variables_of  # noqa: E402
 
 HOME = CHECKOUT / ".demo"
 DATA = HOME / "data"
-EXPECTED = CHECKOUT / "system_tests" / "expected"
 
 TRACED = Column("file", str(DATA / "warehouse" / "gold.db" / "delays_by_weather"), "conditions")
 """The column that is traced back to the CSV files: identity, transformation and conditions are on its way."""
@@ -58,9 +56,9 @@ def main() -> int:
     """Run, show, compare; return the exit code."""
     console.rule("Airflow and Spark at work")
     with console.status("Airflow's metadata"):
-        database = migrate(HOME / "airflow" / f"metadata-{version('apache-airflow-core')}")
-    pipeline = run("nycflights", database)
-    failure = run("nycflights_fails", database)
+        metadata = make_metadata(HOME / "airflow" / f"metadata-{version('apache-airflow-core')}")
+    pipeline = run("nycflights", metadata)
+    failure = run("nycflights_fails", metadata)
 
     console.rule("What each task read and wrote")
     show_tasks(documents(pipeline))
@@ -74,7 +72,7 @@ def main() -> int:
     return compare_all([pipeline, failure])
 
 
-def run(dag_id: str, database: Path) -> DagRun:
+def run(dag_id: str, metadata: Path) -> DagRun:
     """Run a DAG, and print a line for every task that finishes."""
     console.print(f"[bold]{dag_id}[/bold]")
     with console.status("Airflow starts") as status:
@@ -88,14 +86,15 @@ def run(dag_id: str, database: Path) -> DagRun:
             console.print(f"  {state}{escape(progress.name):<26}{progress.seconds:6.1f} s")
             status.update("Airflow schedules")
 
+        home = HOME / "airflow" / dag_id
         return run_dag(
-            DAGS / f"{dag_id}.py", home=HOME / "airflow" / dag_id, data=DATA, database=database, show=show
+            DAGS / f"{dag_id}.py", home=home, metadata=metadata, settings=settings_of(DATA, home), show=show
         )
 
 
 def documents(run: DagRun) -> list[Document]:
     """The events of a run, as they were emitted."""
-    return [event.document for event in read_events(run.events)]
+    return [event.document for event in run.read()]
 
 
 def show_tasks(events: Iterable[Document]) -> None:
@@ -156,7 +155,7 @@ def compare_all(runs: Iterable[DagRun]) -> int:
     readable = True
     for run in runs:
         expected = read_expected(EXPECTED / f"{run.dag_id}.yaml")
-        report = compare(expected, read_events(run.events), variables=variables_of(DATA), scope="all")
+        report = compare(expected, run.read(), variables=variables_of(DATA), scope="all")
         matched += report.matched
         differing += report.differing
         readable = readable and not report.problems

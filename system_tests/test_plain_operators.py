@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from system_tests.airflow_run import DAGS, run_dag
+from airflow_provider_spark_lineage.testing import Mode
 from system_tests.conftest import AssertEvents, RunExample
+from system_tests.examples import DAGS
 
 SETTINGS = {
     "AIRFLOW__OPENLINEAGE__EXTRACTORS": "airflow_provider_spark_lineage.extractors.pyspark.PySparkExtractor",
@@ -20,16 +21,16 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("own_processes", [False, True], ids=["dag.test", "LocalExecutor"])
+@pytest.mark.parametrize("mode", ["test", "standalone"], ids=["dag.test", "LocalExecutor"])
 def test_unmodified_operators_report_the_same(
-    run_example: RunExample, assert_events: AssertEvents, *, own_processes: bool
+    run_example: RunExample, assert_events: AssertEvents, *, mode: Mode
 ) -> None:
     """`PySparkOperator` and `@task.pyspark` yield lineage through extractor, plugin and run facets."""
-    assert_events(run_example("plain_operators", settings=SETTINGS, own_processes=own_processes))
+    assert_events(run_example("plain_operators", settings=SETTINGS, mode=mode))
 
 
 def test_our_operators_report_what_the_unmodified_ones_do(
-    tmp_path: Path, database: Path, data: Path, assert_events: AssertEvents
+    tmp_path: Path, run_example: RunExample, assert_events: AssertEvents
 ) -> None:
     """The same DAG with our operators instead of extractor and plugin yields the same events."""
     dags = tmp_path / "dags"
@@ -47,12 +48,6 @@ def test_our_operators_report_what_the_unmodified_ones_do(
     assert replaced != text
     (dags / "plain_operators.py").write_text(replaced)
 
-    settings = {
-        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
-        "AIRFLOW__OPENLINEAGE__CUSTOM_RUN_FACETS": SETTINGS["AIRFLOW__OPENLINEAGE__CUSTOM_RUN_FACETS"],
-    }
-    run = run_dag(
-        dags / "plain_operators.py", home=tmp_path / "home", data=data, database=database, settings=settings
-    )
-    assert run.state == "success"
-    assert_events(run)
+    # Without the extractor and without the plugin's switch.
+    facets = "AIRFLOW__OPENLINEAGE__CUSTOM_RUN_FACETS"
+    assert_events(run_example(dags / "plain_operators.py", settings={facets: SETTINGS[facets]}))

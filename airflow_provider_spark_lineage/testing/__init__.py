@@ -16,27 +16,49 @@ changed     dag.task.event.start  (event 1)
 from __future__ import annotations
 
 from airflow_provider_spark_lineage.events import Event, Events, read_events
+from airflow_provider_spark_lineage.testing.asserting import LineageDiffersError, assert_lineage
 from airflow_provider_spark_lineage.testing.comparison import compare
 from airflow_provider_spark_lineage.testing.differences import ABSENT
 from airflow_provider_spark_lineage.testing.expected import Expected, Scope, read_expected
 from airflow_provider_spark_lineage.testing.relations import RELATIONS
 from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report
+from airflow_provider_spark_lineage.testing.runs import (
+    DagRun,
+    Mode,
+    RunError,
+    TaskProgress,
+    make_metadata,
+    run_dag,
+    tail,
+)
 from airflow_provider_spark_lineage.testing.update import Update, draft_expected, update_expected
+from airflow_provider_spark_lineage.testing.waiting import DeadlineError, wait_for_events
 
 __all__ = [
     "ABSENT",
     "RELATIONS",
+    "DagRun",
+    "DeadlineError",
     "Difference",
     "Event",
     "Events",
     "Expected",
     "Kind",
+    "LineageDiffersError",
+    "Mode",
     "Report",
+    "RunError",
     "Scope",
+    "TaskProgress",
     "Update",
+    "assert_lineage",
     "compare",
     "draft_expected",
+    "make_metadata",
     "read_events",
     "read_expected",
+    "run_dag",
+    "tail",
     "update_expected",
+    "wait_for_events",
 ]

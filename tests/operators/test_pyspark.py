@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from system_tests.airflow_run import DagRun, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
 
 
 @pytest.mark.airflow
@@ -91,10 +91,4 @@ def test_a_dag_with_our_operators_serializes_like_one_with_airflows():
 
 
 def _run(home: Path, settings: dict[str, str]) -> DagRun:
-    dags = Path(__file__).parent / "dags"
-    return run_dag(
-        dags / "drop_in.py",
-        home=home / "airflow",
-        data=home / "data",
-        settings={"AIRFLOW__CORE__DAGS_FOLDER": str(dags), **settings},
-    )
+    return run_dag(Path(__file__).parent / "dags" / "drop_in.py", home=home / "airflow", settings=settings)

@@ -1,10 +1,11 @@
-"""Run one DAG file with `dag.test()`, and say on a file descriptor what happens.
+"""Runs one DAG of a file with `dag.test()`, and says on a file descriptor what happens.
 
-    python dag_process.py PROGRESS_FD DAG_FILE [--executor]
+    python dag_process.py PROGRESS_FD DAG_FILE OPTIONS
 
 Every line written to the descriptor is one JSON object: a task started, a task finished, and at last the DAG
-run with the final state of each task instance. With `--executor`, tasks run in worker processes. Started by
-`airflow_run`, never imported.
+run with the final state of each task instance, or that the file has no such DAG. OPTIONS is a JSON object:
+`dag_id` or null for the only DAG of the file, `conf` of the run, and `executor`, with which tasks run in
+worker processes. Started by `processes`, never imported.
 """
 
 from __future__ import annotations
@@ -12,11 +13,16 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from airflow.dag_processing.dagbag import DagBag
 from airflow.listeners import hookimpl
-from airflow.sdk.listener import get_listener_manager
+
+try:
+    from airflow.sdk.listener import get_listener_manager
+except ImportError:  # Airflow before 3.2
+    from airflow.listeners.listener import get_listener_manager
 
 
 class Progress:
@@ -28,9 +34,11 @@ class Progress:
         self.lines = os.fdopen(descriptor, "w", buffering=1)
 
     def tell(self, happened: str, **details: Any) -> None:
+        """Write a line."""
         self.lines.write(json.dumps({"happened": happened, **details}) + "\n")
 
     def task(self, happened: str, instance: Any, **details: Any) -> None:
+        """Write a line about a task instance."""
         self.tell(
             happened,
             task_id=instance.task_id,
@@ -41,35 +49,40 @@ class Progress:
 
     @hookimpl
     def on_task_instance_running(self, task_instance: Any) -> None:
+        """It starts, or starts again."""
         self.task("started", task_instance)
 
     @hookimpl
     def on_task_instance_success(self, task_instance: Any) -> None:
+        """It ended well."""
         self.task("finished", task_instance, state="success")
 
     @hookimpl
     def on_task_instance_failed(self, task_instance: Any) -> None:
+        """It failed, for good or until the next try."""
         self.task("finished", task_instance, state="failed")
 
     @hookimpl
     def on_task_instance_skipped(self, task_instance: Any) -> None:
+        """It was skipped while it ran."""
         self.task("finished", task_instance, state="skipped")
 
 
-def main(descriptor: int, dag_file: str, *, use_executor: bool) -> None:
-    """Run the only DAG of the file."""
+def main(descriptor: int, dag_file: str, options: Mapping[str, Any]) -> None:
+    """Run the DAG, or say that the file has none of this name."""
     progress = Progress(descriptor)
-    # As Airflow does for a DAG bundle: DAG files may import their neighbours.
-    sys.path.insert(0, os.path.dirname(dag_file))
-    bag = DagBag(dag_folder=dag_file)
+    bag = DagBag(dag_folder=dag_file, safe_mode=False)
     if bag.import_errors:
         sys.exit(f"{dag_file} cannot be imported:\n" + "\n".join(bag.import_errors.values()))
-    if len(bag.dags) != 1:
-        sys.exit(f"{dag_file} should contain one DAG, and contains {sorted(bag.dags)}")
+    wanted = options["dag_id"]
+    chosen = [dag for dag in bag.dags.values() if wanted in (None, dag.dag_id)]
+    if len(chosen) != 1:
+        progress.tell("ended", not_found=sorted(bag.dags))
+        return
 
-    [dag] = bag.dags.values()
+    [dag] = chosen
     get_listener_manager().add_listener(progress)
-    run = dag.test(use_executor=use_executor)
+    run = dag.test(run_conf=options["conf"] or None, use_executor=options["executor"])
     states = {
         f"{ti.task_id}[{ti.map_index}]" if ti.map_index >= 0 else ti.task_id: str(ti.state)
         for ti in run.get_task_instances()
@@ -78,4 +91,4 @@ def main(descriptor: int, dag_file: str, *, use_executor: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], use_executor="--executor" in sys.argv[3:])
+    main(int(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3]))

@@ -1,0 +1,285 @@
+"""The pytest plugin: fixtures that run a DAG, collect OpenLineage events and compare them with expected ones.
+
+Pytest loads it in every project of an environment, so it imports pytest and the standard library alone; the
+harness is imported by the first fixture that needs it, and Airflow only by the process that runs a DAG.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.testing import DagRun, Events, Expected, Report, TaskProgress
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+UPDATED = "lineage_expected"
+"""User property of a test report: what `--update-expected` did; it also travels from xdist's workers."""
+
+EvidenceKey = pytest.StashKey[list[Any]]()
+"""What was emitted in a test, oldest first: runs and paths."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the fixture `assert_lineage`."""
+    group = parser.getgroup("lineage", "OpenLineage events (airflow-provider-spark-lineage)")
+    group.addoption(
+        "--update-expected",
+        action="store_true",
+        help="Write or refresh the expected files that assert_lineage is given, then compare.",
+    )
+    group.addoption(
+        "--lineage-var",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        type=_variable,
+        help="Replaces ${NAME} in expected files, over what a test says; repeatable.",
+    )
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not _NAME.fullmatch(name):
+        raise pytest.UsageError(f"--lineage-var {text}: not NAME=VALUE.")
+    return name, value
+
+
+class OpenLineageEvents:
+    """Where the events of a test are written: `path`, a file of JSON Lines, and `read()`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> Events:
+        """The events so far."""
+        from airflow_provider_spark_lineage.testing import read_events
+
+        return read_events(self.path)
+
+
+@pytest.fixture
+def openlineage_events(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[OpenLineageEvents]:
+    """What this process emits during the test, through Airflow's provider or the OpenLineage client."""
+    path = tmp_path / "openlineage.jsonl"
+    path.touch()
+    for name in [name for name in os.environ if name.startswith("OPENLINEAGE_")]:
+        monkeypatch.delenv(name)
+    transport = {"type": "file", "log_file_path": str(path), "append": True}
+    monkeypatch.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", json.dumps(transport))
+    monkeypatch.setenv("AIRFLOW__OPENLINEAGE__DISABLED", "False")
+    monkeypatch.delenv("AIRFLOW__OPENLINEAGE__CONFIG_PATH", raising=False)
+    # For code that makes a client of its own.
+    for name, value in transport.items():
+        monkeypatch.setenv(
+            f"OPENLINEAGE__TRANSPORT__{name.upper()}", str(value).lower() if value is True else str(value)
+        )
+    _forget_settings()
+    request.node.stash.setdefault(EvidenceKey, []).append(path)
+    yield OpenLineageEvents(path)
+    monkeypatch.undo()
+    _forget_settings()
+
+
+def _failed(message: str) -> BaseException:
+    """What ends a test with a message that needs no traceback."""
+    return pytest.fail.Exception(message, pytrace=False)
+
+
+def _forget_settings() -> None:
+    """Let Airflow's provider read its settings again, if it is loaded: it keeps them, and its client."""
+    conf = sys.modules.get("airflow.providers.openlineage.conf")
+    for function in vars(conf).values() if conf else ():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
+    listener = sys.modules.get("airflow.providers.openlineage.plugins.listener")
+    if listener:
+        listener.get_openlineage_listener().adapter._client = None
+
+
+@pytest.fixture(scope="session")
+def airflow_metadata(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Airflow's metadata, made once; every DAG run gets a copy."""
+    from airflow_provider_spark_lineage.testing import RunError, make_metadata
+
+    try:
+        return make_metadata(tmp_path_factory.mktemp("airflow"))
+    except RunError as error:
+        raise _failed(str(error)) from None
+
+
+@pytest.fixture
+def run_dag(request: pytest.FixtureRequest, tmp_path: Path, airflow_metadata: Path) -> Callable[..., DagRun]:
+    """Run a DAG in Airflow, as `testing.run_dag` does, and show its tasks as they finish.
+
+    The run must end in the `state` that is given, `"success"` by default; with none, any will do.
+    """
+    from airflow_provider_spark_lineage import testing
+    from airflow_provider_spark_lineage.errors import SparkLineageError
+
+    evidence = request.node.stash.setdefault(EvidenceKey, [])
+    runs = 0
+
+    def run(dag: Any, *, state: str | None = "success", home: Path | None = None, **options: Any) -> DagRun:
+        nonlocal runs
+        runs += 1
+        try:
+            done = testing.run_dag(
+                dag,
+                **{
+                    "home": home or tmp_path / f"airflow-{runs}",
+                    "metadata": airflow_metadata,
+                    "show": _shown(request.config),
+                    **options,
+                },
+            )
+        except SparkLineageError as error:
+            raise _failed(str(error)) from None
+        evidence.append(done)
+        if state not in (None, done.state):
+            states = ", ".join(f"{task} {state}" for task, state in done.tasks.items())
+            pytest.fail(
+                f"{testing.tail(done.log, 100)}\n\nThe run of `{done.dag_id}` ended as {done.state}, and "
+                f"{state} was expected; tasks: {states}.\nThe log is above and in {done.log}, the events are "
+                f"in {done.events}.",
+                pytrace=False,
+            )
+        return done
+
+    return run
+
+
+def _shown(config: pytest.Config) -> Callable[[TaskProgress], None]:
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    capture = config.pluginmanager.get_plugin("capturemanager")
+
+    def show(progress: TaskProgress) -> None:
+        if terminal is None or capture is None or progress.seconds is None:
+            return
+        with capture.global_and_fixture_disabled():
+            terminal.ensure_newline()
+            terminal.write_line(f"  {progress.name}: {progress.state} after {progress.seconds:.1f} s")
+
+    return show
+
+
+@pytest.fixture
+def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
+    """Compare events with expected ones, as `testing.assert_lineage` does; a failure shows every difference.
+
+    Without `events`, those of the test's last run, or of its `openlineage_events`. A relative path of
+    `expected` begins at the folder of the test. `--lineage-var` adds to `variables`, and wins.
+    """
+    from airflow_provider_spark_lineage import testing
+    from airflow_provider_spark_lineage.errors import BadInputError
+
+    evidence = request.node.stash.setdefault(EvidenceKey, [])
+
+    def check(
+        expected: Expected | Mapping[str, Any] | Path | str,
+        events: Any = None,
+        *,
+        variables: Mapping[str, str] | None = None,
+        without: Collection[str] = (),
+        **options: Any,
+    ) -> Report:
+        if events is None:
+            if not evidence:
+                pytest.fail(
+                    "assert_lineage has no events: run a DAG with the fixture run_dag, use the fixture "
+                    "openlineage_events, or pass `events=`.",
+                    pytrace=False,
+                )
+            events = evidence[-1]
+        events = getattr(events, "path", events)
+        values = {**(variables or {}), **dict(request.config.getoption("--lineage-var"))}
+        try:
+            if isinstance(expected, str | Path):
+                expected = request.path.parent / expected
+                if request.config.getoption("--update-expected"):
+                    update = _update(expected, events, values, options.get("versions"))
+                    request.node.user_properties.append((UPDATED, update))
+                elif not expected.exists():
+                    raise BadInputError(
+                        f"{expected}: no such file of expected events; --update-expected writes it."
+                    )
+            return testing.assert_lineage(expected, events, variables=values, without=without, **options)
+        except BadInputError as error:
+            raise _failed(str(error)) from None
+
+    return check
+
+
+def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Any) -> str:
+    from airflow_provider_spark_lineage.testing.asserting import events_of
+
+    update = import_module("airflow_provider_spark_lineage.testing.update")
+    done = update.update_expected(path, events_of(events), variables=variables, versions=versions or {})
+    return str(done.text())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show differences in place of the traceback, which leads into the harness and hides them."""
+    report = yield
+    error = call.excinfo.value if call.excinfo else None
+    # Not by type: that would import the harness in every test that fails.
+    if type(error).__name__ == "LineageDiffersError" and call.excinfo:
+        inside = [entry.lineno + 1 for entry in call.excinfo.traceback if Path(entry.path) == item.path]
+        shown: Any = _Differences(error, f"{item.location[0]}:{inside[-1] if inside else ''}")
+        report.longrepr = shown
+    return report
+
+
+class _Differences:
+    """The differences as pytest shows them: with colour in a terminal, without elsewhere."""
+
+    def __init__(self, error: Any, place: str) -> None:
+        self.lines = error.lines
+        self.place = place
+        self.reprcrash = _Crash(error.report.summary)
+
+    def toterminal(self, writer: Any) -> None:
+        for line in self.lines:
+            writer.line(line.text, **dict.fromkeys(line.style.split(), True))
+        writer.line("")
+        writer.line(f"{self.place}: lineage differs")
+
+    def __str__(self) -> str:
+        return "\n".join([*(line.text for line in self.lines), "", f"{self.place}: lineage differs"])
+
+
+class _Crash:
+    """What pytest's short summary asks for."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say what `--update-expected` wrote."""
+    texts = [
+        text
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", "") == "call"
+        for name, text in report.user_properties
+        if name == UPDATED
+    ]
+    if texts:
+        terminalreporter.section("expected lineage")
+        for text in texts:
+            terminalreporter.write_line(text)
