@@ -123,7 +123,8 @@ def airflow_metadata(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run_dag(request: pytest.FixtureRequest, tmp_path: Path, airflow_metadata: Path) -> Callable[..., DagRun]:
     """Run a DAG in Airflow, as `testing.run_dag` does, and show its tasks as they finish.
 
-    The run must end in the `state` that is given, `"success"` by default; with none, any will do.
+    The run must end in the `state` that is given, `"success"` by default; with none, any will do. A relative
+    path begins at the folder of the test.
     """
     from airflow_provider_spark_lineage import testing
     from airflow_provider_spark_lineage.errors import SparkLineageError
@@ -134,6 +135,8 @@ def run_dag(request: pytest.FixtureRequest, tmp_path: Path, airflow_metadata: Pa
     def run(dag: Any, *, state: str | None = "success", home: Path | None = None, **options: Any) -> DagRun:
         nonlocal runs
         runs += 1
+        if isinstance(dag, str | Path):
+            dag = request.path.parent / dag
         try:
             done = testing.run_dag(
                 dag,
