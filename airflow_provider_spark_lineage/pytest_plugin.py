@@ -11,7 +11,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -224,12 +223,12 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
     return check
 
 
-def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Any) -> str:
+def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Mapping[str, str] | None) -> str:
+    from airflow_provider_spark_lineage.testing import update_expected
     from airflow_provider_spark_lineage.testing.asserting import events_of
 
-    update = import_module("airflow_provider_spark_lineage.testing.update")
-    done = update.update_expected(path, events_of(events), variables=variables, versions=versions or {})
-    return str(done.text())
+    done = update_expected(path, events_of(events), variables=variables, versions=versions)
+    return done.text()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -235,3 +235,25 @@ def test_what_is_no_dag_to_run_is_refused_with_the_cure(suite: Run) -> None:
             'run_dag: mode is "test" or "standalone", not \'both\'.',
         ]
     )
+
+
+def test_expected_files_are_written_and_kept(suite: Run, pytester: pytest.Pytester) -> None:
+    """`--update-expected` says what it wrote; the next run passes without it, and another changes nothing."""
+    told = ("--lineage-var", "PLACE=/in")
+    text = GOOD.replace("shop.yaml", "new.yaml")
+    done = suite(text, "--update-expected", *told)
+    done.assert_outcomes(passed=1)
+    done.stdout.fnmatch_lines(
+        ["*= expected lineage =*", "added  *shop.totals.event.complete", "*new.yaml: written*"]
+    )
+    written = pytester.path.joinpath("new.yaml").read_text()
+    assert "${PLACE}/orders" in written
+    assert suite(text, *told).ret == 0
+    suite(text, "--update-expected", *told).stdout.fnmatch_lines(["*new.yaml: unchanged"])
+    assert pytester.path.joinpath("new.yaml").read_text() == written
+
+
+def test_workers_of_xdist_say_what_was_written(suite: Run) -> None:
+    """The summary is the controller's, the files are the workers' work."""
+    done = suite(GOOD.replace("shop.yaml", "new.yaml"), "--update-expected", "-n", "1")
+    done.stdout.fnmatch_lines(["*new.yaml: written*"])
