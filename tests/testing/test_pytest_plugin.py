@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+# After each inner run pytester forgets what it imported, but packages keep their old modules as attributes:
+# what is here before it stays one and the same.
+import airflow_provider_spark_lineage.testing  # noqa: F401
+
 pytest_plugins = ["pytester"]
 
 PLUGIN = "airflow_provider_spark_lineage.pytest_plugin"
