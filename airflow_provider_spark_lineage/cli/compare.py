@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 
 import click
 
+from airflow_provider_spark_lineage.cli.pairs import pairs
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing import (
     RELATIONS,
@@ -18,9 +18,6 @@ from airflow_provider_spark_lineage.testing import (
     read_events,
     read_expected,
 )
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
 
 @click.command(name="compare")
 @click.option(
@@ -87,9 +84,9 @@ def command(
         report = compare(
             read_expected(expected),
             read_events(events),
-            variables=dict(_pair("--var", text) for text in variables),
+            variables=pairs("--var", variables),
             scope=scope,
-            versions=dict(_pair("--version", text) for text in versions),
+            versions=pairs("--version", versions),
             without=without,
         )
         if junit:
@@ -104,13 +101,6 @@ def command(
     ctx.exit(_exit_code(report))
 
 
-def _pair(option: str, text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not sign or not _NAME.fullmatch(name):
-        raise BadInputError(f"{option} {text}: not NAME=VALUE.")
-    return name, value
-
-
 def _write(file: Path, text: str) -> None:
     try:
         file.write_text(text, encoding="utf-8")
@@ -120,9 +110,9 @@ def _write(file: Path, text: str) -> None:
 
 def _exit_code(report: Report) -> int:
     """Differences found among what could be read win over what could not."""
-    if report.differences and not (report.problems and not report.emitted):
-        return 1
-    return 2 if report.problems else 0
+    if report.problems and not (report.differences and report.emitted):
+        return 2
+    return 0 if report.ok else 1
 
 
 def _show(report: Report) -> None:

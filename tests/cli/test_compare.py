@@ -53,6 +53,14 @@ def test_some_differ(folder):
     assert "\x1b" not in result.stdout
 
 
+def test_nothing_was_emitted(folder):
+    """Exit code 1 where no event was emitted, also where none was to be: that proves nothing."""
+    absent = {"eventType": "START", "job": {"name": "dag.task"}, "$absent": "it is skipped"}
+    (folder / "expected.json").write_text(json.dumps([absent]))
+    (folder / "events.jsonl").write_text("")
+    assert run(folder, expected="expected.json").exit_code == 1
+
+
 def test_json(folder):
     """`--json` prints the same report for a program."""
     result = run(folder, "--var", "DATA=/other", "--json")
