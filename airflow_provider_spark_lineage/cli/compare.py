@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.testing import (
     read_expected,
 )
 
+
 @click.command(name="compare")
 @click.option(
     "--expected",
