@@ -9,11 +9,12 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.lineage.compose import Composer, absorbed, absorbs
+from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
 from airflow_provider_spark_lineage.lineage.leaves import Kept, Key
 from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Failure, Gap, Lineage
 from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.lineage.wrapping import absorbed, absorbs
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan.spark.tree import simple_name
 from airflow_provider_spark_lineage.record import Record, read_records, record_paths

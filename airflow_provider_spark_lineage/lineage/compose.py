@@ -9,9 +9,9 @@ an input as well. The cost of one more execution does not depend on how many the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
+from airflow_provider_spark_lineage.lineage.contents import Content, Contents
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
     Edge,
@@ -23,89 +23,10 @@ from airflow_provider_spark_lineage.lineage.model import (
     Lineage,
     Mode,
     Output,
-    Statistics,
 )
 from airflow_provider_spark_lineage.lineage.statistics import added
 from airflow_provider_spark_lineage.plan.algebra import Transformation
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
-
-
-def absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:
-    """Say whether a wrapping command did its write by running the execution before it."""
-    if not outer.wraps:
-        return False
-    if outer.query and outer.query == inner.query:
-        return True
-    written = [output.dataset.id for output in inner.lineage.outputs]
-    return bool(written) and written == [output.dataset.id for output in outer.lineage.outputs]
-
-
-def absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLineage:
-    """Return one execution: what the inner one really did, under the names that the command gives it."""
-    done, said = inner.lineage, outer.lineage
-    outputs = tuple(
-        replace(
-            output,
-            mode=outer.mode or output.mode,
-            # A table that is only being made counts nothing before it is there.
-            statistics=output.statistics if output.statistics.rows != 0 else Statistics(),
-            dataset=replace(
-                output.dataset,
-                identity=replace(
-                    output.dataset.identity,
-                    symlinks=tuple(dict.fromkeys((*output.dataset.identity.symlinks, *outer.symlinks))),
-                ),
-            ),
-        )
-        for output in done.outputs
-    )
-    counted = {one.dataset.id: one.statistics for one in done.inputs}
-    inputs = tuple(
-        replace(one, statistics=one.statistics or counted.get(one.dataset.id, Statistics()))
-        for one in said.inputs or done.inputs
-    )
-    lineage = Lineage(
-        inputs=inputs,
-        outputs=outputs or said.outputs,
-        # What the write inside did not know, the command may say; of one that failed nobody asks.
-        gaps=done.gaps if outputs or not (said.outputs or said.failures) else said.gaps,
-        # Spark reports the same error for both.
-        failures=done.failures or said.failures,
-    )
-    return replace(outer, lineage=lineage)
-
-
-@dataclass
-class _Content:
-    """What a dataset holds after the task's writes, in terms of what the task read from outside."""
-
-    columns: dict[str, set[Edge]] = field(default_factory=dict)
-    rows: set[Edge] = field(default_factory=set)
-    inputs: set[DatasetId] = field(default_factory=set)
-    from_outside: bool = False
-    """It also holds rows from before the task."""
-
-    def copy(self) -> _Content:
-        """Return the same, to be changed on its own."""
-        columns = {name: set(edges) for name, edges in self.columns.items()}
-        return _Content(columns, set(self.rows), set(self.inputs), self.from_outside)
-
-    def holds(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: set[DatasetId]) -> bool:
-        """Say whether another write of the same kind would add nothing."""
-        known = {**self.columns, "": self.rows}
-        return (
-            inputs <= self.inputs
-            and all(one.name in known for one in fields)
-            and all(edge in known.get(edge.column, ()) for edge in edges)
-        )
-
-    def add(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: Iterable[DatasetId]) -> None:
-        """Add the rows of one write."""
-        for written in fields:
-            self.columns.setdefault(written.name, set())
-        for edge in edges:
-            (self.columns.setdefault(edge.column, set()) if edge.column else self.rows).add(edge)
-        self.inputs.update(inputs)
 
 
 @dataclass
@@ -127,13 +48,7 @@ class Composer:
         self._inputs: dict[DatasetId, Input] = {}
         self._read_back: dict[DatasetId, Input] = {}
         self._claims: dict[DatasetId, _Claim] = {}
-        self._contents: dict[DatasetId, _Content] = {}
-        self._states: dict[DatasetId, dict[str, _Content]] = {}
-        """What a dataset held in each version that the task gave it: it may be read or restored later."""
-
-        self._dropped: set[DatasetId] = set()
-        """What was there before the task and is no more: their versions begin anew."""
-
+        self._contents = Contents()
         self._tables: dict[Symlink, DatasetId] = {}
         """The dataset that last had each name of a catalog."""
 
@@ -202,13 +117,10 @@ class Composer:
             found = self._moved[found]
         return found
 
-    def _held(self, identifier: DatasetId) -> _Content | None:
-        """Return what a dataset held as the execution at hand reads it; None where the task wrote nothing."""
-        read, states = self._read.get(identifier), self._states.get(identifier, {})
-        version = read.identity.version if read else ""
-        if identifier not in self._dropped and _is_before(version, states):
-            return None
-        return states.get(version) or self._contents.get(identifier)
+    def _held(self, identifier: DatasetId) -> Content | None:
+        """Return what a dataset held as the execution at hand reads it; None where that is from outside."""
+        read = self._read.get(identifier)
+        return self._contents.at(identifier, read.identity.version if read else "")
 
     def _know(self, dataset: Dataset) -> None:
         self._tables.update(dict.fromkeys(_names(dataset), dataset.id))
@@ -240,22 +152,17 @@ class Composer:
             named = Symlink(output.dataset.id.namespace, output.dataset.id.name)
             if known == output.dataset.id or named in names:
                 del self._claims[known]
-                self._forget(known)
+                self._contents.forget(known)
                 self._unsay(known)
                 self._moved[known] = None
             return True
         self._unsay(known)
-        self._forget(known)
+        self._contents.forget(known)
         seen = claim.output.dataset if claim else read.dataset if read else output.dataset
         unsure = output.partial and seen is output.dataset
         dropped = replace(output, dataset=seen, partial=unsure)
         self._claims[known] = _Claim(dropped, set(), set(), {}, made=False)
         return seen is not output.dataset
-
-    def _forget(self, identifier: DatasetId) -> None:
-        self._dropped.add(identifier)
-        self._contents.pop(identifier, None)
-        self._states.pop(identifier, None)
 
     def _rename(self, output: Output) -> None:
         """Let everything that was said of a dataset follow it to its new name."""
@@ -272,9 +179,7 @@ class Composer:
             output = replace(claim.output, dataset=output.dataset)
         output = replace(output, statistics=claim.output.statistics)
         self._claims[new] = replace(claim, output=output)
-        if old in self._contents:
-            self._contents[new] = self._contents.pop(old)
-            self._states[new] = self._states.pop(old, {})
+        self._contents.rename(old, new)
         self._moved.pop(new, None)
         if old != new:
             self._moved[old] = new
@@ -326,7 +231,7 @@ class Composer:
             traced.add(replace(origin, kind=path.kind, masking=path.masking, column=edge.column, part=part))
         return traced
 
-    def _written_name(self, edge: Edge, content: _Content) -> str:
+    def _written_name(self, edge: Edge, content: Content) -> str:
         """Return what the task called a field that it reads back: perhaps in another case, or by position."""
         if edge.field in content.columns:
             return edge.field
@@ -343,24 +248,14 @@ class Composer:
 
     def _write(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
         identifier = output.dataset.id
-        claim, before = self._claims.get(identifier), self._contents.get(identifier)
+        claim = self._claims.get(identifier)
         gone = claim is not None and claim.output.mode is Mode.DROP
         made_without_rows = output.mode is Mode.CREATE and not (inputs or output.statistics or output.partial)
-        if made_without_rows and before is not None and not gone:
+        if made_without_rows and identifier in self._contents and not gone:
             # CREATE TABLE IF NOT EXISTS: nothing else would have succeeded.
             return
         if output.mode is not Mode.ALTER:
-            keeps = output.mode is Mode.APPEND or output.partial
-            content = (before if keeps else None) or _Content(from_outside=keeps and not gone)
-            states, version = self._states.setdefault(identifier, {}), output.dataset.identity.version
-            written = output.dataset.fields, edges | _left(output, content, edges), inputs
-            if not content.holds(*written):
-                # What a former version held does not change any more.
-                content = content.copy() if states else content
-                content.add(*written)
-            self._contents[identifier] = content
-            if version:
-                states[version] = content
+            self._contents.write(output, edges, inputs, empty=gone)
             self._moved.pop(identifier, None)
         self._know(output.dataset)
         self._claim(output, edges, inputs)
@@ -395,23 +290,6 @@ class Composer:
             dataset=claim.output.dataset.merged(output.dataset).at(output.dataset.identity.version),
             previous=claim.output.previous,
         )
-
-
-def _is_before(version: str, states: Mapping[str, _Content]) -> bool:
-    """Say whether a version is older than those that the task made; Delta's are numbers in order."""
-    known = [int(one) for one in states if one.isdigit()]
-    return version.isdigit() and bool(known) and int(version) < min(known)
-
-
-def _left(output: Output, before: _Content, edges: set[Edge]) -> set[Edge]:
-    """Return what decides which rows a partial overwrite left: the partitions of both sides."""
-    names = {name.lower() for name in output.partitions if before.columns or before.from_outside}
-    deciding = [edge for name, some in before.columns.items() if name.lower() in names for edge in some]
-    deciding += [edge for edge in edges if edge.column.lower() in names]
-    if before.from_outside:
-        shown = (one.name for one in output.dataset.fields if one.name.lower() in names)
-        deciding += [Edge(output.dataset.id, name, Kind.FILTER) for name in shown]
-    return {replace(edge, kind=Kind.FILTER, column="") for edge in deciding}
 
 
 def _merged(before: Mode, now: Mode) -> Mode:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tasks import WAREHOUSE, dataset, edge, edges_of, execution, inputs_of, modes_of, place, reads, writes
 
-from airflow_provider_spark_lineage.lineage.compose import Composer, absorbed, absorbs, compose
+from airflow_provider_spark_lineage.lineage.compose import Composer, compose
 from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
@@ -23,6 +23,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
+from airflow_provider_spark_lineage.lineage.wrapping import absorbed, absorbs
 from airflow_provider_spark_lineage.sources.dataset import Identity, Symlink
 
 

@@ -1,0 +1,53 @@
+"""Makes one execution of a command and the write that it ran: a CTAS and its insert, for example."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
+from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
+
+
+def absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:
+    """Say whether a wrapping command did its write by running the execution before it."""
+    if not outer.wraps:
+        return False
+    if outer.query and outer.query == inner.query:
+        return True
+    written = [output.dataset.id for output in inner.lineage.outputs]
+    return bool(written) and written == [output.dataset.id for output in outer.lineage.outputs]
+
+
+def absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLineage:
+    """Return one execution: what the inner one really did, under the names that the command gives it."""
+    done, said = inner.lineage, outer.lineage
+    outputs = tuple(
+        replace(
+            output,
+            mode=outer.mode or output.mode,
+            # A table that is only being made counts nothing before it is there.
+            statistics=output.statistics if output.statistics.rows != 0 else Statistics(),
+            dataset=replace(
+                output.dataset,
+                identity=replace(
+                    output.dataset.identity,
+                    symlinks=tuple(dict.fromkeys((*output.dataset.identity.symlinks, *outer.symlinks))),
+                ),
+            ),
+        )
+        for output in done.outputs
+    )
+    counted = {one.dataset.id: one.statistics for one in done.inputs}
+    inputs = tuple(
+        replace(one, statistics=one.statistics or counted.get(one.dataset.id, Statistics()))
+        for one in said.inputs or done.inputs
+    )
+    lineage = Lineage(
+        inputs=inputs,
+        outputs=outputs or said.outputs,
+        # What the write inside did not know, the command may say; of one that failed nobody asks.
+        gaps=done.gaps if outputs or not (said.outputs or said.failures) else said.gaps,
+        # Spark reports the same error for both.
+        failures=done.failures or said.failures,
+    )
+    return replace(outer, lineage=lineage)
