@@ -17,9 +17,8 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Write,
 )
 from airflow_provider_spark_lineage.plan.spark.expressions import variable_name
-from airflow_provider_spark_lineage.plan.spark.relational import Row
 from airflow_provider_spark_lineage.plan.spark.row_level import ROW_LEVEL, condition_of, table_of
-from airflow_provider_spark_lineage.plan.spark.step import Step
+from airflow_provider_spark_lineage.plan.spark.step import Row, Step
 from airflow_provider_spark_lineage.plan.spark.tree import simple_name, trees
 
 

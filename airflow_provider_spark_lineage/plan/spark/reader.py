@@ -8,9 +8,9 @@ from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Node, Plan
 from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS, JOBS
-from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, Row, unknown, unwritten
+from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, unknown, unwritten
 from airflow_provider_spark_lineage.plan.spark.row_level import PLANS, restored
-from airflow_provider_spark_lineage.plan.spark.step import Step
+from airflow_provider_spark_lineage.plan.spark.step import Row, Step
 from airflow_provider_spark_lineage.plan.spark.tree import check, end_of, is_plan, simple_name
 
 Tree = list[dict[str, Any]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,16 +20,21 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Scan,
 )
 from airflow_provider_spark_lineage.plan.spark.generators import generate
-from airflow_provider_spark_lineage.plan.spark.step import Columns, Step, everything, same
+from airflow_provider_spark_lineage.plan.spark.programs import (
+    append_columns,
+    deserialize,
+    opaque,
+    python_udfs,
+    python_udtf,
+    typed_filter,
+)
+from airflow_provider_spark_lineage.plan.spark.step import Columns, Row, Step, everything, same
 from airflow_provider_spark_lineage.plan.spark.tree import (
     attribute_of,
     attributes,
     simple_name,
     trees,
 )
-
-Row = Callable[[Step], Node]
-"""How a node reads; its docstring says it for a person, and `docs/coverage.md` prints it."""
 
 Tree = list[dict[str, Any]]
 
@@ -86,33 +90,11 @@ def _hidden(reason: str) -> Row:
     return row
 
 
-def _opaque(*fields: str) -> Row:
-    """Code over whole rows; its output columns stand in the first of `fields` that there is."""
-
-    def row(step: Step) -> Node:
-        output = next((found for field in fields if (found := step.attributes(field))), step.all_outputs)
-        keys = step.influences(Kind.GROUP_BY, "groupingAttributes")
-        # The keys of cogrouped code are the first columns of each side.
-        for side, field in enumerate(("leftGroupingLen", "rightGroupingLen")):
-            count = int(step.fields.get(field) or 0)
-            keys += tuple((Kind.GROUP_BY, same(column)) for column in step.output(side)[:count])
-        return Opaque(step.inputs, output, step.label, "taken from every input column", keys)
-
-    row.__doc__ = "Code over whole rows: every column is taken from every input column, and a gap says so."
-    return row
-
-
 def _numbered(step: Step) -> Node:
     """The input's rows, each with its position in a further column."""
     made = tuple(column for column in step.attributes("sequenceAttr") if column not in step.output())
     columns: Columns = {column.id: () for column in made}
     return Derive(step.inputs, (*made, *step.output()), step.label, columns)
-
-
-def _deserialize(step: Step) -> Node:
-    """One object for each row."""
-    made = step.attributes("outputObjAttr")
-    return Derive(step.inputs, made, step.label, {column.id: (everything(step.output()),) for column in made})
 
 
 def _pass(kind: Kind | None = None, *fields: str) -> Row:
@@ -138,20 +120,6 @@ def _last(step: Step) -> Node:
     return Derive(last, step.input_outputs[-1] if last else (), step.label)
 
 
-def _typed_filter(step: Step) -> Node:
-    """Columns pass through; FILTER by every column, which a function over whole rows reads."""
-    influences = ((Kind.FILTER, everything(step.output())),)
-    return Derive(step.inputs, step.output(), step.label, influences=influences)
-
-
-def _append_columns(step: Step) -> Node:
-    """Columns pass through; code over whole rows adds further ones, and a gap says so."""
-    made = step.attributes("serializer")
-    columns: Columns = {column.id: (everything(step.output()),) for column in made}
-    reason = "further columns are taken from every input column"
-    return Derive(step.inputs, (*step.output(), *made), step.label, columns, reason=reason)
-
-
 def _bin_by(step: Step) -> Node:
     """A row becomes one for each bin of time that it touches; some columns are shared out among them."""
     span = step.attributes("rangeStart") + step.attributes("rangeEnd")
@@ -170,25 +138,6 @@ def _bin_by(step: Step) -> Node:
             columns[shared[column.id].id] = (everything((column, *span)),)
     output = (*(shared.get(column.id, column) for column in kept), *made)
     return Derive(step.inputs, output, step.label, columns, ((Kind.FILTER, everything(span)),))
-
-
-def _python_udfs(step: Step) -> Node:
-    """Columns pass through; each further one is what a Python function gives of its arguments."""
-    made = step.attributes("resultAttrs")
-    columns: Columns = {
-        column.id: (step.read(tree),)
-        for column, tree in zip(made, trees(step.fields.get("udfs")), strict=False)
-    }
-    return Derive(step.inputs, (*step.output(), *made), step.label, columns)
-
-
-def _python_udtf(step: Step) -> Node:
-    """Some columns pass through; a Python table function gives the others and the number of rows."""
-    made = step.attributes("resultAttrs")
-    used = step.expression("udtf")
-    columns: Columns = {column.id: (used,) for column in made}
-    output = (*step.attributes("requiredChildOutput"), *made)
-    return Derive(step.inputs, output, step.label, columns, ((Kind.FILTER, used),))
 
 
 def _project(step: Step) -> Node:
@@ -383,14 +332,14 @@ NODES: dict[str, Row] = {
     "Generate": generate,
     "Expand": _expand,
     "AttachDistributedSequence": _numbered,
-    "TypedFilter": _typed_filter,
-    "AppendColumns": _append_columns,
+    "TypedFilter": typed_filter,
+    "AppendColumns": append_columns,
     "BinBy": _bin_by,
     # Only optimized plans have these.
-    "ArrowEvalPython": _python_udfs,
-    "BatchEvalPython": _python_udfs,
-    "ArrowEvalPythonUDTF": _python_udtf,
-    "BatchEvalPythonUDTF": _python_udtf,
+    "ArrowEvalPython": python_udfs,
+    "BatchEvalPython": python_udfs,
+    "ArrowEvalPythonUDTF": python_udtf,
+    "BatchEvalPythonUDTF": python_udtf,
     **dict.fromkeys(
         (
             "SubqueryAlias",
@@ -463,9 +412,9 @@ NODES: dict[str, Row] = {
             "MapPartitions",
             "TransformWithState",
         ),
-        _opaque("output", "outputAttrs", "outputObjAttr"),
+        opaque("output", "outputAttrs", "outputObjAttr"),
     ),
-    "SerializeFromObject": _opaque("serializer"),
-    "DeserializeToObject": _deserialize,
+    "SerializeFromObject": opaque("serializer"),
+    "DeserializeToObject": deserialize,
 }
 """Simple class name -> row. A class without one goes to `unknown`."""

@@ -20,8 +20,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Transformation,
     Write,
 )
-from airflow_provider_spark_lineage.plan.spark.relational import Row
-from airflow_provider_spark_lineage.plan.spark.step import Columns, Step, same
+from airflow_provider_spark_lineage.plan.spark.step import Columns, Row, Step, same
 from airflow_provider_spark_lineage.plan.spark.tree import (
     attribute_of,
     attributes,

@@ -101,3 +101,7 @@ def everything(columns: tuple[Attribute, ...]) -> Expression:
 def same(column: Attribute) -> Expression:
     """Return the expression that is one column as it is."""
     return Expression(((column.id, IDENTITY),))
+
+
+Row = Callable[[Step], Node]
+"""How a node reads; its docstring says it for a person, and `docs/coverage.md` prints it."""
