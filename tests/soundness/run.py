@@ -75,11 +75,15 @@ def main(arguments: list[str]) -> int:
 def go_through(
     chosen: list[Query], step: Callable[[Query], Verdict], verdicts: list[Verdict], broken: list[str]
 ) -> None:
-    """Take one step for each query, and print what is wrong as soon as it is known."""
+    """Take one step for each query, and print what is wrong as soon as it is known.
+
+    Where there is no terminal for a bar, each query is a line.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("Spark starts", total=len(chosen))
-        for query in chosen:
+        started = time.monotonic()
+        for number, query in enumerate(chosen, 1):
             progress.update(task, description=f"{query.name:<50.50}")
             try:
                 verdicts.append(step(query))
@@ -93,6 +97,9 @@ def go_through(
                 for problem in verdicts[-1].problems:
                     progress.console.print(f"[red]missing[/red] {escape(problem)}", soft_wrap=True)
             progress.advance(task)
+            if not console.is_terminal:
+                minutes = (time.monotonic() - started) / 60
+                console.print(f"{number} of {len(chosen)} after {minutes:.1f} min: {query.name}")
 
 
 def show_figures(verdicts: list[Verdict]) -> None:
