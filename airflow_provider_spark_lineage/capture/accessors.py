@@ -86,7 +86,10 @@ class Accessors:
         if value is not None and path.startswith("$options("):
             return _options(value)
         if value is not None and path.startswith("$sql("):
-            return without_secrets(without_sql_literals(value, self._dialect(path)))
+            dialect = self._dialect(path)
+            if isinstance(value, list):
+                return [_sql(one, dialect) for one in value if one is not None]
+            return _sql(value, dialect)
         if value is None or isinstance(value, (bool, int, float)):
             return value
         if path.endswith("[]"):
@@ -98,14 +101,18 @@ class Accessors:
 
     def follow(self, path: str) -> Any:
         """Return the live object that a path leads to; None for an empty Option or a missing member."""
-        current, prefix = self._reached[""], ""
+        current, prefix, many = self._reached[""], "", False
         for written, name, arguments, shape in _steps(path):
             if name in _WHOLE:
                 return self.follow(arguments[0])
             prefix = prefix + "." + written if prefix else written
             if prefix not in self._reached:
-                self._reached[prefix] = self._step(current, name, arguments, shape)
-            current = self._reached[prefix]
+                self._reached[prefix] = (
+                    [self._step(one, name, arguments, shape) for one in current]
+                    if many
+                    else self._step(current, name, arguments, shape)
+                )
+            current, many = self._reached[prefix], shape == "[]"
             if current is None:
                 return None
         return current
@@ -148,6 +155,10 @@ def _field(holder: Any, name: str) -> Any:
     return field.get(holder)
 
 
+def _sql(text: str, dialect: Optional[str]) -> str:
+    return without_secrets(without_sql_literals(text, dialect))
+
+
 def _options(options: Any) -> Dict[str, str]:
     """Return the wanted entries of a Scala or Java map of strings, by their names in lower case."""
     # py4j shows a Java map as a Python one.
@@ -161,6 +172,6 @@ def _options(options: Any) -> Dict[str, str]:
             found[wanted] = value
     dialect = dialect_of(found)
     return {
-        name: without_secrets(without_sql_literals(value, dialect) if name in _QUERIES else value)
+        name: _sql(value, dialect) if name in _QUERIES else without_secrets(value)
         for name, value in found.items()
     }

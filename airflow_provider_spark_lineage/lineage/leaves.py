@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from airflow_provider_spark_lineage.lineage.columns import Sources, evaluate
 from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap
@@ -92,12 +92,7 @@ class FactsOfPlan:
         if scan.relation == "LocalRelation":
             return self._listed(scan, facts)
         if scan.relation not in _RDDS:
-            query = query_behind(facts)
-            return (
-                relation_leaf(scan, facts)
-                if query is None
-                else _queried(scan, query, str(facts.get("scan") or ""))
-            )
+            return _stored(scan, facts)
         if rdd.is_empty(facts):
             return Leaf()
         kept = self._kept.get(first) or self._kept_twin(facts, len(scan.output))
@@ -120,6 +115,12 @@ class FactsOfPlan:
         return next((kept for kept in same if len(kept.columns) == width), None)
 
 
+def _stored(scan: Scan, facts: Facts) -> Leaf:
+    """Return a scan of what a source keeps, or of what a database makes of it for this scan."""
+    query = query_behind(facts)
+    return relation_leaf(scan, facts) if query is None else _queried(scan, query, facts)
+
+
 def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
     """Return a scan of what the facts of its relation name."""
     hidden = about_rows(facts)
@@ -133,12 +134,19 @@ def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
     return Leaf(datasets, columns, gaps=gaps_of(scan.label, identities), name=name)
 
 
-def _queried(scan: Scan, query: Query, name: str) -> Leaf:
+def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
     """Trace columns through a query to its tables; where it cannot be read there is the database alone."""
     names = [column.name for column in scan.output]
+    name = str(facts.get("scan") or "")
+    of_all_rows = {**facts, "predicates": []}
     try:
         evaluation = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), names))
     except SqlError as error:
+        if query.predicates:
+            # What it reads may be known, though not which rows of it.
+            all_rows = _stored(scan, of_all_rows)
+            gap = Gap(scan.label, f"the predicates that choose its rows could not be read: {error}")
+            return replace(all_rows, gaps=(*all_rows.gaps, gap))
         reason = f"its query could not be read, it is named by the database alone: {error}"
         return Leaf((Dataset(query.database),), gaps=(Gap(scan.label, reason),), name=name, counted=False)
     identities = {table: query.identify(table.relation) for table in evaluation.scans}
@@ -163,9 +171,10 @@ def _queried(scan: Scan, query: Query, name: str) -> Leaf:
         for table, identity in identities.items()
     )
     gaps = (Gap(scan.label, f"in its query: {hole.reason}") for hole in evaluation.holes)
-    # What Spark counted are the rows of the query, not those of its tables.
     known = tuple(dict.fromkeys(gaps))
-    return Leaf(datasets, columns, traced(evaluation.rows), known, name=name, counted=False)
+    # What Spark counted are the rows of the query, not those of its tables.
+    counted = query.predicates and query_behind(of_all_rows) is None
+    return Leaf(datasets, columns, traced(evaluation.rows), known, name=name, counted=counted)
 
 
 def _kept(scan: Scan, kept: Kept) -> Leaf:

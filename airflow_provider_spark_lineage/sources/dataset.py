@@ -96,7 +96,8 @@ class Probe:
     session (`$session`). A step may take arguments, paths themselves or quoted texts:
     `lookup(table.identifier)`, `get('name')`.
     A step that ends in `?` is a Scala Option and may be empty, one that ends in `!` a private field; a
-    path that ends in `[]` is a Scala collection and becomes a list of strings. `$files(path)` is the files
+    path that ends in `[]` is a Scala collection and becomes a list of strings; a step behind the `[]` of a
+    Java array is of each of its objects. `$files(path)` is the files
     behind an RDD. `$options(path)` is a map's entries that a source wants (`Source.options`), by their
     names in lower case. `$sql(path, url)` is SQL text without its literal values, as the database at a JDBC
     URL reads it, or without the second path as any may. `$conf(a.{path}.b)` is a
@@ -137,6 +138,9 @@ class Query:
 
     database: Identity
     """What was asked: its name stands for the tables where the text cannot be read."""
+
+    predicates: bool = False
+    """The text holds the predicates of the fact `predicates`, which Spark added to what it reads."""
 
 
 @dataclass(frozen=True)

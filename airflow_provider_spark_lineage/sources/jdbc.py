@@ -66,6 +66,8 @@ PROBES = (
         accessors={
             **_asked("relation.jdbcOptions"),
             "scan": "$sql(relation.toString)",
+            "predicates": "$sql(relation.parts[].whereClause, relation.jdbcOptions.url)",
+            "partition_column": "relation.jdbcOptions.partitionColumn?",
             "table": "catalogTable?.identifier.nameParts[]",
             "warehouse": _WAREHOUSE,
         },
@@ -165,14 +167,18 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
 
 
 def query(facts: Facts) -> Optional[Query]:
-    """Return the query that stands in the place of a table."""
+    """Return the query that stands in the place of a table, or takes some rows of one."""
     found, text = _place(facts), _text(facts)
-    if found is None or not text or databases.PLAIN_TABLE.fullmatch(text):
+    # Where a column divides the read, the parts are all of the table.
+    chosen = () if facts.get("partition_column") else tuple(facts.get("predicates") or ())
+    if found is None or not text or (databases.PLAIN_TABLE.fullmatch(text) and not chosen):
         return None
     # `(select ...) alias`, which Spark makes of a `query` as well; or a call of a function.
     whole = text.strip()
     inner = "select * from " + whole  # noqa: S608  read, never run
-    if whole.startswith("(") and ")" in whole:
+    if chosen:
+        inner += " where " + " or ".join(f"({one})" for one in dict.fromkeys(chosen))
+    elif whole.startswith("(") and ")" in whole:
         inner = whole[1 : whole.rindex(")")]
     return Query(
         text=f"{facts.get('prepare') or ''} {inner}".strip(),
@@ -180,6 +186,7 @@ def query(facts: Facts) -> Optional[Query]:
         fold=found.kind.fold,
         identify=found.table,
         database=found.identity,
+        predicates=bool(chosen),
     )
 
 

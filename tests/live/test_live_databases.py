@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
 
 import pytest
@@ -85,13 +86,37 @@ def test_a_table_has_one_name_however_it_is_written(spark, url, read, tmp_path, 
     ]
 
 
-def test_a_read_in_parts_and_by_predicates_is_a_read_of_the_table(spark, url, read, driver, tmp_path):
-    """How a read is divided says nothing of the dataset."""
+@pytest.mark.usefixtures("read")
+def test_a_read_divided_by_a_column_is_of_the_whole_table(spark, url, driver, tmp_path):
+    """How a read is divided says nothing of the dataset, and no row is left out by it."""
     with capture_lineage(spark) as captured:
-        parts = spark.read.jdbc(url, "people", "id", 0, 4, 2, properties=driver)
-        some = spark.read.jdbc(url, "people", predicates=["id = 1", "id = 2"], properties=driver)
-        parts.select("id").union(some.select("id")).write.parquet(str(tmp_path / "out"))
-    assert [one.dataset.id.name for one in captured.run().lineage.inputs] == ["postgres.public.people"]
+        spark.read.jdbc(url, "people", "age", 0, 40, 2, properties=driver).select("id").write.parquet(
+            str(tmp_path / "out")
+        )
+    assert [line for line in told(captured, url, tmp_path) if "<-" in line] == [
+        "id <- postgres.public.people.id direct identity",
+    ]
+
+
+@pytest.mark.usefixtures("read")
+@pytest.mark.parametrize("table", ["people", "(select * from people) p"])
+def test_predicates_of_a_read_choose_its_rows(spark, url, driver, tmp_path, table):
+    """What they name are FILTER edges, and no text of theirs is kept."""
+    predicates = ["age < 30 and name <> 'nobody'", "id = 2"]
+    with capture_lineage(spark) as captured:
+        some = spark.read.jdbc(url, table, predicates=predicates, properties=driver)
+        some.select("id").write.parquet(str(tmp_path / "out"))
+    run = captured.run()
+    assert run.lineage.gaps == ()
+    assert [line for line in told(captured, url, tmp_path) if "<-" in line] == [
+        "id <- postgres.public.people.id direct identity",
+        "* <- postgres.public.people.age indirect filter",
+        "* <- postgres.public.people.id indirect filter",
+        "* <- postgres.public.people.name indirect filter",
+    ]
+    written = [gzip.decompress(path.read_bytes()).decode() for path in captured.directory.glob("*.gz")]
+    assert written
+    assert not any("nobody" in one for one in written)
 
 
 @pytest.mark.parametrize("option", ["query", "dbtable"])

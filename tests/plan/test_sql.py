@@ -95,7 +95,14 @@ def test_what_is_no_query_is_said_to_be_none(text: str) -> None:
         read_query(text, Dialect("postgres"), ["a"])
 
 
-def test_text_over_which_the_parser_stumbles_is_no_query() -> None:
-    """An error of the parser's own is the same as its refusal."""
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("select a from t for system_time as of timestamp_sub()()", "bigquery"),
+        ("select a from a remote('h', db.,)", "clickhouse"),
+    ],
+)
+def test_text_over_which_the_parser_stumbles_is_no_query(text: str, dialect: str) -> None:
+    """An error of the parser's own is the same as its refusal, and so is a tree with holes."""
     with pytest.raises(SqlError):
-        read_query("select a from t for system_time as of timestamp_sub()()", Dialect("bigquery"), ["a"])
+        read_query(text, Dialect(dialect), ["a"])

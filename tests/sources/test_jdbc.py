@@ -201,6 +201,27 @@ def test_options_say_in_which_sql_a_database_is_asked(options: dict[str, str], d
     assert databases.dialect_of(options) == dialect
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("t", "select * from t where (a > 1) or (b = 2)"),
+        ("(select a, b from t) x", "select * from (select a, b from t) x where (a > 1) or (b = 2)"),
+    ],
+)
+def test_predicates_that_a_read_is_divided_by_take_some_rows(text: str, query: str) -> None:
+    """Each part is the rows of one predicate; where a column divides the read, all rows are read."""
+    facts = {
+        "url": "jdbc:postgresql://h/db",
+        "dbtable": text,
+        "predicates": ["a > 1", "b = 2", "a > 1"],
+    }
+    found = query_behind(facts)
+    assert found is not None
+    assert found.text == query
+    divided = query_behind({**facts, "partition_column": '"a"'})
+    assert divided is None or " where " not in divided.text
+
+
 @pytest.mark.parametrize("text", ["orders", "s.orders", "orders o", "s.orders as o", '"a b"."c"', " orders "])
 def test_a_table_is_no_query(text: str) -> None:
     """A table with an alias is a table."""

@@ -48,6 +48,9 @@ def _parsed(text: str, dialect: Dialect) -> Any:
         raise SqlError("it is not understood") from None
     if len(found) != 1 or not isinstance(found[0], (exp.Query, exp.Values)):
         raise SqlError("it is no single query")
+    # Of some torn text the parser makes a tree with holes.
+    if any(node.error_messages() for node in found[0].walk()):
+        raise SqlError("it is not understood")
     return found[0]
 
 

@@ -56,6 +56,10 @@ def _first_of_three(function: Any) -> Any:
     return None
 
 
+_RECURSES_UNASKED = frozenset({"", "oracle", "snowflake", "sqlite", "tsql"})
+"""Dialects in which a definition of WITH sees itself also where nobody wrote RECURSIVE."""
+
+
 @dataclass(frozen=True)
 class Dialect:
     """How a database reads SQL."""
@@ -72,6 +76,10 @@ class Dialect:
         if identifier.args.get("quoted") or not self.fold:
             return name
         return name.lower() if self.fold == "lower" else name.upper()
+
+    def sees_itself(self, cte: Any) -> bool:
+        """Say whether a definition's own name, inside of it, is itself and not a table of the database."""
+        return self.name in _RECURSES_UNASKED or bool(cte.parent and cte.parent.args.get("recursive"))
 
     def is_word(self, column: Any) -> bool:
         """Say whether what looks like a column is a word of the database's own."""

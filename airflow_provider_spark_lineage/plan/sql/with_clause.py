@@ -55,7 +55,8 @@ def _defined(reader: QueryReader, cte: Any, definitions: Definitions) -> Result:
 
     name, given = cte.alias.lower(), [one.name for one in cte.args["alias"].columns]
     inner = cte.this.unnest() if isinstance(cte.this, exp.Subquery) else cte.this
-    if isinstance(inner, exp.SetOperation) and _names(inner.right, name):
+    loops = isinstance(inner, exp.SetOperation) and _names(inner.right, name)
+    if loops and reader.dialect.sees_itself(cte):
         return _looped(reader, inner, name, given, definitions)
     result = reader.query(cte.this, definitions)
     if not given:
