@@ -15,9 +15,12 @@ from airflow_provider_spark_lineage.testing.runs.progress import DagRun
 
 
 class LineageDiffersError(AssertionError):
-    """Events are not as expected; `report` says how, and `lines` says it to a person."""
+    """Events are not as expected; `report` says how, and `lines` says it to a person.
 
-    def __init__(self, report: Report, kept: tuple[Path, ...] = ()) -> None:
+    `kept` are the places, as a person can find them, where the events and logs still are.
+    """
+
+    def __init__(self, report: Report, kept: tuple[object, ...] = ()) -> None:
         self.report = report
         self.lines: tuple[Line, ...] = (
             *lines(report),

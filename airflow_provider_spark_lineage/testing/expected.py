@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events.collector import paused
@@ -19,12 +19,16 @@ from airflow_provider_spark_lineage.testing.matchers import nearest
 from airflow_provider_spark_lineage.testing.notation import read_tree
 from airflow_provider_spark_lineage.testing.reference import (
     SortKey,
+    TemplateOptions,
     Templates,
     by_key,
     read_array,
     templates_of,
 )
 from airflow_provider_spark_lineage.testing.versions import Condition, Versions, read_conditions
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 Scope = Literal["all", "dags", "keys"]
 """Which emitted events are compared: all, those of the DAGs that the expected keys name, or of these keys."""
@@ -87,14 +91,17 @@ class Expected:
         *,
         counts: Mapping[str, str | int] | None = None,
         sort: SortKey | None = None,
+        helpers: Environment | None = None,
     ) -> Expected:
         """Templates as Airflow's own system tests have them, by key or as an array; see `reference`.
 
         `counts` says of keys, by regular expressions that cover them, how many events there may be, `">=2"`
-        for example. `sort` orders the events of a key by their documents.
+        for example. `sort` orders the events of a key by their documents. `helpers`, a Jinja environment, has
+        globals, filters and tests that templates may use besides ours; the sandbox stays.
         """
+        options = TemplateOptions(counts or {}, sort, helpers)
         keys = templates if isinstance(templates, Mapping) else by_key(templates, source)
-        return cls((), "keys", templates_of(keys, source, counts, sort))
+        return cls((), "keys", templates_of(keys, source, options))
 
     def meant_for(self, versions: Versions) -> tuple[list[ExpectedEvent], dict[str, str]]:
         """The events that are expected with these versions, and why others of their keys are not.

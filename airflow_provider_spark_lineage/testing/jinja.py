@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from airflow_provider_spark_lineage.testing.matchers import nearest
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from jinja2.sandbox import SandboxedEnvironment
 
 SECONDS = 2.0
@@ -39,10 +40,10 @@ class Template:
     'is not what the template wants, it renders "false"'
     """
 
-    def __init__(self, text: str) -> None:
-        """ValueError says why this cannot be a template."""
+    def __init__(self, text: str, helpers: Environment | None = None) -> None:
+        """`helpers` has more globals, filters and tests; ValueError says why this cannot be a template."""
         self.text = text
-        self._render = _compiled(text)
+        self._render = _compiled(text, helpers)
 
     def __str__(self) -> str:
         return self.text
@@ -140,7 +141,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
 
 
 @cache
-def _environment() -> SandboxedEnvironment:
+def _environment(helpers: Environment | None) -> SandboxedEnvironment:
     try:
         from jinja2.exceptions import SecurityError
         from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -149,7 +150,7 @@ def _environment() -> SandboxedEnvironment:
             f"{error}; run `pip install 'airflow-provider-spark-lineage[testing]'`, which brings Jinja2"
         ) from None
 
-    class Environment(ImmutableSandboxedEnvironment):
+    class Sandbox(ImmutableSandboxedEnvironment):
         """Refuses what would fill the memory before a deadline could pass."""
 
         intercepted_binops = frozenset({"*", "**"})
@@ -159,10 +160,14 @@ def _environment() -> SandboxedEnvironment:
                 raise SecurityError(f"`{operator}` would make more than {LONGEST} elements")
             return super().call_binop(context, operator, left, right)
 
-    environment = Environment()
-    del environment.globals["lipsum"]  # makes as much text as it is asked for
+    environment = Sandbox()
     environment.globals.update(GLOBALS)
     environment.filters.update(FILTERS)
+    if helpers is not None:
+        environment.globals.update(helpers.globals)
+        environment.filters.update(helpers.filters)
+        environment.tests.update(helpers.tests)
+    del environment.globals["lipsum"]  # makes as much text as it is asked for
     return environment
 
 
@@ -176,8 +181,8 @@ def _product_size(operator: str, left: Any, right: Any) -> float:
 
 
 @cache
-def _compiled(text: str) -> Callable[..., str]:
-    environment = _environment()
+def _compiled(text: str, helpers: Environment | None) -> Callable[..., str]:
+    environment = _environment(helpers)
     from jinja2 import TemplateError, meta, nodes
 
     try:
@@ -185,7 +190,7 @@ def _compiled(text: str) -> Callable[..., str]:
         unknown = meta.find_undeclared_variables(tree) - {RESULT} - environment.globals.keys()
         if unknown:
             name = min(unknown)
-            raise ValueError(f"unknown name `{name}`; {nearest(name, (RESULT, *GLOBALS))}")
+            raise ValueError(f"unknown name `{name}`; {nearest(name, (RESULT, *environment.globals))}")
         # Expressions walk over what is there; a loop can walk for ever.
         if next(tree.find_all((nodes.For, nodes.Macro, nodes.CallBlock)), None):
             raise ValueError("loops and macros are not used in expected files")

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import EVENT_TYPES, Event
@@ -22,6 +22,9 @@ from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.matchers import json_type, nearest
 from airflow_provider_spark_lineage.testing.paths import Element
 from airflow_provider_spark_lineage.testing.paths import Path as Place
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 ABSENT_KEY, OPTIONAL_KEY, VALUE_KEY = WORDS = ("$absent", "$optional", "$value")
 
@@ -138,22 +141,28 @@ def by_key(array: Sequence[Any], source: str) -> dict[str, Any]:
     return found
 
 
+@dataclass(frozen=True)
+class TemplateOptions:
+    """What the reference's operator is told besides its templates."""
+
+    counts: Mapping[str, str | int] = field(default_factory=dict)
+    """Regular expressions over whole keys; the first that fits says how many events there may be."""
+
+    sort: SortKey | None = None
+
+    helpers: Environment | None = None
+    """Has globals, filters and tests that templates may use besides the helpers of `jinja`."""
+
+
 def templates_of(
-    keys: Mapping[str, Any],
-    source: str,
-    counts: Mapping[str, str | int] | None = None,
-    sort: SortKey | None = None,
+    keys: Mapping[str, Any], source: str, options: TemplateOptions | None = None
 ) -> tuple[Templates, ...]:
-    """Templates by key, as the reference's operator takes them; BadInputError names what is wrong.
-
-    `counts` are regular expressions over whole keys; the first that fits says how many events there may be.
-    """
-    return tuple(_templates(key, value, source, counts or {}, sort) for key, value in keys.items())
+    """Templates by key, as the reference's operator takes them; BadInputError names what is wrong."""
+    given = options or TemplateOptions()
+    return tuple(_templates(key, value, source, given) for key, value in keys.items())
 
 
-def _templates(
-    key: str, value: Any, source: str, counts: Mapping[str, str | int], sort: SortKey | None
-) -> Templates:
+def _templates(key: str, value: Any, source: str, options: TemplateOptions) -> Templates:
     where = f"{source}: `{key}`"
     try:
         parse_key(key)
@@ -166,8 +175,9 @@ def _templates(
     try:
         if isinstance(reason, str):
             return Templates(key, (), Count.of(0), source, absent=reason or "no reason is given")
-        count = Count.of(_count_for(key, counts, len(documents)))
-        return Templates(key, tuple(_read(one) for one in documents), count, source, sort=sort)
+        count = Count.of(_count_for(key, options.counts, len(documents)))
+        read = tuple(_read(one, options.helpers) for one in documents)
+        return Templates(key, read, count, source, sort=options.sort)
     except ValueError as error:
         raise BadInputError(f"{where}: {error}.") from None
 
@@ -182,15 +192,15 @@ def _count_for(key: str, counts: Mapping[str, str | int], default: int) -> str |
     return default
 
 
-def _read(value: Any) -> Any:
+def _read(value: Any, helpers: Environment | None) -> Any:
     if isinstance(value, Mapping):
         for key in value:
             if key.startswith("$") and key not in WORDS and get_close_matches(key, WORDS, cutoff=0.7):
                 raise ValueError(f"unknown word `{key}`; {nearest(key, WORDS)}")
-        return {key: _read(item) for key, item in value.items()}
+        return {key: _read(item, helpers) for key, item in value.items()}
     if isinstance(value, list):
-        return [_read(item) for item in value]
-    return Template(value) if isinstance(value, str) and "{{" in value else value
+        return [_read(item, helpers) for item in value]
+    return Template(value, helpers) if isinstance(value, str) and "{{" in value else value
 
 
 def mismatches(expected: Any, actual: Any, path: Place = ()) -> Iterator[Mismatch]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
+from typing import TypeVar
 
 from airflow_provider_spark_lineage.errors import BadInputError, SparkLineageError
 from airflow_provider_spark_lineage.events import Events, read_events
+
+T = TypeVar("T")
 
 LONGEST_POLL_S = 0.5
 """Between two looks; the first ones follow faster, for events that are almost there."""
@@ -28,15 +31,23 @@ def wait_for_events(path: Path | str, until: Callable[[Events], bool] | int, tim
     """
     path = Path(path)
     holds = until if callable(until) else lambda events: len(events) >= until
+    events, held = poll(lambda: _events(path), holds, timeout_s)
+    if not held:
+        raise DeadlineError(_message(path, events, timeout_s))
+    return events
+
+
+def poll(look: Callable[[], T], holds: Callable[[T], bool], timeout_s: float) -> tuple[T, bool]:
+    """What is seen as soon as it holds, or at the deadline, and whether it holds."""
     deadline = monotonic() + timeout_s
     pause = 0.01
     while True:
         late = monotonic() >= deadline
-        events = _events(path)
-        if holds(events):
-            return events
+        seen = look()
+        if holds(seen):
+            return seen, True
         if late:
-            raise DeadlineError(_message(path, events, timeout_s))
+            return seen, False
         sleep(min(pause, max(0.0, deadline - monotonic())))
         pause = min(pause * 1.5, LONGEST_POLL_S)
 

@@ -1,0 +1,7 @@
+"""A transport for the OpenLineage client; it runs wherever events are emitted, so it imports little."""
+
+from __future__ import annotations
+
+from airflow_provider_spark_lineage.transports.variable import VariableTransport
+
+__all__ = ["VariableTransport"]

@@ -1,0 +1,70 @@
+"""Keeps OpenLineage events in Airflow Variables: for deployments whose processes share no disk.
+
+    [openlineage]
+    transport = {"type": "airflow_provider_spark_lineage.transports.VariableTransport"}
+
+For tests alone: an event is a row in Airflow's metadata until somebody deletes it. Every event has a Variable
+of its own, which nobody ever writes again, so however many tasks emit at once, none overwrites another.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from openlineage.client.transport import Config, Transport
+
+from airflow_provider_spark_lineage.events.model import Event
+from airflow_provider_spark_lineage.events.variables import KIND, variable_key
+
+if TYPE_CHECKING:
+    from openlineage.client.client import Event as EmittedEvent
+
+
+DESCRIPTION = "An OpenLineage event"
+"""Of every Variable, for whoever finds it in Airflow's list."""
+
+
+class VariableTransport(Transport):
+    """Emits each event into an Airflow Variable whose key begins with `<dag_id>.<task_id>.event.<type>`."""
+
+    kind = KIND
+
+    def __init__(self, config: Config | None = None) -> None:
+        self.config = config
+
+    def emit(self, event: EmittedEvent) -> None:
+        """Store the event; an error of Airflow's is the caller's, who logs it."""
+        from openlineage.client.serde import Serde
+
+        document: dict[str, Any] = Serde.to_dict(event)
+        _store(variable_key(Event(document).key), Serde.to_json(event))
+
+
+def _store(key: str, value: str) -> None:
+    """Make a new Variable in the way that is open to this process."""
+    comms = getattr(sys.modules.get("airflow.sdk.execution_time.task_runner"), "SUPERVISOR_COMMS", None)
+    if comms is None:
+        # The scheduler emits the events of DAG runs.
+        from airflow.models import Variable
+    elif type(comms).__name__ == "InProcessSupervisorComms":
+        _insert(key, value)
+        return
+    else:
+        from airflow.sdk import Variable
+    Variable.set(key, value, description=DESCRIPTION)
+
+
+def _insert(key: str, value: str) -> None:
+    """Make a new Variable of `dag.test()`, whose forked children cannot reach its API but the database.
+
+    Over a connection of their own: they share those that were open when they were forked.
+    """
+    from airflow import settings
+    from airflow.models import Variable
+    from sqlalchemy import NullPool, create_engine
+    from sqlalchemy.orm import Session
+
+    engine = create_engine(settings.SQL_ALCHEMY_CONN, poolclass=NullPool)
+    with Session(engine) as session, session.begin():
+        session.add(Variable(key=key, val=value, description=DESCRIPTION))

@@ -1,0 +1,147 @@
+"""The check as a task of the DAG itself, in real Airflow: what it waits for, finds, keeps and deletes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.testing import DagRun, run_dag
+
+pytestmark = pytest.mark.airflow
+
+VARIABLES = json.dumps({"type": "airflow_provider_spark_lineage.transports.VariableTransport"})
+
+DAGS = '''
+"""DAGs that check their own events."""
+from airflow.sdk import dag, task
+from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator
+from jinja2 import Environment
+
+TYPES = "start", "complete"
+
+
+@task
+def load(part: int):
+    return part
+
+
+@dag(schedule=None)
+def many():
+    check = OpenLineageTestOperator(
+        task_id="check",
+        event_templates={f"many.load.event.{kind}": {"eventType": kind.upper()} for kind in TYPES},
+        event_count_assertions={r"many\\.load\\..*": 50},
+        timeout_s=60,
+    )
+    load.expand(part=list(range(50))) >> check
+
+
+@dag(schedule=None)
+def wrong():
+    check = OpenLineageTestOperator(
+        task_id="check",
+        event_templates={
+            "wrong.load.event.start": {"job": {"name": "wrong.unload"}},
+            "wrong.load.event.complete": {"job": {"name": "{{ whose(result) }}"}},
+            "wrong.check.event.fail": {"$absent": "it has not failed yet"},
+        },
+        env=environment,
+        timeout_s=1,
+    )
+    load(1) >> check
+
+
+environment = Environment()
+environment.globals["whose"] = lambda name: name.startswith("wrong.")
+
+
+@dag(schedule=None)
+def by_file():
+    check = OpenLineageTestOperator(task_id="check", file_path=__file__.replace("dags.py", "by_file.yaml"))
+    load(1) >> check
+
+
+DAGS = many(), wrong(), by_file()
+'''
+
+BY_FILE = """
+by_file.load.event.start: {run: {runId: !capture {name: load, of: !uuid }}}
+by_file.load.event.complete: {run: {runId: !capture load}}
+by_file.check.event.start: {}
+"""
+
+Run = Callable[..., DagRun]
+
+
+@pytest.fixture
+def run(tmp_path: Path, airflow_metadata: Path) -> Run:
+    """Run one of the DAGs in an Airflow of its own, which several runs share."""
+    (tmp_path / "dags.py").write_text(DAGS)
+    (tmp_path / "by_file.yaml").write_text(BY_FILE)
+
+    def run(dag_id: str, **options: Any) -> DagRun:
+        home = tmp_path / "home"
+        metadata = {} if (home / "airflow.db").exists() else {"metadata": airflow_metadata}
+        return run_dag(tmp_path / "dags.py", dag_id=dag_id, home=home, **metadata, **options)
+
+    return run
+
+
+def variables(result: DagRun) -> list[str]:
+    """The keys of events in Airflow's metadata, without what tells two of them apart."""
+    with sqlite3.connect(result.log.parent / "airflow.db") as connection:
+        keys = [key for (key,) in connection.execute("select key from variable order by id")]
+    return [key.rpartition(".")[0] for key in keys]
+
+
+def test_fifty_tasks_that_emit_at_once_lose_nothing(run: Run) -> None:
+    """Each in a process of its own, into Variables: a hundred events, which the check finds and deletes."""
+    settings = {"AIRFLOW__OPENLINEAGE__TRANSPORT": VARIABLES, "AIRFLOW__CORE__PARALLELISM": "16"}
+    result = run("many", mode="standalone", settings=settings)
+    assert result.state == "success", result.log.read_text()[-5000:]
+    assert list(result.tasks.values()) == ["success"] * 51
+    # What is emitted when the check is over stays.
+    assert variables(result) == ["many.check.event.complete", "many.event.complete"]
+
+
+def test_where_events_differ_they_are_kept_and_said_to_be(run: Run) -> None:
+    """The task fails with all differences, and the next run is not disturbed by what the first one left."""
+    settings = {"AIRFLOW__OPENLINEAGE__TRANSPORT": VARIABLES}
+    result = run("wrong", settings=settings)
+    log = result.log.read_text()
+    assert (result.state, result.tasks["check"]) == ("failed", "failed")
+    assert 'expected  "wrong.unload"' in log
+    assert "2 events match, 1 differ" in log
+    assert "events and logs are kept: the Variables wrong.*" in log
+    kept = [
+        "wrong.load.event.start",
+        "wrong.load.event.complete",
+        "wrong.check.event.start",
+        "wrong.check.event.fail",
+        "wrong.event.fail",
+    ]
+    assert variables(result) == kept
+    again = run("wrong", settings=settings)
+    assert variables(again) == kept * 2
+    assert "2 events match, 1 differ" in again.log.read_text()
+
+
+def test_events_of_a_file_are_those_of_this_run(run: Run) -> None:
+    """An expected file of ours is compared with FileTransport's, in which another run left its own."""
+    result = run("by_file")
+    assert result.state == "success", result.log.read_text()[-5000:]
+    assert "3 events match, 0 differ" in result.log.read_text()
+    before = result.events.read_text()
+    settings = {"AIRFLOW__OPENLINEAGE__TRANSPORT": transport(result.events.with_name("all.jsonl"))}
+    result.events.with_name("all.jsonl").write_text(before)
+    again = run("by_file", settings=settings)
+    assert again.state == "success", again.log.read_text()[-5000:]
+
+
+def transport(path: Path) -> str:
+    return json.dumps({"type": "file", "log_file_path": str(path), "append": True})
