@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from testing.blocked import Told
 
 TIME = "2024-05-01T10:00:00.000000Z"
 
@@ -75,3 +79,11 @@ def events() -> list[dict[str, Any]]:
 def shop() -> list[dict[str, Any]]:
     """The events of one good run; every test gets its own copy."""
     return events()
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Iterator[Told]:
+    """What other processes say of themselves."""
+    told = Told(tmp_path / "told")
+    yield told
+    os.close(told.descriptor)

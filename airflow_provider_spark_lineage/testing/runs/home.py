@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from airflow_provider_spark_lineage.testing.runs.processes import RunError, tail
+from airflow_provider_spark_lineage.testing.runs.processes import Program, RunError, tail
 
 FOREIGN = ("AIRFLOW", "OPENLINEAGE")
 """Variables that begin so belong to the Airflow of whoever runs the tests, and have no effect here."""
@@ -47,16 +46,11 @@ def make_metadata(home: Path) -> Path:
         log = home / "migrate.log"
         connection = f"sqlite:///{unfinished}"
         with log.open("w") as out:
-            done = subprocess.run(
-                [sys.executable, "-m", "airflow", "db", "migrate"],
-                check=False,
-                env=environment(home, {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": connection}),
-                cwd=home,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-            )
-        if done.returncode:
+            command = [sys.executable, "-m", "airflow", "db", "migrate"]
+            variables = environment(home, {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": connection})
+            with Program(command, variables, home, out) as program:
+                failed = program.process.wait()
+        if failed:
             raise RunError(f"`airflow db migrate` failed; the end of {log}:\n{tail(log)}")
         unfinished.rename(database)
     return database

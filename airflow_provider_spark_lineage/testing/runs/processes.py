@@ -6,12 +6,11 @@ import contextlib
 import json
 import os
 import secrets
-import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -27,42 +26,80 @@ def tail(log: Path, lines: int = 40) -> str:
     return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
 
 
+class Program:
+    """A program that ends, with all that it started, at the end of the block or of this process.
+
+    However this process ends: `lifeline` sees to that. Standard error goes where standard output goes.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        variables: Mapping[str, str],
+        home: Path,
+        output: TextIO | int,
+        pass_fds: Sequence[int] = (),
+    ) -> None:
+        theirs, ours = os.pipe()
+        self._lifeline = os.fdopen(ours, "wb", buffering=0)
+        try:
+            self.process = subprocess.Popen(  # noqa: S603
+                [sys.executable, str(Path(__file__).with_name("lifeline.py")), str(theirs), *command],
+                env=dict(variables),
+                cwd=home,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                text=True,
+                pass_fds=[theirs, *pass_fds],
+                # A terminal's Ctrl-C is for this process alone, which then ends the program.
+                start_new_session=True,
+            )
+        finally:
+            os.close(theirs)
+
+    def end(self) -> None:
+        """End it now, if it has not ended."""
+        self._lifeline.close()
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+        self.process.wait()
+        if self.process.stdout:
+            self.process.stdout.close()
+
+
 def progress_lines(
     arguments: Sequence[str], variables: Mapping[str, str], home: Path, log: Path, timeout_s: float
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any]]:
     """Start `dag_process` with these arguments, and yield what it says until it ends.
 
     Raises RunError where it does not end in time.
     """
     reader, writer = os.pipe()
-    command = [sys.executable, str(Path(__file__).with_name("dag_process.py")), str(writer), *arguments]
     late = threading.Event()
     with os.fdopen(reader) as lines, log.open("w") as out:
-        process = subprocess.Popen(  # noqa: S603
-            command,
-            env=dict(variables),
-            cwd=home,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            pass_fds=[writer],
-            start_new_session=True,
-        )
-        os.close(writer)
+        command = [sys.executable, str(Path(__file__).with_name("dag_process.py")), str(writer), *arguments]
+        try:
+            program = Program(command, variables, home, out, pass_fds=[writer])
+        finally:
+            os.close(writer)
 
         def end() -> None:
             late.set()
-            kill_group(process)
+            program.end()
 
         watchdog = threading.Timer(timeout_s, end)
-        watchdog.start()
-        try:
-            yield from map(json.loads, lines)
-            process.wait()
-        finally:
-            watchdog.cancel()
-            kill_group(process)
-            process.wait()
+        with program:
+            watchdog.start()
+            try:
+                yield from map(json.loads, lines)
+                program.process.wait()
+            finally:
+                watchdog.cancel()
     if late.is_set():
         raise RunError(f"The DAG did not end within {timeout_s:g} s; the end of {log}:\n{tail(log)}")
 
@@ -82,32 +119,21 @@ def api_server(variables: Mapping[str, str], home: Path) -> Iterator[dict[str, s
         "NO_PROXY": "127.0.0.1",
     }
     command = [sys.executable, "-m", "airflow", "api-server", "--apps", "execution", "--workers", "1"]
-    process = subprocess.Popen(  # noqa: S603
-        [*command, "--host", "127.0.0.1", "--port", port],
-        env={**variables, **more},
-        cwd=home,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
     log = home / "api-server.log"
-    try:
-        with log.open("w") as out:
-            if not any("startup complete" in line for line in _copied(process, out)):
-                raise RunError(f"Airflow's API server did not start; the end of {log}:\n{tail(log)}")
-            # Nobody reads the rest, and a full pipe would stop the server.
-            reader = threading.Thread(target=list, args=[_copied(process, out)], daemon=True)
-            reader.start()
-            try:
-                yield more
-            finally:
-                kill_group(process)
-                reader.join()
-    finally:
-        kill_group(process)
-        process.wait()
+    program = Program(
+        [*command, "--host", "127.0.0.1", "--port", port], {**variables, **more}, home, subprocess.PIPE
+    )
+    with program, log.open("w") as out:
+        if not any("startup complete" in line for line in _copied(program.process, out)):
+            raise RunError(f"Airflow's API server did not start; the end of {log}:\n{tail(log)}")
+        # Nobody reads the rest, and a full pipe would stop the server.
+        reader = threading.Thread(target=list, args=[_copied(program.process, out)], daemon=True)
+        reader.start()
+        try:
+            yield more
+        finally:
+            program.end()
+            reader.join()
 
 
 def _copied(process: subprocess.Popen[str], out: TextIO) -> Iterator[str]:
@@ -115,9 +141,3 @@ def _copied(process: subprocess.Popen[str], out: TextIO) -> Iterator[str]:
         out.write(line)
         out.flush()
         yield line
-
-
-def kill_group(process: subprocess.Popen[Any]) -> None:
-    """End a process with all that it started, if any of them is left."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

@@ -78,7 +78,8 @@ def run_dag(
         if mode == "standalone":
             variables |= stack.enter_context(api_server(variables, home))
         lines = progress_lines([str(file), json.dumps(options)], variables, home, log, timeout_s)
-        ended = follow(lines, show)
+        # Whatever `show` raises may be kept with its traceback, in which the generator would live on.
+        ended = follow(stack.enter_context(contextlib.closing(lines)), show)
     # A process that is killed cannot tidy up after itself.
     shutil.rmtree(home / "tmp", ignore_errors=True)
     if "not_found" in ended:

@@ -1,0 +1,97 @@
+"""What a run starts ends with the process that started it, however that ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from testing.blocked import BLOCKS, Told, are_gone
+
+from airflow_provider_spark_lineage.testing.runs.processes import Program
+
+FAMILY = f"""
+import os, subprocess, sys
+
+def start(code, **options):
+    return subprocess.Popen([sys.executable, "-c", code, *sys.argv[1:]], **options)
+
+# As Airflow starts tasks, as operators start commands, and a daemon whose parent has ended.
+family = [
+    os.getpid(),
+    start("{BLOCKS}", preexec_fn=os.setpgrp).pid,
+    start("{BLOCKS}", start_new_session=True).pid,
+]
+parent = start(
+    "import subprocess, sys;"
+    "print(subprocess.Popen([sys.executable, '-c', '{BLOCKS}'], stdout=2, start_new_session=True).pid)",
+    stdout=subprocess.PIPE,
+)
+family.append(int(parent.communicate()[0]))
+with open(sys.argv[1], "w") as told:
+    print(*family, file=told)
+"""
+"""Starts processes that block, and writes their ids."""
+
+RUNNER = """
+import os, subprocess, sys
+from pathlib import Path
+from airflow_provider_spark_lineage.testing.runs.processes import Program
+
+command, place, home = sys.argv[1:]
+with Program([sys.executable, "-c", command, place], os.environ, Path(home), subprocess.DEVNULL) as program:
+    program.process.wait()
+"""
+
+
+def family(told: Told) -> list[psutil.Process]:
+    found = [psutil.Process(int(pid)) for pid in told.read().split()]
+    assert len(found) == 4
+    return found
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_nothing_outlives_who_started_it(tmp_path: Path, told: Told, sent: signal.Signals) -> None:
+    """Not even processes with a group or session of their own, and whose parent is long gone."""
+    command = [sys.executable, "-c", RUNNER, FAMILY + BLOCKS, str(told.path), str(tmp_path)]
+    # A group of its own is what a terminal sends Ctrl-C to.
+    with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE) as runner:
+        processes = [*family(told), *psutil.Process(runner.pid).children(recursive=True)]
+        os.killpg(runner.pid, sent)
+        assert are_gone(processes)
+        assert (b"KeyboardInterrupt" in runner.communicate()[1]) == (sent == signal.SIGINT)
+
+
+def test_nothing_outlives_the_program(tmp_path: Path, told: Told) -> None:
+    """A program that ends by itself has its exit code, and what it left behind is ended."""
+    command = [sys.executable, "-c", f"{FAMILY}\nsys.exit(3)", str(told.path)]
+    with Program(command, os.environ, tmp_path, subprocess.DEVNULL) as program:
+        _, *processes = family(told)
+        assert program.process.wait() == 3
+        assert are_gone(processes)
+
+
+def test_a_program_is_ended_when_asked(tmp_path: Path, told: Told) -> None:
+    """As a run that takes too long is; to ask twice does no harm."""
+    command = [sys.executable, "-c", FAMILY + BLOCKS, str(told.path)]
+    with Program(command, os.environ, tmp_path, subprocess.DEVNULL) as program:
+        processes = family(told)
+        program.end()
+        program.end()
+        program.process.wait()
+        assert are_gone(processes)
+
+
+def test_a_program_has_the_signals_of_a_shell(tmp_path: Path) -> None:
+    """Python ignores a broken pipe for itself; `yes | head` of a task must end all the same."""
+    out = tmp_path / "out"
+    code = "import signal; print(signal.getsignal(signal.SIGPIPE))"
+    # Python's own start hides what it was started with.
+    shell = ["/bin/sh", "-c", f"kill -PIPE $$; {sys.executable} -c '{code}'"]
+    with out.open("w") as file, Program(shell, os.environ, tmp_path, file) as program:
+        assert program.process.wait() != 0
+    assert out.read_text() == ""
