@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,12 @@ DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
 """What a condition asks about -> the distributions that have its version; `openlineage` is the provider."""
 
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)*")
+
+_OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+"""What is true of no version that the other is true of."""
+
+_TIGHTEST: Mapping[str, Callable[..., str]] = {"<": min, "<=": min, ">": max, ">=": max}
+"""Of several bounds of one kind, the one that says what all of them say."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,41 @@ class Versions:
             )
         return f"{name} {refused[0]} is not {condition.text}" if refused else ""
 
+    def apart_from(self, refused: Iterable[Iterable[Condition]]) -> dict[str, str]:
+        """What `when:` says of these versions, and of no version that any of the refused expectations is for.
+
+        PEP 440 has no "or", so the opposite of a range with two ends cannot be written; that of the end
+        which is not met here can, and says nothing of versions beyond the other end, which nobody has seen.
+
+        >>> versions = Versions([], {"spark": "4.1.4"})
+        >>> versions.apart_from([[Condition("spark", ">=3.5,<4", "dag.yaml")]])
+        {'spark': '>=4'}
+        """
+        found: dict[str, dict[tuple[str, str], None]] = {}
+        for conditions in refused:
+            condition = next(filter(self._refusal, conditions))
+            found.setdefault(condition.name, {})[self._opposite(condition)] = None
+        return {name: ",".join(_tightest(clauses)) for name, clauses in found.items()}
+
+    def _opposite(self, condition: Condition) -> tuple[str, str]:
+        """Operator and version of a clause that holds here, and never where the condition does."""
+        from packaging.specifiers import SpecifierSet
+
+        known = [_parsed(text) or "" for text in sorted(self._known(condition.name))]
+        for operator, version in _clauses(condition.text):
+            opposite = _OPPOSITE.get(operator, "")
+            # A release candidate is neither below its release nor at least that.
+            if opposite and all(
+                SpecifierSet(f"{opposite}{version}").contains(one, prereleases=True) for one in known
+            ):
+                return opposite, version
+        if len(known) == 1:
+            return "==", str(known[0])
+        raise BadInputError(
+            f"{condition.where}: not meant for {condition.name} {' and '.join(map(str, known))}, and no one"
+            f" condition tells both from it; {_cure(condition.name)}."
+        )
+
     def _known(self, name: str) -> set[str]:
         if name in self._given:
             return {self._given[name]}
@@ -118,6 +159,31 @@ class Versions:
             self._said = _said_by(self._events)
         said = {text for text in self._said.get(name, ()) if _parsed(text) is not None}
         return said or set(_installed(name))
+
+
+def _clauses(text: str) -> Iterator[tuple[str, str]]:
+    """Operator and version of everything that a range asks for."""
+    from packaging.specifiers import Specifier
+
+    for part in filter(str.strip, text.split(",")):
+        clause = Specifier(part)
+        if clause.operator == "~=" and _RELEASE.fullmatch(clause.version):
+            yield ">=", clause.version
+            yield "==", f"{clause.version.rpartition('.')[0]}.*"
+        else:
+            yield clause.operator, clause.version
+
+
+def _tightest(clauses: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The clauses without the bounds that another of the same kind implies."""
+    from packaging.version import Version
+
+    of_kind: dict[str, list[str]] = {}
+    for operator, version in clauses:
+        of_kind.setdefault(operator, []).append(version)
+    for operator, versions in of_kind.items():
+        said = [_TIGHTEST[operator](versions, key=Version)] if operator in _TIGHTEST else versions
+        yield from (f"{operator}{version}" for version in said)
 
 
 def _cure(name: str) -> str:

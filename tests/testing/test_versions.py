@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from importlib import metadata
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing import RELATIONS, Events, Report, compare, read_expected
+from airflow_provider_spark_lineage.testing.versions import Condition, Versions
 
 KEY = "dag.task.event.start"
 
@@ -160,3 +162,29 @@ def test_files_for_different_versions_may_expect_the_same(tmp_path):
     assert compare(read_expected(tmp_path), events, versions={"spark": "4.1"}).matched == 1
     with pytest.raises(BadInputError, match=r"four\.yaml: .* is expected in .*five\.yaml already"):
         compare(read_expected(tmp_path), events, versions={"spark": "5.0"})
+
+
+SOME = ("3.1", "3.3", "3.3.1", "4.0")
+RANGES = [
+    f"{operator}{version}" for operator in ("<", "<=", ">", ">=", "==", "!=", "~=", "===") for version in SOME
+]
+RANGES += [f"{operator}{version}.*" for operator in ("==", "!=") for version in SOME]
+KNOWN = [f"{version}{more}" for version in SOME for more in ("", ".dev1", "rc1", ".post1", "+vendor", ".0.2")]
+
+
+def test_a_condition_apart_is_true_here_and_never_there():
+    """For every pair of conditions: it holds for the version, and for no version that the pair holds for."""
+    checked = 0
+    for text in [*RANGES, *map(",".join, combinations(RANGES, 2))]:
+        pair = [Condition("spark", text, "dag.yaml")]
+        inside = [version for version in KNOWN if not Versions([], {"spark": version}).refusal(pair)]
+        for version in KNOWN:
+            if version in inside:
+                continue
+            here = Versions([], {"spark": version})
+            apart = [Condition("spark", here.apart_from([pair])["spark"], "dag.yaml")]
+            assert not here.refusal(apart), (text, version)
+            for other in inside:
+                assert Versions([], {"spark": other}).refusal(apart), (text, version, other, apart)
+            checked += 1
+    assert checked > 1000

@@ -20,12 +20,9 @@ from airflow_provider_spark_lineage.testing.updates.edits import Edits
 from airflow_provider_spark_lineage.testing.updates.places import Place, json_places, yaml_places
 from airflow_provider_spark_lineage.testing.updates.refresh_event import Refresher, Slot
 from airflow_provider_spark_lineage.testing.updates.writing import Json, Notation, Yaml, whole_text
+from airflow_provider_spark_lineage.testing.versions import Versions
 
 _INDENTATION = re.compile(r"\n([ \t]+)\S")
-
-_OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
-_ONE_RANGE = re.compile(r"\s*(<=|>=|==|!=|<|>)\s*([^,<>=!~\s]+)\s*")
-"""A condition that has an opposite; a range with two ends has none that can be written."""
 
 
 @dataclass
@@ -54,6 +51,7 @@ class RefreshFile:
     def __init__(self, path: Path, drafting: Drafting, versions: Mapping[str, str]) -> None:
         whole = read_text(path)
         self._path, self._drafting = path, drafting
+        self._versions = Versions(drafting.events, versions)
         self._text = whole.removeprefix(BOM)
         self._mark = BOM if whole != self._text else ""
         self._tree = parse_tree(self._text, path)
@@ -142,8 +140,9 @@ class RefreshFile:
         for i, position in enumerate(positions):
             slot = Slot(elements, i) if is_list else Slot(self._top, number)
             self._apply_event(i, position, slot, documents, result)
-        when = self._other_versions(key, positions)
-        drafts = [{**when, **self._drafting.of(event, key)} for event in self._new.get(key, ())]
+        new = self._new.get(key, ())
+        when = self._apart(positions) if new else {}
+        drafts = [{**when, **self._drafting.of(event, key)} for event in new]
         result.added += [key] * len(drafts)
         kept = sorted(documents)
         values = [*(documents[i] for i in kept), *drafts]
@@ -196,17 +195,11 @@ class RefreshFile:
         value = self._tree[key]
         return value[i] if isinstance(value, list) else value
 
-    def _other_versions(self, key: str, positions: list[int]) -> dict[str, Any]:
-        """The condition for what is new beside events that are meant for other versions, if it is plain."""
-        refused = [
-            self._written(key, i) for i, position in enumerate(positions) if position not in self._actual
-        ]
-        conditions = [dict(document.get(WHEN, {})) for document in refused]
-        if not conditions or any(one != conditions[0] for one in conditions) or len(conditions[0]) != 1:
-            return {}
-        name, text = next(iter(conditions[0].items()))
-        found = _ONE_RANGE.fullmatch(text)
-        return {WHEN: {name: f"{_OPPOSITE[found[1]]}{found[2]}"}} if found else {}
+    def _apart(self, positions: list[int]) -> dict[str, Any]:
+        """The condition for what is new beside events that are meant for other versions."""
+        others = [self._expected[position] for position in positions if position not in self._actual]
+        when = self._versions.apart_from(other.when for other in others)
+        return {WHEN: when} if when else {}
 
     def _speaks_of(self, key: str) -> bool:
         """Whether there are events of the DAG that the key is about."""
