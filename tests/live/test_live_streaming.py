@@ -54,6 +54,23 @@ def test_batches_that_are_found_together_have_one_plan(spark, recorded, days, tm
     assert records[0].facts
 
 
+def test_duplicates_within_a_watermark_are_left_out_by_their_keys(spark, tmp_path):
+    """The keys decide which rows there are; the column of the watermark decides which are too late."""
+    folder, out = str(tmp_path / "clicks"), str(tmp_path / "out")
+    spark.sql("select id % 2 as k, id as v, timestamp_seconds(id) as at from range(4)").write.parquet(folder)
+    clicks = spark.readStream.schema("k bigint, v bigint, at timestamp").parquet(folder)
+    with capture_lineage(spark) as captured:
+        kept = clicks.withWatermark("at", "1 minute").dropDuplicatesWithinWatermark(["k"]).select("v")
+        started(kept, tmp_path / "state", availableNow=True).start(out).awaitTermination()
+    (output,) = captured.lineage.outputs
+    assert {(edge.column, edge.field, edge.kind.name) for edge in output.edges} == {
+        ("v", "v", "IDENTITY"),
+        ("", "k", "GROUP_BY"),
+        ("", "at", "FILTER"),
+    }
+    assert captured.lineage.gaps == ()
+
+
 def test_each_batch_of_the_second_api_is_one_record(spark, recorded, days, tmp_path):
     """Spark tells of these itself: they are not recorded twice."""
     with recorded() as records:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
@@ -176,6 +177,14 @@ def apply_in_pandas(spark):
 
     grouped = spark.table("orders").groupBy("status")
     return grouped.applyInPandas(total, "k string, n long, s double")
+
+
+@query
+def apply_in_arrow(spark):
+    def total(table):
+        return pa.table({"n": [table.num_rows], "s": [float(sum(table["amount"].drop_null().to_pylist()))]})
+
+    return spark.table("orders").groupBy("status").applyInArrow(total, "n long, s double")
 
 
 @query

@@ -328,6 +328,9 @@ NODES: dict[str, Row] = {
     "Distinct": _distinct,
     "Deduplicate": _pass(Kind.GROUP_BY, "keys"),
     "DeduplicateWithinWatermark": _pass(Kind.GROUP_BY, "keys"),
+    # Only streams have these: rows that come too late are left out.
+    "EventTimeWatermark": _pass(Kind.FILTER, "eventTime"),
+    "UpdateEventTimeWatermarkColumn": _pass(Kind.FILTER, "eventTime"),
     "Window": _window,
     "Generate": generate,
     "Expand": _expand,
@@ -359,8 +362,6 @@ NODES: dict[str, Row] = {
             "ResolvedHint",
             "CollectMetrics",
             "WriteFiles",
-            "EventTimeWatermark",
-            "UpdateEventTimeWatermarkColumn",
             "WindowGroupLimit",
             "ResolvedMetricView",
             "DataFrameDropColumns",
