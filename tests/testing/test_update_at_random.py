@@ -1,0 +1,125 @@
+"""Whatever changes in the events, an update makes the file pass and touches nothing else."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from testing.updating import Documents, update
+
+Path_ = tuple[str | int, ...]
+
+
+def elements(value: Any, path: Path_ = ()) -> Iterator[Path_]:
+    """The path of everything in a value."""
+    if path:
+        yield path
+    children = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, child in list(children):
+        yield from elements(child, (*path, key))
+
+
+def changed_at_random(events: Documents, chance: random.Random) -> Documents:
+    """Up to three changes of values, keys, elements or whole events."""
+    events = copy.deepcopy(events)
+    for _ in range(chance.randint(1, 3)):
+        *way, last = chance.choice([path for path in elements(events) if path[1:2] not in PINNED])
+        place: Any = events
+        for part in way:
+            place = place[part]
+        new = chance.choice([None, "new", 7, 0.5, True, [], {}, ["a"], {"name": "n"}, "/in/x", "a\nb"])
+        if len(way) == 0:
+            new = copy.deepcopy(chance.choice(events))
+        action = chance.choice(["set", "drop", "add"])
+        if action == "drop" and (way or len(events) > 1):
+            del place[last]
+        elif action == "add" and isinstance(place, list):
+            place.insert(chance.randint(0, len(place)), copy.deepcopy(place[last]) if way else new)
+        else:
+            place[last] = new
+    return events
+
+
+PINNED = {("eventType",), ("job",), ("run",)}
+"""Without these an event has no key."""
+
+
+def with_comments(text: str) -> str:
+    """A comment above every line and behind it."""
+    lines = []
+    for number, line in enumerate(text.splitlines()):
+        lines += [f"{' ' * (len(line) - len(line.lstrip()))}# above {number}", f"{line}  # at {number}"]
+    return "\n".join([*lines, ""])
+
+
+def indented(text: str) -> str:
+    """Lists deeper than their keys, as other tools write them."""
+    lines, deeper = [], [0]
+    for line in text.splitlines():
+        indent = len(line) - len(line.lstrip())
+        while len(deeper) > 1 and (indent < deeper[-1] or (indent == deeper[-1] and line[indent] != "-")):
+            deeper.pop()
+        if line[indent] == "-" and deeper[-1] != indent:
+            deeper.append(indent)
+        lines.append("  " * (len(deeper) - 1) + line)
+    return "\n".join([*lines, ""])
+
+
+LAYOUTS = {
+    "yaml": lambda text: text,
+    "comments": with_comments,
+    "indented": indented,
+    "windows": lambda text: text.replace("\n", "\r\n"),
+}
+JSON_LAYOUTS: dict[str, Any] = {
+    "json": lambda tree: json.dumps(tree, indent=2),
+    "tabs": lambda tree: json.dumps(tree, indent="\t"),
+    "flat": json.dumps,
+}
+
+
+@pytest.mark.parametrize("layout", [*LAYOUTS, *JSON_LAYOUTS])
+def test_whatever_changes_an_update_passes(tmp_path, shop, layout):
+    """After any change: the update passes, again it changes nothing, other events are untouched."""
+    chance = random.Random(layout)  # noqa: S311 - for examples, not for secrets
+    file = tmp_path / ("shop.json" if layout in JSON_LAYOUTS else "shop.yaml")
+    update(file, shop)
+    if layout in JSON_LAYOUTS:
+        start = JSON_LAYOUTS[layout](json.loads(file.read_text()))
+    else:
+        start = LAYOUTS[layout](file.read_text())
+    file.write_bytes(start.encode())
+    assert not update(file, shop).changed
+    for _ in range(20):
+        file.write_bytes(start.encode())
+        events = changed_at_random(shop, chance)
+        found = update(file, events)
+        touched = {*found.added, *found.refreshed, *found.removed}
+        if layout in LAYOUTS:
+            check_untouched(start, file.read_bytes().decode(), touched)
+        else:
+            assert list(json.loads(file.read_text())) or touched
+
+
+def check_untouched(before: str, after: str, touched: set[str]) -> None:
+    """The text of every event that is not in the update is the same."""
+    for key, text in sections(before).items():
+        if key not in touched:
+            assert sections(after)[key] == text
+
+
+def sections(text: str) -> dict[str, str]:
+    """The text of every key, without what stands above it."""
+    starts = [(found[1], found.start()) for found in re.finditer(r"(?m)^([^\s#][^\n]*?\.event\.\w+):", text)]
+    ends = [start for _, start in starts[1:]] + [len(text)]
+    return {
+        key: re.sub(r"(\n#[^\n]*)*\s*\Z", "", text[start:end])
+        for (key, start), end in zip(starts, ends, strict=True)
+    }
