@@ -1,7 +1,8 @@
 """Writes expected files from emitted events, and brings those that exist up to date with the least changes.
 
 Only what the events contradict is changed: values and matchers that accept what was emitted, comments, order
-and layout stay as they are. Nothing is written before the new text has been read back and compared.
+and layout stay as they are, and a comment that goes with what it stood beside is named. Nothing is written
+before the new text has been read back and compared.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ class Update:
     kept: tuple[str, ...] = ()
     """Not emitted, and left in the file, because nothing at all was emitted by their DAG."""
 
+    lost_comments: tuple[str, ...] = ()
+    """What stood beside something that is gone, with the line where it stood: `line 3: # why`."""
+
     @property
     def changed(self) -> bool:
         """Whether the file was written."""
@@ -50,6 +54,7 @@ class Update:
         """Everything for a person; the last line is the summary."""
         parts = {"added": self.added, "refreshed": self.refreshed, "removed": self.removed, "kept": self.kept}
         lines = [f"{what:<11} {key}" for what, keys in parts.items() for key in keys]
+        lines += [f"comment lost, {comment}" for comment in self.lost_comments]
         counts = [f"{len(keys)} {what}" for what, keys in parts.items() if keys and what != "kept"]
         state = "written" if self.created else "updated" if self.changed else "unchanged"
         return "\n".join([*lines, f"{self.path}: {', '.join([state, *counts])}"])
@@ -96,8 +101,11 @@ def update_expected(
 
 def _refresh(path: Path, drafting: Drafting, versions: Mapping[str, str]) -> Update:
     file = RefreshFile(path, drafting, versions)
+    lost: list[str] = []
     if file.result.changed:
-        _write(path, file.text(), drafting, versions, file.result.kept)
+        text = file.text()
+        _write(path, text, drafting, versions, file.result.kept)
+        lost = file.lost_comments(text)
     found = file.result
     return Update(
         path,
@@ -105,6 +113,7 @@ def _refresh(path: Path, drafting: Drafting, versions: Mapping[str, str]) -> Upd
         refreshed=tuple(found.refreshed),
         removed=tuple(found.removed),
         kept=tuple(found.kept),
+        lost_comments=tuple(lost),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from typing import Any
 
 import pytest
 from testing.updating import ID, VARIABLES, refreshed, run_event, update
@@ -141,7 +143,7 @@ dag.task.event.start:
     ("values", "old", "new"),
     [
         ({"a": 2}, "a: 1  #", "a: 2  #"),
-        ({"a": {"k": "v" * 200}}, "a: 1  # one", f"a:\n          k: {'v' * 200}  # one"),
+        ({"a": {"k": "v" * 200}}, "a: 1  # one", f"a:  # one\n          k: {'v' * 200}"),
         ({"a": None}, "        a: 1  # one\n", ""),
         ({"d": None}, "        d: 4\n", ""),
         ({"c": "new\ntext\n"}, "some", "new"),
@@ -170,6 +172,81 @@ def test_blocks_are_edited_by_lines(tmp_path, values, old, new):
     text = refreshed(tmp_path, BLOCK, emitted)
     if old is not None:
         assert text == BLOCK.replace(old, new, 1)
+
+
+OUTPUTS = """\
+shop.totals.event.complete:
+  # all of them
+  outputs:  # written
+  # about the first
+  - {namespace: a, name: old}  # first
+  # about the second
+  - namespace: a
+    # its name
+    name: k1  # second
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "after"),
+    [
+        (["new", "k1"], OUTPUTS.replace("old", "new")),
+        (["old", "new"], OUTPUTS.replace("k1", "new")),
+        (["n1", "n2"], OUTPUTS.replace("old", "n1").replace("k1", "n2")),
+        (
+            ["n", "old", "k1"],
+            OUTPUTS.replace("  - {", "  - {namespace: a, name: n}\n  - {"),
+        ),
+        (["old", "k1", "n"], f"{OUTPUTS}  - {{namespace: a, name: n}}\n"),
+    ],
+    ids=["first of two renamed", "second renamed", "both renamed", "one more before", "one more behind"],
+)
+def test_a_renamed_dataset_keeps_its_comments(tmp_path, names, after):
+    """One for one, another name is an edit of that name: the layout and all comments stay."""
+    file = tmp_path / "shop.yaml"
+    file.write_text(OUTPUTS)
+    found = update(file, [complete(outputs=[{"namespace": "a", "name": name} for name in names])])
+    assert file.read_text() == after
+    assert found.lost_comments == ()
+
+
+def test_a_comment_above_the_only_element_stays(tmp_path):
+    """Also where the list is empty afterwards."""
+    file = tmp_path / "shop.yaml"
+    file.write_text(f"{KEY}:\n  outputs:\n  # why\n  - {{namespace: a, name: old}}  # keep\n")
+    update(file, [complete(outputs=[{"namespace": "a", "name": "new"}])])
+    assert file.read_text() == f"{KEY}:\n  outputs:\n  # why\n  - {{namespace: a, name: new}}  # keep\n"
+    update(file, [complete(outputs=[])])
+    assert file.read_text() == f"{KEY}:\n  outputs: []\n  # why\n  # keep\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        ("v: |  # q\n          select\n          1\n", "x", "v: x  # q\n"),
+        ("v: |  # q\n          select\n", "a\nb\n", "v: |  # q\n          a\n          b\n"),
+        ("v: !regex |  # q\n          select\n", "x", "v: x  # q\n"),
+        ("v: 1  # q\n", "a\nb\n", "v: |  # q\n          a\n          b\n"),
+        ("v:\n          # q\n          1  # w\n", "a\nb", 'v: "a\\nb"\n          # q\n          # w\n'),
+        ("v:  # q\n          k: 1\n", 5, "v:  # q\n          5\n"),
+    ],
+)
+def test_comments_beside_a_value_stay(tmp_path, before, value, after):
+    """Wherever YAML lets one stand, and whatever the value becomes."""
+    text = f"dag.task.event.start:\n  run:\n    facets:\n      own:\n        {before}"
+    new = refreshed(tmp_path, text, {"v": value})
+    assert re.findall("# .", new) == re.findall("# .", text)
+    if value != 5:
+        assert new.endswith(f"own:\n        {after}")
+
+
+def test_a_comment_that_goes_is_named(tmp_path):
+    """It goes with what it stood beside, and the message says which it was."""
+    file = tmp_path / "shop.yaml"
+    file.write_text(OUTPUTS)
+    found = update(file, [complete(outputs=[{"namespace": "a", "name": "old"}])])
+    assert found.lost_comments == ("line 8: # its name", "line 9: # second")
+    assert "comment lost, line 9: # second\n" in found.text()
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
@@ -322,6 +399,10 @@ def test_a_text_that_would_fail_is_not_written(tmp_path, shop):
     ):
         update_expected(file, Events.of(shop), variables=VARIABLES)
     assert file.read_bytes() == before
+
+
+def complete(**parts: Any) -> dict[str, Any]:
+    return {"eventType": "COMPLETE", "run": {}, "job": {"name": "shop.totals"}, **parts}
 
 
 def test_files_are_replaced_whole(tmp_path, shop):

@@ -7,10 +7,15 @@ import json
 import random
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from testing.updating import Documents, update
+
+from airflow_provider_spark_lineage.testing.notation import parse_tree
+from airflow_provider_spark_lineage.testing.updates.places import Place, yaml_places
+from airflow_provider_spark_lineage.testing.updates.writing import Yaml
 
 Path_ = tuple[str | int, ...]
 
@@ -72,9 +77,34 @@ def indented(text: str) -> str:
     return "\n".join([*lines, ""])
 
 
+def spread(text: str) -> str:
+    """Every key and element on a line of its own, with comments."""
+    return with_comments("\n".join([*lines_of(parse_tree(text, Path("x.yaml")), ""), ""]))
+
+
+def lines_of(value: Any, margin: str) -> Iterator[str]:
+    """A value in blocks, from its second line on."""
+    if not isinstance(value, dict | list) or not value:
+        yield f"{margin}{Yaml().one_line(value)}"
+    elif isinstance(value, list):
+        for item in value:
+            first, *rest = lines_of(item, f"{margin}  ")
+            yield from (f"{margin}- {first[len(margin) + 2 :]}", *rest)
+    else:
+        for key, item in value.items():
+            first, *rest = lines_of(item, f"{margin}  ")
+            name = f"{margin}{Yaml().one_line(key)}:"
+            yield from (
+                (name, first, *rest)
+                if isinstance(item, dict | list) and item
+                else [f"{name} {first.lstrip()}"]
+            )
+
+
 LAYOUTS = {
     "yaml": lambda text: text,
     "comments": with_comments,
+    "spread": spread,
     "indented": indented,
     "windows": lambda text: text.replace("\n", "\r\n"),
 }
@@ -103,7 +133,9 @@ def test_whatever_changes_an_update_passes(tmp_path, shop, layout):
         found = update(file, events)
         touched = {*found.added, *found.refreshed, *found.removed}
         if layout in LAYOUTS:
-            check_untouched(start, file.read_bytes().decode(), touched)
+            after = file.read_bytes().decode()
+            check_untouched(start, after, touched)
+            check_comments(start, after, found.text())
         else:
             assert list(json.loads(file.read_text())) or touched
 
@@ -113,6 +145,43 @@ def check_untouched(before: str, after: str, touched: set[str]) -> None:
     for key, text in sections(before).items():
         if key not in touched:
             assert sections(after)[key] == text
+
+
+def check_comments(before: str, after: str, told: str) -> None:
+    """What is still expected has its comments behind it; every other one is kept, too, or named."""
+    left = set(re.findall(r"# (?:at|above) \d+", after))
+    gone = set(re.findall(r"# (?:at|above) \d+", before)) - left
+    assert all(f"{comment}\n" in told for comment in gone)
+    old, new = expectations(before), expectations(after)
+    for path, line in old.items():
+        for comment in re.findall(r"# at \d+", line) if path in new else ():
+            assert comment in left, f"{path}: {line}\n{after}"
+
+
+def expectations(text: str) -> dict[Path_, str]:
+    """The first line of everything that is expected, by what says which it is."""
+    value = parse_tree(text, Path("x.yaml"))
+    return {path: text[at:].partition("\n")[0] for path, at in starts(value, yaml_places(text))}
+
+
+def starts(value: Any, place: Place, path: Path_ = (), at: int = 0) -> Iterator[tuple[Path_, int]]:
+    """Elements of a list by their names, or by their position among as many; of those, what is in them."""
+    if path and not (isinstance(path[-1], int) and isinstance(value, dict | list)):
+        yield path, at
+    if isinstance(value, dict):
+        for (key, item), written, inner in zip(value.items(), place.keys, place.items, strict=True):
+            yield from starts(item, inner, (*path, key), written.start)
+    elif isinstance(value, list):
+        among = "" if all(map(named, value)) else f"{len(value)} elements"
+        for i, (item, inner) in enumerate(zip(value, place.items, strict=True)):
+            if [named(one) for one in value].count(named(item)) == 1 or among:
+                yield from starts(item, inner, (*path, among, named(item) or i), inner.start)
+
+
+def named(item: Any) -> str:
+    """What a list element is known by."""
+    keys = ("namespace", "name", "field")
+    return " ".join(str(item.get(key)) for key in keys) if isinstance(item, dict) and "name" in item else ""
 
 
 def sections(text: str) -> dict[str, str]:

@@ -18,6 +18,7 @@ Entry = tuple[str, Any]
 
 _COLON = re.compile(r"[ \t]*:")
 _DASH = re.compile(r"^[ \t]*(-)(?=\s)", re.MULTILINE)
+_BLOCK_SCALAR = re.compile(r"(?:[!&]\S*[ \t]+)*[|>][-+0-9]*([ \t]+#[^\r\n]*)")
 _LINE_END = re.compile(r"\r?\n|\Z")
 _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
 
@@ -74,7 +75,7 @@ class Edits:
         if not place.block:
             self._edit(old.start, old.end, self._notation.inside(value, self._margin(place, position)))
         elif place.kind == "list":
-            self._edit(old.start, old.end, self._notation.block(value, self._column(old.start)))
+            self._put(old.start, old.end, self._notation.block(value, self._column(old.start)))
         else:
             self._replace_behind_key(place, position, value)
 
@@ -127,17 +128,34 @@ class Edits:
             text = text.replace("\r\n", "\n").replace("\n", self._line_break)
         self._edits.append(_Edit(start, end, text))
 
+    def _put(self, start: int, end: int, text: str) -> None:
+        """Replace the last value of a line; a comment behind it stays on the first line of the new text."""
+        head, line_break, body = text.partition("\n")
+        line_end = self._line_end(end)
+        if line_break:
+            text, end = f"{head}{self._text[end:line_end].rstrip()}\n{body}", line_end
+        self._edit(start, end, text)
+
     def _replace_behind_key(self, place: Place, position: int, value: Any) -> None:
         key, old = place.keys[position], place.items[position]
         colon = _COLON.match(self._text, key.end)
         if colon is None:
             self.stuck = True
-        elif "#" not in self._text[colon.end() : old.start]:
-            self._edit(colon.end(), old.end, self._notation.after_key(value, self._column(key.start)))
-        elif self._column(old.start) > self._column(key.start):
-            self._edit(old.start, old.end, self._notation.block(value, self._column(old.start)))
-        else:
-            self.stuck = True
+            return
+        text = self._notation.after_key(value, self._column(key.start))
+        header = _BLOCK_SCALAR.match(self._text, old.start, old.end)
+        comments = self._text[colon.end() : old.start].rstrip() + (header[1] if header else "")
+        if "#" not in comments:
+            self._put(colon.end(), old.end, text)
+            return
+        line_end = self._line_end(old.end)
+        behind = self._text[old.end : line_end].strip()
+        comments += f"\n{' ' * self._column(old.start)}{behind}" if behind else ""
+        head, line_break, body = text.partition("\n")
+        if head.strip() and line_break and "\n" in comments:
+            # Between the `|` and the lines of a text, a comment would be part of the text.
+            head, line_break, body = f" {self._notation.inside(value, None)}", "", ""
+        self._edit(colon.end(), line_end, f"{head}{comments}{line_break}{body}")
 
     def _remove_inside(self, place: Place, first: int, last: int) -> None:
         if first:
@@ -146,10 +164,12 @@ class Edits:
             self._edit(self._begin(place, 0), self._begin(place, last + 1), "")
 
     def _remove_behind_dash(self, place: Place, last: int) -> None:
-        following = self._begin(place, last + 1)
-        if "#" in self._text[place.items[last].end : following]:
-            self.stuck = True
-        self._edit(self._begin(place, 0), following, "")
+        begin, following = self._begin(place, 0), self._begin(place, last + 1)
+        end = place.items[last].end
+        if "#" in self._text[end:following]:
+            # A comment, maybe about what follows; a dash may be alone on its line.
+            following = end
+        self._edit(begin, following, "")
 
     def _remove_lines(self, start: int, end: int) -> None:
         # The end of the text has no line break to take along; the one before is taken then.
@@ -185,8 +205,12 @@ class Edits:
             else f"- {self._notation.block(value, column + 2)}"
             for key, value in new
         ]
-        if after < 0:
+        if after < 0 and self._shares_line(place):
             self._edit(begin, begin, "".join(f"{text}\n{apart}{margin}" for text in texts))
+        elif after < 0:
+            # Where the line starts: what begins on it may be removed, with the whole line.
+            start = self._line_start(begin)
+            self._edit(start, start, "".join(f"{margin}{text}\n{apart}" for text in texts))
         else:
             end = self._line_end(place.items[after].end)
             self._edit(end, end, "".join(f"\n{apart}{margin}{text}" for text in texts))

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
+_COMMENT = re.compile(r"#[^\n]*")
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 
@@ -70,6 +71,27 @@ def yaml_places(text: str) -> Place:
         if isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent)
     )
     return _yaml_place(next(events), events, text)
+
+
+def yaml_comments(text: str) -> list[tuple[int, str]]:
+    """Every comment of a YAML text with its line, counted from 1.
+
+    >>> yaml_comments("a: |  # one\\n  # text\\n# two\\n")
+    [(1, '# one'), (3, '# two')]
+    """
+    found, position = [], 0
+    for token in yaml.scan(text, Loader=yaml.BaseLoader):
+        start, end = token.start_mark.index, token.end_mark.index
+        spaces = [(position, start)]
+        if isinstance(token, yaml.ScalarToken) and token.style in ("|", ">"):
+            spaces.append((start, text.find("\n", start)))
+        for first, last in spaces:
+            found += [
+                (text.count("\n", 0, comment.start()) + 1, comment[0].rstrip())
+                for comment in _COMMENT.finditer(text, first, last)
+            ]
+        position = max(position, end)
+    return found
 
 
 def _yaml_place(event: Any, events: Iterator[Any], text: str) -> Place:

@@ -183,20 +183,34 @@ class Refresher:
         kept: dict[int, Any] = {}
         for i, j in sorted(pairs.items()):
             kept[i] = self.refreshed(expected[i], actual[j], masked[j], self._element(slot, i))
-        new_behind: dict[int, list[Any]] = {}
+        # By the last kept element before them: what is no longer there, and what is new.
+        old_behind: dict[int, list[int]] = {}
+        new_behind: dict[int, list[int]] = {}
+        anchor = -1
+        for i in range(len(expected)):
+            anchor = i if i in kept else anchor
+            old_behind.setdefault(anchor, []).extend([] if i in kept else [i])
         anchor = -1
         for j in range(len(actual)):
-            if j in expected_of:
-                anchor = expected_of[j]
-            else:
-                new_behind.setdefault(anchor, []).append(_like(trimmed(masked[j]), expected))
+            anchor = expected_of.get(j, anchor)
+            new_behind.setdefault(anchor, []).extend([] if j in expected_of else [j])
+        added: dict[int, list[Any]] = {}
+        for anchor, new in new_behind.items():
+            old = old_behind.get(anchor, [])
+            # One for one it is taken for renamed, so that comments and matchers stay.
+            for i, j in zip(old, new, strict=False):
+                kept[i] = self.refreshed(expected[i], actual[j], masked[j], self._element(slot, i))
+            more = [_like(trimmed(masked[j]), expected) for j in new[len(old) :]]
+            if more:
+                added[old[-1] if old else anchor] = more
+        gone = [i for i in range(len(expected)) if i not in kept]
         if kept:
-            self._remove(slot, [self._element(slot, i) for i in range(len(expected)) if i not in kept])
-            for position, values in new_behind.items():
+            self._remove(slot, [self._element(slot, i) for i in gone])
+            for position, values in added.items():
                 self._insert(slot, position, values)
-        result = new_behind.get(-1, [])[:]
+        result = added.get(-1, [])[:]
         for i in sorted(kept):
-            result += [kept[i], *new_behind.get(i, ())]
+            result += [kept[i], *added.get(i, ())]
         return result if kept else []
 
     def _element(self, slot: Slot, position: int) -> Slot:

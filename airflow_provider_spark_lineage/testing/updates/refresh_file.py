@@ -17,7 +17,12 @@ from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.notation import BOM, parse_tree, read_text
 from airflow_provider_spark_lineage.testing.updates.draft_file import Drafting, fixed, order, value_of
 from airflow_provider_spark_lineage.testing.updates.edits import Edits
-from airflow_provider_spark_lineage.testing.updates.places import Place, json_places, yaml_places
+from airflow_provider_spark_lineage.testing.updates.places import (
+    Place,
+    json_places,
+    yaml_comments,
+    yaml_places,
+)
 from airflow_provider_spark_lineage.testing.updates.refresh_event import Refresher, Slot
 from airflow_provider_spark_lineage.testing.updates.writing import Json, Notation, Yaml, whole_text
 from airflow_provider_spark_lineage.testing.versions import Versions
@@ -76,6 +81,18 @@ class RefreshFile:
                 self._new.setdefault(drafting.key_of(event, self._tree), []).append(event)
         self._edits = Edits(self._text, self._notation)
         self.result = self._apply(frozenset())
+
+    def lost_comments(self, new: str) -> list[str]:
+        """Every comment that the new text no longer has, with the line where it stood."""
+        if self._path.suffix == ".json":
+            return []
+        left = Counter(comment for _, comment in yaml_comments(new.removeprefix(BOM)))
+        lost = []
+        for line, comment in yaml_comments(self._text):
+            left[comment] -= 1
+            if left[comment] < 0:
+                lost.append(f"line {line}: {comment}")
+        return lost
 
     def text(self) -> str:
         """The text with the changes.
