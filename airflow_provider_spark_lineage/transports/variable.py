@@ -38,7 +38,7 @@ class VariableTransport(Transport):
         from openlineage.client.serde import Serde
 
         document: dict[str, Any] = Serde.to_dict(event)
-        _store(variable_key(Event(document).key), Serde.to_json(event))
+        _store(variable_key(Event(document)), Serde.to_json(event))
 
 
 def _store(key: str, value: str) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from airflow_provider_spark_lineage.testing import run_dag, tail
+
 PAGE = Path(__file__).parents[2] / "docs" / "testing.md"
 PLUGIN = "airflow_provider_spark_lineage.pytest_plugin"
 INSTALLED = any(entry.value == PLUGIN for entry in entry_points(group="pytest11"))
@@ -43,7 +45,10 @@ def test_the_page_takes_a_newcomer_to_a_passing_and_a_failing_test(tmp_path: Pat
     """Whoever types what the page says sees what the page shows."""
     text = PAGE.read_text()
     files = dict(FILE.findall(text))
-    assert list(files) == ["copying.py", "copying_lineage.py", "copies.py", "copies.yaml", "test_copies.py"]
+    assert list(files) == [
+        *("copying.py", "copying_lineage.py", "copies.py", "copies.yaml", "test_copies.py"),
+        "checked_copies.py",
+    ]
     for name, content in files.items():
         (tmp_path / name).write_text(content)
     environment = {
@@ -61,3 +66,18 @@ def test_the_page_takes_a_newcomer_to_a_passing_and_a_failing_test(tmp_path: Pat
             shell, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         assert missing_line(patterns, done.stdout) is None, done.stdout + done.stderr
+
+
+@pytest.mark.airflow
+def test_the_check_in_the_dag_passes_as_it_stands(tmp_path: Path, airflow_metadata: Path) -> None:
+    """The expected file of the page serves the DAG that checks itself, too."""
+    for name, content in FILE.findall(PAGE.read_text()):
+        (tmp_path / name).write_text(content)
+    (tmp_path / "orders.csv").write_text("id\n1\n")
+    settings = {
+        "DATA": str(tmp_path),
+        "AIRFLOW__OPENLINEAGE__EXTRACTORS": "copying_lineage.CopyExtractor",
+    }
+    dag = tmp_path / "checked_copies.py"
+    run = run_dag(dag, home=tmp_path / "home", metadata=airflow_metadata, settings=settings)
+    assert run.state == "success", tail(run.log)

@@ -2,50 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from airflow_provider_spark_lineage.events import Event, Events
 from airflow_provider_spark_lineage.testing.instants import instant_ns
+from airflow_provider_spark_lineage.testing.relations import TERMINAL
 
 
 @dataclass(frozen=True)
-class AskingRun:
-    """The DAG run that asks for its events."""
+class AskingTask:
+    """The task that asks for the events of its DAG run; its own are not among them."""
 
     dag_id: str
     run_id: str
+    """Airflow's."""
 
-    started: datetime
-    """With an offset."""
+    task_id: str
 
-    def events(self, events: Events) -> Events:
-        """Its own events; of other jobs those emitted since it started, and by no other run of its DAG."""
-        own: list[Event] = []
-        of_siblings: list[Event] = []
-        for event in events:
-            if event.dag_run and event.dag_run[0] == self.dag_id:
-                (own if event.dag_run[1] == self.run_id else of_siblings).append(event)
-        # What started several runs of one DAG is the root of them all.
-        foreign = _run_ids(of_siblings) - _run_ids(own)
-        not_mine = {id(event) for event in of_siblings}
-        chosen = (event for event in events if id(event) not in not_mine)
-        mine = {id(event) for event in own}
-        return Events(
-            tuple(event for event in chosen if id(event) in mine or self._may_be_mine(event, foreign)),
-            events.problems,
+    @property
+    def subject(self) -> str:
+        """The task as the keys of its events begin."""
+        return f"{self.dag_id}.{self.task_id}"
+
+    def own(self, events: Iterable[Event]) -> list[Event]:
+        """What Airflow says of this DAG run and its tasks, each as it ran last, and the jobs below them.
+
+        What says that the DAG run has ended is of a former attempt: this task runs.
+        """
+        said = [
+            event
+            for event in events
+            if event.dag_run == (self.dag_id, self.run_id)
+            and event.subject != self.subject
+            and not (event.is_dag_run and event.type in TERMINAL)
+        ]
+        last: dict[object, Event] = {}
+        for event in said:
+            before = last.setdefault(_instance(event), event)
+            if (event.try_number or 0, _ns(event)) >= (before.try_number or 0, _ns(before)):
+                last[_instance(event)] = event
+        chosen = [event for event in said if _attempt(event) == _attempt(last[_instance(event)])]
+        return [*chosen, *_below(chosen, events)]
+
+    def seen(self, events: Events) -> Events:
+        """Its own events, in their order, and those of other jobs since the first of them was emitted."""
+        own = {id(event) for event in self.own(events)}
+        of_siblings = [
+            event
+            for event in events
+            if id(event) not in own and event.dag_run is not None and event.dag_run[0] == self.dag_id
+        ]
+        others = {id(event) for event in (*of_siblings, *_below(of_siblings, events))}
+        since = min((_ns(event) for event in events if id(event) in own), default=None)
+        chosen = (
+            event
+            for event in events
+            if id(event) in own or (since is not None and id(event) not in others and _ns(event) >= since)
         )
-
-    def _may_be_mine(self, event: Event, foreign: set[str]) -> bool:
-        if foreign & {event.run_id, event.parent_run_id, event.root_run_id}:
-            return False
-        try:
-            emitted_ns = instant_ns(str(event.document.get("eventTime")))
-        except ValueError:
-            return True
-        return emitted_ns >= instant_ns(self.started.isoformat())
+        return Events(tuple(chosen), events.problems)
 
 
-def _run_ids(events: Iterable[Event]) -> set[str]:
-    return {one for event in events for one in (event.run_id, event.root_run_id) if one}
+def _instance(event: Event) -> object:
+    """One instance of a task, whatever the try, or the DAG run itself."""
+    return event.subject, event.map_index
+
+
+def _attempt(event: Event) -> str:
+    """The OpenLineage run of the DAG run, which is another one each time that it is cleared."""
+    return event.run_id if event.is_dag_run else event.parent_run_id
+
+
+def _below(parents: Sequence[Event], events: Iterable[Event]) -> list[Event]:
+    """The events of all jobs below these, as far as they say nothing of Airflow."""
+    waiting: dict[str, list[Event]] = {}
+    for event in events:
+        if event.dag_run is None and event.parent_run_id and event.parent_run_id != event.run_id:
+            waiting.setdefault(event.parent_run_id, []).append(event)
+    found: list[Event] = []
+    run_ids = [event.run_id for event in parents]
+    while run_ids:
+        below = waiting.pop(run_ids.pop(), [])
+        found += below
+        run_ids += [event.run_id for event in below]
+    return found
+
+
+def _ns(event: Event) -> int:
+    """When it happened; an event that does not say is as old as can be."""
+    try:
+        return instant_ns(str(event.document.get("eventTime")))
+    except ValueError:
+        return 0

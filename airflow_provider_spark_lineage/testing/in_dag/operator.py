@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator
 
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.events import EVENT_TYPES, Events
 from airflow_provider_spark_lineage.testing.asserting import LineageDiffersError
 from airflow_provider_spark_lineage.testing.comparison import compare
 from airflow_provider_spark_lineage.testing.expected import Expected, read_expected
-from airflow_provider_spark_lineage.testing.in_dag.dag_run import AskingRun
+from airflow_provider_spark_lineage.testing.in_dag.dag_run import AskingTask
 from airflow_provider_spark_lineage.testing.in_dag.stores import FileStore, Store, store_of
 from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.reference import by_key, read_array
+from airflow_provider_spark_lineage.testing.relations import TERMINAL
 from airflow_provider_spark_lineage.testing.report import Report
 from airflow_provider_spark_lineage.testing.waiting import poll
 
@@ -25,15 +28,19 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 STILL_RUNNING = ("one_terminal",)
-"""Relations that need not hold before the DAG run has ended: this very task has started and not ended."""
+"""Relations that need not hold before the DAG run has ended."""
+
+CLEARED = ("parents",)
+"""Relations that need not hold in a DAG run that was cleared: some tasks have a former parent."""
 
 
 class OpenLineageTestOperator(BaseOperator):
     """Compares the events of this DAG run, or of DAGs that it triggered, with expected ones.
 
-    Make it the last task. It looks again until the events are as expected or `timeout_s` has passed, because
-    a task's last event may be written after the next task has started, then raises LineageDiffersError with
-    all differences. Nothing that was emitted is deleted where it fails.
+    Make it the last task. A task's last event may be written after the next task has started: the check looks
+    again until the events have been as expected for `settle_s`, or until `timeout_s` has passed, then raises
+    LineageDiffersError with all differences. Its own events, and those of the end of its DAG run, are not
+    compared. Nothing that was emitted is deleted where it fails.
 
     :param event_templates: templates by `<dag_id>.<task_id>.event.<type>`, as Airflow's own system tests have
         them; each a template, a list of them, or `{"$absent": reason}`.
@@ -48,6 +55,7 @@ class OpenLineageTestOperator(BaseOperator):
     :param variables: what replaces `${NAME}` in an expected file.
     :param without: relations that are not checked, besides those that cannot hold while tasks run.
     :param timeout_s: seconds to wait for events at most.
+    :param settle_s: seconds in which nothing else may come once everything is as expected.
     """
 
     def __init__(
@@ -65,6 +73,7 @@ class OpenLineageTestOperator(BaseOperator):
         variables: Mapping[str, str] | None = None,
         without: Collection[str] = (),
         timeout_s: float = 30,
+        settle_s: float = 3,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -80,43 +89,74 @@ class OpenLineageTestOperator(BaseOperator):
         self.variables = variables
         self.without = without
         self.timeout_s = timeout_s
+        self.settle_s = settle_s
         # A DAG whose expectations mean nothing should not be there to run.
         self._expected()
 
     def execute(self, context: Context) -> None:
         """Wait for the events, compare them, and raise LineageDiffersError where they differ."""
-        expected = self._expected()
         dag_run = context["dag_run"]
-        run = AskingRun(dag_run.dag_id, dag_run.run_id, dag_run.start_date)
-        store = self._store(run, expected)
+        task = AskingTask(dag_run.dag_id, dag_run.run_id, self.task_id)
+        expected = self._meant_for(task)
+        store = self._store(task, expected)
+        without = {*STILL_RUNNING, *self.without, *(CLEARED if dag_run.clear_number else ())}
+        seen = Events((), ())
+        as_expected_since = float("inf")
 
         def look() -> Report:
-            return compare(
+            nonlocal seen, as_expected_since
+            seen = task.seen(store.read())
+            # What another run tore in a file that many write to is no fault of this one.
+            report = compare(
                 expected,
-                run.events(store.read()),
+                replace(seen, problems=()),
                 variables=self.variables,
-                without=(*STILL_RUNNING, *self.without),
+                scope="dags" if expected.scope == "all" else None,
+                without=without,
             )
+            as_expected_since = min(as_expected_since, monotonic()) if report.ok else float("inf")
+            return report
 
         self.log.info("Waiting at most %g s for the expected events in %s", self.timeout_s, store)
-        report, as_expected = poll(look, lambda report: report.ok, self.timeout_s)
+        report, _ = poll(look, lambda _: monotonic() - as_expected_since >= self.settle_s, self.timeout_s)
+        for problem in seen.problems:
+            self.log.warning("%s", problem)
         self.log.info("%s", report.text())
-        if not as_expected:
+        if not report.ok:
             if self.fail_fast:
                 report = replace(report, differences=report.differences[:1])
             raise LineageDiffersError(report, (store,))
         if self.clear_variables:
-            store.clear()
+            store.clear(task.own(seen))
 
-    def _store(self, run: AskingRun, expected: Expected) -> Store:
+    def _meant_for(self, task: AskingTask) -> Expected:
+        """What is expected, without what cannot be there while this task runs."""
+        expected = self._expected()
+        late = {f"{task.dag_id}.event.{kind}" for kind in TERMINAL}
+        late |= {f"{task.subject}.event.{kind}" for kind in EVENT_TYPES}
+        keys = _keys(expected)
+        left_out = [key for key in keys if parse_key(key).plain in late]
+        if left_out:
+            self.log.info("Not looked for, because this task still runs: %s", ", ".join(left_out))
+        if len(left_out) == len(keys):
+            raise BadInputError(
+                f"OpenLineageTestOperator `{self.task_id}`: nothing is expected but its own events and the "
+                "end of its DAG run; expect events of the tasks before it."
+            )
+        return replace(
+            expected,
+            events=tuple(one for one in expected.events if one.key not in left_out),
+            templates=tuple(one for one in expected.templates if one.key not in left_out),
+        )
+
+    def _store(self, task: AskingTask, expected: Expected) -> Store:
         if self.events is not None:
             return FileStore(Path(self.events))
         from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
-        keys = [one.key for one in expected.events] + [one.key for one in expected.templates]
-        plain_keys = tuple(dict.fromkeys(parse_key(key).plain for key in keys))
+        plain_keys = tuple(dict.fromkeys(parse_key(key).plain for key in _keys(expected)))
         client = OpenLineageAdapter().get_or_create_openlineage_client()
-        return store_of(client.transport, run, self.task_id, plain_keys)
+        return store_of(client.transport, task, plain_keys)
 
     def _expected(self) -> Expected:
         """What the arguments expect; BadInputError says what is wrong with them."""
@@ -155,3 +195,7 @@ class OpenLineageTestOperator(BaseOperator):
                     f"{path}: no JSON array of event templates, so `{name}` has no meaning for it."
                 )
         return read_expected(path)
+
+
+def _keys(expected: Expected) -> list[str]:
+    return [one.key for one in expected.events] + [one.key for one in expected.templates]

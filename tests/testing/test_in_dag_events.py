@@ -1,0 +1,197 @@
+"""Which events a check in a DAG looks at, and which Variables it deletes: those of its own DAG run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.events import Event, Events
+from airflow_provider_spark_lineage.events.variables import variable_key
+from airflow_provider_spark_lineage.testing.in_dag import stores
+from airflow_provider_spark_lineage.testing.in_dag.dag_run import AskingTask
+from airflow_provider_spark_lineage.testing.in_dag.stores import VariableStore
+
+TASK = AskingTask("shop", "r1", "check")
+
+
+def task(
+    task_id: str, kind: str = "START", *, dag: str = "shop", run: str = "r1", **more: Any
+) -> dict[str, Any]:
+    """An event of a task; `attempt` is how often its DAG run was cleared."""
+    try_number, attempt, second = more.get("try_number", 1), more.get("attempt", 0), more.get("second", 0)
+    parent = {"run": {"runId": f"{dag} {run} {attempt}"}, "job": {"name": dag}}
+    airflow = {
+        "dag": {"dag_id": dag},
+        "dagRun": {"run_id": run},
+        "task": {"task_id": task_id},
+        "taskInstance": {"try_number": try_number},
+    }
+    return {
+        "eventType": kind,
+        "eventTime": f"2024-05-01T10:00:{second:02d}Z",
+        "run": {
+            "runId": f"{dag} {run} {task_id} {try_number}",
+            "facets": {"airflow": airflow, "parent": {**parent, "root": parent}},
+        },
+        "job": {"name": f"{dag}.{task_id}"},
+    }
+
+
+def dag(kind: str, attempt: int = 0, second: int = 0) -> dict[str, Any]:
+    facet = {"dag": {"dag_id": "shop"}, "dagRun": {"run_id": "r1"}}
+    return {
+        "eventType": kind,
+        "eventTime": f"2024-05-01T10:00:{second:02d}Z",
+        "run": {"runId": f"shop r1 {attempt}", "facets": {"airflowDagRun": facet}},
+        "job": {"name": "shop"},
+    }
+
+
+def child(name: str, of: dict[str, Any], second: int = 0) -> dict[str, Any]:
+    """An event of a job below another, which says nothing of Airflow."""
+    above = of["run"]["facets"]["parent"]
+    parent = {"run": {"runId": of["run"]["runId"]}, "job": of["job"], "root": above["root"]}
+    return {
+        "eventType": "START",
+        "eventTime": f"2024-05-01T10:00:{second:02d}Z",
+        "run": {
+            "runId": f"{name} below {of['run']['runId']}",
+            "facets": {"parent": parent},
+        },
+        "job": {"name": name},
+    }
+
+
+def seen(*documents: dict[str, Any]) -> list[str]:
+    """Run ids of the events that the check compares."""
+    return [event.run_id for event in TASK.seen(Events.of(documents))]
+
+
+def test_other_runs_of_the_dag_are_not_looked_at_nor_what_is_below_them() -> None:
+    """A file holds what all runs emitted, at the same time too."""
+    mine, other = task("load"), task("load", run="r2")
+    own_child = child("spark.q", mine)
+    assert seen(other, child("spark.q", other), mine, own_child, child("deep", own_child)) == [
+        "shop r1 load 1",
+        "spark.q below shop r1 load 1",
+        "deep below spark.q below shop r1 load 1",
+    ]
+
+
+def test_a_check_does_not_look_at_itself() -> None:
+    """Nobody expects its START, nor what its earlier tries emitted."""
+    check = task("check"), task("check", "FAIL"), task("check", try_number=2)
+    assert seen(task("load"), *check) == ["shop r1 load 1"]
+
+
+def test_other_jobs_count_from_when_the_dag_run_emitted_first() -> None:
+    """A DAG that it triggered is looked at, what happened before is not."""
+    triggered = task("load", dag="other", run="r9", second=6)
+    before = task("load", dag="other", run="r8", second=4)
+    assert seen(before, task("load", second=5), triggered) == ["shop r1 load 1", "other r9 load 1"]
+    assert seen(triggered) == []
+
+
+def test_of_a_cleared_dag_run_each_task_counts_as_it_ran_last() -> None:
+    """Its first attempt is history, also where only some were cleared; tries of one attempt all count."""
+    first = dag("START"), task("load"), task("load", "COMPLETE"), dag("FAIL")
+    left_alone = task("extract")
+    second = (
+        dag("START", 1, second=9),
+        task("load", "FAIL", try_number=2, attempt=1),
+        task("load", "COMPLETE", try_number=3, attempt=1),
+    )
+    assert seen(*first, left_alone, child("spark.q", first[1]), *second) == [
+        "shop r1 extract 1",
+        "shop r1 1",
+        "shop r1 load 2",
+        "shop r1 load 3",
+    ]
+
+
+class Variables(dict[str, str]):
+    """Airflow's Variables as a task sees them."""
+
+    def keys(self, prefix: str = "") -> list[str]:  # type: ignore[override]
+        return [key for key in self if key.startswith(prefix)]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.asked.append(key)
+        return super().get(key, default)
+
+    def delete(self, key: str) -> None:
+        del self[key]
+
+    def emit(self, *documents: dict[str, Any]) -> None:
+        for document in documents:
+            self[variable_key(Event(document))] = json.dumps(document)
+
+
+@pytest.fixture
+def variables(monkeypatch: pytest.MonkeyPatch) -> Variables:
+    found = Variables()
+    found.asked = []
+    monkeypatch.setattr(stores, "_listed_variables", lambda: found)
+    return found
+
+
+def left(variables: Variables) -> list[str]:
+    return sorted(json.loads(value)["run"]["runId"] for value in variables.values())
+
+
+def test_variables_of_others_are_neither_read_nor_deleted(variables: Variables) -> None:
+    """Not of DAGs whose names begin alike, not of other runs, not what is no event."""
+    mine = task("load")
+    others = task("load", dag="shop.eu"), task("load", run="r2"), task("load", dag="sh_p")
+    variables.emit(*others, mine, child("shop.load.q", mine), task("check"))
+    variables["shop.settings"] = "{}"
+    store = VariableStore(TASK, ("shop.load.event.start",))
+    events = TASK.seen(store.read())
+    assert [event.run_id for event in events] == ["shop r1 load 1", "shop.load.q below shop r1 load 1"]
+    assert len(variables.asked) == 3
+    store.clear(TASK.own(events))
+    del variables["shop.settings"]
+    assert left(variables) == sorted(one["run"]["runId"] for one in others)
+
+
+def test_what_came_after_the_last_look_stays(variables: Variables) -> None:
+    """An event that nobody compared is evidence."""
+    variables.emit(task("load"))
+    store = VariableStore(TASK, ())
+    events = store.read()
+    variables.emit(task("load", "FAIL"))
+    store.clear(TASK.own(events))
+    assert len(variables) == 1
+
+
+def test_what_runs_emit_behind_their_check_is_deleted_by_the_next(variables: Variables) -> None:
+    """The COMPLETE of the check and of the DAG, which nobody else could."""
+    variables.emit(task("check", "COMPLETE", run="r0"), task("load", "COMPLETE", run="r0"))
+    variables.emit(task("load"))
+    store = VariableStore(TASK, ())
+    store.clear(TASK.own(store.read()))
+    assert left(variables) == ["shop r0 load 1"]
+
+
+def test_events_of_another_dag_are_found_where_they_are_asked_for(variables: Variables) -> None:
+    """Their DAG run is another one; what was there before this one emitted is not theirs."""
+    variables.emit(task("load"), task("load", dag="other", run="r9"))
+    found = VariableStore(TASK, ("shop.load.event.start", "other.load.event.start")).read()
+    assert [event.run_id for event in found] == ["shop r1 load 1", "other r9 load 1"]
+
+
+def test_what_is_gone_when_it_is_read_is_not_there(
+    variables: Variables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another check may delete its Variables meanwhile; what is no JSON is said."""
+    variables.emit(task("load"))
+    (key,) = variables.keys()
+    monkeypatch.setattr(Variables, "get", lambda self, key, default=None: None)
+    store = VariableStore(TASK, ())
+    assert store.read() == Events((), ())
+    monkeypatch.undo()
+    variables[key] = "{"
+    monkeypatch.setattr(stores, "_listed_variables", lambda: variables)
+    assert store.read().problems == (f"Variable {key}: not JSON.",)
