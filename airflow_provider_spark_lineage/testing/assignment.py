@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from airflow_provider_spark_lineage.testing.matchers import Matcher
+from airflow_provider_spark_lineage.testing.sieve import finest, leaves, sieve
 
 Cost = Callable[[int, int], int]
 """How badly the expected value at the first position fits the actual one at the second; 0 is a match."""
@@ -18,8 +19,14 @@ Cost = Callable[[int, int], int]
 EXACT_CELLS = 2_500
 """Up to 50 by 50 the cheapest of all assignments is found; above, whole matches first, then the likeliest."""
 
+EXACT_LEAVES = 250_000
+"""Values inside those cells that are compared at most; above, a cell costs about what a sieve says."""
+
 _IMPERFECT = 1_000_000
 """One pair that differs in much is better than two that differ in little: fewer events are reported."""
+
+_TELLING = 100
+"""What a rough cost adds where an expected value is found in another actual one only."""
 
 _COMMON = 50
 """A value that so many actual ones share tells nothing about which of them is meant."""
@@ -34,18 +41,25 @@ def pair(
     if not expected or not actual:
         return []
     index = _Index(actual)
-    matches = _whole_matches([index.candidates(value) for value in expected], fits)
+    matches = _whole_matches([_fitting(i, expected[i], actual, index, fits) for i in range(len(expected))])
     if len(matches) == min(len(expected), len(actual)):
         return sorted(matches.items())
-    if len(expected) * len(actual) <= EXACT_CELLS:
-        return _cheapest(range(len(expected)), range(len(actual)), cost)
-    left = [i for i in range(len(expected)) if i not in matches]
-    free = sorted(set(range(len(actual))) - set(matches.values()))
-    if len(left) * len(free) <= EXACT_CELLS:
+    rows, columns = range(len(expected)), range(len(actual))
+    if len(rows) * len(columns) <= EXACT_CELLS and _affordable(expected, len(columns)):
+        return _cheapest(rows, columns, cost)
+    left = [i for i in rows if i not in matches]
+    free = sorted(set(columns) - set(matches.values()))
+    if len(left) * len(free) > EXACT_CELLS:
+        rest = _likeliest(left, free, expected, index)
+    elif _affordable([expected[i] for i in left], len(free)):
         rest = _cheapest(left, free, cost)
     else:
-        rest = _likeliest(left, free, expected, index)
+        rest = _cheapest(left, free, _rough_cost(expected, actual, index))
     return sorted([*matches.items(), *rest])
+
+
+def _affordable(expected: Sequence[Any], actual: int) -> bool:
+    return sum(map(leaves, expected)) * actual <= EXACT_LEAVES
 
 
 class _Index:
@@ -91,20 +105,37 @@ def _scalars(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
         yield path, value
 
 
-def _whole_matches(candidates: Sequence[Sequence[int]], fits: Callable[[int, int], bool]) -> dict[int, int]:
+class _Fitting:
+    """The actual positions that fit one expected value, looked for as far as somebody asks."""
+
+    def __init__(self, number: int, fitting: Iterator[int]) -> None:
+        self.number = number
+        """How many positions there are to look at."""
+
+        self._found: list[int] = []
+        self._rest = fitting
+
+    def __iter__(self) -> Iterator[int]:
+        yield from self._found
+        for j in self._rest:
+            self._found.append(j)
+            yield j
+
+
+def _fitting(
+    i: int, expected: Any, actual: Sequence[Any], index: _Index, fits: Callable[[int, int], bool]
+) -> _Fitting:
+    refused, candidates = finest(expected), index.candidates(expected)
+    return _Fitting(len(candidates), (j for j in candidates if not refused(actual[j]) and fits(i, j)))
+
+
+def _whole_matches(fitting: Sequence[_Fitting]) -> dict[int, int]:
     """As many perfect pairs as there can be: augmenting paths, the choosiest expectation first."""
-    known: dict[tuple[int, int], bool] = {}
     owner: dict[int, int] = {}
     held: dict[int, int] = {}
-
-    def fitting(i: int, j: int) -> bool:
-        if (i, j) not in known:
-            known[i, j] = fits(i, j)
-        return known[i, j]
-
-    for start in sorted(range(len(candidates)), key=lambda position: len(candidates[position])):
+    for start in sorted(range(len(fitting)), key=lambda position: fitting[position].number):
         came_from: dict[int, int] = {}
-        free = _reach_free(start, candidates, fitting, owner, came_from)
+        free = _reach_free(start, fitting, owner, came_from)
         while free is not None:
             i = came_from[free]
             owner[free], held[i], free = i, free, held.get(i)
@@ -112,23 +143,30 @@ def _whole_matches(candidates: Sequence[Sequence[int]], fits: Callable[[int, int
 
 
 def _reach_free(
-    start: int,
-    candidates: Sequence[Sequence[int]],
-    fitting: Callable[[int, int], bool],
-    owner: dict[int, int],
-    came_from: dict[int, int],
+    start: int, fitting: Sequence[_Fitting], owner: dict[int, int], came_from: dict[int, int]
 ) -> int | None:
     """An actual position nobody has, if need be by moving its holders' values on to their next choice."""
     queue = [start]
     for i in queue:
-        for j in candidates[i]:
-            if j in came_from or not fitting(i, j):
+        for j in fitting[i]:
+            if j in came_from:
                 continue
             came_from[j] = i
             if j not in owner:
                 return j
             queue.append(owner[j])
     return None
+
+
+def _rough_cost(expected: Sequence[Any], actual: Sequence[Any], index: _Index) -> Cost:
+    """What a sieve says; a value that one actual value alone has tells which one is meant."""
+    sieves = [sieve(value) for value in expected]
+    alone = [{found[0] for found in index.shared(value) if len(found) == 1} for value in expected]
+
+    def cost(i: int, j: int) -> int:
+        return sieves[i](actual[j]) + (_TELLING if alone[i] and j not in alone[i] else 0)
+
+    return cost
 
 
 def _cheapest(rows: Sequence[int], columns: Sequence[int], cost: Cost) -> list[tuple[int, int]]:

@@ -215,6 +215,10 @@ def _pairs_by_identity(
     return _Pairing(expected, actual, identity, context or Context(Captures())).pairs()
 
 
+_FOREIGN = 1_000_000_000
+"""What a pair costs whose names do not agree: more than any number of differences."""
+
+
 class _Pairing(NamedTuple):
     """Two lists whose elements know each other by these keys; by none where only order means nothing."""
 
@@ -245,11 +249,19 @@ class _Pairing(NamedTuple):
             found = self._best(ours, theirs)
             pairs.update(found)
             rest += sorted(set(theirs) - set(found.values()))
-        named = self._best(wild, rest, by_name=True)
-        return {**pairs, **{i: j for i, j in named.items() if self._accepts_name(i, j)}}
+        return {**pairs, **self._best_by_name(wild, rest)}
 
-    def _best(self, ours: list[int], theirs: list[int], *, by_name: bool = False) -> dict[int, int]:
-        """The best assignment of `ours` to `theirs`; a name that a matcher refuses outweighs all else."""
+    def _best_by_name(self, ours: list[int], theirs: list[int]) -> dict[int, int]:
+        """The best assignment of those that accept each other's names."""
+        accepted = {i: {j for j in theirs if self._accepts_name(i, j)} for i in ours}
+        wanted: set[int] = set().union(*accepted.values())
+        found = self._best([i for i in ours if accepted[i]], [j for j in theirs if j in wanted], accepted)
+        return {i: j for i, j in found.items() if j in accepted[i]}
+
+    def _best(
+        self, ours: list[int], theirs: list[int], accepted: Mapping[int, set[int]] | None = None
+    ) -> dict[int, int]:
+        """The best assignment of `ours` to `theirs`; a name that is not accepted outweighs all else."""
 
         def tried(i: int, j: int) -> Iterator[Mismatch]:
             return differences(self.expected[ours[i]], self.actual[theirs[j]], (), self.context.attempt())
@@ -258,15 +270,23 @@ class _Pairing(NamedTuple):
             return next(tried(i, j), None) is None
 
         def cost(i: int, j: int) -> int:
-            foreign = 1_000_000_000 if by_name and not self._accepts_name(ours[i], theirs[j]) else 0
-            return foreign + sum(1 for _ in tried(i, j))
+            if accepted is not None and theirs[j] not in accepted[ours[i]]:
+                return _FOREIGN
+            return sum(1 for _ in tried(i, j))
 
         found = pair([self.expected[i] for i in ours], [self.actual[j] for j in theirs], fits, cost)
         return {ours[i]: theirs[j] for i, j in found}
 
     def _accepts_name(self, i: int, j: int) -> bool:
+        """Whether the names agree; asked for every pair, and answered for few of them at leisure."""
         wanted = {key: _fields(self.expected[i])[key] for key in self.identity}
-        return next(differences(wanted, self.actual[j], (), self.context.attempt()), None) is None
+        found = self.actual[j]
+        if not isinstance(found, Mapping):
+            return False
+        for key, name in wanted.items():
+            if type(name) is Matcher and name.check(found.get(key)):
+                return False
+        return next(differences(wanted, found, (), self.context.attempt()), None) is None
 
 
 def _name(element: Any, identity: tuple[str, ...]) -> tuple[Any, ...]:

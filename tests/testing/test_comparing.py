@@ -19,6 +19,8 @@ from airflow_provider_spark_lineage.testing import (
     read_expected,
 )
 from airflow_provider_spark_lineage.testing import compare as compare_with_relations
+from airflow_provider_spark_lineage.testing.composite import make
+from airflow_provider_spark_lineage.testing.matchers import Matcher
 
 KEY = "dag.task.event.start"
 
@@ -373,3 +375,60 @@ def test_many_events_take_seconds():
     wrong = [{"run": {"v": -1}, "outputs": outputs}] * 500
     assert compare(Expected.of({KEY: wrong}), Events.of(one_key)).summary == "0 events match, 10000 differ"
     assert time.process_time() - before < 30
+
+
+def with_outputs(names: Any) -> dict[str, Any]:
+    return {"outputs": [{"namespace": "file", "name": name} for name in names]}
+
+
+def regex(pattern: str) -> Matcher:
+    return make("regex", pattern)
+
+
+@pytest.mark.parametrize(
+    ("expected", "events", "summary"),
+    [
+        (
+            [with_outputs([regex(f"/o/{n}-[0-9]+")]) for n in range(500)],
+            [with_outputs([f"/o/{n}-7"]) for n in range(10_000)],
+            "500 events match, 9500 differ",
+        ),
+        (
+            [with_outputs([regex(f"/o/{n}-x")]) for n in range(500)],
+            [with_outputs([f"/o/{n}-7"]) for n in range(500)],
+            "0 events match, 500 differ",
+        ),
+        (
+            [with_outputs([regex(f"/o/{n}-{k}-x") for k in range(40)]) for n in range(40)],
+            [with_outputs([f"/o/{n}-{k}-7" for k in range(40)]) for n in range(40)],
+            "0 events match, 40 differ",
+        ),
+    ],
+    ids=["all match", "none matches", "lists of them"],
+)
+def test_many_names_by_regex_take_a_second(expected, events, summary):
+    """Whatever a wrong suite costs, it is not each event's every element against each other's."""
+    emitted = Events.of([start(**event) for event in events])
+    before = time.process_time()
+    assert compare(Expected.of({KEY: expected}), emitted).summary == summary
+    assert time.process_time() - before < 6
+
+
+def test_the_nearest_of_many_large_events_is_shown():
+    """Where the costs of all pairs are too many to be worked out, a wrong event still finds its own."""
+    count = 30
+
+    def outputs(n: int, ending: Any) -> dict[str, Any]:
+        return with_outputs([*(regex(f"/o/{n}-{k}-[0-9]+") for k in range(count)), ending])
+
+    events = [
+        start(**with_outputs([*(f"/o/{n}-{k}-7" for k in range(count)), f"/{n}/end"])) for n in range(count)
+    ]
+    random.Random(1).shuffle(events)  # noqa: S311 - a fixed order, no secret
+    report = check([outputs(n, f"/{n}/end" if n % 2 else "/wrong") for n in range(count)], *events)
+    assert report.summary == "15 events match, 15 differ"
+    assert len(report.differences) == 2 * 15
+    assert {one.path for one in report.differences} <= {
+        "outputs[file /wrong]",
+        *(f"outputs[file /{n}/end]" for n in range(count)),
+    }
