@@ -34,13 +34,14 @@ class Event:
         """The DAG that the event belongs to; the first part of the job name where no facet says it.
 
         Ids may contain dots, so the facets are asked first: the task's, the DAG run's, then the root of
-        a child run, which is the DAG run.
+        a child run, which is the DAG run. `Events.dag_id_of` also asks the runs that this one is a child of.
         """
-        for path in _DAG_ID_PATHS:
-            found = _text(self.document, *path)
-            if found:
-                return found
-        return self._name().split(".", 1)[0]
+        return self.told_dag_id or self._name().split(".", 1)[0]
+
+    @cached_property
+    def told_dag_id(self) -> str:
+        """The DAG that a facet names; empty where none does."""
+        return next(filter(None, (_text(self.document, *path) for path in _DAG_ID_PATHS)), "")
 
     @property
     def map_index(self) -> int | None:
@@ -157,11 +158,38 @@ class Events:
         """Events from plain mappings, for example from `captured.events(...)`."""
         return cls(tuple(Event(document, f"event {number}") for number, document in enumerate(documents, 1)))
 
+    def dag_id_of(self, event: Event) -> str:
+        """The DAG that an event belongs to: what it says, else what the nearest of its parents' runs says.
+
+        Older integrations name a parent and no root.
+        """
+        seen: set[str] = set()
+        event = self._by_run.get(event.run_id, event)
+        while not event.told_dag_id and event.run_id not in seen:
+            seen.add(event.run_id)
+            event = self._by_run.get(event.parent_run_id, event)
+        return event.dag_id
+
+    @cached_property
+    def _by_run(self) -> Mapping[str, Event]:
+        """For each run the event that tells most of where it belongs."""
+        found: dict[str, Event] = {}
+        for event in self.items:
+            known = found.setdefault(event.run_id, event)
+            if _tells(event) > _tells(known):
+                found[event.run_id] = event
+        found.pop("", None)
+        return found
+
     def __iter__(self) -> Iterator[Event]:
         return iter(self.items)
 
     def __len__(self) -> int:
         return len(self.items)
+
+
+def _tells(event: Event) -> tuple[bool, bool]:
+    return bool(event.told_dag_id), bool(event.parent_run_id)
 
 
 _OBJECT = (dict, Mapping)

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from difflib import get_close_matches
 from functools import cache, lru_cache, partial
 from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,6 +36,11 @@ _AIRFLOW_FAULTS = (
     ("Task", "properties", "retry_exponential_backoff"),
 )
 """Definition in the schema, keyword, and what is taken out of it."""
+
+_DEFINITIONS = "/$defs/"
+
+_LEFT_OUT = tuple(f"{_DEFINITIONS}{name}" for name in ("JobEvent", "DatasetEvent", "StaticDataset"))
+"""What the spec defines beside `RunEvent` and is not among our schemas, because no run emits it."""
 
 SPEC = "https://openlineage.io/spec/"
 
@@ -78,7 +84,7 @@ def _event_problems(event: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(url, str):
         yield "event.schemaURL: is missing, so there is nothing to check the event by"
     elif (validator := _validator(url)) is None:
-        yield f"event.schemaURL: {UNKNOWN}{url}"
+        yield f"event.schemaURL: {_nothing_to_check_by(url)}"
     else:
         yield from _errors(validator, event, "event")
 
@@ -122,9 +128,9 @@ def _facet_problems(place: _Place, key: str, facet: Mapping[str, Any]) -> Iterat
     path, url = f"{place.path}.{key}", facet["_schemaURL"]
     document, _, pointer = url.partition("#")
     name = pointer.rpartition("/")[2] or _file_name(url).removesuffix(".json")
-    validator = _validator(f"{document}#/$defs/{name}")
+    validator = _validator(f"{document}#{pointer or f'{_DEFINITIONS}{name}'}")
     if validator is None:
-        yield f"{path}: {UNKNOWN}{url}"
+        yield f"{path}: {_nothing_to_check_by(url)}"
         return
     yield from _errors(validator, facet, path)
     kind = _KIND.search(name)
@@ -137,6 +143,20 @@ def _facet_problems(place: _Place, key: str, facet: Mapping[str, Any]) -> Iterat
     airflow = _airflow_validators().get((place.kind, key)) if name == f"{place.kind}Facet" else None
     if airflow is not None:
         yield from _errors(airflow, {key: facet}, place.path)
+
+
+def _nothing_to_check_by(url: str) -> str:
+    """A document that is not known may say what it likes; in one that is, a name may be misspelt."""
+    document, _, pointer = url.partition("#")
+    if document not in _documents() or pointer in _LEFT_OUT:
+        return f"{UNKNOWN}{url}"
+    close = get_close_matches(pointer, _pointers(document), n=1, cutoff=0.4)
+    hint = f"; did you mean `#{close[0]}`?" if close else ""
+    return f"names `#{pointer}`, and {document} defines nothing of that name{hint}"
+
+
+def _pointers(document: str) -> list[str]:
+    return [f"{_DEFINITIONS}{name}" for name in _documents()[document]["$defs"]]
 
 
 class _Schema(NamedTuple):
@@ -159,10 +179,7 @@ def _validator(url: str) -> _Schema | None:
     from jsonschema import Draft202012Validator
 
     document, _, pointer = url.partition("#")
-    if document not in _documents():
-        return None
-    name = pointer.removeprefix("/$defs/")
-    if pointer and name not in _documents()[document]["$defs"]:
+    if document not in _documents() or (pointer and pointer not in _pointers(document)):
         return None
     validator = Draft202012Validator({"$ref": url}, registry=_registry(), format_checker=_formats())
     return _Schema(validator, QuickChecks(_documents(), _FORMATS)(url))

@@ -153,22 +153,23 @@ def _in_scope(events: Events, expected: Expected, scope: Scope) -> _Scoped:
     """Choose the events of the DAGs that the keys name, and those that have one of the keys."""
     if scope == "all":
         return _Scoped(list(events), list(events), {})
-    dag_ids = frozenset(event.dag_id for event in events)
+    dag_ids = frozenset(events.dag_id_of(event) for event in events)
     keys = {plain for event in expected.events for plain in (event.key, parse_key(event.key).plain)}
     keys |= {templates.key for templates in expected.templates}
     by_key: dict[str, set[str]] = {}
     for event in events:
-        by_key.setdefault(event.key, set()).add(event.dag_id)
+        by_key.setdefault(event.key, set()).add(events.dag_id_of(event))
     named = {dag_id for key in keys for dag_id in dag_ids_of(key, by_key.get(key) or dag_ids)}
     compared: list[Event] = []
     skipped: Counter[str] = Counter()
     for event in events:
-        if event.key in keys or (event.dag_id in named and scope == "dags"):
+        dag_id = events.dag_id_of(event)
+        if event.key in keys or (dag_id in named and scope == "dags"):
             compared.append(event)
         else:
-            skipped[event.dag_id] += 1
-    whole = {event.dag_id for event in compared}
-    related = compared if scope == "dags" else [event for event in events if event.dag_id in whole]
+            skipped[dag_id] += 1
+    whole = set(map(events.dag_id_of, compared))
+    related = compared if scope == "dags" else [event for event in events if events.dag_id_of(event) in whole]
     return _Scoped(compared, related, dict(skipped))
 
 
@@ -185,7 +186,7 @@ def _of_no_dag(wanted: Sequence[ExpectedEvent | Templates], events: Events) -> t
     for event in wanted:
         keys.setdefault(event.source, []).append(parse_key(event.key).plain)
     strange = [source for source, plain in keys.items() if emitted.isdisjoint(plain)]
-    dag_ids = {event.dag_id for event in events} if strange else set()
+    dag_ids = set(map(events.dag_id_of, events)) if strange else set()
     shown = sorted(dag_ids)[:_MOST_DAGS] + ["..."] * (len(dag_ids) > _MOST_DAGS)
     return tuple(
         f"{source}: no event is of a DAG that its keys name; there are events of: {', '.join(shown)}."

@@ -6,16 +6,15 @@ the caller to except, with `without=`. Values inside one event are `differences`
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events
 from airflow_provider_spark_lineage.testing.differences import ABSENT
+from airflow_provider_spark_lineage.testing.instants import instant_ns
 from airflow_provider_spark_lineage.testing.matchers import nearest
 
 TERMINAL = ("complete", "fail", "abort")
@@ -42,9 +41,16 @@ class Broken(NamedTuple):
 
 
 class Unchecked(NamedTuple):
-    """Something a rule cannot judge, which is no mistake: a sentence without its full stop."""
+    """Something a rule cannot judge, which is no mistake by this rule: a sentence without its full stop."""
 
     reason: str
+
+    @classmethod
+    def of(cls, events: Sequence[Event], reason: str) -> Iterator[Unchecked]:
+        """One sentence for all events that cannot be judged for one reason; none where there are none."""
+        if events:
+            more = f" and {len(events) - 1} more" if len(events) > 1 else ""
+            yield cls(f"`{events[0].key}` ({_label(events[0])}){more} {reason}")
 
 
 Findings = Iterator[Broken | Unchecked]
@@ -78,11 +84,11 @@ class Related:
 
     @cached_property
     def by_run_id(self) -> Mapping[str, Event]:
-        """The first event of every run, compared or not."""
+        """The first event of every run, compared or not; the first that names a parent where one does."""
         found: dict[str, Event] = {}
         for event in self.all:
-            if event.run_id:
-                found.setdefault(event.run_id, event)
+            if event.run_id and not found.setdefault(event.run_id, event).parent_run_id:
+                found[event.run_id] = event if event.parent_run_id else found[event.run_id]
         return found
 
 
@@ -99,17 +105,22 @@ def broken(related: Related, without: Collection[str] = ()) -> Iterator[tuple[st
             yield name, rule(related)
 
 
-def _start_first(related: Related) -> Iterator[Broken]:
+def _start_first(related: Related) -> Findings:
     """A run starts before it ends. `dag.test()` emits no START of the DAG, so a DAG run may lack it."""
+    timeless: list[Event] = []
     for run in related.runs:
         # A task that was resumed has several.
-        start = _earliest(_of(run, "start"))
-        for end in _of(run, *TERMINAL):
+        starts, ends = _of(run, "start"), _of(run, *TERMINAL)
+        start = _earliest(starts)
+        if starts and ends:
+            timeless += _timeless([*starts, *ends])
+        for end in ends:
             if start is None and not end.is_dag_run:
                 yield Broken(end, "", "ends a run that has no START event")
             elif start is not None and _after(start, end):
                 reason = f"ends a run before it starts ({_label(start)})"
                 yield Broken(end, "eventTime", reason, ABSENT, _time_text(end))
+    yield from Unchecked.of(timeless, _TIMELESS)
 
 
 def _one_terminal(related: Related) -> Iterator[Broken]:
@@ -122,12 +133,13 @@ def _one_terminal(related: Related) -> Iterator[Broken]:
             yield Broken(more, "", f"ends a run that has ended already ({_label(ends[0])})")
 
 
-def _one_run_id(related: Related) -> Iterator[Broken]:
-    """All events of one try of a task instance have one run id, and nothing else has it."""
+def _one_run_id(related: Related) -> Findings:
+    """All events of one try of a task instance have one run id, and no other instance or job has it."""
     owner: dict[str, Event] = {}
     for run in related.runs:
-        first = run[0]
-        for event in run:
+        named = [event for event in run if event.run_id]
+        for event in named:
+            first = named[0]
             if event.run_id != first.run_id:
                 yield Broken(
                     event,
@@ -138,7 +150,7 @@ def _one_run_id(related: Related) -> Iterator[Broken]:
                 )
                 continue
             other = owner.setdefault(event.run_id, event)
-            if other.instance != event.instance or other.subject != event.subject:
+            if other.instance != event.instance:
                 yield Broken(
                     event,
                     "run.runId",
@@ -146,10 +158,40 @@ def _one_run_id(related: Related) -> Iterator[Broken]:
                     ABSENT,
                     event.run_id,
                 )
+    nameless = [event for event in related.events if _is_of_run(event) and not event.run_id]
+    yield from Unchecked.of(nameless, "has no `run.runId`, so no relation knows which run it belongs to")
 
 
-def _parents(related: Related) -> Iterator[Broken]:
-    """Every parent is a run among the events, or the DAG run that Airflow names; all have one root."""
+def _one_job(related: Related) -> Iterator[Broken]:
+    """All events of one run name one job; a task's is `<dag_id>.<task_id>`, a DAG run's `<dag_id>`."""
+    for run in related.runs:
+        first = run[0]
+        for event in run:
+            job = _at(event, "job", "name")
+            told = _told_job(event)
+            if told and job != told:
+                yield Broken(event, "job.name", "is not what its facets say", told, _found(job))
+            elif not told and job != _at(first, "job", "name"):
+                reason = f"is not that of {_label(first)} of the same run"
+                yield Broken(event, "job.name", reason, _at(first, "job", "name"), _found(job))
+            namespace, wanted = (_at(one, "job", "namespace") for one in (event, first))
+            if namespace != wanted:
+                reason = f"is not that of {_label(first)} of the same run"
+                yield Broken(event, "job.namespace", reason, _found(wanted), _found(namespace))
+
+
+def _told_job(event: Event) -> str:
+    """The job that Airflow's facets make of an event; empty where they are of no task and no DAG run."""
+    if event.instance:
+        return event.instance[0]
+    return event.dag_run[0] if event.is_dag_run and event.dag_run else ""
+
+
+def _parents(related: Related) -> Findings:
+    """Every parent is a run among the events, or the DAG run that Airflow names; all have one root.
+
+    A run whose events name a parent names it in all of them, and a task always has one.
+    """
     named: dict[tuple[str, str], Event] = {}
     for event in related.all:
         if event.is_dag_run and event.dag_run:
@@ -164,6 +206,21 @@ def _parents(related: Related) -> Iterator[Broken]:
         elif not event.is_dag_run:  # whatever triggered a DAG run may be anywhere
             yield from _known_parent(event, related)
         yield from _same_chain(event, related)
+    for run in related.runs:
+        yield from _parent_in_all(run)
+
+
+def _parent_in_all(run: list[Event]) -> Iterator[Broken]:
+    """Airflow's provider says in every event of a task which DAG run it belongs to."""
+    naming = next((event for event in run if event.parent_run_id), None)
+    for event in run:
+        if event.parent_run_id:
+            continue
+        if naming:
+            reason = f"names no parent, and {_label(naming)} of the same run does"
+            yield Broken(event, _PARENT, reason, naming.parent_run_id, ABSENT)
+        elif event.instance:
+            yield Broken(event, _PARENT, "names no parent, and every task has its DAG run as one")
 
 
 def _dag_run_as_parent(event: Event, named: dict[tuple[str, str], Event]) -> Iterator[Broken]:
@@ -184,30 +241,41 @@ def _known_parent(event: Event, related: Related) -> Iterator[Broken]:
 
 
 def _same_chain(event: Event, related: Related) -> Iterator[Broken]:
-    """The parent has the job that its child says, and both have one root."""
-    parent = related.by_run_id.get(event.parent_run_id)
-    if parent is None or parent.run_id == event.run_id:
-        return
-    for path, wanted, found in (
-        ("job.namespace", _at(parent, "job", "namespace"), _at(event, *_PARENT_KEYS, "job", "namespace")),
-        ("job.name", _at(parent, "job", "name"), _at(event, *_PARENT_KEYS, "job", "name")),
-        ("root.run.runId", parent.root_run_id or parent.parent_run_id or parent.run_id, event.root_run_id),
-    ):
+    """The parent and the root have the jobs that their child says, and the parent has the same root."""
+    parent, root = (related.by_run_id.get(run_id) for run_id in (event.parent_run_id, event.root_run_id))
+    if parent is not None and parent.run_id != event.run_id:
+        yield from _same_job(event, (), parent)
+        wanted = parent.root_run_id or parent.parent_run_id or parent.run_id
+        if event.root_run_id not in ("", wanted):
+            yield _not_as_said(event, "root.run.runId", parent, wanted, event.root_run_id)
+    if root is not None and root.run_id != event.run_id:
+        yield from _same_job(event, ("root",), root)
+
+
+def _same_job(event: Event, place: tuple[str, ...], ancestor: Event) -> Iterator[Broken]:
+    for path in (("job", "namespace"), ("job", "name")):
+        wanted, found = _at(ancestor, *path), _at(event, *_PARENT_KEYS, *place, *path)
         if found and found != wanted:
-            reason = f"is not what the parent's events say ({_label(parent)})"
-            yield Broken(event, f"{_PARENT}.{path}", reason, wanted, found)
+            yield _not_as_said(event, ".".join((*place, *path)), ancestor, wanted, found)
 
 
-def _times_ordered(related: Related) -> Iterator[Broken]:
+def _not_as_said(event: Event, path: str, ancestor: Event, wanted: Any, found: Any) -> Broken:
+    reason = f"is not what its events say ({_label(ancestor)})"
+    return Broken(event, f"{_PARENT}.{path}", reason, _found(wanted), found)
+
+
+def _times_ordered(related: Related) -> Findings:
     """What a run says on its way is said between its start and its end."""
+    timeless: list[Event] = []
     for run in related.runs:
         start, ends = _earliest(_of(run, "start")), _of(run, *TERMINAL)
-        for event in run:
-            if event.type in ("start", *TERMINAL):
-                continue
+        on_its_way = [event for event in run if event.type not in ("start", *TERMINAL)]
+        timeless += _timeless(on_its_way)
+        for event in on_its_way:
             if (start and _after(start, event)) or (ends and all(_after(event, end) for end in ends)):
                 reason = "is not between the start and the end of its run"
                 yield Broken(event, "eventTime", reason, ABSENT, _time_text(event))
+    yield from Unchecked.of(timeless, _TIMELESS)
 
 
 def _schemas(related: Related) -> Findings:
@@ -234,22 +302,36 @@ def _schemas(related: Related) -> Findings:
     )
 
 
-def _unique_keys(related: Related) -> Iterator[Broken]:
-    """A run emits one event of a type; twice the same event is a mistake in every type."""
+def _unique_keys(related: Related) -> Findings:
+    """A run emits one event of a type; twice the same event is a mistake in every type.
+
+    But not certainly in the START of a task that was resumed: Airflow 3 keeps the time of its first start.
+    """
+    again: list[Event] = []
     for run in related.runs:
-        seen: dict[str, Event] = {}
+        seen: dict[str, list[Event]] = {}
         for event in run:
-            first = seen.setdefault(event.type, event)
-            if first is event or _is_resumed(event) or event.key in related.several:
-                continue
-            if event.type not in REPEATED or first.document == event.document:
-                yield Broken(event, "", f"comes a second time in its run, after {_label(first)}")
+            before = seen.setdefault(event.type, [])
+            same = next((one for one in before if one.document == event.document), None)
+            other = same or (before[0] if before and event.type not in REPEATED else None)
+            if other is None or event.key in related.several:
+                pass
+            elif not _is_resumed(event):
+                yield Broken(event, "", f"comes a second time in its run, after {_label(other)}")
+            elif same:
+                again.append(event)
+            before.append(event)
+    yield from Unchecked.of(
+        again,
+        "comes again word for word, from a task that was resumed or from what wrote it twice; nothing tells",
+    )
 
 
 RELATIONS: dict[str, Callable[[Related], Findings]] = {
     "start_first": _start_first,
     "one_terminal": _one_terminal,
     "one_run_id": _one_run_id,
+    "one_job": _one_job,
     "parents": _parents,
     "times_ordered": _times_ordered,
     "schemas": _schemas,
@@ -261,11 +343,19 @@ _PARENT_KEYS = ("run", "facets", "parent")
 _PARENT = ".".join(_PARENT_KEYS)
 
 
-_LATEST = datetime.max.replace(tzinfo=timezone.utc)
+_TIMELESS = "has no `eventTime` with an offset, so its place in its run was not checked"
 
 
 def _of(run: Iterable[Event], *types: str) -> list[Event]:
     return [event for event in run if event.type in types]
+
+
+def _is_of_run(event: Event) -> bool:
+    return isinstance(event.document.get("run"), Mapping)
+
+
+def _found(value: Any) -> Any:
+    return ABSENT if value is None else value
 
 
 def _is_resumed(event: Event) -> bool:
@@ -279,13 +369,13 @@ def _at(event: Event, *path: str) -> Any:
     return value
 
 
-_INSTANT = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?([Zz]|[+-][0-9]{2}:[0-9]{2})"
-)
+def _timeless(events: Iterable[Event]) -> list[Event]:
+    return [event for event in events if _time(event) is None]
 
 
 def _earliest(events: list[Event]) -> Event | None:
-    return min(events, key=lambda event: _time(event) or _LATEST, default=None)
+    times = [(time, number) for number, event in enumerate(events) if (time := _time(event)) is not None]
+    return events[min(times)[1] if times else 0] if events else None
 
 
 def _after(event: Event, other: Event) -> bool:
@@ -294,14 +384,14 @@ def _after(event: Event, other: Event) -> bool:
     return first is not None and second is not None and first > second
 
 
-def _time(event: Event) -> datetime | None:
-    # Until 3.11 `fromisoformat` knows neither `Z` nor fractions of other than 3 or 6 digits.
-    match = _INSTANT.fullmatch(_time_text(event))
-    if not match:
-        return None
-    seconds, fraction, offset = match.groups(default="")
+def _time(event: Event) -> int | None:
+    return _time_ns(_time_text(event))
+
+
+@lru_cache(maxsize=4096)
+def _time_ns(text: str) -> int | None:
     try:
-        return datetime.fromisoformat(f"{seconds}.{fraction[:6]:0<6}{offset.upper().replace('Z', '+00:00')}")
+        return instant_ns(text.upper())
     except ValueError:
         return None
 

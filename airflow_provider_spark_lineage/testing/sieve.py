@@ -1,7 +1,7 @@
 """What an expected value asks for at the least, asked quickly: sieves out most of the pairs that cannot fit.
 
-Comparing two values whole says where they differ, at ten times the cost. Whatever is refused here is refused by
-`differences` too; what is not refused here may still differ. Captures and order are not looked at.
+Comparing two values whole says where they differ, at ten times the cost. Whatever is refused here,
+`differences` refuses too; what is not refused here may still differ. Captures and order are not looked at.
 """
 
 from __future__ import annotations

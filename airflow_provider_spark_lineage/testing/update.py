@@ -121,11 +121,11 @@ def _chosen(events: Events, dag_id: str | None) -> Events:
     if events.problems:
         more = f" (and {len(events.problems) - 1} more)" if len(events.problems) > 1 else ""
         raise BadInputError(f"Not all events can be read, so some would be lost: {events.problems[0]}{more}")
-    chosen = [event for event in events if dag_id in (None, event.dag_id)]
+    chosen = [event for event in events if dag_id in (None, events.dag_id_of(event))]
     if not len(events):
         raise BadInputError("There are no events at all to expect.")
     if not chosen:
-        known = ", ".join(sorted({event.dag_id for event in events}))
+        known = ", ".join(sorted(set(map(events.dag_id_of, events))))
         raise BadInputError(f"No event is of the DAG `{dag_id}`; there are events of: {known}.")
     return Events(tuple(chosen))
 

@@ -57,6 +57,7 @@ NEEDED_BY_JSONSCHEMA = (
     "typing_extensions",
 )
 CORE = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
+PARENT_SCHEMA = "https://openlineage.io/spec/facets/1-2-0/ParentRunFacet.json"
 
 
 @pytest.fixture
@@ -116,7 +117,17 @@ FIELD = f"{OUT}/columnLineage/fields/k/inputFields/0"
     [
         # the event itself
         (without("schemaURL"), "event.schemaURL: is missing"),
-        (with_("schemaURL", f"{CORE}#/$defs/NoSuchEvent"), "event.schemaURL: no schema known"),
+        (with_("schemaURL", f"{CORE}#/$defs/RunEventx"), "event.schemaURL: names `#/$defs/RunEventx`, and "),
+        (with_("schemaURL", f"{CORE}#/$def/RunEvent"), "event.schemaURL: names `#/$def/RunEvent`, and "),
+        (with_("schemaURL", f"{CORE}#/$defs/JobEvent"), "event.schemaURL: no schema known"),
+        (
+            with_("run/facets/parent/_schemaURL", f"{PARENT_SCHEMA}#/$defs/ParentsRunFacet"),
+            "run.facets.parent: names `#/$defs/ParentsRunFacet`, and ",
+        ),
+        (
+            with_("run/facets/parent/_schemaURL", f"{PARENT_SCHEMA}#/defs/ParentRunFacet"),
+            "run.facets.parent: names `#/defs/ParentRunFacet`, and ",
+        ),
         (with_("schemaURL", "https://example.org/Event.json"), "event.schemaURL: no schema known"),
         (without("eventTime"), "event: 'eventTime'"),
         (with_("eventTime", "2026-03-01"), "event.eventTime: "),

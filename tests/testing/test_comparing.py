@@ -290,6 +290,27 @@ def test_child_runs_are_in_the_scope_of_their_dag(tmp_path):
     assert [one.key for one in report.differences] == ["app.step.event.start"]
 
 
+def test_grandchildren_without_a_root_are_in_the_scope_of_their_dag(tmp_path):
+    """Older integrations name a parent and no root: the chain of parents tells the DAG, event by event."""
+    (tmp_path / "dag.yaml").write_text(f"{KEY}: {{}}\n")
+
+    def child(kind: str, run: str, parent: str) -> dict[str, Any]:
+        facets = {"parent": {"run": {"runId": parent}, "job": {"name": "x"}}} if parent else {}
+        return {"eventType": kind, "run": {"runId": run, "facets": facets}, "job": {"name": "spark.app"}}
+
+    task = start(run={"runId": "1", "facets": {"airflow": {"dag": {"dag_id": "dag"}}}})
+    events = [child("START", "3", "2"), child("START", "2", "1"), child("COMPLETE", "3", ""), task]
+    for some in (events, events[::-1]):
+        report = compare(read_expected(tmp_path / "dag.yaml"), Events.of(some))
+        assert sorted(one.key for one in report.differences) == [
+            "spark.app.event.complete",
+            "spark.app.event.start",
+            "spark.app.event.start",
+        ]
+    stray = [child("START", "7", "8"), child("START", "8", "7"), task]
+    assert compare(read_expected(tmp_path / "dag.yaml"), Events.of(stray)).skipped == {"spark": 2}
+
+
 def test_no_events_at_all():
     """Nothing emitted never passes, and the likely causes are said."""
     report = check({})

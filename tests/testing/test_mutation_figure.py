@@ -202,3 +202,44 @@ def test_every_mutation_of_a_whole_run_is_reported(capsys):
     show(capsys, "a whole run", tried, missed)
     assert missed[:1] == []
     assert tried > 200
+
+
+IDENTITY = (("schemaURL",), ("job", "name"), ("job", "namespace"), ("run", "facets", "parent"))
+"""What says which run of which job an event is about; an expected file may leave it out."""
+
+
+def identity_mutations() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """A whole run, each time with one such part of one event taken out or spoilt in every string in it."""
+    for number in range(len(whole_run())):
+        for *path, name in IDENTITY:
+            events = whole_run()
+            holder = at(events[number], tuple(path))
+            if name not in holder:
+                continue
+            del holder[name]
+            yield f"event {number + 1}: {'.'.join((*path, name))} removed", events
+            for leaf in leaves(at(whole_run()[number], (*path, name))):
+                if leaf[-1:] == ("_producer",):  # any address will do
+                    continue
+                events = whole_run()
+                place = (*path, name, *leaf)
+                inside = at(events[number], place[:-1])
+                inside[place[-1]] = f"{inside[place[-1]]}x"
+                yield f"event {number + 1}: {'.'.join(map(str, place))} altered", events
+
+
+def test_every_mutation_of_an_identity_breaks_a_relation(capsys):
+    """Where nothing is expected of an event but its key, what relates it to others still has to be right."""
+    keys = {event.key: [] for event in Events.of(whole_run())}
+    for event in Events.of(whole_run()):
+        keys[event.key].append({})
+    expected = Expected.of(keys)
+    tried, missed = 0, []
+    for name, events in identity_mutations():
+        tried += 1
+        report = compare(expected, Events.of(events), scope="all")
+        if not report.broken:
+            missed.append((name, report.text()))
+    show(capsys, "what relates the events of a run", tried, missed)
+    assert missed == []
+    assert tried > 100

@@ -82,3 +82,8 @@ def test_every_version_is_in_the_table():
     """The names that `when` takes, and the distributions that are asked."""
     table = {code(name)[0]: tuple(code(installed)) for name, _, _, installed in rows("Versions: `when`")}
     assert table == DISTRIBUTIONS
+
+
+def test_every_relation_is_in_the_table():
+    """What is checked unasked can be looked up, in the order in which it is reported."""
+    assert [code(name)[0] for name, _ in rows("Relations")] == list(RELATIONS)

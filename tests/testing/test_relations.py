@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from testing.whole_run import DAG_RUN, LOAD, QUERY, child, dag, parent, run_id, task, whole_run
+from testing.whole_run import DAG_RUN, LOAD, QUERY, SPEC, child, dag, parent, run_id, sketch, task, whole_run
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing import RELATIONS, Events, Expected, Kind, Report, compare
@@ -60,7 +60,18 @@ def double(number: int) -> Change:
     return lambda events: events.append(copy.deepcopy(events[number - 1]))
 
 
+def drop_facet(number: int, name: str) -> Change:
+    return lambda events: at(events, number, "run", "facets").pop(name)
+
+
 PARENT = ("run", "facets", "parent")
+DAG_NAMED = [
+    ("parents", str(number), f"run.facets.parent.{place}job.name")
+    for number in range(1, 14)
+    for place in (["root."] if number in (2, 4) else ["", "root."])
+]
+"""Where the events of a whole run name the job of their DAG run."""
+
 CASES: list[tuple[str, Change, list[tuple[str, str, str]]]] = [
     ("a terminal event alone", drop(1), [("start_first", "4", "")]),
     ("a child's terminal event alone", drop(2), [("start_first", "3", "")]),
@@ -159,8 +170,56 @@ CASES: list[tuple[str, Change, list[tuple[str, str, str]]]] = [
         put(2, *PARENT, "job", value={}),
         [("schemas", "2", "run.facets.parent.job")] * 2,
     ),
+    (
+        "a schema that its document does not define",
+        put(3, "schemaURL", value=f"{SPEC}/2-0-2/OpenLineage.json#/$defs/RunEventx"),
+        [("schemas", "3", "schemaURL")],
+    ),
+    (
+        "a facet's schema that its document does not define",
+        put(2, *PARENT, "_schemaURL", value=f"{SPEC}/facets/1-2-0/ParentRunFacet.json#/$defs/ParentRunFact"),
+        [("schemas", "2", "run.facets.parent")],
+    ),
+    ("an end without the parent", drop_facet(5, "parent"), [("parents", "5", "run.facets.parent")]),
+    ("a start without the parent", drop_facet(1, "parent"), [("parents", "1", "run.facets.parent")]),
+    ("a child's end without the parent", drop_facet(4, "parent"), [("parents", "4", "run.facets.parent")]),
+    (
+        "a task without any parent",
+        lambda events: [drop_facet(number, "parent")(events) for number in (12, 13)],
+        [("parents", "12", "run.facets.parent"), ("parents", "13", "run.facets.parent")],
+    ),
+    ("the job of another task", put(12, "job", "name", value="shop.other"), [("one_job", "12", "job.name")]),
+    (
+        "a task whose events all name another job",
+        lambda events: [put(number, "job", "name", value="x.y")(events) for number in (12, 13)],
+        [("one_job", "12", "job.name"), ("one_job", "13", "job.name")],
+    ),
+    (
+        "another job at the end of a child",
+        put(4, "job", "name", value="shop.load.execution.2"),
+        [("one_job", "4", "job.name")],
+    ),
+    (
+        "another job of the DAG",
+        put(14, "job", "name", value="shops"),
+        [("one_job", "14", "job.name"), *DAG_NAMED],
+    ),
+    (
+        "another namespace at the end",
+        put(5, "job", "namespace", value="x"),
+        [("one_job", "5", "job.namespace")],
+    ),
     ("two starts", add(task("START", "load", LOAD, 2)), [("unique_keys", "15", "")]),
     ("two starts of a mapped instance", double(6), [("unique_keys", "15", "")]),
+    (
+        "RUNNING twice, after another one",
+        lambda events: [
+            put(3, "eventTime", value="2024-05-01T10:00:03Z")(events),
+            add(task("RUNNING", "load", LOAD, 4))(events),
+            double(15)(events),
+        ],
+        [("unique_keys", "16", "")],
+    ),
     ("two starts of one child run", double(2), [("unique_keys", "15", "")]),
     ("RUNNING twice, word for word", double(3), [("unique_keys", "15", "")]),
 ]
@@ -252,7 +311,7 @@ def test_parents_may_be_outside_of_what_is_compared():
     for event in other:
         event["job"]["name"] = "other.job"
         facets = event["run"]["facets"]
-        facets["parent"]["root"]["job"]["name"] = "other"
+        facets["airflow"] = sketch({"dag": {"dag_id": "other"}})
         facets["parent"]["run"]["runId"] = run_id(QUERY)
         facets["parent"]["job"]["name"] = "shop.load.execution.1"
     expected = Expected.of({"other.job.event.start": {}, "other.job.event.complete": {}}, scope="dags")
@@ -344,6 +403,48 @@ schemas: nothing is known of {newer}, so what names it was not checked.
     )
     at(events, 2, *PARENT)["_schemaURL"] = "https://openlineage.io/spec/facets/1-0-0/ParentsRunFacet.json"
     assert broken(events) == [("schemas", "2", "run.facets.parent")]
+
+
+def notes(events: list[dict[str, Any]], **options: Any) -> list[str]:
+    report = report_of(events, **options)
+    assert report.ok, report.text()
+    return list(report.notes)
+
+
+def test_a_resumed_start_word_for_word_is_not_judged():
+    """Airflow 3 keeps the first start's time when a task resumes: the same START again is no mistake."""
+    events = whole_run()
+    events[0]["run"]["facets"]["airflow"]["task"]["deferrable"] = True
+    double(1)(events)
+    assert notes(events) == [
+        "unique_keys: `shop.load.event.start` (START, event 15) comes again word for word, from a task that "
+        "was resumed or from what wrote it twice; nothing tells."
+    ]
+    events[-1]["eventTime"] = "2024-05-01T10:00:02Z"
+    assert notes(events) == []
+
+
+def test_events_without_a_time_are_not_ordered():
+    """What no order can be told of is said once per rule, whether the schemas are checked or not."""
+    events = whole_run()
+    for number in (1, 3, 5):
+        put(number, "eventTime", value="2024-05-01T10:00:09")(events)
+    unordered = "has no `eventTime` with an offset, so its place in its run was not checked."
+    assert notes(events, without=["schemas"]) == [
+        f"start_first: `shop.load.event.start` (START, event 1) and 1 more {unordered}",
+        f"times_ordered: `shop.load.event.running` (RUNNING, event 3) {unordered}",
+    ]
+
+
+def test_events_without_a_run_belong_to_none():
+    """An event that names no run is in no relation, which is said; it is no other event's run."""
+    events = whole_run()
+    for number in (2, 4, 12, 13):
+        del events[number - 1]["run"]["runId"]
+    assert notes(events, without=["schemas"]) == [
+        "one_run_id: `shop.load.execution.1.event.start` (START, event 2) and 3 more has no `run.runId`, so "
+        "no relation knows which run it belongs to."
+    ]
 
 
 def test_no_events_break_no_relation():
