@@ -130,9 +130,11 @@ def _url_parts(argument: Any) -> None:
 def _a_name(argument: Any) -> None:
     if isinstance(argument, Mapping):
         _check_keys("capture", argument, _CAPTURE_KEYS)
-    name, _ = _capture_of(argument)
+    name, of = _capture_of(argument)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError("matcher `capture` takes a name such as `run`, or `{name: run, of: <value>}`")
+    if name in capture_names(of):
+        raise ValueError(f"matcher `capture` of `{name}` has itself in `of`")
 
 
 def _check_keys(name: str, argument: Mapping[str, Any], known: tuple[str, ...]) -> None:
@@ -156,7 +158,8 @@ def _one_of(found: Comparing) -> Found:
     for value in found.argument:
         if next(differences(value, found.actual, found.path, found.context.attempt()), None) is None:
             # Once more, for what it captures.
-            return differences(value, found.actual, found.path, found.context)
+            choice = found.context._replace(captures=found.context.captures.of_choice())
+            return differences(value, found.actual, found.path, choice)
     return found.mismatch(f"is none of the {len(found.argument)} values that it may be")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -64,6 +64,9 @@ class ExpectedEvent:
 
     when: tuple[Condition, ...] = ()
     """The versions it is for; every condition must hold, those of its file included."""
+
+    captures: Mapping[str, int] = field(default_factory=dict)
+    """The names that it captures, and how many events do so, those for other versions included."""
 
 
 @dataclass(frozen=True)
@@ -232,16 +235,21 @@ def _unknown_absences(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _compared(events: Iterable[ExpectedEvent]) -> tuple[ExpectedEvent, ...]:
     """The same events, where every captured value is compared with another one."""
     events = tuple(events)
-    names: Counter[str] = Counter()
-    for event in events:
-        names.update(capture_names(event.document))
-    for event in events:
-        for name in capture_names(event.document) if names else ():
-            if names[name] == 1:
-                others = [other for other in names if other != name]
+    own = [capture_names(event.document) for event in events]
+    places, holders = Counter[str](), Counter[str]()
+    for names in own:
+        places.update(names)
+        holders.update(names.keys())
+    for event, names in zip(events, own, strict=True):
+        for name in names:
+            if places[name] == 1:
+                others = [other for other in places if other != name]
                 help_ = f"; {nearest(name, others)}" if others else "."
                 raise BadInputError(
                     f"{event.source}: `{event.key}` captures `{name}`, which nothing else does,"
                     f" so it would be compared with nothing{help_}"
                 )
-    return events
+    return tuple(
+        replace(event, captures={name: holders[name] for name in names}) if names else event
+        for event, names in zip(events, own, strict=True)
+    )

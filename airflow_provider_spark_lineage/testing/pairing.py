@@ -14,8 +14,8 @@ from typing import TypeVar
 from airflow_provider_spark_lineage.events import Event
 from airflow_provider_spark_lineage.testing.assignment import EXACT_CELLS, pair
 from airflow_provider_spark_lineage.testing.captures import Captures
-from airflow_provider_spark_lineage.testing.composite import capture_names
-from airflow_provider_spark_lineage.testing.differences import Context, Mismatch, differences
+from airflow_provider_spark_lineage.testing.composite import make
+from airflow_provider_spark_lineage.testing.differences import ABSENT, Context, Mismatch, differences
 from airflow_provider_spark_lineage.testing.expected import ExpectedEvent
 from airflow_provider_spark_lineage.testing.keys import Addresses, parse_key
 from airflow_provider_spark_lineage.testing.matchers import Matcher
@@ -110,7 +110,7 @@ class Group:
     def choices(self) -> int:
         """How many more pairs fit than there can be; 0 where there is no choice, or nothing to capture."""
         rows, columns = len(self.wanted), len(self.emitted)
-        if max(rows, columns) <= 1 or not any(capture_names(event.document) for event in self.wanted):
+        if max(rows, columns) <= 1 or not any(event.captures for event in self.wanted):
             return 0
         cells = rows * columns
         if cells > EXACT_CELLS:
@@ -136,8 +136,12 @@ class Group:
         emitted = [event.document for event in self.emitted]
         self.pairs = dict(pair(wanted, emitted, fits, cost))
         for i, j in self.pairs.items():
-            context = Context(captures.of_event(f"{self.key} ({self.emitted[j].source})"))
+            context = Context(captures.of_event(self.called(i)))
             self.mismatches[i] = list(differences(wanted[i], emitted[j], (), context))
+
+    def called(self, i: int) -> str:
+        """What a message calls the emitted event that an expected one is compared with."""
+        return f"{self.key} ({self.emitted[self.pairs[i]].source})"
 
     def _attempt(self, captures: Captures) -> Callable[[int, int], Iterator[Mismatch]]:
         def attempt(i: int, j: int) -> Iterator[Mismatch]:
@@ -153,7 +157,36 @@ def paired_groups(wanted: Iterable[ExpectedEvent], emitted: Emitted) -> list[Gro
     captures = Captures()
     for group in sorted(groups, key=Group.choices):
         group.settle(captures)
+    _add_uncompared(groups, captures)
     return groups
+
+
+def _add_uncompared(groups: Sequence[Group], captures: Captures) -> None:
+    """A name that fewer than two places were there for was compared with nothing, and that is a difference.
+
+    Only where all events that capture it are meant for these versions, and nothing else is wrong with them: a
+    missing one explains itself.
+    """
+    users: dict[str, list[tuple[Group, int]]] = {}
+    for group in groups:
+        for i, event in enumerate(group.wanted):
+            for name in event.captures:
+                users.setdefault(name, []).append((group, i))
+    found = [
+        (name, captures.captured(name), events)
+        for name, events in users.items()
+        if all(i in group.pairs and not group.mismatches[i] for group, i in events)
+        and all(len(events) == group.wanted[i].captures[name] for group, i in events)
+    ]
+    for name, captured, events in found:
+        if captured is None:
+            group, i = events[0]
+            reason = f"captures `{name}`, which no place was there for, so nothing was compared"
+            group.mismatches[i].append(Mismatch((), make("capture", name), ABSENT, reason))
+        elif captured.places == 1:
+            group, i = next(one for one in events if one[0].called(one[1]) == captured.event)
+            reason = f"is captured as `{name}` at no other place, so it was compared with nothing"
+            group.mismatches[i].append(Mismatch(captured.path, make("capture", name), captured.value, reason))
 
 
 def _by_key(events: Iterable[_Keyed]) -> dict[str, list[_Keyed]]:

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.testing import RELATIONS, Events, Expected, Report, compare, read_expected
+from airflow_provider_spark_lineage.testing import (
+    RELATIONS,
+    Events,
+    Expected,
+    Kind,
+    Report,
+    compare,
+    read_expected,
+)
+from airflow_provider_spark_lineage.testing.composite import make
 
 START_AND_END = """
 dag.task.event.start: {run: {runId: !capture run}}
@@ -175,10 +184,77 @@ def test_the_alternative_that_matches_is_captured(tmp_path):
     """A capture among several values binds when its value is the one."""
     text = """
 dag.task.event.start: {run: {runId: !one_of [none, !capture run]}}
-dag.task.event.complete: {run: {runId: !one_of [none, !capture run]}}
+dag.task.event.complete: {run: {runId: !one_of [none, !capture run], facets: {id: !capture run}}}
 """
-    for first, second, ok in (("a", "a", True), ("none", "a", True), ("a", "none", True), ("a", "b", False)):
-        assert check(tmp_path, text, event("START", first), event("COMPLETE", second)).ok is ok
+    for first, second, ok in (("a", "a", True), ("none", "a", True), ("b", "a", False)):
+        end = event("COMPLETE", second)
+        end["run"]["facets"] = {"id": "a"}
+        assert check(tmp_path, text, event("START", first), end).ok is ok
+
+
+OPTIONAL = """
+dag.task.event.start: {run: {runId: !optional {$match: capture, value: run}}}
+dag.task.event.complete: {run: !optional {runId: !optional {$match: capture, value: run}}}
+"""
+
+
+def test_what_is_compared_with_nothing_differs(tmp_path):
+    """A name that the events had fewer than two places for would pass whatever it was."""
+    there, absent = event("COMPLETE", "a"), {**event("START", "a"), "run": {}}
+    (one,) = check(tmp_path, OPTIONAL, absent, there).differences
+    assert (one.key, one.path, one.actual) == ("dag.task.event.complete", "run.runId", "a")
+    assert one.reason == "is captured as `run` at no other place, so it was compared with nothing"
+    (one,) = check(tmp_path, OPTIONAL, absent, {**there, "run": {}}).differences
+    assert one.reason == "captures `run`, which no place was there for, so nothing was compared"
+    text = "dag.task.event.start: {run: {runId: !one_of [!capture run, !capture run]}}\n"
+    assert check(tmp_path, text, event("START", "a")).summary == "0 events match, 1 differ"
+
+
+def test_what_is_compared_with_nothing_is_said_once(tmp_path):
+    """A missing or wrong event is a difference already, which the names in it add nothing to."""
+    report = check(tmp_path, START_AND_END, event("START", "a"))
+    assert [one.kind for one in report.differences] == [Kind.MISSING]
+    text = START_AND_END.replace("complete: {", "complete: {producer: p, ")
+    report = check(tmp_path, text, event("START", "a"), event("COMPLETE", True, producer="p"))
+    assert [one.path for one in report.differences] == ["run.runId"]
+
+
+def test_versions_leave_a_capture_alone(tmp_path):
+    """What another version's event would be compared with needs no partner in this one."""
+    text = START_AND_END.replace("complete: {", "complete: {when: {spark: '<4'}, ")
+    file = tmp_path / "dag.yaml"
+    file.write_text(text)
+    events = Events.of([event("START", "a")])
+    assert compare(read_expected(file), events, versions={"spark": "4.1"}, without=RELATIONS).ok
+
+
+def test_the_first_choice_binds(tmp_path):
+    """No other one is tried, in a list or among values; the message says that there was one."""
+    start = event("START", "r")
+    start["run"]["facets"] = {"v": ["one", "two"]}
+    text = """
+dag.task.event.start: {run: {facets: {v: %s}}}
+dag.task.event.complete: {run: {runId: !capture b, facets: {v: !capture a}}}
+"""
+    end = event("COMPLETE", "one")
+    end["run"]["facets"] = {"v": "two"}
+    report = check(tmp_path, text % "!unordered [!capture a, !capture b]", start, end)
+    assert {one.reason.split("; ")[1] for one in report.differences} == {
+        "there was a choice there, and no other one was tried"
+    }
+    text = """
+dag.task.event.start: {run: {runId: !one_of [!capture a, !capture b], facets: {v: !capture a}}}
+dag.task.event.complete: {run: {runId: !capture b}}
+"""
+    start["run"]["facets"] = {"v": "other"}
+    (one,) = check(tmp_path, text, start, event("COMPLETE", "r")).differences
+    assert one.reason.endswith("; there was a choice there, and no other one was tried")
+
+
+def test_a_capture_in_itself():
+    """It would be compared with itself."""
+    with pytest.raises(ValueError, match="has itself in `of`"):
+        make("capture", {"name": "run", "of": make("one_of", [make("capture", "run"), 1])})
 
 
 def test_a_wrong_end_among_many(tmp_path):
@@ -226,8 +302,6 @@ def test_the_expectation_can_be_used_again(tmp_path):
 
 def test_captures_are_for_python_too():
     """In code, the matcher stands in the mapping as it does in a file."""
-    from airflow_provider_spark_lineage.testing.composite import make
-
     run = {"run": {"runId": make("capture", "run")}}
     expected = Expected.of({"dag.task.event.start": run, "dag.task.event.complete": run})
     assert compare(expected, Events.of([event("START", "a"), event("COMPLETE", "a")]), without=RELATIONS).ok
