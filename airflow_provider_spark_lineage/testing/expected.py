@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.events.collector import paused
 from airflow_provider_spark_lineage.testing.composite import accepts_absence, capture_names, stray_absence
 from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.matchers import nearest
-from airflow_provider_spark_lineage.testing.notation import read_tree
+from airflow_provider_spark_lineage.testing.notation import read_python, read_tree
 from airflow_provider_spark_lineage.testing.reference import (
     SortKey,
     TemplateOptions,
@@ -83,7 +83,19 @@ class Expected:
 
     @classmethod
     def of(cls, keys: Mapping[str, Any], source: str = "expected", scope: Scope = "all") -> Expected:
-        """From a mapping of key to one expected event or a list; BadInputError names what is wrong."""
+        """From a mapping of key to one expected event or a list; BadInputError names what is wrong.
+
+        Matchers are written as in a JSON file, or are what `composite.make` returns.
+
+        >>> run_id = {"$match": "uuid"}
+        >>> Expected.of({"dag.task.event.start": {"run": {"runId": run_id}}}).events[0].document
+        {'run': {'runId': Matcher(name='uuid', argument=None, accepts_absence=False)}}
+        """
+        return cls.of_tree(read_python(keys, source), source, scope)
+
+    @classmethod
+    def of_tree(cls, keys: Mapping[str, Any], source: str, scope: Scope) -> Expected:
+        """The same from what `notation` has read."""
         return cls(_compared(_events(keys, source)), scope)
 
     @classmethod
@@ -147,7 +159,7 @@ def read_expected(path: Path | str) -> Expected:
     array = read_array(path)
     if array is not None:
         return Expected.of_templates(array, str(path))
-    return Expected.of(_keys(path), str(path), scope="dags")
+    return Expected.of_tree(_keys(path), str(path), "dags")
 
 
 def _read_folder(folder: Path) -> Expected:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from json.decoder import JSONObject  # type: ignore[attr-defined] # the type stubs leave both out
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ import yaml
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing.composite import COMPOSITES, make
-from airflow_provider_spark_lineage.testing.matchers import MATCHERS, Matcher
+from airflow_provider_spark_lineage.testing.matchers import MATCHERS, Matcher, json_type
+from airflow_provider_spark_lineage.testing.paths import Element, path_text
+from airflow_provider_spark_lineage.testing.paths import Path as Path_
 from airflow_provider_spark_lineage.testing.variables import has_variables
 
 Pairs = list[tuple[str, Any]]
@@ -58,6 +61,31 @@ def parse_tree(text: str, path: Path) -> Any:
         raise BadInputError(f"{path}{where}: {error}.") from None
     except RecursionError:
         raise BadInputError(f"{path}: nested too deeply.") from None
+
+
+def read_python(value: Any, source: str, path: Path_ = ()) -> Any:
+    """The value of JSON's types in Python, which is written as in a JSON file; tuples are lists.
+
+    >>> read_python({"a": ({"$match": "regex", "value": "x+"},)}, "expected")
+    {'a': [Matcher(name='regex', argument='x+', accepts_absence=False)]}
+    """
+    where = f"{source}{f', {path_text(path)}' if path else ''}"
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise BadInputError(f"{where}: a key is not a string.")
+        try:
+            return _mapping([(key, read_python(item, source, (*path, key))) for key, item in value.items()])
+        except _NotationError as error:
+            raise BadInputError(f"{where}: {error}.") from None
+    if isinstance(value, list | tuple):
+        return [read_python(item, source, (*path, Element(i))) for i, item in enumerate(value)]
+    if value is None or isinstance(value, str | bool | int | Matcher) or _is_number(value):
+        return value
+    raise BadInputError(f"{where}: `{value!r}` is {json_type(value)}, which no event has.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) and isfinite(value)
 
 
 class _NotationError(Exception):

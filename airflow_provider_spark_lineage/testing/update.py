@@ -134,7 +134,7 @@ def _write(
     path: Path, text: str, drafting: Drafting, versions: Mapping[str, str], kept: Sequence[str]
 ) -> None:
     """Write the file, unless the same events would fail it: it is never left worse than it was."""
-    expected = Expected.of(parse_tree(text.removeprefix(BOM), path), str(path), scope="dags")
+    expected = Expected.of_tree(parse_tree(text.removeprefix(BOM), path), str(path), "dags")
     # What holds between the events is not what the file says.
     report = compare(
         expected, drafting.events, variables=drafting.variables, versions=versions, without=RELATIONS
