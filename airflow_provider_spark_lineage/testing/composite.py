@@ -21,6 +21,8 @@ from airflow_provider_spark_lineage.testing.differences import (
 from airflow_provider_spark_lineage.testing.matchers import MATCHERS, Matcher, json_type, matcher, nearest
 
 Found = Iterator[Mismatch]
+Where = tuple[str | int, ...]
+"""Keys and positions that lead to a value in an expected file; a matcher is no step of its own."""
 
 
 def make(name: str, argument: Any = None) -> Matcher:
@@ -58,26 +60,29 @@ def matchers_in(value: Any) -> Iterator[Matcher]:
         yield from matchers_in(item)
 
 
-def stray_absence(value: Any) -> str:
-    """The name of a matcher that accepts absence where no key can be absent; empty where there is none."""
+def stray_absences(value: Any, path: Where = ()) -> Iterator[tuple[Where, str]]:
+    """Where matchers that accept absence stand where no key can be absent, with their names."""
     if isinstance(value, Matcher):
-        return value.name if value.accepts_absence else _stray_held(value)
-    inside: Iterator[str] = iter(())
-    if isinstance(value, Mapping):
-        inside = (
-            _stray_held(item) if accepts_absence(item) else stray_absence(item) for item in value.values()
-        )
+        if value.accepts_absence:
+            yield path, value.name
+        else:
+            yield from _strays_in(value, path)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from (_strays_in if accepts_absence(item) else stray_absences)(item, (*path, key))
     elif isinstance(value, list):
-        inside = map(stray_absence, value)
-    return next(filter(None, inside), "")
+        for position, item in enumerate(value):
+            yield from stray_absences(item, (*path, position))
 
 
-def _stray_held(holder: Matcher) -> str:
+def _strays_in(holder: Matcher, path: Where) -> Iterator[tuple[Where, str]]:
     held = holder.argument
     if holder.name in _WITH_OF and isinstance(held, Mapping):
         # `of` is a key of the matcher, not of an event.
-        held = list(held.values())
-    return stray_absence(held)
+        for key, item in held.items():
+            yield from stray_absences(item, (*path, key))
+    else:
+        yield from stray_absences(held, path)
 
 
 def accepts_absence(value: Any) -> bool:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events.collector import paused
-from airflow_provider_spark_lineage.testing.composite import accepts_absence, capture_names, stray_absence
+from airflow_provider_spark_lineage.testing.composite import Where, capture_names, stray_absences
 from airflow_provider_spark_lineage.testing.keys import parse_key
-from airflow_provider_spark_lineage.testing.matchers import nearest
-from airflow_provider_spark_lineage.testing.notation import read_python, read_tree
+from airflow_provider_spark_lineage.testing.matchers import nearest, sentence
+from airflow_provider_spark_lineage.testing.notation import BOM, read_python, read_text, read_tree
+from airflow_provider_spark_lineage.testing.places import line_of
 from airflow_provider_spark_lineage.testing.reference import (
     SortKey,
     TemplateOptions,
@@ -25,6 +26,7 @@ from airflow_provider_spark_lineage.testing.reference import (
     read_array,
     templates_of,
 )
+from airflow_provider_spark_lineage.testing.spec_names import misspelt_absences
 from airflow_provider_spark_lineage.testing.versions import Condition, Versions, read_conditions
 
 if TYPE_CHECKING:
@@ -40,16 +42,6 @@ WHEN = "when"
 
 EVENT_KEYS = ("eventType", "eventTime", "producer", "schemaURL", "run", "job", "dataset", "inputs", "outputs")
 """What the spec's events have at the top; another key there is a typing error."""
-
-
-SPEC_KEYS: Mapping[str, tuple[str, ...]] = {
-    "run": ("runId", "facets"),
-    "job": ("namespace", "name", "facets"),
-    "dataset": ("namespace", "name", "facets"),
-    "inputs": ("namespace", "name", "facets", "inputFacets"),
-    "outputs": ("namespace", "name", "facets", "outputFacets"),
-}
-"""What the spec has in these places; a misspelt key that may be absent would always be."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +86,11 @@ class Expected:
         return cls.of_tree(read_python(keys, source), source, scope)
 
     @classmethod
-    def of_tree(cls, keys: Mapping[str, Any], source: str, scope: Scope) -> Expected:
-        """The same from what `notation` has read."""
-        return cls(_compared(_events(keys, source)), scope)
+    def of_tree(
+        cls, keys: Mapping[str, Any], source: str, scope: Scope, file: Path | None = None
+    ) -> Expected:
+        """The same from what `notation` has read; out of `file`, an error has a line."""
+        return cls(_compared(_events(keys, _Source(source, file))), scope)
 
     @classmethod
     def of_templates(
@@ -159,7 +153,7 @@ def read_expected(path: Path | str) -> Expected:
     array = read_array(path)
     if array is not None:
         return Expected.of_templates(array, str(path))
-    return Expected.of_tree(_keys(path), str(path), "dags")
+    return Expected.of_tree(_keys(path), str(path), "dags", path)
 
 
 def _read_folder(folder: Path) -> Expected:
@@ -177,7 +171,7 @@ def _read_folder(folder: Path) -> Expected:
             if first.setdefault(key, file) is not file:
                 raise BadInputError(f"{file}: `{key}` is expected in {first[key].name} already.")
         if array is None:
-            events += tuple(_events(keys, str(file)))
+            events += tuple(_events(keys, _Source(str(file), file)))
         else:
             templates += templates_of(keys, str(file))
     return Expected(_compared(events), "all" if events else "keys", templates)
@@ -194,54 +188,69 @@ def _keys(file: Path) -> dict[str, Any]:
     return tree
 
 
-def _events(keys: Mapping[str, Any], source: str) -> Iterator[ExpectedEvent]:
-    whole = read_conditions(keys[WHEN], source) if WHEN in keys else ()
+@dataclass(frozen=True)
+class _Source:
+    """What expected events are read from, and where in it something stands."""
+
+    name: str
+
+    file: Path | None = None
+    """None for what is written in Python."""
+
+    def wrong(self, path: Where, cause: object) -> BadInputError:
+        """The error that says what is wrong with the value at this path."""
+        line = ""
+        if self.file is not None:
+            text = read_text(self.file).removeprefix(BOM)
+            line = f", line {line_of(text, path, is_json=self.file.suffix == '.json')}"
+        return BadInputError(f"{self.name}{line}: {sentence(cause)}")
+
+
+def _events(keys: Mapping[str, Any], source: _Source) -> Iterator[ExpectedEvent]:
+    whole = _conditions(keys, (), source, source.name)
     for key, value in keys.items():
         if key == WHEN:
             continue
-        _check_key(key, source)
+        try:
+            parse_key(key)
+        except ValueError as error:
+            raise source.wrong((key,), f"the key {error}") from None
         documents = value if isinstance(value, list) else [value]
         if not documents:
-            raise BadInputError(f"{source}: `{key}` has an empty list, so no event is expected for it.")
-        for document in documents:
-            _check_document(document, key, source)
-            own = read_conditions(document[WHEN], f"{source}: `{key}`") if WHEN in document else ()
+            raise source.wrong((key,), f"`{key}` has an empty list, so no event is expected for it")
+        for position, document in enumerate(documents):
+            path = (key, position) if isinstance(value, list) else (key,)
+            _check_document(document, path, source)
+            own = _conditions(document, path, source, f"{source.name}: `{key}`")
             values = {name: item for name, item in document.items() if name != WHEN} if own else document
-            yield ExpectedEvent(key, values, source, (*whole, *own))
+            yield ExpectedEvent(key, values, source.name, (*whole, *own))
 
 
-def _check_key(key: str, source: str) -> None:
+def _conditions(
+    document: Mapping[str, Any], path: Where, source: _Source, where: str
+) -> tuple[Condition, ...]:
+    if WHEN not in document:
+        return ()
     try:
-        parse_key(key)
+        return read_conditions(document[WHEN], where)
     except ValueError as error:
-        raise BadInputError(f"{source}: the key {error}") from None
+        raise source.wrong((*path, WHEN), f"{f'`{path[0]}`: ' if path else ''}{error}") from None
 
 
-def _check_document(document: Any, key: str, source: str) -> None:
+def _check_document(document: Any, path: Where, source: _Source) -> None:
+    key = path[0]
     if not isinstance(document, Mapping):
-        raise BadInputError(f"{source}: `{key}` is neither an event (a mapping) nor a list of events.")
+        raise source.wrong(path, f"`{key}` is neither an event (a mapping) nor a list of events")
     for name in document:
         if name not in EVENT_KEYS and name != WHEN:
             help_ = nearest(name, (*EVENT_KEYS, WHEN))
-            raise BadInputError(f"{source}: `{key}` has the key `{name}`, which no event has; {help_}")
-    stray = stray_absence(document)
-    if stray:
-        raise BadInputError(
-            f"{source}: `{key}` has `!{stray}` as an element of a list or in another matcher;"
-            " it is for keys only."
-        )
-    for place, name in _unknown_absences(document):
-        help_ = nearest(name, SPEC_KEYS[place])
-        raise BadInputError(f"{source}: `{key}` says of `{place}.{name}` that it may be absent; {help_}")
-
-
-def _unknown_absences(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for place, known in SPEC_KEYS.items():
-        value = document.get(place)
-        for element in value if isinstance(value, list) else [value]:
-            for name, item in element.items() if isinstance(element, Mapping) else ():
-                if accepts_absence(item) and name not in known:
-                    yield place, name
+            raise source.wrong((*path, name), f"`{key}` has the key `{name}`, which no event has; {help_}")
+    for inner, stray in stray_absences(document):
+        cause = f"`{key}` has `!{stray}` as an element of a list or in another matcher; it is for keys only"
+        raise source.wrong((*path, *inner), cause)
+    for inner, near in misspelt_absences(document):
+        names = ".".join(str(part) for part in inner if isinstance(part, str))
+        raise source.wrong((*path, *inner), f"`{key}` says of `{names}` that it may be absent; {near}")
 
 
 def _compared(events: Iterable[ExpectedEvent]) -> tuple[ExpectedEvent, ...]:

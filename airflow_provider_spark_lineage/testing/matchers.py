@@ -78,6 +78,11 @@ def nearest(name: str, known: Any) -> str:
     return f"did you mean `{close[0]}`?" if close else f"known are {', '.join(known)}"
 
 
+def sentence(text: object) -> str:
+    """The text with a full stop, unless it asks something."""
+    return f"{text}".removesuffix(".") + ("" if f"{text}".endswith("?") else ".")
+
+
 def plain(value: Any) -> Any:
     """The value in JSON's own types, matchers as `{"$match": ...}`."""
     if isinstance(value, Matcher):

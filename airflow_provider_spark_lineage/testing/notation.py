@@ -19,7 +19,7 @@ import yaml
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing.composite import COMPOSITES, make
-from airflow_provider_spark_lineage.testing.matchers import MATCHERS, Matcher, json_type
+from airflow_provider_spark_lineage.testing.matchers import MATCHERS, Matcher, json_type, sentence
 from airflow_provider_spark_lineage.testing.paths import Element, path_text
 from airflow_provider_spark_lineage.testing.paths import Path as Path_
 from airflow_provider_spark_lineage.testing.variables import has_variables
@@ -58,7 +58,7 @@ def parse_tree(text: str, path: Path) -> Any:
         raise BadInputError(f"{path}{_yaml_cause(error)}.") from None
     except _NotationError as error:
         where = "" if error.line is None else f", line {error.line}"
-        raise BadInputError(f"{path}{where}: {error}.") from None
+        raise BadInputError(f"{path}{where}: {sentence(error)}") from None
     except RecursionError:
         raise BadInputError(f"{path}: nested too deeply.") from None
 
@@ -76,7 +76,7 @@ def read_python(value: Any, source: str, path: Path_ = ()) -> Any:
         try:
             return _mapping([(key, read_python(item, source, (*path, key))) for key, item in value.items()])
         except _NotationError as error:
-            raise BadInputError(f"{where}: {error}.") from None
+            raise BadInputError(f"{where}: {sentence(error)}") from None
     if isinstance(value, list | tuple):
         return [read_python(item, source, (*path, Element(i))) for i, item in enumerate(value)]
     if value is None or isinstance(value, str | bool | int | Matcher) or _is_number(value):

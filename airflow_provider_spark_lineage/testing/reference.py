@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.events import EVENT_TYPES, Event
 from airflow_provider_spark_lineage.testing.differences import ABSENT, Mismatch
 from airflow_provider_spark_lineage.testing.jinja import Template
 from airflow_provider_spark_lineage.testing.keys import parse_key
-from airflow_provider_spark_lineage.testing.matchers import json_type, nearest
+from airflow_provider_spark_lineage.testing.matchers import json_type, nearest, sentence
 from airflow_provider_spark_lineage.testing.paths import Element
 from airflow_provider_spark_lineage.testing.paths import Path as Place
 
@@ -167,7 +167,7 @@ def _templates(key: str, value: Any, source: str, options: TemplateOptions) -> T
     try:
         parse_key(key)
     except ValueError as error:
-        raise BadInputError(f"{source}: the key {error}.") from None
+        raise BadInputError(f"{source}: the key {sentence(error)}") from None
     documents = value if isinstance(value, list) else [value]
     if not documents or not all(isinstance(document, Mapping) for document in documents):
         raise BadInputError(f"{where} is neither an event template nor a list of them.")
@@ -179,7 +179,7 @@ def _templates(key: str, value: Any, source: str, options: TemplateOptions) -> T
         read = tuple(_read(one, options.helpers) for one in documents)
         return Templates(key, read, count, source, sort=options.sort)
     except ValueError as error:
-        raise BadInputError(f"{where}: {error}.") from None
+        raise BadInputError(f"{where}: {sentence(error)}") from None
 
 
 def _count_for(key: str, counts: Mapping[str, str | int], default: int) -> str | int:

@@ -12,7 +12,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing.composite import make
-from airflow_provider_spark_lineage.testing.matchers import Matcher
+from airflow_provider_spark_lineage.testing.matchers import Matcher, sentence
 
 _VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -46,7 +46,7 @@ def _filled_matcher(tree: Matcher, variables: Mapping[str, str], where: str) -> 
     try:
         return make(tree.name, argument)
     except ValueError as error:
-        raise BadInputError(f"{where}: {error}.") from None
+        raise BadInputError(f"{where}: {sentence(error)}") from None
 
 
 def _filled(text: str, variables: Mapping[str, str], where: str, quote: Callable[[str], str] = str) -> str:

@@ -52,13 +52,13 @@ class Condition:
 
 
 def read_conditions(value: Any, where: str) -> tuple[Condition, ...]:
-    """The conditions that `when:` has as value; BadInputError says what is wrong with it."""
+    """The conditions that `when:` has as value, for `where`; ValueError says what is wrong with them."""
     if not isinstance(value, Mapping) or not value:
-        raise BadInputError(f"{where}: `when` is no mapping such as `{{airflow: '>=3.1', spark: '<4.2'}}`.")
+        raise ValueError("`when` is no mapping such as `{airflow: '>=3.1', spark: '<4.2'}`")
     for name, text in value.items():
         if name not in DISTRIBUTIONS:
-            raise BadInputError(f"{where}: `when` has the key `{name}`; {nearest(name, DISTRIBUTIONS)}")
-        _check_range(text, f"{where}: `when: {name}`")
+            raise ValueError(f"`when` has the key `{name}`; {nearest(name, DISTRIBUTIONS)}")
+        _check_range(text, f"`when: {name}`")
     return tuple(Condition(name, text, where) for name, text in value.items())
 
 
@@ -67,11 +67,11 @@ def _check_range(text: Any, where: str) -> None:
 
     cure = "write for example '>=3.1', '==4.1.*' or '>=3.5,<4'"
     if not isinstance(text, str) or not text.strip():
-        raise BadInputError(f"{where} is not a range of versions; {cure}.")
+        raise ValueError(f"{where} is not a range of versions; {cure}")
     try:
         SpecifierSet(text)
     except InvalidSpecifier:
-        raise BadInputError(f"{where} has `{text}`, which is not a range of versions; {cure}.") from None
+        raise ValueError(f"{where} has `{text}`, which is not a range of versions; {cure}") from None
 
 
 class Versions:

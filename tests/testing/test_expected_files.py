@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing import RELATIONS, Events, Expected, compare, read_expected
+from airflow_provider_spark_lineage.testing.notation import parse_tree
+from airflow_provider_spark_lineage.testing.updates.writing import plain_json
 
 KEY = "dag.task.event.start"
 
@@ -118,6 +121,107 @@ def test_wrong_yaml(tmp_path, text, message):
         read_expected(file)
     assert str(caught.value).startswith(str(file))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("runn: {}", "line 3: .* has the key `runn`, which no event has; did you mean `run`"),
+        ("when: {sparc: '<4'}", "line 3: .*`when` has the key `sparc`; did you mean `spark`"),
+        ("when: {spark: four}", "line 3: .*`when: spark` has `four`, which is not a range"),
+        ("inputs:\n  - name: a\n  - !absent", "line 5: .*`!absent` as an element of a list"),
+        ("run:\n    a: !one_of\n    - 1\n    - {b: !optional 1}\n    - !absent", "line 7: .*`!absent` as"),
+        ("run:\n    runID: !absent", r"line 4: .*says of `run.runID` that it may be absent; did you mean"),
+        ("job:\n    facets:\n      sqll: !absent", r"line 5: .*`job.facets.sqll` .*did you mean `sql`\?"),
+    ],
+)
+def test_wrong_places_have_a_line(tmp_path, text, message):
+    """What is wrong with an event, in YAML and in JSON, is found by its line."""
+    whole = f"# top\n{KEY}:\n  {text}\n"
+    with pytest.raises(BadInputError, match=rf"dag\.yaml, {message}"):
+        read_expected(write(tmp_path, whole))
+    as_json = json.dumps(plain_json(parse_tree(whole, Path("x.yaml"))), indent=1)
+    with pytest.raises(BadInputError, match=rf"dag\.json, line \d+: {message.partition(': ')[2]}") as caught:
+        read_expected(write(tmp_path, as_json, "dag.json"))
+    line = int(str(caught.value).partition("line ")[2].partition(":")[0])
+    wrong = re.findall(r"runn|when|absent|runID|sqll", as_json.splitlines()[line - 1])
+    assert wrong or "$match" in "".join(as_json.splitlines()[line - 1 : line + 1])
+
+
+def test_wrong_keys_and_files_have_a_line(tmp_path):
+    """So has a key that is none, and a `when` of the whole file."""
+    for text, message in (
+        (f"{KEY}: {{}}\n\ndag.task: {{}}\n", "line 3: the key `dag.task` is not"),
+        (f"{KEY}: {{}}\nwhen: [x]\n", "line 2: `when` is no mapping"),
+        (f"{KEY}:\n- {{}}\n- 5\n", "line 3: .* is neither an event"),
+    ):
+        with pytest.raises(BadInputError, match=rf"dag\.yaml, {message}"):
+            read_expected(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("document", "near"),
+    [
+        ({"outputs": [{"facets": {"schemma": "absent"}}]}, "schema"),
+        ({"outputs": [{"facets": {"columnlineage": "absent"}}]}, "columnLineage"),
+        ({"inputs": [{"inputFacets": {"dataQualityMetric": "absent"}}]}, "dataQualityMetrics"),
+        ({"run": {"facets": {"errorMesage": "optional"}}}, "errorMessage"),
+        ({"run": {"facets": {"sparkLineage_gap": "absent"}}}, "sparkLineage_gaps"),
+        ({"run": {"facets": {"airflowstate": "absent"}}}, "airflowState"),
+        ({"run": {"facets": {"spark_version": "absent"}}}, ""),
+        ({"run": {"facets": {"my_company": "optional"}}}, ""),
+        ({"run": {"facets": {"parent": "optional"}}}, ""),
+    ],
+)
+def test_a_misspelt_facet_that_may_be_absent(document, near):
+    """It always would be; a name that is like none of the spec's is somebody's own facet."""
+
+    def with_matchers(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: with_matchers(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [with_matchers(item) for item in value]
+        return {"$match": value, **({"value": 1} if value == "optional" else {})}
+
+    if near:
+        with pytest.raises(BadInputError, match=rf"that it may be absent; did you mean `{near}`\?$"):
+            Expected.of({KEY: with_matchers(document)})
+    else:
+        Expected.of({KEY: with_matchers(document)})
+
+
+def test_matchers_in_python():
+    """A mapping in code means what it would mean in a JSON file; tuples are lists."""
+    inputs = ({"name": {"$match": "regex", "value": "in/[0-9]"}}, {"name": "b"})
+    expected = Expected.of({KEY: {"run": {"facets": {"$$x": {"$match": "any"}}}, "inputs": inputs}})
+    start = {
+        "eventType": "START",
+        "run": {"facets": {"$x": 1}},
+        "job": {"name": KEY.removesuffix(".event.start")},
+    }
+
+    def ok(name: str) -> bool:
+        event = {**start, "inputs": [{"name": "b"}, {"name": name}]}
+        return compare(expected, Events.of([event]), without=RELATIONS).ok
+
+    assert ok("in/1")
+    assert not ok("in/x")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"$match": "uudi"}, r"unknown matcher `uudi`; did you mean `uuid`\?$"),
+        ({"$mach": "uuid"}, r"unknown key `\$mach`; write"),
+        ({1: 2}, "a key is not a string"),
+        ({1}, r"`\{1\}` is a set, which no event has"),
+        (float("nan"), "`nan` is a number, which no event has"),
+    ],
+)
+def test_wrong_values_in_python(value, message):
+    """What no JSON file could say is refused with the place where it stands."""
+    with pytest.raises(BadInputError, match=rf"^expected, \"{KEY}\"\.run\.a\[0\]: {message}"):
+        Expected.of({KEY: {"run": {"a": [value]}}})
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from testing.updating import Documents, update
 
 from airflow_provider_spark_lineage.testing.notation import parse_tree
-from airflow_provider_spark_lineage.testing.updates.places import Place, yaml_places
+from airflow_provider_spark_lineage.testing.places import Place, yaml_places
 from airflow_provider_spark_lineage.testing.updates.writing import Yaml
 
 Path_ = tuple[str | int, ...]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from airflow_provider_spark_lineage.testing.updates.places import Place
+from airflow_provider_spark_lineage.testing.places import Place
 from airflow_provider_spark_lineage.testing.updates.writing import Notation
 
 Entry = tuple[str, Any]
@@ -32,7 +32,7 @@ class _Edit(NamedTuple):
 class Edits:
     """Pending changes of one text.
 
-    >>> from airflow_provider_spark_lineage.testing.updates.places import yaml_places
+    >>> from airflow_provider_spark_lineage.testing.places import yaml_places
     >>> from airflow_provider_spark_lineage.testing.updates.writing import Yaml
     >>> text = "a: 1  # one\\nb: [x, y]\\n"
     >>> place, edits = yaml_places(text), Edits(text, Yaml())

@@ -13,9 +13,9 @@ from typing import Any
 from airflow_provider_spark_lineage.testing.composite import make
 from airflow_provider_spark_lineage.testing.differences import Composite, differences, pairs_of_elements
 from airflow_provider_spark_lineage.testing.matchers import Matcher
+from airflow_provider_spark_lineage.testing.places import Place
 from airflow_provider_spark_lineage.testing.updates.drafts import ABSENT, trimmed
 from airflow_provider_spark_lineage.testing.updates.edits import Edits
-from airflow_provider_spark_lineage.testing.updates.places import Place
 from airflow_provider_spark_lineage.testing.variables import fill
 
 _DATASET_DEPTH = 2

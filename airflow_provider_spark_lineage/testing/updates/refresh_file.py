@@ -15,14 +15,14 @@ from airflow_provider_spark_lineage.testing.comparison import dag_ids_of, paired
 from airflow_provider_spark_lineage.testing.expected import WHEN, read_expected
 from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.notation import BOM, parse_tree, read_text
-from airflow_provider_spark_lineage.testing.updates.draft_file import Drafting, fixed, order, value_of
-from airflow_provider_spark_lineage.testing.updates.edits import Edits
-from airflow_provider_spark_lineage.testing.updates.places import (
+from airflow_provider_spark_lineage.testing.places import (
     Place,
     json_places,
     yaml_comments,
     yaml_places,
 )
+from airflow_provider_spark_lineage.testing.updates.draft_file import Drafting, fixed, order, value_of
+from airflow_provider_spark_lineage.testing.updates.edits import Edits
 from airflow_provider_spark_lineage.testing.updates.refresh_event import Refresher, Slot
 from airflow_provider_spark_lineage.testing.updates.writing import Json, Notation, Yaml, whole_text
 from airflow_provider_spark_lineage.testing.versions import Versions

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -60,6 +60,25 @@ class Place:
     def shared(self) -> bool:
         """Whether an anchor or an alias in it ties it to another place."""
         return self.anchored or self.kind == "alias" or any(item.shared() for item in self.items)
+
+
+def line_of(text: str, path: Sequence[str | int], *, is_json: bool) -> int:
+    """On which line the value at a path begins, counted from 1; of what it is in, where YAML merges it in.
+
+    >>> line_of("a:\\n  b: [1,\\n    2]\\n", ("a", "b", 1), is_json=False)
+    3
+    """
+    place, start = (json_places if is_json else yaml_places)(text), 0
+    for part in path:
+        matched = [key.text for key in place.keys]
+        if "$match" in matched and "value" in matched:
+            place = place.items[matched.index("value")]
+        position = part if isinstance(part, int) else place.at(part)
+        if position is None or position >= len(place.items):
+            break
+        start = place.keys[position].start if place.keys else place.items[position].start
+        place = place.items[position]
+    return text.count("\n", 0, start) + 1
 
 
 def yaml_places(text: str) -> Place:
