@@ -82,12 +82,32 @@ def main(descriptor: int, dag_file: str, options: Mapping[str, Any]) -> None:
 
     [dag] = chosen
     get_listener_manager().add_listener(progress)
+    if options["executor"]:
+        _end_every_worker()
     run = dag.test(run_conf=options["conf"] or None, use_executor=options["executor"])
     states = {
         f"{ti.task_id}[{ti.map_index}]" if ti.map_index >= 0 else ti.task_id: str(ti.state)
         for ti in run.get_task_instances()
     }
     progress.tell("ended", dag_id=dag.dag_id, state=str(run.state), tasks=states)
+
+
+def _end_every_worker() -> None:
+    """Let LocalExecutor tell as many workers to end as there are.
+
+    Airflow 3.3 counts those that are alive while the first of them are ending already: one that ends early
+    takes the message of another, which then waits for ever.
+    """
+    from airflow.executors.local_executor import LocalExecutor
+
+    end = LocalExecutor.end
+
+    def end_all(executor: Any) -> None:
+        for _ in executor.workers:
+            executor.activity_queue.put(None)
+        end(executor)
+
+    LocalExecutor.end = end_all
 
 
 if __name__ == "__main__":
