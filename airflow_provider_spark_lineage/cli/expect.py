@@ -58,7 +58,7 @@ def command(
     \b
     Exit codes:
       0  the draft was printed, or the file is as it was
-      1  the file was written or changed
+      1  the file was written or changed, or what the events contradict is left for a person
       2  bad input; the file is as it was
     """
     try:
@@ -73,4 +73,4 @@ def command(
         click.echo(f"Error: {error}", err=True)
         ctx.exit(2)
     click.echo(found.text())
-    ctx.exit(1 if found.changed else 0)
+    ctx.exit(1 if found.changed or found.left else 0)

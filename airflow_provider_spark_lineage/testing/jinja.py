@@ -64,19 +64,21 @@ class Template:
 
 
 def is_datetime(result: Any) -> str:
-    """Whether it is a date and time as ISO 8601 writes it."""
+    """Whether it is a date, alone or with a time, as ISO 8601 writes it."""
     match = _DATETIME.fullmatch(result) if isinstance(result, str) else None
     if not match:
         return "false"
     try:
-        datetime.fromisoformat(f"{match[1]}T{match[2]}")
+        datetime.fromisoformat(f"{match[1]}T{match[2] or '00:00'}")
     except ValueError:
         return "false"
     return "true"
 
 
 _DATETIME = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.[0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"(?:[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:(?<=:[0-9]{2}:[0-9]{2})\.[0-9]+)?"
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
 
 

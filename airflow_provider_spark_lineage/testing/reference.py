@@ -132,9 +132,7 @@ def by_key(array: Sequence[Any], source: str) -> dict[str, Any]:
         if kind.lower() not in EVENT_TYPES:
             raise BadInputError(f"{where}: `{kind}` is no event type; {nearest(kind, EVENT_TYPES)}")
         key = f"{name}.event.{kind.lower()}"
-        if isinstance(document.get(ABSENT_KEY), str):
-            found[key] = {ABSENT_KEY: document[ABSENT_KEY]}
-        elif isinstance(found.get(key), list):
+        if isinstance(found.get(key), list):
             found[key].append(document)
         else:
             found[key] = [found[key], document] if key in found else document
@@ -171,10 +169,14 @@ def _templates(key: str, value: Any, source: str, options: TemplateOptions) -> T
     documents = value if isinstance(value, list) else [value]
     if not documents or not all(isinstance(document, Mapping) for document in documents):
         raise BadInputError(f"{where} is neither an event template nor a list of them.")
-    reason = documents[0].get(ABSENT_KEY) if len(documents) == 1 else None
+    reasons = [one[ABSENT_KEY] for one in documents if isinstance(one.get(ABSENT_KEY), str)]
+    if reasons and len(documents) > 1:
+        raise BadInputError(
+            f"{where} has `{ABSENT_KEY}`, so that no event may be emitted, beside another template."
+        )
     try:
-        if isinstance(reason, str):
-            return Templates(key, (), Count.of(0), source, absent=reason or "no reason is given")
+        if reasons:
+            return Templates(key, (), Count.of(0), source, absent=reasons[0] or "no reason is given")
         count = Count.of(_count_for(key, options.counts, len(documents)))
         read = tuple(_read(one, options.helpers) for one in documents)
         return Templates(key, read, count, source, sort=options.sort)

@@ -16,10 +16,10 @@ from pathlib import Path
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Events
 from airflow_provider_spark_lineage.testing.comparison import compare
-from airflow_provider_spark_lineage.testing.expected import SUFFIXES, Expected
+from airflow_provider_spark_lineage.testing.expected import SUFFIXES, Expected, read_expected
 from airflow_provider_spark_lineage.testing.notation import BOM, parse_tree
 from airflow_provider_spark_lineage.testing.relations import RELATIONS
-from airflow_provider_spark_lineage.testing.report import Kind
+from airflow_provider_spark_lineage.testing.report import Difference, Kind
 from airflow_provider_spark_lineage.testing.updates.draft_file import Drafting, keys_of
 from airflow_provider_spark_lineage.testing.updates.refresh_file import RefreshFile
 from airflow_provider_spark_lineage.testing.updates.writing import Json, Yaml, whole_text
@@ -42,6 +42,9 @@ class Update:
     kept: tuple[str, ...] = ()
     """Not emitted, and left in the file, because nothing at all was emitted by their DAG."""
 
+    left: tuple[str, ...] = ()
+    """What the events contradict and no update can mend, such as a captured value: `key: path reason`."""
+
     lost_comments: tuple[str, ...] = ()
     """What stood beside something that is gone, with the line where it stood: `line 3: # why`."""
 
@@ -54,6 +57,7 @@ class Update:
         """Everything for a person; the last line is the summary."""
         parts = {"added": self.added, "refreshed": self.refreshed, "removed": self.removed, "kept": self.kept}
         lines = [f"{what:<11} {key}" for what, keys in parts.items() for key in keys]
+        lines += [f"left for a person: {what}" for what in self.left]
         lines += [f"comment lost, {comment}" for comment in self.lost_comments]
         counts = [f"{len(keys)} {what}" for what, keys in parts.items() if keys and what != "kept"]
         state = "written" if self.created else "updated" if self.changed else "unchanged"
@@ -101,18 +105,21 @@ def update_expected(
 
 def _refresh(path: Path, drafting: Drafting, versions: Mapping[str, str]) -> Update:
     file = RefreshFile(path, drafting, versions)
-    lost: list[str] = []
-    if file.result.changed:
+    found, lost, left = file.result, [], []
+    if found.changed:
         text = file.text()
-        _write(path, text, drafting, versions, file.result.kept)
-        lost = file.lost_comments(text)
-    found = file.result
+        _write(path, text, drafting, versions, found.kept)
+        found, lost = file.result, file.lost_comments(text)
+    else:
+        differing = _contradicted(read_expected(path), drafting, versions, found.kept)
+        left = [f"{one.key}: {one.path} {one.reason}" for one in differing]
     return Update(
         path,
         added=tuple(found.added),
         refreshed=tuple(found.refreshed),
         removed=tuple(found.removed),
         kept=tuple(found.kept),
+        left=tuple(left),
         lost_comments=tuple(lost),
     )
 
@@ -135,16 +142,18 @@ def _write(
 ) -> None:
     """Write the file, unless the same events would fail it: it is never left worse than it was."""
     expected = Expected.of_tree(parse_tree(text.removeprefix(BOM), path), str(path), "dags")
-    # What holds between the events is not what the file says.
-    report = compare(
-        expected, drafting.events, variables=drafting.variables, versions=versions, without=RELATIONS
-    )
-    for one in report.differences:
-        if one.kind is not Kind.MISSING or one.key not in kept:
-            raise BadInputError(
-                f"{path}: left alone, as `{one.key}` cannot be written: {one.path} {one.reason}."
-            )
+    for one in _contradicted(expected, drafting, versions, kept):
+        raise BadInputError(f"{path}: left alone, as `{one.key}` cannot be written: {one.path} {one.reason}.")
     _replace(path, text)
+
+
+def _contradicted(
+    expected: Expected, drafting: Drafting, versions: Mapping[str, str], kept: Sequence[str]
+) -> list[Difference]:
+    """What a comparison with the same events would find; not what holds between events, or is kept."""
+    events, variables = drafting.events, drafting.variables
+    report = compare(expected, events, variables=variables, versions=versions, without=RELATIONS)
+    return [one for one in report.differences if one.kind is not Kind.MISSING or one.key not in kept]
 
 
 def _replace(path: Path, text: str) -> None:

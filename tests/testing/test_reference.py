@@ -65,7 +65,8 @@ TEMPLATES: list[tuple[Any, tuple[Any, ...], tuple[Any, ...]]] = [
     ),
     ({"a": {"$optional": "x", "$value": "{{ is_uuid(result) }}"}}, ({}, {"a": UUID}), ({"a": "x"},)),
     ("{{ is_uuid(result) }}", (UUID, UUID.upper()), ("no", 1, None, [])),
-    ("{{ is_datetime(result) }}", TIMES, ("yesterday", "2024-13-01T10:00:00Z", "2024-05-01", 5, None)),
+    ("{{ is_datetime(result) }}", TIMES, ("yesterday", "2024-13-01T10:00:00Z", "", "2024", 5, None)),
+    ("{{ is_datetime(result) }}", ("2024-05-01", "2024-05-01 10:00", "2024-05-01T10:00Z"), ("2024-02-30",)),
     ("{{ regex_match(result, '^a+') }}", ("a", "aab"), ("ba", "", 1, None)),
     ("{{ regex_match(result, 'a+$') }}", ("aa",), ("ab", "ba")),
     ("{{ any(result) }}", ("x", "", True), ()),
@@ -209,6 +210,24 @@ def test_absent_events():
     assert check({"$absent": "it is skipped"}, start("other")).ok
     (one,) = check({"$absent": "it is skipped"}, start()).differences
     assert (one.kind, one.reason) == (Kind.UNEXPECTED, "must not be emitted: it is skipped")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_key_is_absent_or_expected(tmp_path, order):
+    """Both at once mean nothing, in whichever order: neither silently wins."""
+    event = {"eventType": "FAIL", "job": {"name": "dag.task"}}
+    templates = [event, {**event, "$absent": "it is skipped"}][::order]
+    message = r"`dag\.task\.event\.fail` has `\$absent`, .*, beside another template\.$"
+    with pytest.raises(BadInputError, match=message):
+        read_expected(file_of(tmp_path, *templates))
+    with pytest.raises(BadInputError, match=message):
+        Expected.of_templates({"dag.task.event.fail": templates})
+
+
+def test_a_question_ends_with_its_mark(tmp_path):
+    """A message that asks what was meant has no full stop behind the question mark."""
+    with pytest.raises(BadInputError, match=r"did you mean `\$absent`\?$"):
+        Expected.of_templates({"dag.task.event.fail": {"$absnt": "x"}})
 
 
 def test_absence_proves_nothing_where_nothing_was_emitted():

@@ -92,6 +92,22 @@ def test_a_capture_that_no_longer_holds_is_for_a_person(tmp_path):
     assert file.read_text() == text.replace("a: 1", "a: 2")
 
 
+def test_what_only_a_capture_contradicts_is_left_for_a_person(tmp_path):
+    """Nothing is to be changed, and still it is not as it should be: the message says so."""
+    file = tmp_path / "dag.yaml"
+    text = "".join(f"dag.task.event.{kind}: {{run: {{runId: !capture run}}}}\n" for kind in ("start", "fail"))
+    file.write_text(text)
+    events = [run_event({}), run_event({}, kind="FAIL")]
+    for run_id, one in zip(("one", "two"), events, strict=True):
+        one["run"]["runId"] = run_id
+    found = update_expected(file, Events.of(events))
+    assert (found.changed, file.read_text()) == (False, text)
+    assert len(found.left) == 1
+    assert found.text().startswith(
+        "left for a person: dag.task.event.fail: run.runId is not what `run` was captured as"
+    )
+
+
 @pytest.mark.parametrize(
     ("before", "values", "after"),
     [
