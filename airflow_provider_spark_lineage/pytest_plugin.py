@@ -67,28 +67,31 @@ class OpenLineageEvents:
 
 
 @pytest.fixture
-def openlineage_events(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[OpenLineageEvents]:
+def openlineage_events(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenLineageEvents]:
     """What this process emits during the test, through Airflow's provider or the OpenLineage client."""
     path = tmp_path / "openlineage.jsonl"
     path.touch()
+    request.node.stash.setdefault(EvidenceKey, []).append(path)
+    # Not the fixture `monkeypatch`: to undo it here would undo what the test has patched for other fixtures.
+    with pytest.MonkeyPatch.context() as patches:
+        _write_events_to(path, patches)
+        _forget_settings()
+        yield OpenLineageEvents(path)
+    _forget_settings()
+
+
+def _write_events_to(path: Path, patches: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("OPENLINEAGE_")]:
-        monkeypatch.delenv(name)
+        patches.delenv(name)
     transport = {"type": "file", "log_file_path": str(path), "append": True}
-    monkeypatch.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", json.dumps(transport))
-    monkeypatch.setenv("AIRFLOW__OPENLINEAGE__DISABLED", "False")
-    monkeypatch.delenv("AIRFLOW__OPENLINEAGE__CONFIG_PATH", raising=False)
+    patches.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", json.dumps(transport))
+    patches.setenv("AIRFLOW__OPENLINEAGE__DISABLED", "False")
+    patches.delenv("AIRFLOW__OPENLINEAGE__CONFIG_PATH", raising=False)
     # For code that makes a client of its own.
     for name, value in transport.items():
-        monkeypatch.setenv(
+        patches.setenv(
             f"OPENLINEAGE__TRANSPORT__{name.upper()}", str(value).lower() if value is True else str(value)
         )
-    _forget_settings()
-    request.node.stash.setdefault(EvidenceKey, []).append(path)
-    yield OpenLineageEvents(path)
-    monkeypatch.undo()
-    _forget_settings()
 
 
 def _failed(message: str) -> BaseException:

@@ -9,6 +9,6 @@
 from __future__ import annotations
 
 from airflow_provider_spark_lineage.events.model import EVENT_TYPES, Event, Events
-from airflow_provider_spark_lineage.events.reader import read_events
+from airflow_provider_spark_lineage.events.reader import LIKELY_CAUSES, read_events
 
-__all__ = ["EVENT_TYPES", "Event", "Events", "read_events"]
+__all__ = ["EVENT_TYPES", "LIKELY_CAUSES", "Event", "Events", "read_events"]

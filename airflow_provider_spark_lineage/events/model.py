@@ -11,6 +11,10 @@ EVENT_TYPES = ("start", "running", "complete", "abort", "fail", "other", "untype
 """Every last part of a key: the spec's run event types, a run event without one, job and dataset events."""
 
 
+DEEPEST = 100
+"""Levels of objects and lists that an event may have: all that looks into one goes down by calling itself."""
+
+
 @dataclass(frozen=True)
 class Event:
     """One event and where it was read; `document` is the JSON object as it was written.
@@ -114,7 +118,22 @@ class Event:
         event_type = self.document.get("eventType")
         if event_type is not None and not isinstance(event_type, str):
             return "its `eventType` is not a string"
-        return ""
+        return self.depth_problem
+
+    @property
+    def depth_problem(self) -> str:
+        """Why nothing can look at all of it; empty where everything can."""
+        level: list[Any] = [self.document]
+        for _ in range(DEEPEST):
+            level = [
+                item
+                for value in level
+                for item in (value if isinstance(value, list) else value.values())
+                if isinstance(item, _HOLDERS)
+            ]
+            if not level:
+                return ""
+        return f"it is nested more than {DEEPEST} levels deep"
 
     def _counted(self, name: str, *, first: int) -> int | None:
         number = _at(self.document, *_AIRFLOW, "taskInstance", name)
@@ -155,8 +174,17 @@ class Events:
 
     @classmethod
     def of(cls, documents: Iterable[Mapping[str, Any]]) -> Events:
-        """Events from plain mappings, for example from `captured.events(...)`."""
-        return cls(tuple(Event(document, f"event {number}") for number, document in enumerate(documents, 1)))
+        """Events from plain mappings, for example `captured.events(...)`; one too deep is a problem."""
+        events = [Event(document, f"event {number}") for number, document in enumerate(documents, 1)]
+        deep = {id(event): event.depth_problem for event in events}
+        return cls(
+            tuple(event for event in events if not deep[id(event)]),
+            tuple(
+                f"{event.source}: not an OpenLineage event, {deep[id(event)]}."
+                for event in events
+                if deep[id(event)]
+            ),
+        )
 
     def dag_id_of(self, event: Event) -> str:
         """The DAG that an event belongs to: what it says, else what the nearest of its parents' runs says.
@@ -194,6 +222,8 @@ def _tells(event: Event) -> tuple[bool, bool]:
 
 _OBJECT = (dict, Mapping)
 """Python looks for the first at once and for the second in a registry."""
+
+_HOLDERS = (dict, list, Mapping)
 
 _AIRFLOW = ("run", "facets", "airflow")
 _PARENT = ("run", "facets", "parent")

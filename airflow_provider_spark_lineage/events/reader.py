@@ -15,6 +15,13 @@ from airflow_provider_spark_lineage.events.collector import paused
 from airflow_provider_spark_lineage.events.documents import Torn, split
 from airflow_provider_spark_lineage.events.model import Event, Events
 
+LIKELY_CAUSES = (
+    "OpenLineage is not active: it is disabled, or no transport is configured",
+    "the transport writes somewhere else: compare `log_file_path` and `append` with the place read here",
+    "the forked child that emits was killed: see `[openlineage] execution_timeout` and the task's log",
+)
+"""Why there may be no events where somebody looks for them."""
+
 
 @paused()
 def read_events(path: Path | str) -> Events:
@@ -42,7 +49,8 @@ def _files(path: Path) -> list[Path]:
     if path.exists():
         raise BadInputError(f"{path}: neither a file nor a folder, so no events can be read from it.")
     if not stamped:
-        raise BadInputError(f"{path}: no such file or folder, and no file named {path.name}-<time>.json.")
+        sentence = f"{path}: no such file or folder, and no file named {path.name}-<time>.json."
+        raise BadInputError(f"{sentence} Likely causes: {'; '.join(LIKELY_CAUSES)}.")
     return stamped
 
 

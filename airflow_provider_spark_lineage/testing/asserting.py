@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Events, read_events
 from airflow_provider_spark_lineage.testing.comparison import compare
 from airflow_provider_spark_lineage.testing.expected import Expected, Scope, read_expected
+from airflow_provider_spark_lineage.testing.matchers import json_type
 from airflow_provider_spark_lineage.testing.render import Line, lines
 from airflow_provider_spark_lineage.testing.report import Report
 from airflow_provider_spark_lineage.testing.runs.progress import DagRun
+
+Emitted: TypeAlias = DagRun | Events | Iterable[Mapping[str, Any]] | Path | str
+"""Where events are: a run, a file or folder that they were written to, or they themselves."""
 
 
 class LineageDiffersError(AssertionError):
     """Events are not as expected; `report` says how, and `lines` says it to a person.
 
-    `kept` are the places, as a person can find them, where the events and logs still are.
+    `kept` are the places, as a person can find them, where what the report speaks of still is: files of
+    events, Variables, a log.
     """
 
     def __init__(self, report: Report, kept: tuple[object, ...] = ()) -> None:
         self.report = report
         self.lines: tuple[Line, ...] = (
             *lines(report),
-            *(Line(f"events and logs are kept: {place}") for place in kept),
+            *(Line(f"kept: {place}") for place in kept),
         )
         super().__init__("\n".join(line.text for line in self.lines))
 
 
 def assert_lineage(
     expected: Expected | Mapping[str, Any] | Path | str,
-    events: DagRun | Events | Path | str,
+    events: Emitted,
     *,
     variables: Mapping[str, str] | None = None,
     scope: Scope | None = None,
@@ -40,13 +46,19 @@ def assert_lineage(
 ) -> Report:
     """The report of a comparison that found nothing; LineageDiffersError otherwise.
 
-    `expected` is a file, a folder, or a mapping of key to event; `events` a run, or where they were written.
-    The rest is that of `compare`, which also says what BadInputError is raised for.
+    `expected` is a file, a folder, or a mapping of key to event; `events` a run, where they were written, or
+    a list of them as plain mappings. The rest is that of `compare`, which also says what BadInputError is
+    raised for; it is for what is none of these, too.
     """
     if isinstance(expected, str | Path):
         expected = read_expected(expected)
-    elif not isinstance(expected, Expected):
+    elif isinstance(expected, Mapping):
         expected = Expected.of(expected)
+    elif not isinstance(expected, Expected):
+        raise BadInputError(
+            f"What is expected is {json_type(expected)}; give a file, a folder, or a mapping of"
+            " `<dag_id>.<task_id>.event.<type>` to events."
+        )
     report = compare(
         expected,
         events_of(events),
@@ -60,14 +72,26 @@ def assert_lineage(
     return report
 
 
-def events_of(events: DagRun | Events | Path | str) -> Events:
-    """The events of a run, a file or a folder."""
+def events_of(events: Emitted) -> Events:
+    """The events of a run, a file, a folder or a list; BadInputError for what is none of them."""
     if isinstance(events, DagRun):
         return events.read()
-    return read_events(events) if isinstance(events, str | Path) else events
+    if isinstance(events, str | Path):
+        return read_events(events)
+    if isinstance(events, Events):
+        return events
+    if isinstance(events, Mapping) or not isinstance(events, Iterable):
+        raise BadInputError(
+            f"The events are {json_type(events)}; give a file, a folder, or a list of events."
+        )
+    documents = list(events)
+    for number, document in enumerate(documents, 1):
+        if not isinstance(document, Mapping):
+            raise BadInputError(f"Event {number} of the list is not an event but {json_type(document)}.")
+    return Events.of(documents)
 
 
-def _kept(events: DagRun | Events | Path | str) -> tuple[Path, ...]:
+def _kept(events: Emitted) -> tuple[str, ...]:
     if isinstance(events, DagRun):
-        return (events.events, events.log)
-    return (Path(events),) if isinstance(events, str | Path) else ()
+        return (f"events in {events.events}", f"log in {events.log}")
+    return (f"events in {events}",) if isinstance(events, str | Path) else ()

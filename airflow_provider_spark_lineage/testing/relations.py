@@ -95,13 +95,14 @@ class Related:
 def broken(related: Related, without: Collection[str] = ()) -> Iterator[tuple[str, Findings]]:
     """Each rule that is not turned off, with the places where it does not hold, in the order of `RELATIONS`.
 
-    Raises BadInputError for a name that is no rule.
+    One name may stand there without a list. Raises BadInputError for a name that is no rule.
     """
-    for name in without:
+    off = (without,) if isinstance(without, str) else without
+    for name in off:
         if name not in RELATIONS:
-            raise BadInputError(f"`{name}` is no relation between events; {nearest(name, RELATIONS)}")
+            raise BadInputError(f"`{name}` is no relation between events; {nearest(f'{name}', RELATIONS)}")
     for name, rule in RELATIONS.items():
-        if name not in without:
+        if name not in off:
             yield name, rule(related)
 
 

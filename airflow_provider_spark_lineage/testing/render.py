@@ -13,13 +13,6 @@ from airflow_provider_spark_lineage.testing.report import Difference, Kind, Repo
 _LONGEST = 400
 """Characters of a value that are shown; a whole facet would bury the difference in it."""
 
-NO_EVENTS = (
-    "No events at all. Likely causes:",
-    "  - OpenLineage is not active: it is disabled, or no transport is configured",
-    "  - the transport writes somewhere else: compare `log_file_path` and `append` with the place read here",
-    "  - the forked child that emits was killed: see `[openlineage] execution_timeout` and the task's log",
-)
-
 
 class Line(NamedTuple):
     """One line and the style that a terminal shows it in."""
@@ -37,7 +30,8 @@ def lines(report: Report) -> Iterator[Line]:
     if report.differences or report.problems:
         yield Line("")
     if not report.emitted:
-        yield from (Line(text, "yellow") for text in NO_EVENTS)
+        yield Line("No events at all. Likely causes:", "yellow")
+        yield from (Line(f"  - {cause}", "yellow") for cause in report.causes)
     elif report.skipped:
         yield Line(_skipped(report))
     yield from (Line(text, "yellow") for text in report.notes)

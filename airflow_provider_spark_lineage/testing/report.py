@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from airflow_provider_spark_lineage.events import LIKELY_CAUSES
 from airflow_provider_spark_lineage.testing.differences import Absent
 from airflow_provider_spark_lineage.testing.matchers import plain
 
@@ -105,6 +106,11 @@ class Report:
         return bool(self.emitted) and not self.differences and not self.problems
 
     @property
+    def causes(self) -> tuple[str, ...]:
+        """Why there are likely to be no events at all; empty where there are some."""
+        return () if self.emitted else LIKELY_CAUSES
+
+    @property
     def differing(self) -> int:
         """Events that were emitted differently, or not at all, or without being expected."""
         return len({one.event for one in self.differences if one.kind is not Kind.RELATION})
@@ -151,6 +157,7 @@ class Report:
             "emitted": self.emitted,
             "skipped": dict(self.skipped),
             "problems": list(self.problems),
+            "causes": list(self.causes),
             "notes": list(self.notes),
             "differences": [difference.as_dict() for difference in self.differences],
         }

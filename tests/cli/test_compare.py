@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from airflow_provider_spark_lineage.cli import main
+from airflow_provider_spark_lineage.events import LIKELY_CAUSES
 
 KEY = "dag.task.event.other"
 EVENT = {
@@ -93,6 +94,20 @@ def test_no_events(folder):
     result = run(folder, "--var", "DATA=/abs")
     assert result.exit_code == 1
     assert "No events at all" in result.stdout
+    said = json.loads(run(folder, "--var", "DATA=/abs", "--json").stdout)
+    assert (said["emitted"], said["causes"]) == (0, list(LIKELY_CAUSES))
+
+
+def test_a_place_without_events_has_likely_causes(folder):
+    """Where not even a file was written the causes are the same, and are said too."""
+    result = run(folder, "--events", "nowhere.jsonl", "--json")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert all(cause in result.stderr for cause in LIKELY_CAUSES)
+
+
+def test_events_have_no_causes(folder):
+    """Where there are events, nothing explains that there are none."""
+    assert json.loads(run(folder, "--var", "DATA=/abs", "--json").stdout)["causes"] == []
 
 
 def test_a_torn_line_is_bad_input(folder):

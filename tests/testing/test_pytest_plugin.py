@@ -85,7 +85,7 @@ def test_a_difference_is_shown_in_place_of_a_traceback(suite: Run) -> None:
             "*expected  *elsewhere/orders*",
             "*actual    *in/orders*",
             "0 events match, 1 differ",
-            "events and logs are kept: */openlineage.jsonl",
+            "kept: events in */openlineage.jsonl",
             "*.py:*: lineage differs",
             "FAILED *test_lineage - 0 events match, 1 differ",
         ]
@@ -97,7 +97,7 @@ def test_a_difference_is_shown_in_place_of_a_traceback(suite: Run) -> None:
 def test_kept_events_are_there_after_the_run(suite: Run) -> None:
     """The place that the message names can be read when the suite has ended."""
     done = suite(GOOD, "--lineage-var", "PLACE=/elsewhere")
-    [place] = [line.partition("kept: ")[2] for line in done.outlines if "kept: " in line]
+    [place] = [line.removeprefix("kept: events in ") for line in done.outlines if "kept: " in line]
     assert json.loads(Path(place).read_text())["job"]["name"] == "shop.totals"
 
 
@@ -183,6 +183,26 @@ def test_outside():
 """
     done = suite("import os\nos.environ['OPENLINEAGE_URL'] = 'http://127.0.0.1:1'\n" + text)
     done.assert_outcomes(passed=2)
+
+
+def test_patches_of_the_test_outlive_the_fixture(suite: Run) -> None:
+    """What a test has patched is undone by its own `monkeypatch`, after the fixtures that need the patch."""
+    text = """
+import os, pytest
+
+@pytest.fixture
+def needs_patch(monkeypatch):
+    monkeypatch.setenv("SHOP", "open")
+    yield
+    assert os.environ["SHOP"] == "open"
+
+def test_patched(needs_patch, openlineage_events, monkeypatch):
+    monkeypatch.setenv("AIRFLOW__OPENLINEAGE__NAMESPACE", "mine")
+
+def test_outside():
+    assert not [name for name in os.environ if name.startswith(("AIRFLOW__", "OPENLINEAGE__", "SHOP"))]
+"""
+    suite(text).assert_outcomes(passed=2)
 
 
 LOADED = f"""

@@ -1,0 +1,95 @@
+"""What `assert_lineage` takes, and what it refuses with a sentence in place of a traceback."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.testing import (
+    RELATIONS,
+    Events,
+    Expected,
+    LineageDiffersError,
+    assert_lineage,
+    compare,
+    draft_expected,
+    read_events,
+)
+
+KEY = "dag.task.event.start"
+EVENT = {"eventType": "START", "run": {"runId": "1"}, "job": {"namespace": "n", "name": "dag.task"}}
+
+
+@pytest.mark.parametrize("events", [[EVENT], (EVENT,), iter([EVENT]), Events.of([EVENT])])
+def test_events_may_be_plain(events):
+    """Whoever has events as dictionaries passes them as they are."""
+    assert assert_lineage({KEY: {}}, events, without=RELATIONS).matched == 1
+
+
+@pytest.mark.parametrize(
+    ("expected", "events", "said"),
+    [
+        ({KEY: {}}, EVENT, "The events are an object; give a file, a folder, or a list of events."),
+        ({KEY: {}}, 5, "The events are an integer; give"),
+        ({KEY: {}}, [EVENT, 5], "Event 2 of the list is not an event but an integer."),
+        ({5: {}}, [EVENT], "a key is not a string."),
+        ([EVENT], [EVENT], "What is expected is a list; give a file, a folder, or a mapping of"),
+        (None, [EVENT], "What is expected is null; give"),
+    ],
+)
+def test_what_is_none_of_these_is_refused(expected, events, said):
+    """A wrong argument is named, and what to give instead."""
+    with pytest.raises(BadInputError) as error:
+        assert_lineage(expected, events)
+    assert said in str(error.value)
+
+
+def test_one_rule_needs_no_list():
+    """A rule that is turned off as a string is that rule, and not its letters."""
+    report = compare(Expected.of({KEY: {}}), Events.of([EVENT]), without="schemas")
+    assert "schemas" not in report.relations
+    assert len(report.relations) == len(RELATIONS) - 1
+    with pytest.raises(BadInputError, match=r"`strat_first` is no relation .* did you mean `start_first`"):
+        compare(Expected.of({KEY: {}}), Events.of([EVENT]), without="strat_first")
+
+
+def nested(levels: int) -> dict[str, Any]:
+    facets: dict[str, Any] = {}
+    for _ in range(levels):
+        facets = {"a": [facets]}
+    return {**EVENT, "run": {"runId": "1", "facets": facets}}
+
+
+def test_an_event_nested_too_deeply_is_a_problem(tmp_path):
+    """What nothing can look at as a whole is said to be so, by whatever reads or compares it."""
+    file = tmp_path / "events.jsonl"
+    file.write_text(json.dumps(EVENT) + "\n" + json.dumps(nested(300)))
+    for events in (read_events(file), Events.of([EVENT, nested(300)])):
+        assert len(events) == 1
+        [problem] = compare(Expected.of({KEY: {}}), events, without=RELATIONS).problems
+        assert problem.endswith("not an OpenLineage event, it is nested more than 100 levels deep.")
+        with pytest.raises(BadInputError, match="nested more than 100 levels deep"):
+            draft_expected(events)
+
+
+def test_a_deep_event_is_compared():
+    """As deep as is allowed, everything works: also where it is not what is expected."""
+    deep, other = nested(45), nested(46)
+    assert compare(Expected.of({KEY: [deep, other]}), Events.of([other, deep]), without=RELATIONS).ok
+    assert not compare(Expected.of({KEY: [other, other]}), Events.of([other, deep]), without=RELATIONS).ok
+    assert KEY in draft_expected(Events.of([deep]))
+
+
+def test_what_is_kept_is_said_as_it_is(tmp_path):
+    """A failure says where the events are; of events in memory it says nothing."""
+    file = tmp_path / "events.jsonl"
+    file.write_text(json.dumps(EVENT))
+    with pytest.raises(LineageDiffersError) as error:
+        assert_lineage({KEY: {"job": {"name": "x"}}}, file, without=RELATIONS)
+    assert error.value.lines[-1].text == f"kept: events in {file}"
+    with pytest.raises(LineageDiffersError) as error:
+        assert_lineage({KEY: {"job": {"name": "x"}}}, [EVENT], without=RELATIONS)
+    assert "kept" not in str(error.value)
