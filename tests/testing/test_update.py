@@ -124,6 +124,11 @@ def test_what_only_a_capture_contradicts_is_left_for_a_person(tmp_path):
         ("{a: [1]}", {"a": []}, "{a: []}"),
         ("{a: []}", {"a": [1]}, "{a: [1]}"),
         ("{a: {b: 1}}", {"a": {"c": 1}}, "{a: {c: 1}}"),
+        (
+            "{a: 1, transformations: [{type: X}, {type: Y, of: !any }]}",
+            {"a": 2, "transformations": [{"type": "Y", "of": 1}, {"type": "X"}]},
+            "{a: 2, transformations: [{type: X}, {type: Y, of: !any }]}",
+        ),
         ("{a: !absent }", {"a": None}, "{a: null }"),
         ("{a: {}, b: 1}", {"a": {"x": 1}, "b": 2}, "{a: {}, b: 2}"),
     ],

@@ -69,7 +69,7 @@ class Refresher:
         self, expected: Any, actual: Any, masked: Any, slot: Slot, path: tuple[str, ...] = ()
     ) -> Any:
         """The expected value that accepts `actual`, whose masked form is `masked`, with the least changes."""
-        if self._accepts(expected, actual):
+        if self._accepts(expected, actual, path):
             return expected
         mark = self._edits.mark()
         new: Any = None
@@ -79,11 +79,11 @@ class Refresher:
             new = self._list(expected, actual, masked, slot, path)
         elif isinstance(expected, Composite) and expected.name in _HOLDERS:
             return self._held(expected, actual, masked, slot, path)
-        if new and self._accepts(new, actual) and not slot.is_alias:
+        if new and self._accepts(new, actual, path) and not slot.is_alias:
             return new
         # An alias is written out; the text that it repeats is for others, too.
         self._edits.rewind(mark)
-        kept = bool(new) and self._accepts(new, actual)
+        kept = bool(new) and self._accepts(new, actual, path)
         return self._replace(slot, new if kept else trimmed(masked, *path))
 
     def _held(self, expected: Composite, actual: Any, masked: Any, slot: Slot, path: tuple[str, ...]) -> Any:
@@ -96,7 +96,7 @@ class Refresher:
             new = self._list(held, actual, masked, _inside(slot), path)
         if new and not slot.is_alias:
             matcher = make(expected.name, new)
-            if self._accepts(matcher, actual):
+            if self._accepts(matcher, actual, path):
                 return matcher
         self._edits.rewind(mark)
         # `exact` is about all keys, `optional` about what is worth expecting.
@@ -104,8 +104,9 @@ class Refresher:
         fits = isinstance(whole, Mapping) if expected.name == "exact" else whole is not None
         return self._replace(slot, make(expected.name, whole) if fits else trimmed(masked, *path))
 
-    def _accepts(self, expected: Any, actual: Any) -> bool:
-        return next(differences(fill(expected, self._variables, self._where), actual), None) is None
+    def _accepts(self, expected: Any, actual: Any, path: tuple[str, ...]) -> bool:
+        # The path says of some lists that their order means nothing.
+        return next(differences(fill(expected, self._variables, self._where), actual, path), None) is None
 
     def _replace(self, slot: Slot, value: Any) -> Any:
         if slot.place is None:
