@@ -87,23 +87,23 @@ class Event:
             return None
         return task, self.dag_run, self.map_index, self.try_number
 
-    @property
+    @cached_property
     def is_dag_run(self) -> bool:
         """Whether Airflow says this of a whole DAG run."""
         facets = _at(self.document, "run", "facets")
         return isinstance(facets, Mapping) and "airflowDagRun" in facets and not self._task()
 
-    @property
+    @cached_property
     def run_id(self) -> str:
         """`run.runId`; empty where there is none."""
         return _text(self.document, "run", "runId")
 
-    @property
+    @cached_property
     def parent_run_id(self) -> str:
         """The run that this one is a child of; empty where the event does not say."""
         return _text(self.document, *_PARENT, "run", "runId")
 
-    @property
+    @cached_property
     def root_run_id(self) -> str:
         """Id of the run that the whole chain of parents ends in; empty where none is told."""
         return _text(self.document, *_PARENT, "root", "run", "runId")
@@ -129,7 +129,7 @@ class Event:
                 item
                 for value in level
                 for item in (value if isinstance(value, list) else value.values())
-                if isinstance(item, _HOLDERS)
+                if isinstance(item, (dict, list))
             ]
             if not level:
                 return ""
@@ -191,6 +191,8 @@ class Events:
 
         Older integrations name a parent and no root.
         """
+        if event.told_dag_id:
+            return event.told_dag_id
         seen: set[str] = set()
         event = self._by_run.get(event.run_id, event)
         while not event.told_dag_id and event.run_id not in seen:
@@ -222,8 +224,6 @@ def _tells(event: Event) -> tuple[bool, bool]:
 
 _OBJECT = (dict, Mapping)
 """Python looks for the first at once and for the second in a registry."""
-
-_HOLDERS = (dict, list, Mapping)
 
 _AIRFLOW = ("run", "facets", "airflow")
 _PARENT = ("run", "facets", "parent")

@@ -255,8 +255,8 @@ def _same_chain(event: Event, related: Related) -> Iterator[Broken]:
 
 def _same_job(event: Event, place: tuple[str, ...], ancestor: Event) -> Iterator[Broken]:
     for path in (("job", "namespace"), ("job", "name")):
-        wanted, found = _at(ancestor, *path), _at(event, *_PARENT_KEYS, *place, *path)
-        if found and found != wanted:
+        found = _at(event, *_PARENT_KEYS, *place, *path)
+        if found and found != (wanted := _at(ancestor, *path)):
             yield _not_as_said(event, ".".join((*place, *path)), ancestor, wanted, found)
 
 
@@ -340,6 +340,9 @@ RELATIONS: dict[str, Callable[[Related], Findings]] = {
 }
 """Name -> rule, in the order in which they are reported. Each can be turned off by its name."""
 
+_OBJECT = (dict, Mapping)
+"""Python looks for the first at once and for the second in a registry."""
+
 _PARENT_KEYS = ("run", "facets", "parent")
 _PARENT = ".".join(_PARENT_KEYS)
 
@@ -366,7 +369,7 @@ def _is_resumed(event: Event) -> bool:
 def _at(event: Event, *path: str) -> Any:
     value: Any = event.document
     for part in path:
-        value = value.get(part) if isinstance(value, Mapping) else None
+        value = value.get(part) if isinstance(value, _OBJECT) else None
     return value
 
 
