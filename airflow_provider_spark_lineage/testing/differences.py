@@ -25,6 +25,10 @@ UNORDERED = frozenset({"transformations"})
 """Lists whose elements have no identity in the spec but whose order means nothing either."""
 
 
+DATASETS: tuple[Path, ...] = (("inputs",), ("outputs",))
+"""Lists of an event that are sets by the spec, also where an expected element is a matcher without a name."""
+
+
 class Absent:
     """Stands for a value that is not there; a class of its own because null is a value."""
 
@@ -173,7 +177,7 @@ def _identity(elements: Sequence[Any], path: Path) -> tuple[str, ...] | None:
     for keys in IDENTITIES if elements else ():
         if all(_has_identity(element, keys) for element in elements):
             return keys
-    return None
+    return () if path in DATASETS else None
 
 
 def _has_identity(element: Any, keys: tuple[str, ...]) -> bool:

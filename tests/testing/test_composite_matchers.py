@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,16 @@ from typing import Any
 import pytest
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.testing import ABSENT, RELATIONS, Events, Report, compare, read_expected
+from airflow_provider_spark_lineage.testing import (
+    ABSENT,
+    RELATIONS,
+    Events,
+    Expected,
+    Report,
+    compare,
+    read_expected,
+    update_expected,
+)
 
 KEY = "dag.task.event.start"
 UUID = "018f3a5e-7d2b-7c43-8f6a-2b1d0c9e8f7a"
@@ -270,3 +280,32 @@ def test_two_matchers_on_one_value_are_no_yaml(tmp_path):
     """A tag takes no other tag; the JSON form inside of it does the same."""
     with pytest.raises(BadInputError, match="line 3: not YAML"):
         check(tmp_path, "!optional !uuid", UUID)
+
+
+@pytest.mark.parametrize("part", ["inputs", "outputs"])
+@pytest.mark.parametrize("one", ["any", "one_of"])
+def test_datasets_are_a_set_whatever_stands_among_them(part, one):
+    """One matcher without a name does not make an order out of what is a set by the spec."""
+    names = [{"namespace": "a", "name": name} for name in "xyz"]
+    held = {"$match": "any"} if one == "any" else {"$match": "one_of", "value": [names[1], names[0]]}
+    expected = Expected.of({"dag.task.event.start": {part: [held, names[0], names[2]]}})
+
+    def ok(*found: dict[str, Any]) -> bool:
+        event = {"eventType": "START", "run": {}, "job": {"name": "dag.task"}, part: list(found)}
+        return compare(expected, Events.of([event]), without=RELATIONS).ok
+
+    assert all(ok(*found) for found in itertools.permutations(names))
+    assert not ok(*names, names[1])
+    assert not ok(names[0], names[1])
+    assert not ok(names[0], names[1], {"namespace": "a", "name": "other"})
+
+
+def test_an_update_keeps_datasets_in_any_order(tmp_path):
+    """What the comparison takes for the same set, an update does not turn around."""
+    file = tmp_path / "dag.yaml"
+    text = f"{KEY}:\n  inputs:\n  - !any\n  - {{name: a}}  # a\n  outputs:\n  - {{name: old}}\n"
+    file.write_text(text)
+    event = {"eventType": "START", "run": {}, "job": {"name": "dag.task"}}
+    inputs, outputs = [{"name": "a"}, {"name": "b"}], [{"name": "new"}]
+    update_expected(file, Events.of([{**event, "inputs": inputs, "outputs": outputs}]))
+    assert file.read_text() == text.replace("old", "new")
