@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from airflow_provider_spark_lineage.errors import BadInputError
 
 EVENT_TYPES = ("start", "running", "complete", "abort", "fail", "other", "untyped", "job", "dataset")
 """Every last part of a key: the spec's run event types, a run event without one, job and dataset events."""
 
 
 DEEPEST = 100
-"""Levels of objects and lists that an event may have: all that looks into one goes down by calling itself."""
+"""Levels of objects and lists with which an event is always looked at as a whole."""
 
 
 @dataclass(frozen=True)
@@ -118,11 +121,11 @@ class Event:
         event_type = self.document.get("eventType")
         if event_type is not None and not isinstance(event_type, str):
             return "its `eventType` is not a string"
-        return self.depth_problem
+        return ""
 
     @property
-    def depth_problem(self) -> str:
-        """Why nothing can look at all of it; empty where everything can."""
+    def is_deep(self) -> bool:
+        """Whether it is nested more than `DEEPEST` levels deep."""
         level: list[Any] = [self.document]
         for _ in range(DEEPEST):
             level = [
@@ -132,8 +135,8 @@ class Event:
                 if isinstance(item, (dict, list))
             ]
             if not level:
-                return ""
-        return f"it is nested more than {DEEPEST} levels deep"
+                return False
+        return True
 
     def _counted(self, name: str, *, first: int) -> int | None:
         number = _at(self.document, *_AIRFLOW, "taskInstance", name)
@@ -174,17 +177,17 @@ class Events:
 
     @classmethod
     def of(cls, documents: Iterable[Mapping[str, Any]]) -> Events:
-        """Events from plain mappings, for example `captured.events(...)`; one too deep is a problem."""
-        events = [Event(document, f"event {number}") for number, document in enumerate(documents, 1)]
-        deep = {id(event): event.depth_problem for event in events}
-        return cls(
-            tuple(event for event in events if not deep[id(event)]),
-            tuple(
-                f"{event.source}: not an OpenLineage event, {deep[id(event)]}."
-                for event in events
-                if deep[id(event)]
-            ),
-        )
+        """Events from plain mappings, for example from `captured.events(...)`."""
+        return cls(tuple(Event(document, f"event {number}") for number, document in enumerate(documents, 1)))
+
+    @contextmanager
+    def depth_told(self) -> Iterator[None]:
+        """For what goes down into events: BadInputError where that goes too deep, naming the event."""
+        try:
+            yield
+        except RecursionError:
+            deep = next((event.source for event in self if event.is_deep), "what is expected")
+            raise BadInputError(f"{deep}: nested too deeply to be looked at.") from None
 
     def dag_id_of(self, event: Event) -> str:
         """The DAG that an event belongs to: what it says, else what the nearest of its parents' runs says.

@@ -49,9 +49,29 @@ def compare(
     >>> compare(Expected.of({key: {}}), Events.of([])).summary
     '0 events match, 1 differ'
     """
-    meant, refused = expected.meant_for(Versions(events, versions or {}))
-    wanted = _filled(meant, variables or {})
-    scoped = _in_scope(events, expected, scope or expected.scope)
+    with events.depth_told():
+        return _compared(
+            expected,
+            events,
+            variables=variables or {},
+            scope=scope or expected.scope,
+            versions=versions or {},
+            without=without,
+        )
+
+
+def _compared(
+    expected: Expected,
+    events: Events,
+    *,
+    variables: Mapping[str, str],
+    scope: Scope,
+    versions: Mapping[str, str],
+    without: Collection[str],
+) -> Report:
+    meant, refused = expected.meant_for(Versions(events, versions))
+    wanted = _filled(meant, variables)
+    scoped = _in_scope(events, expected, scope)
     emitted = Emitted(scoped.events, events)
     found = _Collector()
     for group in paired_groups(wanted, emitted):
@@ -227,10 +247,11 @@ def _compare_templates(templates: Templates, emitted: Emitted, found: _Collector
         places = list(mismatches(document, event.document))
         found.add(_changed(key, place, event) for place in places)
         found.passed += [] if places else [key]
-    if templates.count.allows(len(events)):
+    # A template that is compared with nothing proves nothing, unless there must be nothing.
+    if (events or templates.count.none) and templates.count.allows(len(events)):
         return
     number = f"{len(events)} with this key were emitted, {templates.count.text} expected"
-    if len(events) < templates.count.number:
+    if not events or len(events) < templates.count.number:
         for document in templates.documents[len(pairs) :] or templates.documents[-1:]:
             wanted = ExpectedEvent(key, plain(document), templates.source)
             found.add([_missing(wanted, number if events else "", emitted)])

@@ -83,7 +83,10 @@ class Expected:
         >>> Expected.of({"dag.task.event.start": {"run": {"runId": run_id}}}).events[0].document
         {'run': {'runId': Matcher(name='uuid', argument=None, accepts_absence=False)}}
         """
-        return cls.of_tree(read_python(keys, source), source, scope)
+        try:
+            return cls.of_tree(read_python(keys, source), source, scope)
+        except RecursionError:
+            raise BadInputError(f"{source}: nested too deeply.") from None
 
     @classmethod
     def of_tree(

@@ -51,6 +51,11 @@ class Count:
             raise ValueError(f"`{value}` is no count; write `2`, `==2`, `>=2` or `<=2`")
         return cls(str(value).strip(), match[1] or "==", int(match[2]))
 
+    @property
+    def none(self) -> bool:
+        """Whether there must be no event."""
+        return self.number == 0 and self.operator != ">="
+
     def allows(self, number: int) -> bool:
         """Whether there may be so many."""
         return {">=": number >= self.number, "<=": number <= self.number}.get(
@@ -177,21 +182,22 @@ def _templates(key: str, value: Any, source: str, options: TemplateOptions) -> T
     try:
         if reasons:
             return Templates(key, (), Count.of(0), source, absent=reasons[0] or "no reason is given")
-        count = Count.of(_count_for(key, options.counts, len(documents)))
+        # Each of several templates stands for an event; counts are for one that stands for all.
+        count = Count.of(_count_for(key, options.counts) if len(documents) == 1 else len(documents))
         read = tuple(_read(one, options.helpers) for one in documents)
         return Templates(key, read, count, source, sort=options.sort)
     except ValueError as error:
         raise BadInputError(f"{where}: {sentence(error)}") from None
 
 
-def _count_for(key: str, counts: Mapping[str, str | int], default: int) -> str | int:
+def _count_for(key: str, counts: Mapping[str, str | int]) -> str | int:
     for pattern, count in counts.items():
         try:
             if re.fullmatch(pattern, key):
                 return count
         except re.error as error:
             raise ValueError(f"`{pattern}` is no regular expression ({error})") from None
-    return default
+    return 1
 
 
 def _read(value: Any, helpers: Environment | None) -> Any:

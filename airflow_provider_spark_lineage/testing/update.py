@@ -75,7 +75,8 @@ def draft_expected(
     >>> print(draft_expected(Events.of([event])), end="")
     dag.task.event.start: {inputs: []}
     """
-    return whole_text(Drafting(_chosen(events, dag_id), variables or {}).tree(), Yaml())
+    with events.depth_told():
+        return whole_text(Drafting(_chosen(events, dag_id), variables or {}).tree(), Yaml())
 
 
 def update_expected(
@@ -95,12 +96,14 @@ def update_expected(
     path = Path(path)
     if path.is_dir() or path.suffix not in SUFFIXES:
         raise BadInputError(f"{path}: expected events are written to one file, {', '.join(SUFFIXES)}.")
-    drafting = Drafting(_chosen(events, dag_id), variables or {})
-    if path.exists():
-        return _refresh(path, drafting, versions or {})
-    tree = drafting.tree()
-    _write(path, whole_text(tree, Json() if path.suffix == ".json" else Yaml()), drafting, versions or {}, ())
-    return Update(path, created=True, added=tuple(keys_of(tree)))
+    with events.depth_told():
+        drafting = Drafting(_chosen(events, dag_id), variables or {})
+        if path.exists():
+            return _refresh(path, drafting, versions or {})
+        tree = drafting.tree()
+        text = whole_text(tree, Json() if path.suffix == ".json" else Yaml())
+        _write(path, text, drafting, versions or {}, ())
+        return Update(path, created=True, added=tuple(keys_of(tree)))
 
 
 def _refresh(path: Path, drafting: Drafting, versions: Mapping[str, str]) -> Update:

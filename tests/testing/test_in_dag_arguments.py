@@ -29,6 +29,8 @@ KEY = "dag.task.event.start"
         ({"event_templates": {KEY: {}}, "allow_duplicate_events_regex": "("}, "is no regular expression"),
         ({"file_path": "nowhere.json"}, "nowhere.json: no such file"),
         ({"file_path": "ours.yaml", "event_sort_fn": len}, "`event_sort_fn` has no meaning for it"),
+        ({"file_path": "ours.yaml", "without": ["one_terminals"]}, "`one_terminals` is no relation"),
+        ({"file_path": "unfilled.yaml"}, r"the variable \${NAME} has no value"),
         ({"file_path": "wrong.json"}, "wrong.json, line 1: not JSON"),
     ],
 )
@@ -38,6 +40,7 @@ def test_a_mistake_ends_parsing(
     """Nobody has to run the DAG to learn of it."""
     monkeypatch.chdir(tmp_path)
     Path("ours.yaml").write_text(f"{KEY}: {{}}\n")
+    Path("unfilled.yaml").write_text(f"{KEY}: {{run: {{runId: '${{NAME}}'}}}}\n")
     Path("wrong.json").write_text("[{]")
     with pytest.raises(BadInputError, match=message):
         OpenLineageTestOperator(task_id="check", **arguments)

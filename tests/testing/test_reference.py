@@ -173,12 +173,22 @@ def test_the_last_event_counts():
     assert not check({"run": {"v": 1}}, one, two, counts={"dag.*": ">=2"}).ok
 
 
+def test_several_templates_are_an_event_each_whatever_counts_say():
+    """What may come more often is one template for all; of several each needs its event."""
+    templates, counts = [{}, {}, {}], {".*": ">=1"}
+    assert not check(templates, start(), counts=counts).ok
+    assert check(templates, start(), start(), start(), counts=counts).ok
+
+
 @pytest.mark.parametrize(
     ("count", "good"),
-    [("2", (2,)), (2, (2,)), ("==2", (2,)), (" >= 2 ", (2, 3, 4)), ("<=2", (0, 1, 2)), ("0", (0,))],
+    [("2", (2,)), (2, (2,)), ("==2", (2,)), (" >= 2 ", (2, 3, 4)), ("<=2", (1, 2)), ("0", (0,))],
 )
 def test_counts(count, good):
-    """A count of events is checked with and without a sign; the first expression over the whole key wins."""
+    """A count of events is checked with and without a sign; the first expression over the whole key wins.
+
+    One must be there even so: a template that is compared with none proves nothing.
+    """
     for number in range(5):
         counts = {"dag": "7", r"dag\.task\.event\.start": count, ".*": "9"}
         report = check({}, *[start()] * number, start("other"), counts=counts)

@@ -69,7 +69,7 @@ class RefreshFile:
         is_json = path.suffix == ".json"
         self._top = json_places(self._text) if is_json else yaml_places(self._text)
         self._notation = _json_notation(self._text) if is_json else _yaml_notation(self._text, self._top)
-        self._dag_ids = frozenset(event.dag_id for event in drafting.events)
+        self._dag_ids = frozenset(map(drafting.events.dag_id_of, drafting.events))
         self._actual: dict[int, Event | None] = {}
         self._new: dict[str, list[Event]] = {}
         for position, event in paired(
