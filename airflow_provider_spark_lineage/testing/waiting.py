@@ -27,7 +27,7 @@ def wait_for_events(path: Path | str, until: Callable[[Events], bool] | int, tim
     DeadlineError after `timeout_s`.
 
     >>> wait_for_events("/nowhere", until=0)
-    Events(events=(), problems=())
+    Events(items=(), problems=())
     """
     path = Path(path)
     holds = until if callable(until) else lambda events: len(events) >= until

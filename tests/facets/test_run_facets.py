@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import doctest
-import importlib
-
 import pytest
 from openlineage.client.serde import Serde
 
@@ -91,11 +88,3 @@ def test_the_engine_is_spark_in_its_own_version_and_our_adapter():
 def test_an_unknown_version_is_no_engine_facet():
     """The spec requires the version, and a made-up one would be worse than none."""
     assert engine_facet("") == {}
-
-
-@pytest.mark.parametrize("module", ["facets.producer", "facets.runs", "facets.types", "events.validation"])
-def test_examples_in_docstrings_are_true(module):
-    loaded = importlib.import_module(f"airflow_provider_spark_lineage.{module}")
-    result = doctest.testmod(loaded)
-    assert result.attempted
-    assert not result.failed
