@@ -16,7 +16,8 @@ from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.pairing import Emitted, Group, paired_groups
 from airflow_provider_spark_lineage.testing.paths import path_text
 from airflow_provider_spark_lineage.testing.reference import ABSENT_KEY, Templates, mismatches, plain
-from airflow_provider_spark_lineage.testing.relations import Broken, NotChecked, Related, Unchecked, broken
+from airflow_provider_spark_lineage.testing.related import Broken, NotChecked, Related, Unchecked
+from airflow_provider_spark_lineage.testing.relations import broken
 from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report
 from airflow_provider_spark_lineage.testing.variables import fill
 from airflow_provider_spark_lineage.testing.versions import Versions

@@ -38,10 +38,13 @@ with open(sys.argv[1], "w") as told:
 """Starts processes that block, and writes their ids."""
 
 RUNNER = """
-import os, subprocess, sys
+import os, signal, subprocess, sys
 from pathlib import Path
 from airflow_provider_spark_lineage.testing.runs.processes import Program
 
+# As in a terminal: whoever runs the tests in the background has them ignored, and so would this program.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 command, place, home = sys.argv[1:]
 with Program([sys.executable, "-c", command, place], os.environ, Path(home), subprocess.DEVNULL) as program:
     program.process.wait()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from airflow_provider_spark_lineage.events import Event, Events
 from airflow_provider_spark_lineage.testing.instants import instant_ns
-from airflow_provider_spark_lineage.testing.relations import TERMINAL
+from airflow_provider_spark_lineage.testing.related import TERMINAL
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.testing.in_dag.dag_run import AskingTask
 from airflow_provider_spark_lineage.testing.in_dag.stores import FileStore, Store, store_of
 from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.reference import by_key, read_array
-from airflow_provider_spark_lineage.testing.relations import TERMINAL
+from airflow_provider_spark_lineage.testing.related import TERMINAL
 from airflow_provider_spark_lineage.testing.report import Report
 from airflow_provider_spark_lineage.testing.waiting import poll
 
