@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from airflow_provider_spark_lineage.events import Event, Events
-from airflow_provider_spark_lineage.events.variables import variable_key
-from airflow_provider_spark_lineage.testing.in_dag import stores
+from airflow_provider_spark_lineage.events.variables import emitted, variable_key
+from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator, stores
 from airflow_provider_spark_lineage.testing.in_dag.dag_run import AskingTask
 from airflow_provider_spark_lineage.testing.in_dag.stores import VariableStore
 
@@ -81,9 +81,11 @@ def test_other_runs_of_the_dag_are_not_looked_at_nor_what_is_below_them() -> Non
 
 
 def test_a_check_does_not_look_at_itself() -> None:
-    """Nobody expects its START, nor what its earlier tries emitted."""
+    """Nobody expects its START, nor what its earlier tries and other checks emitted."""
     check = task("check"), task("check", "FAIL"), task("check", try_number=2)
-    assert seen(task("load"), *check) == ["shop r1 load 1"]
+    other = task("check_too")
+    other["run"]["facets"]["airflow"]["task"]["operator_class"] = f"some.{OpenLineageTestOperator.__name__}"
+    assert seen(task("load"), *check, other) == ["shop r1 load 1"]
 
 
 def test_other_jobs_count_from_when_the_dag_run_emitted_first() -> None:
@@ -124,9 +126,11 @@ class Variables(dict[str, str]):
     def delete(self, key: str) -> None:
         del self[key]
 
-    def emit(self, *documents: dict[str, Any]) -> None:
+    def emit(self, *documents: dict[str, Any], hours_ago: int = 0) -> None:
         for document in documents:
-            self[variable_key(Event(document))] = json.dumps(document)
+            key = variable_key(Event(document))
+            ns = emitted(key).ns
+            self[key.replace(f"{ns:016x}", f"{ns - hours_ago * 3600 * 10**9:016x}")] = json.dumps(document)
 
 
 @pytest.fixture
@@ -167,12 +171,13 @@ def test_what_came_after_the_last_look_stays(variables: Variables) -> None:
 
 
 def test_what_runs_emit_behind_their_check_is_deleted_by_the_next(variables: Variables) -> None:
-    """The COMPLETE of the check and of the DAG, which nobody else could."""
-    variables.emit(task("check", "COMPLETE", run="r0"), task("load", "COMPLETE", run="r0"))
-    variables.emit(task("load"))
+    """The COMPLETE of the check and of the DAG, once nobody can wait for them any more."""
+    behind = task("check", "COMPLETE", run="r0"), task("complete.x", dag="shop.event", run="r0")
+    variables.emit(*behind, task("load", "COMPLETE", run="r0"), hours_ago=2)
+    variables.emit(task("check", "COMPLETE", run="r9"), task("load"))
     store = VariableStore(TASK, ())
     store.clear(TASK.own(store.read()))
-    assert left(variables) == ["shop r0 load 1"]
+    assert left(variables) == ["shop r0 load 1", "shop r9 check 1", "shop.event r0 complete.x 1"]
 
 
 def test_events_of_another_dag_are_found_where_they_are_asked_for(variables: Variables) -> None:
@@ -180,6 +185,36 @@ def test_events_of_another_dag_are_found_where_they_are_asked_for(variables: Var
     variables.emit(task("load"), task("load", dag="other", run="r9"))
     found = VariableStore(TASK, ("shop.load.event.start", "other.load.event.start")).read()
     assert [event.run_id for event in found] == ["shop r1 load 1", "other r9 load 1"]
+
+
+def test_events_of_other_jobs_are_found_whenever_they_come(variables: Variables) -> None:
+    """Another instance may emit between two looks, and a job may be called as it likes."""
+    mine = task("load")
+    variables.emit(mine)
+    store = VariableStore(TASK, ("app.write.event.start", "shop.eu.load.event.start"))
+    for number in (1, 2):
+        variables.emit(task("load", dag="shop.eu", run=f"r{number}"), child("app.write", mine, second=number))
+        assert len(store.read()) == 1 + 2 * number
+
+
+def test_where_another_dag_says_who_started_it_only_that_run_counts() -> None:
+    """Two runs may trigger the same DAG at the same time."""
+    mine, other = task("load"), task("load", run="r2")
+    runs = {}
+    for name, starter in (("r8", mine), ("r9", other)):
+        triggered = task("x", dag="b", run=name)
+        run_of_dag = dag("START")
+        run_of_dag["run"] = {
+            "runId": f"b {name} 0",
+            "facets": {
+                "airflowDagRun": {"dag": {"dag_id": "b"}, "dagRun": {"run_id": name}},
+                "parent": {"run": {"runId": starter["run"]["runId"]}, "job": starter["job"]},
+            },
+        }
+        run_of_dag["job"] = {"name": "b"}
+        runs[name] = run_of_dag, triggered, child("b.x.q", triggered)
+    found = seen(mine, other, *runs["r8"], *runs["r9"])
+    assert found == ["shop r1 load 1", "b r8 0", "b r8 x 1", "b.x.q below b r8 x 1"]
 
 
 def test_what_is_gone_when_it_is_read_is_not_there(

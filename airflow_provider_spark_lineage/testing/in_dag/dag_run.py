@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from airflow_provider_spark_lineage.events import Event, Events
 from airflow_provider_spark_lineage.testing.instants import instant_ns
 from airflow_provider_spark_lineage.testing.related import TERMINAL
 
+CHECK = ".OpenLineageTestOperator"
+"""How the class of a check ends, in Airflow's facet."""
+
 
 @dataclass(frozen=True)
 class AskingTask:
-    """The task that asks for the events of its DAG run; its own are not among them."""
+    """The task that asks for the events of its DAG run; those of checks are not among them."""
 
     dag_id: str
     run_id: str
@@ -35,6 +39,7 @@ class AskingTask:
             for event in events
             if event.dag_run == (self.dag_id, self.run_id)
             and event.subject != self.subject
+            and not _is_check(event)
             and not (event.is_dag_run and event.type in TERMINAL)
         ]
         last: dict[object, Event] = {}
@@ -46,21 +51,33 @@ class AskingTask:
         return [*chosen, *_below(chosen, events)]
 
     def seen(self, events: Events) -> Events:
-        """Its own events, in their order, and those of other jobs since the first of them was emitted."""
-        own = {id(event) for event in self.own(events)}
-        of_siblings = [
-            event
-            for event in events
-            if id(event) not in own and event.dag_run is not None and event.dag_run[0] == self.dag_id
-        ]
-        others = {id(event) for event in (*of_siblings, *_below(of_siblings, events))}
-        since = min((_ns(event) for event in events if id(event) in own), default=None)
-        chosen = (
-            event
-            for event in events
-            if id(event) in own or (since is not None and id(event) not in others and _ns(event) >= since)
-        )
-        return Events(tuple(chosen), events.problems)
+        """Its own events, in their order, and those of other jobs that it may have started.
+
+        Of another DAG only the runs that say so, if any does; else what came since its own first event. Of
+        jobs that know no parent, the same.
+        """
+        own = {id(event): event for event in self.own(events)}
+        since = min(map(_ns, own.values()), default=None)
+        started = {id(event) for event in _below(list(own.values()), events, of_airflow=True)}
+        telling = {event.dag_run[0] for event in events if event.dag_run and id(event) in started}
+        later = [event for event in events if since is not None and _ns(event) >= since]
+        untold = [event for event in later if self._is_untold(event, telling)]
+        kept = own.keys() | started | {id(event) for event in (*untold, *_below(untold, later))}
+        return Events(tuple(event for event in events if id(event) in kept), events.problems)
+
+    def _is_untold(self, event: Event, telling: set[str]) -> bool:
+        """Whether nothing says who started this job."""
+        if event.dag_run is None:
+            return not event.parent_run_id
+        return event.dag_run[0] != self.dag_id and event.dag_run[0] not in telling
+
+
+def _is_check(event: Event) -> bool:
+    """Whether it is of a task like this one; there may be several in a DAG."""
+    value: Any = event.document
+    for part in ("run", "facets", "airflow", "task", "operator_class"):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return isinstance(value, str) and value.endswith(CHECK)
 
 
 def _instance(event: Event) -> object:
@@ -73,11 +90,11 @@ def _attempt(event: Event) -> str:
     return event.run_id if event.is_dag_run else event.parent_run_id
 
 
-def _below(parents: Sequence[Event], events: Iterable[Event]) -> list[Event]:
-    """The events of all jobs below these, as far as they say nothing of Airflow."""
+def _below(parents: Sequence[Event], events: Iterable[Event], *, of_airflow: bool = False) -> list[Event]:
+    """The events of all jobs below these that say nothing of Airflow, or of any job at all."""
     waiting: dict[str, list[Event]] = {}
     for event in events:
-        if event.dag_run is None and event.parent_run_id and event.parent_run_id != event.run_id:
+        if (of_airflow or event.dag_run is None) and event.parent_run_id not in ("", event.run_id):
             waiting.setdefault(event.parent_run_id, []).append(event)
     found: list[Event] = []
     run_ids = [event.run_id for event in parents]

@@ -19,7 +19,8 @@ from airflow_provider_spark_lineage.testing.in_dag.dag_run import AskingTask
 from airflow_provider_spark_lineage.testing.in_dag.stores import FileStore, Store, store_of
 from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.reference import by_key, read_array
-from airflow_provider_spark_lineage.testing.related import TERMINAL
+from airflow_provider_spark_lineage.testing.related import TERMINAL, Related
+from airflow_provider_spark_lineage.testing.relations import broken
 from airflow_provider_spark_lineage.testing.report import Report
 from airflow_provider_spark_lineage.testing.waiting import poll
 
@@ -48,7 +49,8 @@ class OpenLineageTestOperator(BaseOperator):
     :param env: Jinja environment whose globals, filters and tests templates may use besides ours.
     :param allow_duplicate_events_regex: keys, covered by this regular expression, that may have many events.
     :param event_count_assertions: the same by expression, with a count: `"2"`, `"==2"`, `">=2"`, `"<=2"`.
-    :param clear_variables: delete this DAG run's Variables of a VariableTransport once all is as expected.
+    :param clear_variables: delete this DAG run's Variables of a VariableTransport once all is as expected; of
+        several checks in one DAG only the last may do so.
     :param fail_fast: raise with the first difference alone.
     :param event_sort_fn: orders the events of a key, by their JSON objects, before they are compared.
     :param events: file or folder where the events lie; by default what OpenLineage's client here writes to.
@@ -92,9 +94,10 @@ class OpenLineageTestOperator(BaseOperator):
         self.settle_s = settle_s
         # A DAG whose expectations mean nothing should not be there to run.
         expected = self._expected()
+        # Relations that do not exist, and variables without a value; versions are known when events are.
+        list(broken(Related((), Events((), ())), without))
         if not any(event.when for event in expected.events):
-            # Variables without a value and relations that do not exist.
-            compare(expected, Events((), ()), variables=variables, without=without)
+            compare(expected, Events((), ()), variables=variables)
 
     def execute(self, context: Context) -> None:
         """Wait for the events, compare them, and raise LineageDiffersError where they differ."""
@@ -106,22 +109,34 @@ class OpenLineageTestOperator(BaseOperator):
         seen = Events((), ())
         as_expected_since = float("inf")
 
-        def look() -> Report:
+        def look() -> Report | BadInputError:
             nonlocal seen, as_expected_since
             seen = task.seen(store.read())
-            # What another run tore in a file that many write to is no fault of this one.
-            report = compare(
-                expected,
-                replace(seen, problems=()),
-                variables=self.variables,
-                scope="dags" if expected.scope == "all" else None,
-                without=without,
-            )
+            try:
+                report = compare(
+                    expected,
+                    # What another run tore in a file that many write to is no fault of this one.
+                    replace(seen, problems=()),
+                    variables=self.variables,
+                    scope="dags" if expected.scope == "all" else None,
+                    without=without,
+                )
+            except BadInputError as error:
+                # Which versions there are may be told by an event that is yet to come.
+                return error
             as_expected_since = min(as_expected_since, monotonic()) if report.ok else float("inf")
             return report
 
+        def is_settled(_: object) -> bool:
+            return monotonic() - as_expected_since >= self.settle_s
+
         self.log.info("Waiting at most %g s for the expected events in %s", self.timeout_s, store)
-        report, _ = poll(look, lambda _: monotonic() - as_expected_since >= self.settle_s, self.timeout_s)
+        report, _ = poll(look, is_settled, self.timeout_s)
+        if isinstance(report, Report) and report.ok:
+            # What came at the last moment has its time to settle, too.
+            report, _ = poll(look, is_settled, self.settle_s)
+        if isinstance(report, BadInputError):
+            raise report
         for problem in seen.problems:
             self.log.warning("%s", problem)
         self.log.info("%s", report.text())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +21,9 @@ from airflow_provider_spark_lineage.testing.in_dag.dag_run import AskingTask
 
 CLOCKS_DIFFER_NS = 60_000_000_000
 """How much later than here another machine may think it is."""
+
+LEFT_BEHIND_NS = 3600 * 10**9
+"""How old an event is that was emitted behind a check, when nobody can wait for it any more."""
 
 
 class Store(Protocol):
@@ -82,28 +85,39 @@ class VariableStore:
     def read(self) -> Events:
         """Return the events in the order of their keys' times; BadInputError where none can be listed."""
         variables = _listed_variables()
-        keys = variables.keys(prefix=prefix_of_dag(self._task.dag_id))
-        self._fetch(variables, keys, {tag_of_dag_run(self._task.dag_id, self._task.run_id)})
+        of_dag = variables.keys(prefix=prefix_of_dag(self._task.dag_id))
+        tags = {tag_of_dag_run(self._task.dag_id, self._task.run_id)}
+        self._fetch(variables, _tagged(of_dag, tags))
         own = [event for event in self._read.values() if isinstance(event, Event)]
         roots = {one for event in own for one in (event.parent_run_id, event.root_run_id, event.run_id)}
-        self._fetch(variables, keys, {tag_of_child(root) for root in roots if root})
-        # What nothing of this DAG run has may be of a DAG that it triggered.
-        since = min(map(_ns, self._read), default=0) - CLOCKS_DIFFER_NS
+        tags |= {tag_of_child(root) for root in roots if root}
+        self._fetch(variables, _tagged(of_dag, tags))
         for prefix in self._wanted if own else ():
-            if not any(key.startswith(prefix) for key in self._read):
-                elsewhere = variables.keys(prefix=prefix)
-                self._fetch(variables, [key for key in elsewhere if _ns(key) >= since])
+            self._fetch(variables, self._elsewhere(variables, prefix, of_dag, tags))
         found = [self._read[key] for key in sorted(self._read, key=_ns)]
         return Events(
             tuple(event for event in found if isinstance(event, Event)),
             tuple(problem for problem in found if isinstance(problem, str)),
         )
 
-    def _fetch(self, variables: Any, keys: Collection[str], tags: Collection[str] | None = None) -> None:
-        """Read what was not read before of these Variables; with `tags`, only of these runs."""
+    def _elsewhere(
+        self, variables: Any, prefix: str, of_dag: Sequence[str], tags: Collection[str]
+    ) -> Iterator[str]:
+        """Keys of events that are asked for, where they are not of this DAG run but of what it started."""
+        if not prefix.startswith(prefix_of_dag(self._task.dag_id)):
+            keys = variables.keys(prefix=prefix)
+        elif not any(key.startswith(prefix) for key in _tagged(self._read, tags)):
+            # The ids of other DAGs may begin with the id of this one.
+            keys = [key for key in of_dag if key.startswith(prefix)]
+        else:
+            return
+        since = min(map(_ns, self._read)) - CLOCKS_DIFFER_NS
+        yield from (key for key in keys if _ns(key) >= since)
+
+    def _fetch(self, variables: Any, keys: Iterable[str]) -> None:
+        """Read what was not read before of these Variables."""
         for key in keys:
-            known = emitted(key)
-            if known is None or key in self._read or (tags is not None and known.tag not in tags):
+            if key in self._read or emitted(key) is None:
                 continue
             value = variables.get(key, default=None)
             # Another check may delete what is of its run while this one looks.
@@ -122,10 +136,12 @@ class VariableStore:
         ]
         for key in doomed:
             variables.delete(key)
-        first = min(map(_ns, doomed), default=0)
+        before = min(map(_ns, doomed), default=0) - LEFT_BEHIND_NS
         for subject in (self._task.subject, self._task.dag_id):
-            for key in variables.keys(prefix=prefix_of(f"{subject}.event.complete")):
-                if emitted(key) is not None and _ns(key) < first:
+            prefix = prefix_of(f"{subject}.event.complete")
+            for key in variables.keys(prefix=prefix):
+                # What has more in it than tag and time is of another job.
+                if emitted(key) and key.removeprefix(prefix).count(".") == 1 and _ns(key) < before:
                     variables.delete(key)
 
     def __str__(self) -> str:
@@ -141,6 +157,11 @@ def _listed_variables() -> Any:
             "use Airflow 3.3 or newer, or FileTransport."
         )
     return Variable
+
+
+def _tagged(keys: Iterable[str], tags: Collection[str]) -> list[str]:
+    """The keys that have one of these tags."""
+    return [key for key in keys if (known := emitted(key)) is not None and known.tag in tags]
 
 
 def _ns(key: str) -> int:
