@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from airflow_provider_spark_lineage.events.quick_checks import Check, QuickChecks
+from airflow_provider_spark_lineage.events.spelling import misspelt
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, FormatChecker
@@ -45,7 +46,10 @@ _LEFT_OUT = tuple(f"{_DEFINITIONS}{name}" for name in ("JobEvent", "DatasetEvent
 SPEC = "https://openlineage.io/spec/"
 
 UNKNOWN = "no schema known for "
-"""What a problem begins with where there is nothing to check by; the URL follows."""
+"""What a problem begins with where there is nothing to check by; the URL follows.
+
+It may well exist: another producer's, or of a version of the spec that this package has no copy of.
+"""
 
 
 def problems_of(event: object) -> list[str]:
@@ -57,13 +61,6 @@ def problems_of(event: object) -> list[str]:
     if not isinstance(event, Mapping):
         return ["event: is not a JSON object"]
     return [*_event_problems(event), *(p for place in _places(event) for p in _place_problems(place))]
-
-
-@cache
-def is_from_elsewhere(url: str) -> bool:
-    """Whether a schema that is not known here may well exist: another producer's, or another version's."""
-    name = _file_name(url)
-    return not url.startswith(SPEC) or any(_file_name(known) == name for known in _documents())
 
 
 @lru_cache(maxsize=4096)
@@ -127,6 +124,10 @@ def _place_problems(place: _Place) -> Iterator[str]:
 def _facet_problems(place: _Place, key: str, facet: Mapping[str, Any]) -> Iterator[str]:
     path, url = f"{place.path}.{key}", facet["_schemaURL"]
     document, _, pointer = url.partition("#")
+    base = f"{_DEFINITIONS}{place.kind}Facet"
+    if not pointer and document in _documents() and base in _pointers(document):
+        yield f"{path}: names {document}, which defines many things; append `#{base}`"
+        return
     name = pointer.rpartition("/")[2] or _file_name(url).removesuffix(".json")
     validator = _validator(f"{document}#{pointer or f'{_DEFINITIONS}{name}'}")
     if validator is None:
@@ -146,13 +147,22 @@ def _facet_problems(place: _Place, key: str, facet: Mapping[str, Any]) -> Iterat
 
 
 def _nothing_to_check_by(url: str) -> str:
-    """A document that is not known may say what it likes; in one that is, a name may be misspelt."""
+    """A document that is not known may say what it likes, but its name, or one in ours, may be misspelt."""
     document, _, pointer = url.partition("#")
+    meant = _file_meant(_file_name(url)) if url.startswith(SPEC) else None
+    if meant is not None:
+        return f"names {url}, which nothing is known of; did you mean `{meant}`?"
     if document not in _documents() or pointer in _LEFT_OUT:
         return f"{UNKNOWN}{url}"
     close = get_close_matches(pointer, _pointers(document), n=1, cutoff=0.4)
     hint = f"; did you mean `#{close[0]}`?" if close else ""
     return f"names `#{pointer}`, and {document} defines nothing of that name{hint}"
+
+
+@lru_cache(maxsize=4096)
+def _file_meant(name: str) -> str | None:
+    """The file of the spec whose name is misspelt like this; newer clients and other agents know more."""
+    return misspelt(name, map(_file_name, _documents()))
 
 
 def _pointers(document: str) -> list[str]:

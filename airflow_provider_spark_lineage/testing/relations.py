@@ -156,15 +156,14 @@ def _schemas(related: Related) -> Findings:
         raise NotChecked(
             f"{error}. Run `pip install 'airflow-provider-spark-lineage[testing]'`, or turn the rule off"
         ) from None
-    from airflow_provider_spark_lineage.events.validation import UNKNOWN, is_from_elsewhere, problems_of
+    from airflow_provider_spark_lineage.events.validation import UNKNOWN, problems_of
 
     unknown: set[str] = set()
     for event in related.events:
         for problem in problems_of(event.document):
             path, _, reason = problem.partition(": ")
-            url = reason.removeprefix(UNKNOWN)
-            if reason.startswith(UNKNOWN) and is_from_elsewhere(url):
-                unknown.add(url)
+            if reason.startswith(UNKNOWN):
+                unknown.add(reason.removeprefix(UNKNOWN))
             else:
                 yield Broken(event, path.removeprefix("event").removeprefix("."), reason)
     yield from (

@@ -128,6 +128,10 @@ FIELD = f"{OUT}/columnLineage/fields/k/inputFields/0"
             with_("run/facets/parent/_schemaURL", f"{PARENT_SCHEMA}#/defs/ParentRunFacet"),
             "run.facets.parent: names `#/defs/ParentRunFacet`, and ",
         ),
+        (
+            with_("run/facets/parent/_schemaURL", CORE),
+            f"run.facets.parent: names {CORE}, which defines many things; append `#/$defs/RunFacet`",
+        ),
         (with_("schemaURL", "https://example.org/Event.json"), "event.schemaURL: no schema known"),
         (without("eventTime"), "event: 'eventTime'"),
         (with_("eventTime", "2026-03-01"), "event.eventTime: "),
