@@ -18,6 +18,10 @@ DEEPEST = 100
 """Levels of objects and lists with which an event is always looked at as a whole."""
 
 
+Instance = tuple[str, tuple[str, str] | None, int | None, int | None]
+"""One try of a task instance: `<dag_id>.<task_id>`, DAG run, map index, try; the last three where told."""
+
+
 @dataclass(frozen=True)
 class Event:
     """One event and where it was read; `document` is the JSON object as it was written.
@@ -41,14 +45,19 @@ class Event:
         """The DAG that the event belongs to; the first part of the job name where no facet says it.
 
         Ids may contain dots, so the facets are asked first: the task's, the DAG run's, then the root of
-        a child run, which is the DAG run. `Events.dag_id_of` also asks the runs that this one is a child of.
+        a child run. `Events.dag_id_of` asks the runs that this one is a child of before it asks the root.
         """
-        return self.told_dag_id or self._name().split(".", 1)[0]
+        return self.told_dag_id or self.root_job or self.name.split(".", 1)[0]
 
     @cached_property
     def told_dag_id(self) -> str:
-        """The DAG that a facet names; empty where none does."""
+        """The DAG that a facet of Airflow names; empty where none does."""
         return next(filter(None, (_text(self.document, *path) for path in _DAG_ID_PATHS)), "")
+
+    @cached_property
+    def name(self) -> str:
+        """The name of the job or dataset; empty where there is none."""
+        return _text(self.document, "job", "name") or _text(self.document, "dataset", "name")
 
     @property
     def map_index(self) -> int | None:
@@ -73,7 +82,7 @@ class Event:
     @cached_property
     def dag_run(self) -> tuple[str, str] | None:
         """DAG id and Airflow's `run_id` of a DAG run or of a task in it; None where no facet tells both."""
-        for facet in ("airflow", "airflowDagRun"):
+        for facet in _DAG_RUN_FACETS:
             dag_id, run_id = (
                 _text(self.document, "run", "facets", facet, *path)
                 for path in (("dag", "dag_id"), ("dagRun", "run_id"))
@@ -82,8 +91,17 @@ class Event:
                 return dag_id, run_id
         return None
 
+    @property
+    def clear_number(self) -> int | None:
+        """How often the DAG run had been cleared, from 0; None where the event does not say.
+
+        A DAG run that is cleared gets another OpenLineage run id and keeps Airflow's.
+        """
+        counts = (_at(self.document, "run", "facets", facet, *_CLEARED) for facet in _DAG_RUN_FACETS)
+        return next((count for count in counts if type(count) is int and count >= 0), None)
+
     @cached_property
-    def instance(self) -> tuple[str, tuple[str, str] | None, int | None, int | None] | None:
+    def instance(self) -> Instance | None:
         """Which try of which task instance in which DAG run; None for what is not a task of Airflow."""
         task = self._task()
         if not task or task != self.subject:
@@ -111,12 +129,17 @@ class Event:
         """Id of the run that the whole chain of parents ends in; empty where none is told."""
         return _text(self.document, *_PARENT, "root", "run", "runId")
 
+    @cached_property
+    def root_job(self) -> str:
+        """Job of the run that the chain of parents ends in: the DAG, unless another one triggered it."""
+        return _text(self.document, *_PARENT, "root", "job", "name")
+
     @property
     def problem(self) -> str:
         """Why this cannot be an OpenLineage event; empty where it can."""
         if not any(isinstance(self.document.get(part), Mapping) for part in ("run", "job", "dataset")):
             return "it has no `run`, `job` or `dataset`"
-        if not self._name():
+        if not self.name:
             return "it has neither `job.name` nor `dataset.name`"
         event_type = self.document.get("eventType")
         if event_type is not None and not isinstance(event_type, str):
@@ -143,11 +166,8 @@ class Event:
         # Airflow writes -1 for the index of a task that is not mapped.
         return number if type(number) is int and number >= first else None
 
-    def _name(self) -> str:
-        return _text(self.document, "job", "name") or _text(self.document, "dataset", "name")
-
     def _subject(self) -> str:
-        name = self._name()
+        name = self.name
         task = self._task()
         # A child run may carry a copy of its task's facets; its own name is what tells it apart.
         child = name.startswith(f"{task}.") or _text(self.document, *_PARENT, "job", "name") == task
@@ -192,16 +212,21 @@ class Events:
     def dag_id_of(self, event: Event) -> str:
         """The DAG that an event belongs to: what it says, else what the nearest of its parents' runs says.
 
-        Older integrations name a parent and no root.
+        The root's job comes last: the root of a DAG that was triggered is in the DAG that triggered it.
         """
         if event.told_dag_id:
             return event.told_dag_id
+        chain = [event]
         seen: set[str] = set()
-        event = self._by_run.get(event.run_id, event)
-        while not event.told_dag_id and event.run_id not in seen:
-            seen.add(event.run_id)
-            event = self._by_run.get(event.parent_run_id, event)
-        return event.dag_id
+        here = self._by_run.get(event.run_id, event)
+        while here.run_id not in seen:
+            if here.told_dag_id:
+                return here.told_dag_id
+            chain.append(here)
+            seen.add(here.run_id)
+            here = self._by_run.get(here.parent_run_id, here)
+        # Older integrations name a parent and no root.
+        return next((one.root_job for one in chain if one.root_job), here.dag_id)
 
     @cached_property
     def _by_run(self) -> Mapping[str, Event]:
@@ -221,8 +246,8 @@ class Events:
         return len(self.items)
 
 
-def _tells(event: Event) -> tuple[bool, bool]:
-    return bool(event.told_dag_id), bool(event.parent_run_id)
+def _tells(event: Event) -> tuple[bool, bool, bool]:
+    return bool(event.told_dag_id), bool(event.parent_run_id), bool(event.root_job)
 
 
 _OBJECT = (dict, Mapping)
@@ -233,8 +258,9 @@ _PARENT = ("run", "facets", "parent")
 _DAG_ID_PATHS = (
     (*_AIRFLOW, "dag", "dag_id"),
     ("run", "facets", "airflowDagRun", "dag", "dag_id"),
-    (*_PARENT, "root", "job", "name"),
 )
+_DAG_RUN_FACETS = ("airflow", "airflowDagRun")
+_CLEARED = ("dagRun", "clear_number")
 
 
 def _at(value: Any, *path: str) -> Any:

@@ -27,16 +27,16 @@ def parents(related: Related) -> Findings:
             continue
         if event.parent_run_id == event.run_id:
             yield Broken(event, f"{_PARENT}.run.runId", "is its own parent", ABSENT, event.run_id)
-        elif event.instance:
-            yield from _dag_run_as_parent(event, named)
+        elif instance := related.instance_of(event):
+            yield from _dag_run_as_parent(event, instance[1], named)
         elif not event.is_dag_run:  # whatever triggered a DAG run may be anywhere
             yield from _known_parent(event, related)
         yield from _same_chain(event, related)
     for run in related.runs:
-        yield from _parent_in_all(run)
+        yield from _parent_in_all(run, related)
 
 
-def _parent_in_all(run: list[Event]) -> Iterator[Broken]:
+def _parent_in_all(run: list[Event], related: Related) -> Iterator[Broken]:
     """Airflow's provider says in every event of a task which DAG run it belongs to."""
     naming = next((event for event in run if event.parent_run_id), None)
     for event in run:
@@ -45,15 +45,17 @@ def _parent_in_all(run: list[Event]) -> Iterator[Broken]:
         if naming:
             reason = f"names no parent, and {label(naming)} of the same run does"
             yield Broken(event, _PARENT, reason, naming.parent_run_id, ABSENT)
-        elif event.instance:
+        elif related.instance_of(event):
             yield Broken(event, _PARENT, "names no parent, and every task has its DAG run as one")
 
 
-def _dag_run_as_parent(event: Event, named: dict[tuple[str, str], Event]) -> Iterator[Broken]:
+def _dag_run_as_parent(
+    event: Event, dag_run: tuple[str, str] | None, named: dict[tuple[str, str], Event]
+) -> Iterator[Broken]:
     """All tasks of a DAG run have it as parent."""
-    if event.dag_run is None:
+    if dag_run is None:
         return
-    other = named.setdefault(event.dag_run, event)
+    other = named.setdefault(dag_run, event)
     wanted = other.run_id if other.is_dag_run else other.parent_run_id
     if event.parent_run_id != wanted:
         reason = f"names another DAG run as parent than {label(other)}"

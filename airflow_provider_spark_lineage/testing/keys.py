@@ -83,7 +83,8 @@ def _address_text(map_index: int | None, try_number: int | None) -> str:
 class Addresses:
     """Which instance and try of a task every event is about.
 
-    A child run that says nothing itself belongs to the instance and try of the run that it is a child of.
+    A child run that says nothing itself belongs to the instance and try of the run that it is a child of; an
+    event without Airflow's facet, as a state set by hand emits it, to those of the other events of its run.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:
@@ -112,6 +113,9 @@ class Addresses:
     def _task_of(self, event: Event) -> Event:
         if event.try_number is not None or event.map_index is not None:
             return event
+        same = self._tasks.get(event.run_id) if event.run_id else None
+        if same is not None and same.name == event.name:
+            return same
         seen: set[str] = set()
         parent = event.parent_run_id
         while parent and parent not in seen:

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.events import Event, Events
+from airflow_provider_spark_lineage.events.model import Instance
 from airflow_provider_spark_lineage.testing.differences import ABSENT
 from airflow_provider_spark_lineage.testing.instants import instant_ns
 
@@ -62,10 +63,25 @@ class Related:
         """Events of one run each: of one try of one task instance where Airflow tells, else of one run id."""
         groups: dict[Any, list[Event]] = {}
         for event in self.events:
-            identity = event.instance or event.run_id
+            identity = self.instance_of(event) or event.run_id
             if identity:
                 groups.setdefault(identity, []).append(event)
         return list(groups.values())
+
+    def instance_of(self, event: Event) -> Instance | None:
+        """Which try of a task it is of, by its facet, else by other events of the same run id and job.
+
+        A state that somebody sets by hand is emitted without the facet: no task is at hand there.
+        """
+        return event.instance or self._instances.get((event.run_id, event.name))
+
+    @cached_property
+    def _instances(self) -> Mapping[tuple[str, str], Instance]:
+        found: dict[tuple[str, str], Instance] = {}
+        for event in self.all:
+            if event.instance and event.run_id:
+                found.setdefault((event.run_id, event.name), event.instance)
+        return found
 
     @cached_property
     def by_run_id(self) -> Mapping[str, Event]:

@@ -97,7 +97,7 @@ def _one_run_id(related: Related) -> Findings:
                 )
                 continue
             other = owner.setdefault(event.run_id, event)
-            if other.instance != event.instance:
+            if related.instance_of(other) != related.instance_of(event):
                 yield Broken(
                     event,
                     "run.runId",

@@ -159,6 +159,21 @@ def test_children_have_the_address_of_their_task():
     assert check(expected, *events[1:]).summary == "11 events match, 1 differ"
 
 
+def test_a_state_set_by_hand_has_the_address_of_its_run():
+    """Airflow emits it without its facet: the other events of that run and job tell instance and try."""
+    starts = [task(index, 2) for index in (0, 1)]
+    ends = [task(index, 2, "COMPLETE") for index in (0, 1)]
+    other = task(0, 2, "COMPLETE")
+    for event in (*starts, *ends):
+        event["job"]["name"] = "my.dag.group.task"
+    other["job"]["name"] = "another"
+    for event in (*ends, other):
+        del event["run"]["facets"]["airflow"]
+    expected = {f"my.dag.group.task[{index}]#2.event.complete": of(f"{index}/2") for index in (0, 1)}
+    assert check(expected, *starts, *ends).matched == 2
+    assert not check({"another[0].event.complete": {}}, *starts, other).matched
+
+
 def test_a_child_of_itself_has_no_address():
     """A parent facet that leads round in a circle ends nowhere."""
     one, other = child(task(0), "a"), child(task(0), "b")
@@ -209,6 +224,25 @@ def test_dag_events_and_children_by_name():
     events = [dag, task(None), child(task(None), "app.step")]
     keys = ("my.dag.event.complete", "my.dag.group.task.event.start", "app.step.event.start")
     assert check({key: {} for key in keys}, *events, scope="dags").ok
+
+
+def test_a_child_run_in_a_triggered_dag_is_of_that_dag():
+    """The root of all that it runs is in the DAG that triggered it; the parents come first."""
+    root = {"job": {"name": "a"}, "run": {"runId": "a"}}
+    dag_run = {"job": {"name": "b"}, "run": {"runId": "b"}, "root": root}
+    trigger, load = task(None, dag="a", task="trig"), task(None, dag="b", task="load")
+    query, by_hand = child(load, "b.load.query.1"), task(None, kind="COMPLETE", dag="b", task="load")
+    by_hand["job"]["name"] = "b.load"
+    by_hand["run"]["facets"] = {"parent": dag_run}
+    load["run"]["facets"]["parent"] = dag_run
+    query["run"]["facets"]["parent"]["root"] = root
+    events = [query, by_hand, trigger, load]
+    assert check({"a.trig.event.start": {}}, *events, scope="dags").skipped == {"b": 3}
+    report = check({"b.load.event.start": {}, "b.load.event.complete": {}}, *events, scope="dags")
+    assert found(report) == [
+        ("unexpected", "b.load.query.1.event.start", "nothing with this key is expected")
+    ]
+    assert Events.of([query]).dag_id_of(Event(query)) == "a"
 
 
 def test_a_file_for_a_dag_that_is_not_there():

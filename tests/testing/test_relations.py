@@ -8,7 +8,20 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from testing.whole_run import DAG_RUN, LOAD, QUERY, SPEC, child, dag, parent, run_id, sketch, task, whole_run
+from testing.whole_run import (
+    DAG_RUN,
+    LOAD,
+    QUERY,
+    SECOND_TRY,
+    SPEC,
+    child,
+    dag,
+    parent,
+    run_id,
+    sketch,
+    task,
+    whole_run,
+)
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing import RELATIONS, Events, Expected, Kind, Report, compare
@@ -272,6 +285,15 @@ def resumed(events: list[dict[str, Any]], name: str, value: Any) -> None:
     events.append(again)
 
 
+BY_HAND = [5, 13]
+"""The ends of a task and of a second try."""
+
+
+def set_by_hand(events: list[dict[str, Any]]) -> None:
+    for number in BY_HAND:
+        drop_facet(number, "airflow")(events)
+
+
 GOOD: list[tuple[str, Change]] = [
     ("a START of the DAG", add(dag("START", 0))),
     ("RUNNING again", add(task("RUNNING", "load", LOAD, 4))),
@@ -284,6 +306,7 @@ GOOD: list[tuple[str, Change]] = [
     ("a DAG run that was triggered from elsewhere", triggered),
     ("a deferrable task that comes back", lambda events: resumed(events, "deferrable", True)),
     ("a task that waits for a person", lambda events: resumed(events, "hitl_summary", {"subject": "?"})),
+    ("states set by hand, which come without Airflow's facet", set_by_hand),
     ("times written in other ways", put(3, "eventTime", value="2024-05-01T12:00:03.123456789+02:00")),
 ]
 
@@ -294,6 +317,31 @@ def test_what_airflow_does_breaks_nothing(change):
     events = whole_run()
     change(events)
     assert broken(events) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        (drop(12), [("start_first", "12", "")]),
+        (add(task("FAIL", "shaky", SECOND_TRY, 24, try_number=2)), [("one_terminal", "15", "")]),
+        (
+            put(13, "run", "runId", value=run_id(LOAD)),
+            [("start_first", "13", ""), ("one_terminal", "12", ""), ("one_run_id", "13", "run.runId")],
+        ),
+        (
+            put(13, *PARENT, "run", "runId", value=run_id(99)),
+            [("parents", "13", "run.facets.parent.run.runId")],
+        ),
+        (drop_facet(13, "parent"), [("parents", "13", "run.facets.parent")]),
+        (put(13, "eventTime", value="2024-05-01T10:00:00Z"), [("start_first", "13", "eventTime")]),
+    ],
+)
+def test_a_state_set_by_hand_is_of_its_try(change, wanted):
+    """Without Airflow's facet an event is of the try that the other events of its run and job are of."""
+    events = whole_run()
+    set_by_hand(events)
+    change(events)
+    assert broken(events) == wanted
 
 
 def test_tasks_without_events_of_their_dag():
