@@ -119,7 +119,7 @@ def paired(
     wanted = _filled(meant, variables or {})
     positions = {id(event): position for position, event in enumerate(expected.events)}
     known = {id(filled): positions[id(event)] for filled, event in zip(wanted, meant, strict=True)}
-    emitted = Emitted(_in_scope(events, expected, expected.scope).events)
+    emitted = Emitted(_in_scope(events, expected, expected.scope).events, events)
     asked: dict[int, Event] = {}
     taken: set[int] = set()
     for group in paired_groups(wanted, emitted):

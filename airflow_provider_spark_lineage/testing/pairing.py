@@ -35,10 +35,13 @@ class Emitted:
     """The events that are compared: found by key and address, with those that no key has asked for."""
 
     def __init__(self, events: Sequence[Event], known: Iterable[Event] = ()) -> None:
-        """`known` are all events, compared or not: one of them may be what a missing key meant."""
-        self._events = events
+        """`known` are all events, compared or not.
+
+        One of them may be what a missing key meant, and the task whose child is compared may be another one.
+        """
+        self._everything = (*events, *known)
         self._groups = _by_key(events)
-        self._known = tuple(dict.fromkeys(event.key for event in (*events, *known)))
+        self._known = tuple(dict.fromkeys(event.key for event in self._everything))
         self._asked: dict[str, set[int]] = {}
         self._addresses: Addresses | None = None
         self._budget = _CANDIDATE_BUDGET
@@ -59,7 +62,7 @@ class Emitted:
     def addresses(self) -> Addresses:
         """Worked out when the first key asks for it."""
         if self._addresses is None:
-            self._addresses = Addresses(self._events)
+            self._addresses = Addresses(self._everything)
         return self._addresses
 
     def left(self) -> Iterator[Event]:

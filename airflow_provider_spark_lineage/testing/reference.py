@@ -91,7 +91,14 @@ class Templates:
         """Each template with its event; those left over on either side are a matter of `count`."""
         if self.sort:
             sort = self.sort
-            events = sorted(events, key=lambda event: sort(event.document))
+            try:
+                events = sorted(events, key=lambda event: sort(event.document))
+            except Exception as error:
+                # Somebody else's function, which may fail in any way; that is no fault of ours.
+                raise BadInputError(
+                    f"{self.source}: the events of `{self.key}` cannot be sorted, as the function that is"
+                    f" given for that fails: {type(error).__name__}: {error}."
+                ) from error
         return list(zip(self.documents, events[-1:] if len(self.documents) == 1 else events, strict=False))
 
 
@@ -174,20 +181,31 @@ def _templates(key: str, value: Any, source: str, options: TemplateOptions) -> T
     documents = value if isinstance(value, list) else [value]
     if not documents or not all(isinstance(document, Mapping) for document in documents):
         raise BadInputError(f"{where} is neither an event template nor a list of them.")
-    reasons = [one[ABSENT_KEY] for one in documents if isinstance(one.get(ABSENT_KEY), str)]
+    reasons = [_reason(one, where) for one in documents if ABSENT_KEY in one]
     if reasons and len(documents) > 1:
         raise BadInputError(
             f"{where} has `{ABSENT_KEY}`, so that no event may be emitted, beside another template."
         )
     try:
         if reasons:
-            return Templates(key, (), Count.of(0), source, absent=reasons[0] or "no reason is given")
+            return Templates(key, (), Count.of(0), source, absent=reasons[0])
         # Each of several templates stands for an event; counts are for one that stands for all.
         count = Count.of(_count_for(key, options.counts) if len(documents) == 1 else len(documents))
         read = tuple(_read(one, options.helpers) for one in documents)
         return Templates(key, read, count, source, sort=options.sort)
     except ValueError as error:
         raise BadInputError(f"{where}: {sentence(error)}") from None
+
+
+def _reason(document: Mapping[str, Any], where: str) -> str:
+    """Why the event of this template must be absent."""
+    reason = document[ABSENT_KEY]
+    if not isinstance(reason, str):
+        raise BadInputError(
+            f"{where} has {json_type(reason)} as `{ABSENT_KEY}`; it takes the reason why no event may be"
+            ' emitted, for example "it is skipped".'
+        )
+    return reason or "no reason is given"
 
 
 def _count_for(key: str, counts: Mapping[str, str | int]) -> str | int:
@@ -205,6 +223,13 @@ def _read(value: Any, helpers: Environment | None) -> Any:
         for key in value:
             if key.startswith("$") and key not in WORDS and get_close_matches(key, WORDS, cutoff=0.7):
                 raise ValueError(f"unknown word `{key}`; {nearest(key, WORDS)}")
+        if ABSENT_KEY in value:
+            raise ValueError(f"has `{ABSENT_KEY}` inside of an event; a key that must be absent is null")
+        if not isinstance(value.get(OPTIONAL_KEY, ""), str):
+            raise ValueError(
+                f"has {json_type(value[OPTIONAL_KEY])} as `{OPTIONAL_KEY}`; it takes the reason why the key"
+                f' may be absent, beside `{VALUE_KEY}`: {{"{OPTIONAL_KEY}": "since 3.0", "{VALUE_KEY}": 5}}'
+            )
         return {key: _read(item, helpers) for key, item in value.items()}
     if isinstance(value, list):
         return [_read(item, helpers) for item in value]

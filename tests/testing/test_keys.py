@@ -174,6 +174,17 @@ def test_a_state_set_by_hand_has_the_address_of_its_run():
     assert not check({"another[0].event.complete": {}}, *starts, other).matched
 
 
+def test_children_have_an_address_also_without_their_task():
+    """Where only certain keys are compared, the events of the task still say which try a child is of."""
+    first, second = task(None, 1), task(None, 2)
+    key = "my.dag.group.task.q#{}.event.start"
+    events = [first, child(first, "my.dag.group.task.q"), second, child(second, "my.dag.group.task.q")]
+    expected = {key.format(1): of("None/1"), key.format(2): of("None/2")}
+    assert check(expected, *events, scope="keys").ok
+    wrong = check({**expected, key.format(2): of("None/1")}, *events, scope="keys")
+    assert [one.kind.value for one in wrong.differences] == ["changed"] * len(wrong.differences)
+
+
 def test_a_child_of_itself_has_no_address():
     """A parent facet that leads round in a circle ends nowhere."""
     one, other = child(task(0), "a"), child(task(0), "b")

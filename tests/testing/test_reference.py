@@ -309,6 +309,43 @@ def test_bad_files_are_refused(tmp_path, content, message):
         read_expected(tmp_path / "dag.json")
 
 
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("reason", [None, True, 5, {}])
+def test_absence_has_a_reason(reason, several):
+    """Otherwise the event would be expected, with a key of that name, and its presence passed."""
+    template = {"$absent": reason}
+    with pytest.raises(BadInputError, match=r"event\.start` has .* as `\$absent`; it takes the reason why"):
+        Expected.of_templates({KEY: [template, {}] if several else template})
+
+
+@pytest.mark.parametrize("template", [{"inputs": {"$absent": "x"}}, {"inputs": [{"a": {"$absent": None}}]}])
+def test_only_events_are_absent_by_a_word(template):
+    """The message names what stands for the absence of a key."""
+    with pytest.raises(BadInputError, match=r"inside of an event; a key that must be absent is null\.$"):
+        Expected.of_templates({KEY: template})
+
+
+@pytest.mark.parametrize("reason", [None, True, ["x"]])
+def test_what_is_optional_has_a_reason(reason):
+    """Otherwise the key would have to be there, with a key of that name in it."""
+    with pytest.raises(BadInputError, match=r"as `\$optional`; it takes the reason .* \{\"\$optional\": "):
+        Expected.of_templates({KEY: {"run": {"v": {"$optional": reason, "$value": 5}}}})
+
+
+@pytest.mark.parametrize("sort", [lambda event: event["nothing"], lambda event: event["run"]["v"]])
+def test_a_sort_function_that_fails(sort):
+    """It is the caller's: the message names the key, and not only what was wrong somewhere."""
+    with pytest.raises(BadInputError, match=rf"events of `{KEY}` cannot be sorted, .*: (Key|Type)Error: "):
+        check([{}, {}], start(v=1), start(v="a"), sort=sort)
+
+
+@pytest.mark.parametrize("count", [">=0", "<=2"])
+def test_a_count_that_allows_none_does_not_excuse_a_template(count):
+    """Unlike there: a template that is compared with nothing proves nothing."""
+    (one,) = check({}, counts={".*": count}).differences
+    assert one.kind is Kind.MISSING
+
+
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
