@@ -313,6 +313,36 @@ def test_one_event_becomes_two_and_one_again(tmp_path):
     assert file.read_text() == "dag.task.event.start:  # here\n- {run: {facets: {own: {b: 2}}}}\n"
 
 
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("d.t[0]", ["{run: {facets: {airflow: {taskInstance: {try_number: 2}}}}}"]),
+        ("d.t", ["{run: {facets: {airflow: {taskInstance: {map_index: 0, try_number: 2}}}}}"]),
+        ("d.t[0]#1", []),
+    ],
+)
+def test_the_first_retry_of_a_mapped_task(tmp_path, key, told):
+    """A key that names the second try as well gets it; only beside one that does not a new key is put."""
+    start, fail, again, complete = (
+        instance_event(kind, tried)
+        for kind, tried in (("START", 1), ("FAIL", 1), ("START", 2), ("COMPLETE", 2))
+    )
+    file = tmp_path / "d.yaml"
+    file.write_text(f"{key}.event.start: {{}}  # mine\n")
+    update(file, [start])
+    update(file, [start, fail, again, complete])
+    text = file.read_text()
+    assert "# mine" in text
+    assert re.findall(r"^- (\{r.*)", text, re.MULTILINE) == told
+    assert ("d.t[0]#2.event.start: " in text) == (not told)
+
+
+def instance_event(kind: str, tried: int) -> dict[str, Any]:
+    instance = {"map_index": 0, "try_number": tried}
+    facet = {"dag": {"dag_id": "d"}, "task": {"task_id": "t"}, "taskInstance": instance}
+    return {"eventType": kind, "run": {"facets": {"airflow": facet}}, "job": {"name": "d.t"}}
+
+
 def test_events_of_silent_and_other_dags_stay(tmp_path):
     """What is expected of a DAG that emitted nothing stays, and of a DAG not named nothing is added."""
     file = tmp_path / "dag.yaml"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,7 @@ class Drafting:
         # others as well: then none of them has an address.
         self._plain = {key.plain for event, key in found if not self._address(event, key).addressed}
         self._keys = {id(event): self._address(event, key) for event, key in found}
+        self._full = {id(event): key for event, key in found}
 
     def tree(self) -> dict[str, Any]:
         """A whole new file; what arrived in any order is in one that is always the same."""
@@ -39,12 +40,13 @@ class Drafting:
         return {key: value_of(sorted(groups[key], key=fixed)) for key in sorted(groups, key=order)}
 
     def key_of(self, event: Event, known: Collection[str]) -> str:
-        """The key for an event, with the address that tells it from others; plain where the file has that.
+        """The key for an event: one of the file's that names it, else one that tells it from others.
 
-        Raises BadInputError for an event that no key can name.
+        A new key beside one that names the event already would leave that with an event too many. Raises
+        BadInputError for an event that no key can name.
         """
-        plain = event.key in known or event.key in self._plain
-        key = event.key if plain else str(self._keys[id(event)])
+        new = event.key if event.key in self._plain else str(self._keys[id(event)])
+        key = next((one for one in self._names(event) if one in known), new)
         try:
             parse_key(key)
         except ValueError as error:
@@ -54,11 +56,20 @@ class Drafting:
     def of(self, event: Event, key: str) -> dict[str, Any]:
         """The draft of an event under a key, with what the key does not tell of the task's instance."""
         told: dict[str, int] = {}
-        if key == event.key and event.map_index is not None:
+        says = parse_key(key)
+        if says.map_index is None and event.map_index is not None:
             told["map_index"] = event.map_index
-        if key == event.key and event.try_number is not None and id(event) in self._retried:
+        if says.try_number is None and event.try_number is not None and id(event) in self._retried:
             told["try_number"] = event.try_number
         return self.drafts.of(event, told)
+
+    def _names(self, event: Event) -> Iterator[str]:
+        """Every key that an expected file may have for an event, those first that name others as well."""
+        full = self._full[id(event)]
+        yield event.key
+        yield str(replace(full, try_number=None))
+        yield str(replace(full, map_index=None))
+        yield str(full)
 
     def _address(self, event: Event, key: ExpectedKey) -> ExpectedKey:
         """The index of a mapped task, and the try where there is more than one."""
