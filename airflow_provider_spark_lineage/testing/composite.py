@@ -77,7 +77,7 @@ def stray_absences(value: Any, path: Where = ()) -> Iterator[tuple[Where, str]]:
 
 def _strays_in(holder: Matcher, path: Where) -> Iterator[tuple[Where, str]]:
     held = holder.argument
-    if holder.name in _WITH_OF and isinstance(held, Mapping):
+    if holder.name in WITH_OF and isinstance(held, Mapping):
         # `of` is a key of the matcher, not of an event.
         for key, item in held.items():
             yield from stray_absences(item, (*path, key))
@@ -190,8 +190,10 @@ def _url(found: Comparing) -> Found:
     parts = _parts(found.actual, query_as_object=isinstance(found.argument.get("query"), Mapping | Composite))
     if isinstance(parts, str):
         return found.mismatch(parts)
+    # `urlsplit` gives these in lower case, because case means nothing there.
+    lower = {name: text.lower() for name in _CASELESS if isinstance(text := found.argument.get(name), str)}
     # A part that is not asked for may be anything, also inside of `!exact`: the URL is one string.
-    return differences(found.argument, parts, found.path, found.context._replace(exact=False))
+    return differences({**found.argument, **lower}, parts, found.path, found.context._replace(exact=False))
 
 
 def _capture(found: Comparing) -> Found:
@@ -246,11 +248,13 @@ def _parts(text: Any, *, query_as_object: bool) -> dict[str, Any] | str:
 URL_PARTS = ("scheme", "user", "host", "port", "path", "query", "fragment")
 """`query` is compared as an object where one is expected, as the text after `?` where not."""
 
+_CASELESS = ("scheme", "host")
 _AT_LEAST_KEYS = ("min", "of")
 _CAPTURE_KEYS = ("name", "of")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ANY = matcher("any")
-_WITH_OF = frozenset({"at_least", "capture"})
+WITH_OF = frozenset({"at_least", "capture"})
+"""Matchers that may hold a value under their key `of`, and nothing else of an event beside it."""
 
 _HINTS = {"contains": "; a list that has some elements, and maybe more, is `!at_least [...]`"}
 

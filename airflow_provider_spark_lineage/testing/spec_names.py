@@ -1,18 +1,19 @@
 """The names that the OpenLineage spec has: where one may be absent, a misspelt one always is.
 
-Facets of other producers have any name; only one that is close to a known one is taken for a typing error.
+Facets of other producers have any name, and any keys; only what is close to a known one is taken for a typing
+error, and not even that where the file speaks of the known one beside it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
 
-from airflow_provider_spark_lineage.testing.composite import Where, accepts_absence
+from airflow_provider_spark_lineage.events.spelling import misspelt
+from airflow_provider_spark_lineage.testing.composite import WITH_OF, Where, accepts_absence
 from airflow_provider_spark_lineage.testing.matchers import Matcher, nearest
 
 SPEC_KEYS: Mapping[str, tuple[str, ...]] = {
@@ -29,9 +30,7 @@ FACETS = ("facets", "inputFacets", "outputFacets")
 AIRFLOW_FACETS = ("airflow", "airflowDagRun", "airflowDebug", "airflowState")
 
 _SCHEMA_FOLDERS = ("events/schemas", "facets/schemas")
-_HOLDERS = frozenset({"exact", "optional", "unordered", "at_least"})
-_NEAR = 0.8
-"""Of how much two names have in common: `schemma` and `schema`, not `spark_version` and `version`."""
+_HOLDERS = frozenset({"exact", "optional", "unordered", "at_least", "one_of"})
 
 
 def misspelt_absences(document: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
@@ -47,17 +46,28 @@ def misspelt_absences(document: Mapping[str, Any]) -> Iterator[tuple[Where, str]
 
 
 def _misspelt_facets(facets: Mapping[str, Any], path: Where) -> Iterator[tuple[Where, str]]:
+    yield from _misspelt(facets, known_facets().keys(), path)
     for name, value in facets.items():
-        if accepts_absence(value) and name not in known_facets():
-            by_lower = {known.lower(): known for known in known_facets()}
-            close = get_close_matches(name.lower(), by_lower, n=1, cutoff=_NEAR)
-            if close:
-                yield (*path, name), f"did you mean `{by_lower[close[0]]}`?"
+        for inner, facet in _objects(value, (*path, name)) if known_facets().get(name) else ():
+            yield from _misspelt(facet, known_facets()[name], inner)
+
+
+def _misspelt(found: Mapping[str, Any], known: Collection[str], path: Where) -> Iterator[tuple[Where, str]]:
+    for name, value in found.items():
+        meant = misspelt(name, known) if accepts_absence(value) else None
+        if meant is not None and meant not in found:
+            yield (
+                (*path, name),
+                f"did you mean `{meant}`? If not, say of that as well that it may be there:"
+                f" `{meant}: !optional {{$match: any}}`",
+            )
 
 
 def _objects(value: Any, path: Where) -> Iterator[tuple[Where, Mapping[str, Any]]]:
     """The objects that are a value, or elements of it, also where a matcher holds them."""
-    if isinstance(value, Matcher) and value.name in _HOLDERS:
+    if isinstance(value, Matcher) and value.name in WITH_OF and isinstance(value.argument, Mapping):
+        yield from _objects(value.argument.get("of"), (*path, "of"))
+    elif isinstance(value, Matcher) and value.name in _HOLDERS:
         yield from _objects(value.argument, path)
     elif isinstance(value, Mapping):
         yield path, value
@@ -67,9 +77,26 @@ def _objects(value: Any, path: Where) -> Iterator[tuple[Where, Mapping[str, Any]
 
 
 @cache
-def known_facets() -> frozenset[str]:
-    """The names that the schemas in this package give to facets, and those of Airflow's own."""
+def known_facets() -> Mapping[str, frozenset[str]]:
+    """The names that the schemas in this package give to facets, and those of Airflow's own.
+
+    Each with the keys that its facet may have; with none where that is not known.
+    """
     package = resources.files("airflow_provider_spark_lineage")
     files = [file for folder in _SCHEMA_FOLDERS for file in package.joinpath(folder).iterdir()]
-    schemas = [json.loads(file.read_text("utf-8")) for file in files if file.name.endswith("Facet.json")]
-    return frozenset(AIRFLOW_FACETS).union(*(schema.get("properties", ()) for schema in schemas))
+    found: dict[str, frozenset[str]] = dict.fromkeys(AIRFLOW_FACETS, frozenset())
+    for file in files:
+        if file.name.endswith("Facet.json"):
+            schema = json.loads(file.read_text("utf-8"))
+            # A facet may be of datasets and of jobs, in two files.
+            for name, value in schema.get("properties", {}).items():
+                definition = value.get("$ref", "").rpartition("/")[2]
+                keys = _keys_of(schema["$defs"].get(definition, {}))
+                found[name] = found.get(name, frozenset()) | keys
+    return found
+
+
+def _keys_of(schema: Mapping[str, Any]) -> frozenset[str]:
+    """The keys that a definition has itself, without those of every facet."""
+    parts = (schema, *schema.get("allOf", ()))
+    return frozenset(key for part in parts for key in part.get("properties", ()))

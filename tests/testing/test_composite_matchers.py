@@ -58,6 +58,7 @@ GOOD: list[tuple[str, list[Any]]] = [
     ("!at_least {min: 2, of: !integer }", [[1, "x", 2], [1, 2, 3]]),
     ("!url {scheme: s3}", [URL, "S3://b"]),
     ("!url {host: my-bucket, user: user, port: 9000, path: /a/b%20c, fragment: end}", [URL]),
+    ("!url {scheme: S3, host: My-Bucket}", ["s3://my-bucket/x", "S3://MY-BUCKET"]),
     ("!url {query: {x: '1', y: ['2', '3'], z: ''}}", [URL]),
     ("!url {query: x=1&y=2&y=3&z=}", [URL]),
     ("!url {query: !exact {x: '1'}}", ["http://h/?x=1"]),

@@ -168,26 +168,48 @@ def test_wrong_keys_and_files_have_a_line(tmp_path):
         ({"run": {"facets": {"errorMesage": "optional"}}}, "errorMessage"),
         ({"run": {"facets": {"sparkLineage_gap": "absent"}}}, "sparkLineage_gaps"),
         ({"run": {"facets": {"airflowstate": "absent"}}}, "airflowState"),
+        ({"outputs": [{"facets": {"schema": {"feilds": "absent"}}}]}, "fields"),
+        ({"run": {"facets": {"parent": {"rooot": "optional"}}}}, "root"),
+        ({"run": {"facets": {"tag": "absent"}}}, "tags"),
+        ({"run": {"$match": "one_of", "value": [{"runIdd": "absent"}, {"runId": "1"}]}}, "runId"),
+        ({"inputs": {"$match": "at_least", "value": {"min": 1, "of": {"facetz": "absent"}}}}, "facets"),
+        ({"inputs": [{"facets": {"$match": "one_of", "value": [{"schemma": "absent"}]}}]}, "schema"),
+        ({"run": {"facets": {"tag": "absent", "tags": "optional"}}}, ""),
+        ({"run": {"facets": {"spark_lineage": "absent", "parentRun": "absent", "aws": "absent"}}}, ""),
+        ({"run": {"facets": {"parent": {"myOwn": "absent"}}}}, ""),
         ({"run": {"facets": {"spark_version": "absent"}}}, ""),
         ({"run": {"facets": {"my_company": "optional"}}}, ""),
         ({"run": {"facets": {"parent": "optional"}}}, ""),
     ],
 )
 def test_a_misspelt_facet_that_may_be_absent(document, near):
-    """It always would be; a name that is like none of the spec's is somebody's own facet."""
+    """It always would be; a name that is like none of the spec's is somebody's own; so is one beside it."""
 
     def with_matchers(value: Any) -> Any:
         if isinstance(value, dict):
             return {key: with_matchers(item) for key, item in value.items()}
         if isinstance(value, list):
             return [with_matchers(item) for item in value]
-        return {"$match": value, **({"value": 1} if value == "optional" else {})}
+        if value in {"absent", "optional"}:
+            return {"$match": value, **({"value": 1} if value == "optional" else {})}
+        return value
 
     if near:
-        with pytest.raises(BadInputError, match=rf"that it may be absent; did you mean `{near}`\?$"):
+        with pytest.raises(BadInputError, match=rf"that it may be absent; did you mean `{near}`\?"):
             Expected.of({KEY: with_matchers(document)})
     else:
         Expected.of({KEY: with_matchers(document)})
+
+
+def test_a_name_that_is_no_misspelt_one(tmp_path):
+    """The message says how to insist, and what it says works."""
+    text = f"{KEY}:\n  run: {{facets: {{tag: !absent }}}}\n"
+    with pytest.raises(BadInputError, match="If not, say of that as well") as caught:
+        read_expected(write(tmp_path, text))
+    cure = re.findall(r"`([^`]*)`", str(caught.value))[-1]
+    again = write(tmp_path, text.replace("{tag", f"{{{cure}, tag"))
+    event = {"eventType": "START", "run": {"facets": {}}, "job": {"name": KEY.removesuffix(".event.start")}}
+    assert compare(read_expected(again), Events.of([event]), without=RELATIONS).ok
 
 
 def test_matchers_in_python():
