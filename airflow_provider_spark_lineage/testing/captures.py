@@ -6,7 +6,7 @@ import json
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.testing.matchers import json_type
-from airflow_provider_spark_lineage.testing.paths import Element, Path, path_text
+from airflow_provider_spark_lineage.testing.paths import Path, path_text
 
 
 class Captured(NamedTuple):
@@ -63,8 +63,7 @@ class Captures:
             return f"is not a string or a number to be captured but {json_type(actual)}"
         if actual == "":
             return "is an empty string, which tells nothing apart"
-        chosen = self._chosen or any(isinstance(part, Element) for part in path)
-        known = self._bound.get(name) or Captured(actual, path, self._event, chosen)
+        known = self._bound.get(name) or Captured(actual, path, self._event, self._chosen)
         self._bound[name] = known._replace(places=known.places + 1)
         # A string never equals a number, in Python as in JSON; booleans were refused above.
         if known.value == actual:

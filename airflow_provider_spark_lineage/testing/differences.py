@@ -5,6 +5,7 @@ Objects are a subset match. Lists are sets where their elements say who they are
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -199,24 +200,19 @@ def _in_set(
     *,
     more: bool = False,
 ) -> Iterator[Mismatch]:
-    pairs = _pairs_by_identity(expected, actual, identity, context)
+    pairs, certain = _Pairing(expected, actual, identity, context).pairs()
+    choice = context._replace(captures=context.captures.of_choice())
     for i, wanted in enumerate(expected):
         if i in pairs:
             found = actual[pairs[i]]
-            yield from differences(wanted, found, (*path, _label(found, identity, pairs[i])), context)
+            here = context if i in certain else choice
+            yield from differences(wanted, found, (*path, _label(found, identity, pairs[i])), here)
         else:
             yield Mismatch((*path, _label(wanted, identity, i)), wanted, ABSENT, "is not in the list")
     taken = set(pairs.values())
     for j, found in enumerate(() if more else actual):
         if j not in taken:
             yield Mismatch((*path, _label(found, identity, j)), ABSENT, found, "is not expected in the list")
-
-
-def _pairs_by_identity(
-    expected: list[Any], actual: list[Any], identity: tuple[str, ...], context: Context | None = None
-) -> dict[int, int]:
-    """Expected position -> actual position, for elements that mean the same dataset or field."""
-    return _Pairing(expected, actual, identity, context or Context(Captures())).pairs()
 
 
 _FOREIGN = 1_000_000_000
@@ -231,8 +227,11 @@ class _Pairing(NamedTuple):
     identity: tuple[str, ...]
     context: Context
 
-    def pairs(self) -> dict[int, int]:
-        """Literal identities go first: a matcher as name takes only what nobody asked for by name."""
+    def pairs(self) -> tuple[dict[int, int], set[int]]:
+        """Expected position -> actual position, and for which of them the names leave no choice.
+
+        Literal identities go first: a matcher as name takes only what nobody asked for by name.
+        """
         groups: dict[Any, tuple[list[int], list[int]]] = {}
         wild: list[int] = []
         for i, element in enumerate(self.expected):
@@ -249,18 +248,23 @@ class _Pairing(NamedTuple):
             else:
                 rest.append(j)
         pairs: dict[int, int] = {}
+        certain: set[int] = set()
         for ours, theirs in groups.values():
             found = self._best(ours, theirs)
             pairs.update(found)
+            certain.update(ours if len(ours) == len(theirs) == 1 else ())
             rest += sorted(set(theirs) - set(found.values()))
-        return {**pairs, **self._best_by_name(wild, rest)}
+        by_name, alone = self._best_by_name(wild, rest)
+        return {**pairs, **by_name}, certain | alone
 
-    def _best_by_name(self, ours: list[int], theirs: list[int]) -> dict[int, int]:
-        """The best assignment of those that accept each other's names."""
+    def _best_by_name(self, ours: list[int], theirs: list[int]) -> tuple[dict[int, int], set[int]]:
+        """The best assignment of those that accept each other's names, and who accepts no other."""
         accepted = {i: {j for j in theirs if self._accepts_name(i, j)} for i in ours}
         wanted: set[int] = set().union(*accepted.values())
         found = self._best([i for i in ours if accepted[i]], [j for j in theirs if j in wanted], accepted)
-        return {i: j for i, j in found.items() if j in accepted[i]}
+        asked = Counter(j for names in accepted.values() for j in names)
+        alone = {i for i, names in accepted.items() if len(names) == 1 and all(asked[j] == 1 for j in names)}
+        return {i: j for i, j in found.items() if j in accepted[i]}, alone
 
     def _best(
         self, ours: list[int], theirs: list[int], accepted: Mapping[int, set[int]] | None = None
@@ -313,7 +317,7 @@ def pairs_of_elements(expected: list[Any], actual: list[Any], path: Path) -> dic
     """
     identity = _identity(expected or actual, path)
     if identity is not None:
-        return _pairs_by_identity(expected, actual, identity)
+        return _Pairing(expected, actual, identity, Context(Captures())).pairs()[0]
     if len(expected) == len(actual):
         return {i: i for i in range(len(expected))}
 

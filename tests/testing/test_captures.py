@@ -251,6 +251,42 @@ dag.task.event.complete: {run: {runId: !capture b}}
     assert one.reason.endswith("; there was a choice there, and no other one was tried")
 
 
+@pytest.mark.parametrize(
+    ("inputs", "chosen"),
+    [
+        ("[{namespace: !capture x, name: a}, {namespace: !capture x, name: b}]", False),
+        ("[{namespace: one, name: a, v: !capture x}, {namespace: two, name: b, v: !capture x}]", False),
+        ("[{namespace: !capture x, name: !any }, {namespace: !capture x, name: b}]", True),
+        ("[{namespace: !capture x, name: !any }, {namespace: !capture x, name: !any }]", True),
+        ("[{v: !capture x}, {v: !capture x}]", True),
+        ("!at_least [{namespace: !capture x, name: !regex '[ac]'}, {namespace: !capture x, name: b}]", True),
+    ],
+)
+def test_literal_names_leave_no_choice(tmp_path, inputs, chosen):
+    """The message speaks of a choice only where the names of a list let an element be another one."""
+    start = event("START", "r")
+    start["inputs"] = [
+        {"namespace": "one", "name": "a", "v": "one"},
+        {"namespace": "two", "name": "b", "v": "two"},
+    ]
+    if "at_least" in inputs:
+        start["inputs"].append({"namespace": "three", "name": "c"})
+    report = check(tmp_path, f"dag.task.event.start: {{inputs: {inputs}}}", start)
+    reasons = [one.reason for one in report.differences if "captured as" in one.reason]
+    assert reasons
+    assert all(reason.endswith("no other one was tried") == chosen for reason in reasons)
+
+
+def test_the_order_of_a_list_leaves_no_choice(tmp_path):
+    """An element stands where it stands."""
+    start = event("START", "r")
+    start["run"]["facets"] = {"v": ["one", "two"]}
+    report = check(tmp_path, "dag.task.event.start: {run: {facets: {v: [!capture x, !capture x]}}}", start)
+    assert [one.reason for one in report.differences] == [
+        'is not what `x` was captured as, "one" at run.facets.v[0] of dag.task.event.start (event 1)'
+    ]
+
+
 def test_a_capture_in_itself():
     """It would be compared with itself."""
     with pytest.raises(ValueError, match="has itself in `of`"):
