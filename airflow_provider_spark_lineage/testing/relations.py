@@ -174,9 +174,11 @@ def _schemas(related: Related) -> Findings:
 def _unique_keys(related: Related) -> Findings:
     """A run emits one event of a type; twice the same event is a mistake in every type.
 
-    But not certainly in the START of a task that was resumed: Airflow 3 keeps the time of its first start.
+    But not certainly in the START of a task: any operator may defer, whatever its facet says, and comes
+    back with one more START, which in Airflow 3 has the time of the first.
     """
     again: list[Event] = []
+    restarted: list[Event] = []
     for run in related.runs:
         seen: dict[str, list[Event]] = {}
         for event in run:
@@ -185,14 +187,19 @@ def _unique_keys(related: Related) -> Findings:
             other = same or (before[0] if before and event.type not in REPEATED else None)
             if other is None or event.key in related.several:
                 pass
-            elif not _is_resumed(event):
+            elif event.type != "start" or not related.instance_of(event):
                 yield Broken(event, "", f"comes a second time in its run, after {label(other)}")
             elif same:
                 again.append(event)
+            elif not _is_resumed(event):
+                restarted.append(event)
             before.append(event)
     yield from Unchecked.of(
         again,
         "comes again word for word, from a task that was resumed or from what wrote it twice; nothing tells",
+    )
+    yield from Unchecked.of(
+        restarted, "starts a try that has started, as a task that defers does; nothing tells whether it did"
     )
 
 
@@ -216,7 +223,7 @@ def _is_of_run(event: Event) -> bool:
 
 
 def _is_resumed(event: Event) -> bool:
-    return event.type == "start" and any(at(event, "run", "facets", "airflow", *path) for path in RESUMED)
+    return any(at(event, "run", "facets", "airflow", *path) for path in RESUMED)
 
 
 def _timeless(events: Iterable[Event]) -> list[Event]:

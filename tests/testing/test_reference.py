@@ -266,8 +266,8 @@ def test_relations_hold_for_whole_runs():
 def test_counted_keys_may_come_again():
     """Where a count allows several events of a key, a second START of a run is what was asked for."""
     events = whole_run()
-    events.insert(1, {**events[0], "eventTime": "2024-05-01T10:00:01.9Z"})
-    templates = {"shop.load.event.start": {}}
+    events.insert(2, {**events[1], "eventTime": "2024-05-01T10:00:02.9Z"})
+    templates = {"shop.load.execution.1.event.start": {}}
     assert compare(Expected.of_templates(templates, counts={".*start": ">=2"}), Events.of(events)).ok
     assert "unique_keys" in compare(Expected.of_templates(templates), Events.of(events)).broken
 

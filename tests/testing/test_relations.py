@@ -11,6 +11,7 @@ import pytest
 from testing.whole_run import (
     DAG_RUN,
     LOAD,
+    PART_0,
     QUERY,
     SECOND_TRY,
     SPEC,
@@ -222,8 +223,6 @@ CASES: list[tuple[str, Change, list[tuple[str, str, str]]]] = [
         put(5, "job", "namespace", value="x"),
         [("one_job", "5", "job.namespace")],
     ),
-    ("two starts", add(task("START", "load", LOAD, 2)), [("unique_keys", "15", "")]),
-    ("two starts of a mapped instance", double(6), [("unique_keys", "15", "")]),
     (
         "RUNNING twice, after another one",
         lambda events: [
@@ -234,6 +233,12 @@ CASES: list[tuple[str, Change, list[tuple[str, str, str]]]] = [
         [("unique_keys", "16", "")],
     ),
     ("two starts of one child run", double(2), [("unique_keys", "15", "")]),
+    ("two other starts of one child run", add(child("START", QUERY, 3)), [("unique_keys", "15", "")]),
+    (
+        "two starts of the DAG",
+        lambda events: events.extend([dag("START", 0), dag("START", 1)]),
+        [("unique_keys", "16", "")],
+    ),
     ("RUNNING twice, word for word", double(3), [("unique_keys", "15", "")]),
 ]
 
@@ -593,6 +598,21 @@ def test_a_resumed_start_word_for_word_is_not_judged():
     ]
     events[-1]["eventTime"] = "2024-05-01T10:00:02Z"
     assert notes(events) == []
+
+
+def test_a_second_start_of_a_try_is_not_judged():
+    """A task may defer though its operator has no `deferrable`; its second START is a note, mapped or not."""
+    events = whole_run()
+    add(task("START", "load", LOAD, 2))(events)
+    add(task("START", "by.part", PART_0, 11, map_index=0))(events)
+    assert notes(events) == [
+        "unique_keys: `shop.load.event.start` (START, event 15) and 1 more starts a try that has started, as "
+        "a task that defers does; nothing tells whether it did."
+    ]
+    events = whole_run()
+    double(6)(events)
+    [note] = notes(events)
+    assert "(START, event 15) comes again word for word" in note
 
 
 def test_events_without_a_time_are_not_ordered():
