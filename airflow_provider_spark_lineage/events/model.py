@@ -59,12 +59,12 @@ class Event:
         """The name of the job or dataset; empty where there is none."""
         return _text(self.document, "job", "name") or _text(self.document, "dataset", "name")
 
-    @property
+    @cached_property
     def map_index(self) -> int | None:
         """Which instance of a mapped task; None where the task is not mapped."""
         return self._counted("map_index", first=0)
 
-    @property
+    @cached_property
     def try_number(self) -> int | None:
         """Which try of the task, from 1; None where the event does not say."""
         return self._counted("try_number", first=1)
@@ -91,7 +91,7 @@ class Event:
                 return dag_id, run_id
         return None
 
-    @property
+    @cached_property
     def clear_number(self) -> int | None:
         """How often the DAG run had been cleared, from 0; None where the event does not say.
 
