@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -97,3 +99,20 @@ def test_the_key_of_a_variable_says_its_event_and_when(event_key: str) -> None:
 def test_other_variables_are_no_events() -> None:
     """A team's own Variables may begin with the name of a DAG."""
     assert emitted("shop.settings") is None
+
+
+def test_one_relation_may_be_left_out_by_its_name_alone() -> None:
+    """A name is not a list of letters."""
+    check = OpenLineageTestOperator(task_id="check", event_templates={KEY: {}}, without="schemas")
+    assert check.without == ("schemas",)
+
+
+def test_parsing_a_dag_loads_no_schemas() -> None:
+    """A DAG is parsed again and again, and its expectations with it."""
+    code = (
+        "import sys\n"
+        "from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator\n"
+        f"OpenLineageTestOperator(task_id='check', event_templates={{'{KEY}': {{}}}})\n"
+        "assert 'airflow_provider_spark_lineage.events.validation' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
