@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import random
-import time
 from typing import Any
 
 import pytest
+from testing.sketches import KEY, check, compare, paths, start
 
 from airflow_provider_spark_lineage.testing import (
     ABSENT,
-    RELATIONS,
     Events,
     Expected,
     Kind,
     Report,
     read_expected,
 )
-from airflow_provider_spark_lineage.testing import compare as compare_with_relations
-from airflow_provider_spark_lineage.testing.composite import make
-from airflow_provider_spark_lineage.testing.matchers import Matcher
-
-KEY = "dag.task.event.start"
-
-
-def start(task: str = "task", dag: str = "dag", **parts: Any) -> dict[str, Any]:
-    return {"eventType": "START", "run": {}, "job": {"name": f"{dag}.{task}"}, **parts}
-
-
-def compare(expected: Expected, events: Events, **options: Any) -> Report:
-    """These events are sketches: what holds between whole ones is tested elsewhere."""
-    return compare_with_relations(expected, events, without=RELATIONS, **options)
-
-
-def check(expected: Any, *events: dict[str, Any], **options: Any) -> Report:
-    return compare(Expected.of({KEY: expected}), Events.of(events), **options)
-
-
-def paths(report: Report) -> list[tuple[str, str]]:
-    return [(one.path, one.reason) for one in report.differences]
 
 
 def test_objects_are_a_subset():
@@ -229,30 +204,6 @@ def test_fewest_events_differ():
     assert [path for path, _ in paths(report)] == ["run.x", "run.p", "run.q"]
 
 
-def test_many_choices_are_moved_until_all_fit(tmp_path):
-    """Where every expectation accepts two events, all find one, although each first takes another's."""
-    count = 60
-    expected = [{"run": {"v": {"$match": "regex", "value": f"{n}|{n + 1}"}}} for n in range(count - 1)]
-    last = {"run": {"v": {"$match": "regex", "value": "0"}}}
-    (tmp_path / "dag.json").write_text(json.dumps({KEY: [*expected, last]}))
-    events = Events.of([start(run={"v": str(n)}) for n in range(count)])
-    assert compare(read_expected(tmp_path / "dag.json"), events).summary == f"{count} events match, 0 differ"
-
-
-def test_a_thousand_mapped_instances():
-    """Above the size where all assignments are tried, what tells events apart still finds the right one."""
-    facets = [{"airflow": {"taskInstance": {"map_index": index}}, "v": index % 7} for index in range(1000)]
-    expected = [{"run": {"facets": facet}} for facet in facets]
-    events = [start(run={"facets": dict(facet)}) for facet in facets]
-    random.Random(1).shuffle(events)  # noqa: S311 - a fixed order, no secret
-    assert check(expected, *events).ok
-    for event in events[:200]:
-        event["run"]["facets"]["v"] = "wrong"
-    report = check(expected, *events)
-    assert report.summary == "800 events match, 200 differ"
-    assert {one.path for one in report.differences} == {"run.facets.v"}
-
-
 def test_more_or_fewer_events_than_expected():
     """With several events per key both the missing and the surplus ones are counted."""
     assert check([{}, {}], start()).summary == "1 events match, 1 differ"
@@ -378,78 +329,3 @@ def test_long_values_are_cut(tmp_path):
     text = check({"run": {"v": "x"}}, start(run={"v": "y" * 10_000})).text()
     assert "(10002 characters)" in text
     assert len(text) < 1000
-
-
-def test_many_events_take_seconds():
-    """10,000 events against 500 expectations: a comparison in the square of that takes minutes."""
-    facets = {"schema": {"fields": [{"name": f"f{number}", "type": "string"} for number in range(20)]}}
-    outputs = [{"namespace": "file", "name": "/out", "facets": facets}]
-    spread = {f"dag.t{number}.event.start": {"outputs": outputs} for number in range(500)}
-    shared = {KEY: [{"run": {"v": number}, "outputs": outputs} for number in range(500)]}
-    one_key = [start(run={"v": number}, outputs=outputs) for number in range(10_000)]
-    many_keys = [start(f"t{number}", outputs=outputs) for number in range(10_000)]
-    other_keys = [start(f"x{number}", outputs=outputs) for number in range(10_000)]
-    before = time.process_time()
-    assert compare(Expected.of(spread), Events.of(many_keys)).summary == "500 events match, 9500 differ"
-    assert compare(Expected.of(spread), Events.of(other_keys)).summary == "0 events match, 10500 differ"
-    assert compare(Expected.of(shared), Events.of(one_key)).summary == "500 events match, 9500 differ"
-    wrong = [{"run": {"v": -1}, "outputs": outputs}] * 500
-    assert compare(Expected.of({KEY: wrong}), Events.of(one_key)).summary == "0 events match, 10000 differ"
-    assert time.process_time() - before < 30
-
-
-def with_outputs(names: Any) -> dict[str, Any]:
-    return {"outputs": [{"namespace": "file", "name": name} for name in names]}
-
-
-def regex(pattern: str) -> Matcher:
-    return make("regex", pattern)
-
-
-@pytest.mark.parametrize(
-    ("expected", "events", "summary"),
-    [
-        (
-            [with_outputs([regex(f"/o/{n}-[0-9]+")]) for n in range(500)],
-            [with_outputs([f"/o/{n}-7"]) for n in range(10_000)],
-            "500 events match, 9500 differ",
-        ),
-        (
-            [with_outputs([regex(f"/o/{n}-x")]) for n in range(500)],
-            [with_outputs([f"/o/{n}-7"]) for n in range(500)],
-            "0 events match, 500 differ",
-        ),
-        (
-            [with_outputs([regex(f"/o/{n}-{k}-x") for k in range(40)]) for n in range(40)],
-            [with_outputs([f"/o/{n}-{k}-7" for k in range(40)]) for n in range(40)],
-            "0 events match, 40 differ",
-        ),
-    ],
-    ids=["all match", "none matches", "lists of them"],
-)
-def test_many_names_by_regex_take_a_second(expected, events, summary):
-    """Whatever a wrong suite costs, it is not each event's every element against each other's."""
-    emitted = Events.of([start(**event) for event in events])
-    before = time.process_time()
-    assert compare(Expected.of({KEY: expected}), emitted).summary == summary
-    assert time.process_time() - before < 6
-
-
-def test_the_nearest_of_many_large_events_is_shown():
-    """Where the costs of all pairs are too many to be worked out, a wrong event still finds its own."""
-    count = 30
-
-    def outputs(n: int, ending: Any) -> dict[str, Any]:
-        return with_outputs([*(regex(f"/o/{n}-{k}-[0-9]+") for k in range(count)), ending])
-
-    events = [
-        start(**with_outputs([*(f"/o/{n}-{k}-7" for k in range(count)), f"/{n}/end"])) for n in range(count)
-    ]
-    random.Random(1).shuffle(events)  # noqa: S311 - a fixed order, no secret
-    report = check([outputs(n, f"/{n}/end" if n % 2 else "/wrong") for n in range(count)], *events)
-    assert report.summary == "15 events match, 15 differ"
-    assert len(report.differences) == 2 * 15
-    assert {one.path for one in report.differences} <= {
-        "outputs[file /wrong]",
-        *(f"outputs[file /{n}/end]" for n in range(count)),
-    }

@@ -1,0 +1,32 @@
+"""Events that hold what a test is about and nothing else, and their comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow_provider_spark_lineage.testing import (
+    RELATIONS,
+    Events,
+    Expected,
+    Report,
+)
+from airflow_provider_spark_lineage.testing import compare as compare_with_relations
+
+KEY = "dag.task.event.start"
+
+
+def start(task: str = "task", dag: str = "dag", **parts: Any) -> dict[str, Any]:
+    return {"eventType": "START", "run": {}, "job": {"name": f"{dag}.{task}"}, **parts}
+
+
+def compare(expected: Expected, events: Events, **options: Any) -> Report:
+    """These events are sketches: what holds between whole ones is tested elsewhere."""
+    return compare_with_relations(expected, events, without=RELATIONS, **options)
+
+
+def check(expected: Any, *events: dict[str, Any], **options: Any) -> Report:
+    return compare(Expected.of({KEY: expected}), Events.of(events), **options)
+
+
+def paths(report: Report) -> list[tuple[str, str]]:
+    return [(one.path, one.reason) for one in report.differences]
