@@ -1,4 +1,4 @@
-"""What Airflow does breaks no relation and excuses nothing else: states set by hand, runs cleared or triggered."""
+"""What Airflow does breaks no relation and excuses nothing else: states set by hand, cleared runs."""
 
 from __future__ import annotations
 

@@ -105,8 +105,11 @@ def progress_lines(
 
 
 @contextlib.contextmanager
-def api_server(variables: Mapping[str, str], home: Path) -> Iterator[dict[str, str]]:
-    """Run the API server that task processes talk to, and yield the settings that lead them there."""
+def api_server(variables: Mapping[str, str], home: Path, timeout_s: float) -> Iterator[dict[str, str]]:
+    """Run the API server that task processes talk to, and yield the settings that lead them there.
+
+    Raises RunError where it does not start in time.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
@@ -124,8 +127,14 @@ def api_server(variables: Mapping[str, str], home: Path) -> Iterator[dict[str, s
         [*command, "--host", "127.0.0.1", "--port", port], {**variables, **more}, home, subprocess.PIPE
     )
     with program, log.open("w") as out:
-        if not any("startup complete" in line for line in _copied(program.process, out)):
-            raise RunError(f"Airflow's API server did not start; the end of {log}:\n{tail(log)}")
+        watchdog = threading.Timer(timeout_s, program.end)
+        watchdog.start()
+        started = any("startup complete" in line for line in _copied(program.process, out))
+        watchdog.cancel()
+        if not started:
+            raise RunError(
+                f"Airflow's API server did not start within {timeout_s:g} s; the end of {log}:\n{tail(log)}"
+            )
         # Nobody reads the rest, and a full pipe would stop the server.
         reader = threading.Thread(target=list, args=[_copied(program.process, out)], daemon=True)
         reader.start()

@@ -76,7 +76,7 @@ def run_dag(
     began = monotonic()
     with contextlib.ExitStack() as stack:
         if mode == "standalone":
-            variables |= stack.enter_context(api_server(variables, home))
+            variables |= stack.enter_context(api_server(variables, home, timeout_s))
         lines = progress_lines([str(file), json.dumps(options)], variables, home, log, timeout_s)
         # Whatever `show` raises may be kept with its traceback, in which the generator would live on.
         ended = follow(stack.enter_context(contextlib.closing(lines)), show)
