@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import threading
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional
 
-from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.guard import harmless, tell
 from airflow_provider_spark_lineage.capture.journal import Journal
-from airflow_provider_spark_lineage.capture.literals import without_literals
-from airflow_provider_spark_lineage.capture.metrics import MetricsReader
-from airflow_provider_spark_lineage.capture.probe import probe_plan
+from airflow_provider_spark_lineage.capture.jvm import JvmReader
 from airflow_provider_spark_lineage.capture.rdd import RddReader
-from airflow_provider_spark_lineage.capture.streams import Batch, Streams
+from airflow_provider_spark_lineage.capture.streams import Streams
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
 from airflow_provider_spark_lineage.record import Record, without_secrets
 
@@ -32,11 +29,8 @@ class Application:
         self.spark_version = str(context.version)
         self.gateway = context._gateway
         self.jvm = context._jvm
-        self.metrics = MetricsReader(self.jvm)
         self.rdds = RddReader()
-        self.settings: Dict[str, Any] = {}
-        """What accessor paths lead to that are the same for every plan of the application."""
-
+        self.reader = JvmReader(context, self.rdds)
         self.streams = Streams()
         self.journal = Journal(context, self.keep)
         self.max_plan_bytes = max_plan_bytes
@@ -57,8 +51,23 @@ class Application:
         read: Dict[int, Record] = {}
         found = []
         for batch in self.streams.ended(problems):
-            record = _record_of_batch(self, batch, read.get(id(batch.query)))
-            read.setdefault(id(batch.query), record)
+            failed = batch.error is not None
+            record = new_record(self, "microBatch", batch.began, batch.ended, failed=failed)
+            key = id(batch.query)
+            if key not in read:
+                read_query(record, self, batch.query.sparkSession(), batch.query, counted=True)
+                read[key] = replace(record)
+            record = replace(
+                read[key],
+                started_at=record.started_at,
+                ended_at=record.ended_at,
+                outcome=record.outcome,
+                metrics=read[key].metrics if batch.is_own else [],
+                problems=list(read[key].problems),
+            )
+            if failed:
+                with harmless("the error could not be read", record.problems):
+                    record.error = read_error(batch.error)
             found.append(record)
         return found
 
@@ -80,107 +89,32 @@ def new_record(
     )
 
 
-def read_query(record: Record, application: Application, session: Any, execution: Any) -> None:
-    """Write the plan of a query down, and where its data lie."""
+def read_query(
+    record: Record, application: Application, session: Any, execution: Any, *, counted: bool = False
+) -> None:
+    """Write the plan of a query down, where its data lie, and with `counted` what Spark counted."""
     with unlogged(), harmless("the plan could not be read", record.problems):
-        record.sql = _sql_text(execution)
-        try:
-            plan = execution.analyzed()
-        except Exception:  # PySpark turns Spark's errors into classes of its own, py4j raises others.
-            if not record.failed:
-                raise
-            # The query was not understood, which is the error that Spark reports: it read nothing.
-            record.plan_kind = "none"
-            return
-        record.plan_kind, record.plan = _plan(execution, plan, application, record.problems)
-        if record.plan_kind == "optimized":
-            plan = execution.optimizedPlan()
-        record.facts = probe_plan(
+        found = application.reader.read(
             session,
-            plan,
-            record.plan,
-            record.problems,
-            rdds=application.rdds,
-            settings=application.settings,
+            execution,
+            failed=record.failed,
+            counted=counted,
+            max_plan_bytes=application.max_plan_bytes,
         )
+        record.sql = found.get("sql", "")
+        record.plan_kind, record.plan = found["plan_kind"], found.get("plan", [])
+        record.facts = found.get("facts", [])
+        record.metrics = [one for entry in found.get("metrics", ()) if (one := _counted(entry))]
+        for problem in found["problems"]:
+            tell(problem, record.problems)
 
 
-def _record_of_batch(application: Application, batch: Batch, same: Optional[Record]) -> Record:
-    """Return the record of a batch; `same` is one that was made of the same `QueryExecution`."""
-    failed = batch.error is not None
-    record = new_record(application, "microBatch", batch.began, batch.ended, failed=failed)
-    if same is None:
-        read_query(record, application, batch.query.sparkSession(), batch.query)
-    else:
-        record.sql, record.plan_kind = same.sql, same.plan_kind
-        record.plan, record.facts, record.problems = same.plan, same.facts, list(same.problems)
-    if failed:
-        with harmless("the error could not be read", record.problems):
-            record.error = read_error(batch.error)
-    if batch.is_own:
-        with harmless("row counts could not be read", record.problems):
-            record.metrics = application.metrics.read(batch.query.executedPlan())
-    return record
-
-
-def _plan(
-    execution: Any, analyzed: Any, application: Application, problems: List[str]
-) -> Tuple[str, List[Any]]:
-    """Return the analyzed plan's JSON, or the optimized plan's when the former is too large."""
-    max_plan_bytes = application.max_plan_bytes
-    try:
-        text = analyzed.toJSON()
-    except Exception:  # Spark fails on the type of a function in Scala, and py4j raises what it likes.
-        return "analyzed", _nodes(analyzed, application.jvm)
-    if len(text) <= max_plan_bytes:
-        return "analyzed", json.loads(text, object_hook=without_literals)
-    size = len(text)
-    text = execution.optimizedPlan().toJSON()
-    limit = f"larger than the limit of {max_plan_bytes}"
-    if len(text) <= max_plan_bytes:
-        problems.append(f"the analyzed plan has {size} bytes, {limit}: the optimized plan was read instead")
-        return "optimized", json.loads(text, object_hook=without_literals)
-    problems.append(f"the plan has {size} bytes, {limit}: it was not read")
-    return "none", []
-
-
-def _nodes(plan: Any, jvm: Any) -> List[Any]:
-    """Return a plan's JSON where Spark cannot write one of its nodes: that one has its columns alone."""
-    found: List[Any] = []
-    # Whole plans are tried on few levels: above a node that cannot be written deep down, each try goes there.
-    waiting = [(plan, 0, 1)]
-    while waiting:
-        node, levels, step = waiting.pop()
-        if not levels:
-            levels, step = step, 2 * step
-            with contextlib.suppress(Exception):  # It may be a node below that cannot be written.
-                found.extend(json.loads(node.toJSON(), object_hook=without_literals))
-                continue
-        children = node.children()
-        below = (children.apply(index) for index in reversed(range(children.size())))
-        waiting.extend((child, levels - 1, step) for child in below)
-        try:
-            own = json.loads(_with_bare_children(node, jvm).toJSON(), object_hook=without_literals)[0]
-        except Exception:  # It is this one.
-            columns = node.output()
-            written = [json.loads(columns.apply(index).toJSON()) for index in range(columns.size())]
-            own = {"class": node.getClass().getName(), "num-children": children.size(), "unwritten": written}
-        found.append(own)
-    return found
-
-
-def _with_bare_children(node: Any, jvm: Any) -> Any:
-    """Return a copy of a node on top of leaves that Spark can write."""
-    leaves = jvm.java.util.ArrayList()
-    for _ in range(node.children().size()):
-        leaves.add(jvm.org.apache.spark.sql.catalyst.plans.logical.OneRowRelation())
-    return node.withNewChildren(jvm.org.apache.spark.api.python.PythonUtils.toSeq(leaves))
-
-
-def _sql_text(execution: Any) -> str:
-    """Return the SQL text that an execution came from; empty for the DataFrame API."""
-    text = execution.logical().origin().sqlText()
-    return without_secrets(text.get()) if text.isDefined() else ""
+def _counted(entry: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+    """Return what a physical scan or write counted; None where it counted nothing."""
+    if entry.get("rows") and entry.get("files") == 0:
+        # A plan that runs again counts its rows anew, and its files only the first time.
+        entry = {key: value for key, value in entry.items() if key not in ("files", "size_bytes")}
+    return entry if entry.keys() - {"node", "location"} else None
 
 
 def read_error(exception: Any) -> Dict[str, str]:

@@ -7,6 +7,7 @@ is asked of the RDD itself.
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
@@ -86,8 +87,9 @@ class Site:
     name: str
     kind: str
     """`rdd`: a job over an RDD; `run`: the same, of the context; `frame`: a query that no listener sees;
-    `hand on`: a query becomes an RDD; `cut`: an RDD is about to forget what it was made from; `stream`: a
-    streaming query starts; `batch`: one of its batches is given to a function of the program."""
+    `statement`: a statement of SQL; `hand on`: a query becomes an RDD; `cut`: an RDD is about to forget what
+    it was made from; `stream`: a streaming query starts; `batch`: one of its batches is given to a function
+    of the program."""
 
     @property
     def inside(self) -> str:
@@ -118,6 +120,8 @@ class Call:
         """Return the Spark context that the call runs in."""
         if self.site.kind == "batch":
             return self.subject.session.sparkContext
+        if self.site.kind == "statement":
+            return self.subject._sc
         if self.site.kind == "stream":
             return self.subject._spark.sparkContext
         return self.subject._sc if self.site.kind in ("frame", "hand on") else self.rdd.ctx
@@ -140,12 +144,14 @@ def sites() -> List[Site]:
         from pyspark.sql.classic.dataframe import DataFrame
     except ImportError:  # Spark 3.5
         from pyspark.sql import DataFrame
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming import DataStreamWriter
     from pyspark.sql.utils import ForeachBatchFunction
 
     found = [
         *(Site(RDD, name, "rdd") for name in (*RDD_ACTIONS, *RDD_SAVES)),
         Site(SparkContext, "runJob", "run"),
+        Site(SparkSession, "sql", "statement"),
         Site(DataFrame, "toLocalIterator", "frame"),
         Site(DataFrame, "rdd", "hand on"),
         Site(DataFrame, "toJSON", "hand on"),
@@ -163,6 +169,20 @@ def record_of(call: Call, application: Application) -> Optional[Record]:
     """Return the record of a call, None where there is nothing to record yet, or nothing at all."""
     note = (_BEFORE if call.ended is None else _AFTER).get(call.site.kind)
     return note(call, application) if note else None
+
+
+_FORESEEN = re.compile(
+    r"""\b(?: drop\s+(?:table|view|database|schema|namespace) | if\s+not\s+exists | or\s+replace\s+table
+    | create\b.*\blocation )\b""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+"""Statements that are asked about before they run."""
+
+
+def _foresee(call: Call, application: Application) -> None:
+    text = call.args[0] if call.args else call.kwargs.get("sqlQuery")
+    if isinstance(text, str) and _FORESEEN.search(text):
+        application.reader.foresee(call.subject._jsparkSession, text)
 
 
 def _remember(call: Call, application: Application) -> None:
@@ -249,7 +269,11 @@ def _begun(call: Call, application: Application) -> Record:
     return record
 
 
-_BEFORE: Dict[str, Callable[[Call, Application], Optional[Record]]] = {"cut": _remember, "batch": _batch}
+_BEFORE: Dict[str, Callable[[Call, Application], Optional[Record]]] = {
+    "cut": _remember,
+    "batch": _batch,
+    "statement": _foresee,
+}
 _AFTER: Dict[str, Callable[[Call, Application], Optional[Record]]] = {
     "rdd": _job,
     "run": _job,

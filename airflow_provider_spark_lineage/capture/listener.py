@@ -40,11 +40,7 @@ class ExecutionListener:
             return
         what = f"the execution `{name}` could not be recorded"
         with unlogged(), harmless(what, self._problems), prompt_replies(self._application.gateway):
-            record = self._record(name, execution, duration_ns, failed=False)
-            with harmless("row counts could not be read", record.problems):
-                if record.facts and name not in _RUN_LATER:
-                    record.metrics = self._application.metrics.read(execution.executedPlan())
-            self._keep(record)
+            self._keep(self._record(name, execution, duration_ns, failed=False))
 
     def onFailure(self, name: str, execution: Any, exception: Any) -> None:  # noqa: N802  Spark's name
         """Record an execution that failed, with Spark's own reason."""
@@ -65,7 +61,7 @@ class ExecutionListener:
             self._application.keep(record)
 
     def _record(self, name: str, execution: Any, duration_ns: int, *, failed: bool) -> Record:
-        """Write down everything that does not depend on the outcome."""
+        """Write an execution down, but for its error."""
         application = self._application
         application.journal.catch_up()
         for batch in application.batches(self._problems):
@@ -73,7 +69,8 @@ class ExecutionListener:
         ended = datetime.now(timezone.utc)
         started = ended - timedelta(microseconds=duration_ns / 1000)
         record = new_record(application, name, started, ended, failed=failed)
-        read_query(record, application, self._session, execution)
+        counted = not failed and name not in _RUN_LATER
+        read_query(record, application, self._session, execution, counted=counted)
         return record
 
     # Spark compares listeners when one of several is unregistered, and logs them.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.lineage.leaves import recorded_fields
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Gap, Input, Kind, Mode, Output
 from airflow_provider_spark_lineage.plan.algebra import Change, Command
-from airflow_provider_spark_lineage.sources import identify, previous, tables
+from airflow_provider_spark_lineage.sources import entries_of, identify, previous, reaches_data, tables
 from airflow_provider_spark_lineage.sources.dataset import Facts
+from airflow_provider_spark_lineage.sources.paths import split_location
 
 _MODES = {
     Change.CREATED: Mode.CREATE,
+    Change.REPLACED: Mode.OVERWRITE,
     Change.EMPTIED: Mode.TRUNCATE,
     Change.DROPPED: Mode.DROP,
     Change.RENAMED: Mode.RENAME,
@@ -28,11 +31,27 @@ class Effect:
     gaps: tuple[Gap, ...] = ()
 
 
+_OF_ENTRIES = frozenset({Change.ALTERED, Change.CREATED, Change.DROPPED, Change.RENAMED})
+"""What may be done to a table's name in its catalog, and leave the table's data as they are."""
+
+
 def effect(command: Command, target: Facts) -> Effect:
     """Return what a command did, by the facts of the table that it names."""
-    if command.change is None or _found_it_there(target):
+    if command.change is Change.DROPPED and "tables" in target:
+        return _dropped_with_its_database(command, target)
+    if command.change is None or _did_nothing(command.change, target):
         return Effect()
-    datasets = tuple(Dataset(identity, recorded_fields(target)) for identity in identify(target))
+    identities = identify(target)
+    gap = ""
+    if command.change in _OF_ENTRIES:
+        reaches = reaches_data(command.change.value, target)
+        gap = _unsure(command.change, target, reaches)
+        if reaches is False or (reaches is None and command.change is Change.DROPPED):
+            identities = entries_of(target)
+        if command.change is Change.DROPPED:
+            # The data that an entry stood for are still there, under their own name.
+            identities = tuple(replace(one, symlinks=()) if one.is_entry else one for one in identities)
+    datasets = tuple(Dataset(identity, recorded_fields(target)) for identity in identities)
     if command.change is Change.READ:
         return Effect(inputs=tuple(Input(dataset) for dataset in datasets))
     if command.change is Change.LOADED:
@@ -42,20 +61,37 @@ def effect(command: Command, target: Facts) -> Effect:
             f"the table `{target.get('table_text', '')}` of the catalog `{target['catalog']}` has no name"
         )
         return Effect(gaps=(Gap(command.label, reason),))
-    reason = _unsure(command.change, target)
-    kept = target.get("partitions") or target.get("external") == "EXTERNAL" or target.get("if_exists")
     before = previous(target) if command.change is Change.RENAMED else ()
+    partial = bool(target.get("partitions")) or _may_be_absent(target)
+    is_new = command.change is Change.REPLACED and target.get("existed") is False
+    mode = Mode.CREATE if is_new else _MODES[command.change]
     outputs = tuple(
-        Output(dataset, _MODES[command.change], partial=bool(kept), previous=next(iter(before), None))
+        Output(dataset, mode, partial=partial, previous=next(iter(before), None), has_rows=False)
         for dataset in datasets
     )
     gaps = tuple(
         Gap(command.label, why, one.dataset.id)
         for one in outputs
-        for why in (one.dataset.identity.note, reason)
+        for why in (one.dataset.identity.note, gap)
         if why
     )
     return Effect(outputs=outputs, gaps=gaps)
+
+
+def _dropped_with_its_database(command: Command, target: Facts) -> Effect:
+    """Every table of a dropped database is dropped; a place inside the database's own goes with that."""
+    shared = {name: value for name, value in target.items() if name != "tables"}
+    folder = split_location(str(target.get("database_location") or "/"))[1] + "/"
+    some = []
+    for table in target["tables"]:
+        inside = split_location(unquote(str(table.get("location") or "/")))[1].startswith(folder)
+        kind = {"table_type": "MANAGED"} if inside and table.get("table_type") == "EXTERNAL" else {}
+        some.append(effect(command, {**shared, **table, **kind}))
+    gaps = [gap for one in some for gap in one.gaps]
+    if target.get("unasked"):
+        reason = f"{target['unasked']} more tables of the dropped database are not named"
+        gaps.append(Gap(command.label, reason))
+    return Effect(outputs=tuple(output for one in some for output in one.outputs), gaps=tuple(gaps))
 
 
 def _loaded(datasets: tuple[Dataset, ...], target: Facts) -> Effect:
@@ -83,24 +119,27 @@ def _loaded(datasets: tuple[Dataset, ...], target: Facts) -> Effect:
     return Effect(tuple(inputs), tuple(outputs))
 
 
-def _unsure(change: Change, target: Facts) -> str:
-    """Return what the catalog could not say any more, when the command was reported."""
-    if change is Change.CREATED and target.get("if_not_exists") and "asked_at" not in target:
+def _unsure(change: Change, target: Facts, reaches: bool | None) -> str:
+    """Return what nobody could say of a command, because it was not asked about before it ran."""
+    unknown = "existed" not in target
+    if change is Change.CREATED and target.get("if_not_exists") and unknown:
         return "whether it created the table or found it there is not recorded"
-    if change is Change.DROPPED and not target.get("is_view"):
-        if "default_location" not in target:
-            # Its catalog names a table without asking for it.
-            return "whether the dropped table was there is not recorded" if target.get("if_exists") else ""
-        place = "the dropped table is named by where its database keeps tables; its own place is not recorded"
-        return place + (", nor whether it was there" if target.get("if_exists") else "")
-    return ""
+    if change is not Change.DROPPED:
+        return ""
+    reasons = []
+    if reaches is None:
+        reasons.append("whether the dropped table's data went with it is not recorded")
+    if _may_be_absent(target):
+        reasons.append("whether the dropped table was there is not recorded")
+    return "; ".join(reasons)
 
 
-def _found_it_there(target: Facts) -> bool:
-    """Say whether CREATE TABLE IF NOT EXISTS created nothing: the table has the time of its own creation."""
-    asked, created = target.get("asked_at"), target.get("created_at")
-    if not target.get("if_not_exists") or asked is None or created is None:
-        return False
-    # A Hive metastore keeps seconds.
-    kept = 1000 if target.get("catalog_kind") == "hive" else 1
-    return bool(asked // kept != created // kept)
+def _may_be_absent(target: Facts) -> bool:
+    """Return whether a DROP may have found nothing."""
+    return bool(target.get("if_exists")) and "existed" not in target
+
+
+def _did_nothing(change: Change, target: Facts) -> bool:
+    """Return whether IF EXISTS found nothing to drop, or IF NOT EXISTS the table that it would have made."""
+    existed = target.get("existed")
+    return (change is Change.DROPPED and existed is False) or (change is Change.CREATED and existed is True)

@@ -23,8 +23,9 @@ from airflow_provider_spark_lineage.lineage.model import (
     Lineage,
     Mode,
     Output,
+    Statistics,
 )
-from airflow_provider_spark_lineage.lineage.statistics import added
+from airflow_provider_spark_lineage.lineage.statistics import added, larger
 from airflow_provider_spark_lineage.plan.algebra import Transformation
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
 
@@ -40,6 +41,18 @@ class _Claim:
     made: bool
     """Nothing in it is from before the task: it disappears when it is dropped."""
 
+    written: Statistics | None = None
+    """The last overwrite and the appends after it; None where no rows were written."""
+
+    def count(self, output: Output) -> None:
+        """Add the rows of one more write."""
+        if not output.has_rows:
+            self.written = None if output.mode is Mode.TRUNCATE else self.written
+        elif self.written is not None and (output.mode is Mode.APPEND or output.partial):
+            self.written = added(self.written, output.statistics)
+        else:
+            self.written = output.statistics
+
 
 class Composer:
     """Takes executions one by one; `lineage()` gives the task's lineage so far."""
@@ -49,8 +62,11 @@ class Composer:
         self._read_back: dict[DatasetId, Input] = {}
         self._claims: dict[DatasetId, _Claim] = {}
         self._contents = Contents()
-        self._tables: dict[Symlink, DatasetId] = {}
-        """The dataset that last had each name of a catalog."""
+        self._tables: dict[DatasetId, DatasetId] = {}
+        """An entry of a catalog -> the data that it last stood for."""
+
+        self._made: set[DatasetId] = set()
+        """Entries that were not there before the task."""
 
         self._read: dict[DatasetId, Dataset] = {}
         """How the execution at hand reads each dataset: in which version, with which columns in order."""
@@ -77,12 +93,12 @@ class Composer:
         told = dict.fromkeys(lineage.gaps)
         resolved = [(output, *self._resolve(output, told)) for output in lineage.outputs]
         for output, edges, inputs in resolved:
+            is_entry = output.dataset.identity.is_entry
             match output.mode:
                 case Mode.DROP:
-                    if self._drop(output):
-                        told = {gap: None for gap in told if gap.output != output.dataset.id}
+                    self._end_entry(output) if is_entry else self._drop(output)
                 case Mode.RENAME:
-                    self._rename(output)
+                    self._rename_entry(output) if is_entry else self._rename(output)
                 case _:
                     self._write(output, edges, inputs)
         self._tell(told)
@@ -93,6 +109,7 @@ class Composer:
         outputs = [
             replace(
                 claim.output,
+                statistics=claim.written or Statistics(),
                 dataset=replace(claim.output.dataset, fields=tuple(claim.fields.values())),
                 edges=tuple(sorted(_moved(claim.edges, now), key=lambda edge: edge.order)),
                 inputs=tuple(sorted(found for one in claim.inputs if (found := now.get(one, one)))),
@@ -123,7 +140,8 @@ class Composer:
         return self._contents.at(identifier, read.identity.version if read else "")
 
     def _know(self, dataset: Dataset) -> None:
-        self._tables.update(dict.fromkeys(_names(dataset), dataset.id))
+        if not dataset.identity.is_entry:
+            self._tables.update(dict.fromkeys(_entries(dataset), dataset.id))
 
     def _tell(self, gaps: Iterable[Gap]) -> None:
         for gap in gaps:
@@ -132,58 +150,88 @@ class Composer:
                 if gap.output is not None:
                     self._gaps_of.setdefault(gap.output, []).append(gap)
 
-    def _unsay(self, identifier: DatasetId) -> list[Gap]:
-        """Take back the gaps of an output, and return them."""
-        gaps = self._gaps_of.pop(identifier, [])
-        for gap in gaps:
-            del self._gaps[gap]
-        return gaps
-
-    def _drop(self, output: Output) -> bool:
-        """Drop a table; say whether the task knew it, and so where it lay."""
-        names = _names(output.dataset)
-        known = next((self._tables[name] for name in names if name in self._tables), output.dataset.id)
-        for name in names:
-            self._tables.pop(name, None)
-        claim, read = self._claims.get(known), self._inputs.get(known)
+    def _drop(self, output: Output) -> None:
+        """Remove data; what the task made of them itself is no output any more."""
+        dropped = output.dataset.id
+        for entry in _entries(output.dataset):
+            self._tables.pop(entry, None)
+            self._claims.pop(entry, None)
+            self._made.discard(entry)
+        claim, read = self._claims.pop(dropped, None), self._inputs.get(dropped)
+        self._contents.forget(dropped)
         if claim is not None and claim.made:
-            # A table that was given a place of its own is outlived by its files, unless only its catalog
-            # knew what they hold: such a table is named by the catalog.
-            named = Symlink(output.dataset.id.namespace, output.dataset.id.name)
-            if known == output.dataset.id or named in names:
-                del self._claims[known]
-                self._contents.forget(known)
-                self._unsay(known)
-                self._moved[known] = None
-            return True
-        self._unsay(known)
-        self._contents.forget(known)
+            self._moved[dropped] = None
+            return
         seen = claim.output.dataset if claim else read.dataset if read else output.dataset
-        unsure = output.partial and seen is output.dataset
-        dropped = replace(output, dataset=seen, partial=unsure)
-        self._claims[known] = _Claim(dropped, set(), set(), {}, made=False)
-        return seen is not output.dataset
+        self._claims[dropped] = _Claim(replace(output, dataset=seen), set(), set(), {}, made=False)
+
+    def _end_entry(self, output: Output) -> None:
+        """End a name; the data that it stood for stay, and lose it."""
+        entry = output.dataset.id
+        self._forget_entry(entry)
+        self._claims.pop(entry, None)
+        if entry in self._made:
+            self._made.discard(entry)
+        else:
+            self._claims[entry] = _Claim(output, set(), set(), {}, made=False)
+
+    def _forget_entry(self, entry: DatasetId, new: DatasetId | None = None) -> None:
+        """Take a name from the data that it stood for, or give them a new one in its place."""
+        place = self._tables.pop(entry, None)
+        claim = self._claims.get(place) if place is not None else None
+        if place is not None and new is not None:
+            self._tables[new] = place
+        if claim is not None:
+            identity = claim.output.dataset.identity
+            links = [link for link in identity.symlinks if DatasetId(link.namespace, link.name) != entry]
+            links += [Symlink(new.namespace, new.name)] if new is not None else []
+            dataset = replace(claim.output.dataset, identity=replace(identity, symlinks=tuple(links)))
+            claim.output = replace(claim.output, dataset=dataset)
+
+    def _rename_entry(self, output: Output) -> None:
+        """Give a name's data another name; what was said of the name itself follows it."""
+        old, new = output.previous, output.dataset.id
+        if old is None:
+            self._claim(output, set(), set())
+            return
+        self._forget_entry(old, new)
+        claim = self._claims.pop(old, None)
+        if old not in self._made:
+            self._claims[new] = _Claim(output, set(), set(), {}, made=False)
+            return
+        self._made.discard(old)
+        self._made.add(new)
+        if claim is not None:
+            self._claims[new] = replace(claim, output=replace(claim.output, dataset=output.dataset))
 
     def _rename(self, output: Output) -> None:
         """Let everything that was said of a dataset follow it to its new name."""
         new = output.dataset.id
         old = output.previous if output.previous in self._claims else new
         claim = self._claims.pop(old, None)
-        for name in _names(claim.output.dataset) if claim else ():
-            self._tables.pop(name, None)
+        for entry in _entries(claim.output.dataset) if claim else ():
+            self._tables.pop(entry, None)
+            self._made.discard(entry)
         self._know(output.dataset)
         if claim is None:
             self._claim(output, set(), set())
             return
         if claim.made:
             output = replace(claim.output, dataset=output.dataset)
-        output = replace(output, statistics=claim.output.statistics)
+            self._made.update(_entries(output.dataset))
         self._claims[new] = replace(claim, output=output)
         self._contents.rename(old, new)
         self._moved.pop(new, None)
         if old != new:
             self._moved[old] = new
         self._tell(replace(gap, output=new) for gap in self._unsay(old))
+
+    def _unsay(self, identifier: DatasetId) -> list[Gap]:
+        """Take back the gaps of an output, and return them."""
+        gaps = self._gaps_of.pop(identifier, [])
+        for gap in gaps:
+            del self._gaps[gap]
+        return gaps
 
     def _resolve(self, output: Output, told: dict[Gap, None]) -> tuple[set[Edge], set[DatasetId]]:
         """Trace an output's edges through what the task itself wrote before."""
@@ -248,30 +296,39 @@ class Composer:
 
     def _write(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
         identifier = output.dataset.id
-        claim = self._claims.get(identifier)
-        gone = claim is not None and claim.output.mode is Mode.DROP
+        gone = self._is_gone(identifier)
         made_without_rows = output.mode is Mode.CREATE and not (inputs or output.statistics or output.partial)
         if made_without_rows and identifier in self._contents and not gone:
             # CREATE TABLE IF NOT EXISTS: nothing else would have succeeded.
             return
-        if output.mode is not Mode.ALTER:
+        if output.mode is not Mode.ALTER and not output.dataset.identity.is_entry:
             self._contents.write(output, edges, inputs, empty=gone)
             self._moved.pop(identifier, None)
         self._know(output.dataset)
         self._claim(output, edges, inputs)
+        for entry in _entries(output.dataset):
+            if output.mode is Mode.CREATE and not self._is_gone(entry):
+                self._made.add(entry)
+            if entry != identifier:
+                # What there is to say of the name, the data say that have it.
+                self._claims.pop(entry, None)
+
+    def _is_gone(self, identifier: DatasetId) -> bool:
+        claim = self._claims.get(identifier)
+        return claim is not None and claim.output.mode is Mode.DROP
 
     def _claim(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
         """Add one write to what the task says of a dataset: every one really happened, so all edges stay."""
         identifier = output.dataset.id
         claim = self._claims.get(identifier)
         fields = {one.name: one for one in output.dataset.fields}
-        gone = claim is not None and claim.output.mode is Mode.DROP
-        if claim is None or gone:
+        if claim is None or self._is_gone(identifier):
             whole = output.mode in (Mode.CREATE, Mode.OVERWRITE) and not output.partial
             # A table that was dropped IF EXISTS may not have been there.
             new = identifier not in self._inputs and (claim is None or claim.output.partial)
-            self._unsay(identifier)
-            self._claims[identifier] = _Claim(output, set(edges), set(inputs), fields, whole and new)
+            claim = _Claim(output, set(edges), set(inputs), fields, whole and new)
+            claim.count(output)
+            self._claims[identifier] = claim
             return
         if output.dataset.identity.type == "VIEW":
             claim.edges, claim.inputs, claim.fields = set(), set(), {}
@@ -279,13 +336,10 @@ class Composer:
         claim.inputs |= inputs
         for name, one in fields.items():
             claim.fields.setdefault(name, one)
-        statistics = output.statistics
-        if output.mode in (Mode.APPEND, Mode.ALTER) or output.partial:
-            statistics = added(claim.output.statistics, statistics)
+        claim.count(output)
         claim.output = replace(
             output,
             mode=_merged(claim.output.mode, output.mode),
-            statistics=statistics,
             # The last write left it as it is.
             dataset=claim.output.dataset.merged(output.dataset).at(output.dataset.identity.version),
             previous=claim.output.previous,
@@ -301,11 +355,11 @@ def _merged(before: Mode, now: Mode) -> Mode:
     return before if now is Mode.ALTER and before is not Mode.APPEND else now
 
 
-def _names(dataset: Dataset) -> tuple[Symlink, ...]:
-    """Return the names of a catalog that a dataset has; a view has no other."""
-    if dataset.identity.type == "VIEW":
-        return (Symlink(dataset.id.namespace, dataset.id.name),)
-    return dataset.identity.symlinks
+def _entries(dataset: Dataset) -> tuple[DatasetId, ...]:
+    """Return the names that catalogs have for a dataset: its own, if it is one."""
+    if dataset.identity.is_entry:
+        return (dataset.id,)
+    return tuple(DatasetId(link.namespace, link.name) for link in dataset.identity.symlinks)
 
 
 def _moved(edges: Iterable[Edge], now: Mapping[DatasetId, DatasetId | None]) -> Iterator[Edge]:
@@ -321,7 +375,7 @@ def _add_input(inputs: dict[DatasetId, Input], one: Input) -> None:
     """Add one read of a dataset to those that there were."""
     before = inputs.get(one.dataset.id)
     if before is not None:
-        one = Input(before.dataset.merged(one.dataset), added(before.statistics, one.statistics))
+        one = Input(before.dataset.merged(one.dataset), larger(before.statistics, one.statistics))
     inputs[one.dataset.id] = one
 
 

@@ -277,9 +277,8 @@ def _outputs(
     written: Written, target: Facts, leaves: Mapping[Scan, Leaf], statistics: Statistics
 ) -> tuple[list[Output], list[Gap]]:
     """Return the output of one write, and what is not known about it."""
-    if str(target.get("mode")).lower() == "ignore" and (
-        statistics.files == 0 or written.write.relation in _WRAPPERS
-    ):
+    if_not_exists = target.get("if_not_exists") or str(target.get("mode")).lower() == "ignore"
+    if if_not_exists and (statistics.files == 0 or written.write.relation in _WRAPPERS):
         # There was something already. A command that wrote something says so by the write inside.
         return [], []
     identities = identify(target)
@@ -358,7 +357,10 @@ def _kept(
 
 
 def _mode(target: Facts) -> Mode:
-    return _MODES.get(str(target.get("mode") or target.get("overwrite")).lower(), Mode.APPEND)
+    mode = str(target.get("mode") or target.get("overwrite")).lower()
+    if mode == "replacetableasselect" and target.get("existed") is False:
+        return Mode.CREATE
+    return _MODES.get(mode, Mode.APPEND)
 
 
 def _is_partial(write: Write, target: Facts) -> bool:

@@ -148,6 +148,9 @@ class Output:
     previous: DatasetId | None = None
     """What a renamed dataset was called before."""
 
+    has_rows: bool = True
+    """False for a command that writes none, so that there is nothing to count."""
+
 
 @dataclass(frozen=True)
 class Gap:

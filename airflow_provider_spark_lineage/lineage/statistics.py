@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from airflow_provider_spark_lineage.lineage.model import Statistics
@@ -19,11 +19,11 @@ _OF_NO_DATASET = ("Scan ExistingRDD", "Scan OneRowRelation", "Scan In-memory tab
 def scan_statistics(
     metrics: Metrics, ids: Sequence[DatasetId], named: Mapping[str, DatasetId | None] | None = None
 ) -> dict[DatasetId, Statistics]:
-    """Add up what every physical scan of a dataset counted.
+    """Return what the largest physical scan of each dataset counted: two scans may read the same rows.
 
     `named` are those that a scan names itself; None is a scan of several.
     """
-    totals: dict[DatasetId, Statistics] = {}
+    largest: dict[DatasetId, Statistics] = {}
     for metric in metrics:
         node = str(metric.get("node", ""))
         if not node.startswith(("Scan", "BatchScan")) or node.startswith(_OF_NO_DATASET):
@@ -31,8 +31,8 @@ def scan_statistics(
         called = _called(node, named or {})
         found = (named or {})[called] if called else _scanned(metric, ids)
         if found is not None:
-            totals[found] = added(totals.get(found, Statistics()), _statistics(metric))
-    return totals
+            largest[found] = larger(largest.get(found, Statistics()), _statistics(metric))
+    return largest
 
 
 def _called(node: str, names: Iterable[str]) -> str:
@@ -77,12 +77,27 @@ def _statistics(metric: Mapping[str, Any]) -> Statistics:
     return Statistics(*(count if isinstance(count, int) else None for count in counts))
 
 
+def larger(one: Statistics, other: Statistics) -> Statistics:
+    """Return the larger of two reads, count by count; what only one of them knows stays known."""
+
+    def most(left: int | None, right: int | None) -> int | None:
+        return right if left is None else left if right is None else max(left, right)
+
+    return _by_count(most, one, other)
+
+
 def added(one: Statistics, other: Statistics) -> Statistics:
-    """Add two counts; what only one of them knows stays known."""
+    """Return the sum of two writes, count by count; of one that is unknown the sum is unknown, too."""
 
-    def both(left: int | None, right: int | None) -> int | None:
-        return left if right is None else right if left is None else left + right
+    def sum_of(left: int | None, right: int | None) -> int | None:
+        return None if left is None or right is None else left + right
 
+    return _by_count(sum_of, one, other)
+
+
+def _by_count(
+    both: Callable[[int | None, int | None], int | None], one: Statistics, other: Statistics
+) -> Statistics:
     return Statistics(
         both(one.rows, other.rows), both(one.size_bytes, other.size_bytes), both(one.files, other.files)
     )

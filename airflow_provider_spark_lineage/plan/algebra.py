@@ -263,8 +263,13 @@ class Change(Enum):
     CREATED = "created"
     """Without rows."""
 
+    REPLACED = "replaced"
+    """Made without rows, in the place of one that may have been there."""
+
     EMPTIED = "emptied"
     DROPPED = "dropped"
+    """A table, or all tables of a database."""
+
     RENAMED = "renamed"
     ALTERED = "altered"
     """Its columns, its partitions or its place changed."""

@@ -47,16 +47,20 @@ SOURCES: Tuple[Source, ...] = (
 """In order of precedence: the first one that can name a relation names it."""
 
 
-def _probes_by_node() -> Dict[str, Tuple[Probe, ...]]:
+def _probes_by_node(*, before: bool) -> Dict[str, Tuple[Probe, ...]]:
     by_node: Dict[str, Tuple[Probe, ...]] = {}
     for source in SOURCES:
         for probe in source.probes:
-            by_node[probe.node] = (*by_node.get(probe.node, ()), probe)
+            if probe.before is before:
+                by_node[probe.node] = (*by_node.get(probe.node, ()), probe)
     return by_node
 
 
-PROBES: Dict[str, Tuple[Probe, ...]] = _probes_by_node()
+PROBES: Dict[str, Tuple[Probe, ...]] = _probes_by_node(before=False)
 """Simple class name of a plan node -> its probes, in order of precedence."""
+
+BEFORE: Dict[str, Tuple[Probe, ...]] = _probes_by_node(before=True)
+"""The same, of commands that are asked about before they run."""
 
 OPTIONS: FrozenSet[str] = frozenset().union(*(source.options for source in SOURCES))
 """Names of options, in lower case, that capture may write down."""
@@ -69,6 +73,19 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         if identities:
             return identities
     return ()
+
+
+def entries_of(facts: Facts) -> Tuple[Identity, ...]:
+    """Return the names in catalogs of a table, each with the place of its data where that is known."""
+    known = identify(facts)
+    found = tuple(entry for one in known for entry in ((one,) if one.is_entry else one.entries()))
+    return found or next((some for source in SOURCES if (some := source.entries(facts))), ())
+
+
+def reaches_data(change: str, facts: Facts) -> Optional[bool]:
+    """Return whether a command reaches a table's data, or its entry in a catalog alone; None for unknown."""
+    answers = (source.reaches_data(change, facts) for source in SOURCES)
+    return next((answer for answer in answers if answer is not None), None)
 
 
 def query_behind(facts: Facts) -> Optional[Query]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Dict, List, Optional, Tuple
 
-from airflow_provider_spark_lineage.sources.dataset import Catalog, Facts, Symlink
+from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Facts, Identity, Symlink
 from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
 
 _HADOOP = "$session.sparkContext.hadoopConfiguration"
@@ -22,6 +22,20 @@ SETTINGS: Dict[str, str] = {
     "aws_default_region": f"{_CONF}.getenv('AWS_DEFAULT_REGION')",
 }
 """What a probe of a table asks of the session, besides the table's name."""
+
+SET_LOCATION = "AlterTableSetLocationCommand"
+"""The command after which a table's name stands for other files."""
+
+
+def table_facts(metadata: str) -> Dict[str, str]:
+    """What to ask a `CatalogTable`, the description that the session's catalog has of a table."""
+    return {
+        "location": f"{metadata}.storage.locationUri?",
+        "format": f"{metadata}.provider?",
+        "table_type": f"{metadata}.tableType.name",
+        "options": f"$options({metadata}.storage.properties)",
+    }
+
 
 SESSION_CATALOG = "$session.sessionState.catalog"
 """The way to the catalog of Spark's first API, which Delta's keeps its tables in, too."""
@@ -60,6 +74,16 @@ def symlinks(facts: Facts, name: Tuple[str, ...] = ()) -> Tuple[Symlink, ...]:
     """Name the table that facts speak of, if it is one of a catalog: in that catalog's namespace."""
     parts = name or table_name(facts)
     return (_symlink(facts, parts),) if parts else ()
+
+
+def entries(facts: Facts) -> Tuple[Identity, ...]:
+    """Return the entry of the session's catalog for the table that facts speak of, wherever its data are."""
+    if facts.get("catalog", "spark_catalog") != "spark_catalog":
+        return ()
+    return tuple(
+        Identity(DatasetId(link.namespace, link.name), link.namespace, type="TABLE", catalog=metastore(facts))
+        for link in symlinks(facts)
+    )
 
 
 def metastore(facts: Facts) -> Optional[Catalog]:

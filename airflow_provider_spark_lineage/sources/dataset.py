@@ -8,6 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Callable, FrozenSet, Mapping, Optional, Tuple
 
+DROPPED = "child.catalog.loadTable(child.identifier)"
+"""The way from a DROP to the table that it is about to drop."""
+
+DROPPED_EXISTS = "child.catalog.tableExists(child.identifier)"
+MADE_EXISTS = "name.catalog.tableExists(name.identifier)"
+"""Whether a DROP, or a CREATE, is about a table that is there."""
+
 Facts = Mapping[str, Any]
 """What capture probed from one live leaf or write target: accessor name -> plain JSON value."""
 
@@ -77,7 +84,7 @@ class Identity:
     """What is not known of the name though its source is; the lineage says it in a gap."""
 
     type: str = ""
-    """`VIEW` for what has no rows of its own."""
+    """`TABLE` or `VIEW` for an entry of a catalog; empty for the data themselves."""
 
     locations: Tuple[str, ...] = ()
     """The locations as they were read or written, when the name was trimmed from them."""
@@ -86,6 +93,25 @@ class Identity:
     """The state of the dataset that was read or made, where the source numbers its states."""
 
     catalog: Optional[Catalog] = None
+
+    @property
+    def is_entry(self) -> bool:
+        """Return whether this is a name in a catalog, whose data lie elsewhere or nowhere."""
+        return bool(self.type)
+
+    def entries(self) -> Tuple[Identity, ...]:
+        """Return the names that catalogs have for these data, each with the place of the data beside it."""
+        place = Symlink(self.id.namespace, self.id.name, "LOCATION")
+        return tuple(
+            Identity(
+                DatasetId(link.namespace, link.name),
+                link.namespace,
+                symlinks=(place,),
+                type="TABLE",
+                catalog=self.catalog,
+            )
+            for link in self.symlinks
+        )
 
 
 @dataclass(frozen=True)
@@ -97,11 +123,11 @@ class Probe:
     `lookup(table.identifier)`, `get('name')`.
     A step that ends in `?` is a Scala Option and may be empty, one that ends in `!` a private field; a
     path that ends in `[]` is a Scala collection and becomes a list of strings; a step behind the `[]` of a
-    Java array is of each of its objects. `$files(path)` is the files
-    behind an RDD. `$options(path)` is a map's entries that a source wants (`Source.options`), by their
-    names in lower case. `$sql(path, url)` is SQL text without its literal values, as the database at a JDBC
-    URL reads it, or without the second path as any may. `$conf(a.{path}.b)` is a
-    setting of the session whose name holds what a path leads to. Everything else becomes a string, or a
+    Java array is of each of its objects. `$files(path)` is the files behind an RDD. `$options(path)` is a
+    map's entries that a source wants (`Source.options`), by their names in lower case. `$exists(path)` says
+    whether there is a file, or a folder with files. `$sql(path, url)` is SQL text without its literal
+    values, as the database at a JDBC URL reads it, or without the second path as any may. `$conf(a.{path}.b)`
+    is a setting of the session whose name holds what a path leads to. Everything else becomes a string, or a
     number or boolean if it is one. A member that a Spark version does not have leaves the fact out.
     """
 
@@ -117,6 +143,9 @@ class Probe:
 
     target: bool = False
     """The node is a command that writes, not a leaf that is read."""
+
+    before: bool = False
+    """Asked before the command runs: what it drops, or what it may find there, nobody can tell afterwards."""
 
     when: Tuple[str, ...] = ()
     """Field of the node's JSON and simple name of the Scala object that must stand there, if any."""
@@ -161,6 +190,14 @@ class Source:
 
     parts: FrozenSet[str] = frozenset()
     """What executions are called in which a command does its work: what they count is the command's."""
+
+    entries: Callable[[Facts], Tuple[Identity, ...]] = field(default=lambda facts: (), repr=False)
+    """Facts of a table to its names in catalogs, where nothing is known of its data."""
+
+    reaches_data: Callable[[str, Facts], Optional[bool]] = field(default=lambda *_: None, repr=False)
+    """Takes what a command does to a table (`created`, `altered`, `renamed`, `dropped`) and its facts.
+    True where the command makes, changes, moves or removes the data; False where only the catalog's entry
+    changes and the data stay as they are; None for facts of another source, or where it is not known."""
 
     is_internal: Callable[[Facts], bool] = field(default=lambda _: False, repr=False)
     """Facts of a read that Spark does for itself and the user did not ask for."""

@@ -16,8 +16,19 @@ from airflow_provider_spark_lineage.sources.catalogs import (
     SETTINGS,
     parts_of,
     symlinks,
+    table_facts,
 )
-from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Facts, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.dataset import (
+    DROPPED,
+    DROPPED_EXISTS,
+    MADE_EXISTS,
+    Catalog,
+    DatasetId,
+    Facts,
+    Identity,
+    Probe,
+    Source,
+)
 from airflow_provider_spark_lineage.sources.jdbc import COLUMN_CHANGES
 from airflow_provider_spark_lineage.sources.paths import (
     RELATIVE,
@@ -209,6 +220,7 @@ PROBES = (
             relation="DeltaCatalog",
             accessors={
                 **_table("name.catalog.loadTable(name.identifier)"),
+                "if_not_exists": "ignoreIfExists",
                 "schema": "query.schema.json",
                 "mode": "getClass.getSimpleName",
             },
@@ -228,7 +240,8 @@ PROBES = (
             relation="DeltaCatalog",
             accessors={
                 **_table("name.catalog.loadTable(name.identifier)"),
-                "location": "name.catalog.loadTable(name.identifier).v1Table.location",
+                **table_facts("name.catalog.loadTable(name.identifier).v1Table"),
+                "if_not_exists": "ignoreIfExists",
                 "schema": "name.catalog.loadTable(name.identifier).schema.json",
             },
         )
@@ -248,6 +261,27 @@ PROBES = (
         for node in COLUMN_CHANGES
     ),
     Probe(
+        node="DropTable",
+        before=True,
+        of=DROPPED,
+        relation="DeltaTableV2",
+        accessors={
+            "existed": DROPPED_EXISTS,
+            "delta_path": f"{DROPPED}.deltaLog.dataPath",
+            "table_type": f"{DROPPED}.catalogTable?.tableType.name",
+        },
+    ),
+    Probe(
+        node="CreateTable",
+        before=True,
+        of="name.catalog",
+        relation="DeltaCatalog",
+        accessors={
+            "existed": MADE_EXISTS,
+            "place_existed": "$exists(tableSpec.location?)",
+        },
+    ),
+    Probe(
         node="TruncateDeltaTableCommand",
         target=True,
         accessors={**_table("child.table"), "schema": "child.table.schema.json"},
@@ -259,7 +293,7 @@ PROBES = (
         relation="DeltaCatalog",
         accessors={
             "delta_location": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).location",
-            "location": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).location",
+            **table_facts(f"{SESSION_CATALOG}.getTableMetadata({_RENAMED})"),
             "default_location": f"{SESSION_CATALOG}.defaultTablePath({_RENAMED})",
             "schema": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).schema.json",
             "table": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).identifier.nameParts[]",
@@ -353,10 +387,23 @@ def is_internal(facts: Facts) -> bool:
     return bool(paths) and all(_LOG + "/" in path for path in paths)
 
 
+def reaches_data(change: str, facts: Facts) -> Optional[bool]:
+    """Return whether a command changes a Delta table, or the catalog's entry of it alone."""
+    if not identify(facts):
+        return None
+    is_managed = facts.get("table_type") == "MANAGED"
+    if change == "created":
+        # Over a table that is there already, CREATE writes nothing.
+        return is_managed or facts.get("place_existed") is False
+    # Columns are part of what a Delta table keeps about itself.
+    return change == "altered" or is_managed
+
+
 SOURCE = Source(
     name="delta",
     probes=PROBES,
     identify=identify,
+    reaches_data=reaches_data,
     is_internal=is_internal,
     parts=frozenset({"deltaTransactionalWrite"}),
 )

@@ -210,6 +210,16 @@ def _format(value: Any) -> str:
     )
 
 
+_FORMATS = frozenset(
+    ("avro", "binaryfile", "csv", "delta", "hive", "image", "json", "libsvm", "orc", "parquet", "text", "xml")
+)
+
+
+def keeps(facts: Facts) -> bool:
+    """Return whether a table's format is one whose rows are in its folder."""
+    return _format(facts.get("format")) in _FORMATS
+
+
 def is_schema_inference(facts: Facts) -> bool:
     """Say whether Spark reads a CSV or JSON file as text to infer its schema.
 

@@ -8,10 +8,13 @@ metadata table (`t.snapshots`) is a dataset beside its table, named as Iceberg n
 from __future__ import annotations
 
 import re
-from typing import FrozenSet, Mapping, Tuple
+from typing import FrozenSet, Mapping, Optional, Tuple
 
+from airflow_provider_spark_lineage.sources.catalogs import SETTINGS
 from airflow_provider_spark_lineage.sources.databases import place
 from airflow_provider_spark_lineage.sources.dataset import (
+    DROPPED,
+    DROPPED_EXISTS,
     Catalog,
     DatasetId,
     Facts,
@@ -113,6 +116,7 @@ PROBES = (
             accessors={
                 **_written("name.catalog.loadTable(name.identifier)"),
                 "identifier": "name.identifier.toString",
+                "if_not_exists": "ignoreIfExists",
                 "schema": "query.schema.json",
                 **_catalog("name.catalog"),
             },
@@ -128,6 +132,7 @@ PROBES = (
             relation=catalog,
             accessors={
                 "iceberg_location": "name.catalog.loadTable(name.identifier).table.location",
+                "if_not_exists": "ignoreIfExists",
                 "identifier": "name.identifier.toString",
                 "schema": "name.catalog.loadTable(name.identifier).schema.json",
                 **_catalog("name.catalog"),
@@ -181,10 +186,21 @@ PROBES = (
             accessors={
                 "identifier": "child.identifier.toString",
                 "if_exists": "ifExists",
+                "purge": "purge",
+                "table_text": "child.identifier.toString",
+                "catalog": "child.catalog.name",
+                **SETTINGS,
                 **_catalog("child.catalog"),
             },
         )
         for catalog in _CATALOGS
+    ),
+    Probe(
+        node="DropTable",
+        before=True,
+        of=DROPPED,
+        relation="SparkTable",
+        accessors={"existed": DROPPED_EXISTS, "iceberg_location": f"{DROPPED}.table.location"},
     ),
 )
 
@@ -212,8 +228,9 @@ _NO_METADATA = re.compile(r"metadata\.json#")
 def identify(facts: Facts) -> Tuple[Identity, ...]:
     """Name the table that a relation reads or a command writes, with its snapshot and its catalog."""
     location = str(facts.get("iceberg_location") or _place(facts))
-    if not location:
-        return _named_by_catalog(facts) if "if_exists" in facts else ()
+    # A session's catalog has tables of other formats as well.
+    if not location or "table_type" in facts:
+        return ()
     namespace, name = split_location(location)
     kind = _metadata_table(facts)
     snapshot = facts.get("snapshot")
@@ -232,27 +249,21 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     )
 
 
+def entries(facts: Facts) -> Tuple[Identity, ...]:
+    """Return the table that facts speak of as an entry of its catalog."""
+    return tuple(
+        Identity(
+            DatasetId(link.namespace, link.name), link.namespace, type="TABLE", catalog=_catalog_of(facts)
+        )
+        for link in (() if "table_type" in facts else _symlinks(facts))
+    )
+
+
 def _place(facts: Facts) -> str:
     """Return where a table lies that can not be asked any more; only a catalog of folders tells."""
     if facts.get("catalog_type") != "hadoop" or not facts.get("identifier"):
         return ""
     return "/".join((_warehouse(facts), *str(facts["identifier"]).replace("`", "").split(".")))
-
-
-def _named_by_catalog(facts: Facts) -> Tuple[Identity, ...]:
-    """Name a dropped table by its catalog, as a symlink of it does: its location is forgotten."""
-    note = "the dropped table is named by its catalog; its own place is not recorded"
-    return tuple(
-        Identity(
-            DatasetId(link.namespace, link.name),
-            link.namespace,
-            storage_layer="iceberg",
-            symlinks=(link,),
-            note=note,
-            catalog=_catalog_of(facts),
-        )
-        for link in _symlinks(facts)
-    )
 
 
 def _metadata_table(facts: Facts) -> str:
@@ -339,4 +350,25 @@ def about_rows(facts: Facts) -> FrozenSet[str]:
     return _ABOUT_ROWS if facts.get("iceberg_location") else frozenset()
 
 
-SOURCE = Source(name="iceberg", probes=PROBES, identify=identify, is_internal=is_internal)
+def reaches_data(change: str, facts: Facts) -> Optional[bool]:
+    """Return whether a command changes an Iceberg table, or the catalog's entry of it alone.
+
+    Only a catalog of folders removes a table's files by DROP without PURGE.
+    """
+    if not (facts.get("iceberg_location") or facts.get("v2_catalog")):
+        return None
+    if "table_type" in facts:
+        return None
+    if change == "dropped":
+        return bool(facts.get("purge")) or facts.get("catalog_type") == "hadoop"
+    return change != "renamed"
+
+
+SOURCE = Source(
+    name="iceberg",
+    probes=PROBES,
+    identify=identify,
+    entries=entries,
+    reaches_data=reaches_data,
+    is_internal=is_internal,
+)

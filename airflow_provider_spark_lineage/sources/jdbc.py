@@ -190,4 +190,16 @@ def query(facts: Facts) -> Optional[Query]:
     )
 
 
-SOURCE = Source(name="jdbc", probes=PROBES, identify=identify, options=OPTIONS, query=query)
+def reaches_data(change: str, facts: Facts) -> Optional[bool]:
+    """Return True for a table of a JDBC catalog, which is the database's own."""
+    return True if facts.get("identifier") and _place(facts) and "table_type" not in facts else None
+
+
+SOURCE = Source(
+    name="jdbc",
+    probes=PROBES,
+    identify=identify,
+    reaches_data=reaches_data,
+    options=OPTIONS,
+    query=query,
+)

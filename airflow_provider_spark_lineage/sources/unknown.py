@@ -110,7 +110,11 @@ PROBES = (
         Probe(
             node=node,
             target=True,
-            accessors={"schema": "query.schema.json", "mode": "getClass.getSimpleName"},
+            accessors={
+                "if_not_exists": "ignoreIfExists",
+                "schema": "query.schema.json",
+                "mode": "getClass.getSimpleName",
+            },
         )
         for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")
     ),

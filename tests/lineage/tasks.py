@@ -57,7 +57,7 @@ def writes(
 
 def changes(name: str, mode: Mode, table: str = "", **more: Any) -> Output:
     """What a command does to a table without a query."""
-    return Output(dataset(name, table=table or f"db.{name}"), mode, **more)
+    return Output(dataset(name, table=table or f"db.{name}"), mode, has_rows=False, **more)
 
 
 def execution(*parts: Input | Output, **more: Any) -> Lineage:
@@ -79,3 +79,11 @@ def edges_of(lineage: Lineage, name: str) -> set[Edge]:
 
 def modes_of(lineage: Lineage) -> dict[str, Mode]:
     return {one.dataset.id.name.removeprefix("/wh/"): one.mode for one in lineage.outputs}
+
+
+def entry(name: str, mode: Mode, at: str = "", previous: str = "") -> Output:
+    """What a command does to a catalog's entry alone, whose data lie at the place `at`."""
+    link = (Symlink("file", "/wh/" + at, "LOCATION"),) if at else ()
+    identity = Identity(DatasetId(WAREHOUSE, name), WAREHOUSE, symlinks=link, type="TABLE")
+    before = DatasetId(WAREHOUSE, previous) if previous else None
+    return Output(Dataset(identity), mode, previous=before, has_rows=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.lineage.commands import effect
+from airflow_provider_spark_lineage.lineage.commands import Effect, effect
 from airflow_provider_spark_lineage.plan.algebra import Change, Command
 
 DROP = Command((), (), "DropTable#0", relation="DropTable", change=Change.DROPPED)
@@ -12,12 +12,124 @@ DROP = Command((), (), "DropTable#0", relation="DropTable", change=Change.DROPPE
 
 def test_dropped_table_of_a_catalog_that_no_source_knows_is_a_gap() -> None:
     """Nobody can tell what it is called elsewhere, and that it is gone must not be silent."""
-    facts = {"table_text": "db.t", "catalog": "shop", "default_location": "file:/wh/db.db/t"}
+    facts = {"table_text": "db.t", "catalog": "shop"}
     found = effect(DROP, facts)
     assert found.outputs == ()
     assert [gap.reason for gap in found.gaps] == ["the table `db.t` of the catalog `shop` has no name"]
-    (session,) = effect(DROP, {**facts, "catalog": "spark_catalog", "warehouse": "file:/wh"}).outputs
-    assert session.dataset.id.name == "/wh/db.db/t"
+
+
+SESSION = {"table_text": "db.t", "catalog": "spark_catalog", "warehouse": "file:/wh", "existed": True}
+PARQUET = {"location": "file:/data/t", "format": "parquet"}
+
+
+def named(found):
+    return [(one.dataset.id.namespace, one.dataset.id.name) for one in found.outputs]
+
+
+def test_drop_of_a_managed_table_removes_its_files() -> None:
+    """The catalog owns them: the dataset is the location."""
+    found = effect(DROP, {**SESSION, **PARQUET, "table_type": "MANAGED"})
+    assert named(found) == [("file", "/data/t")]
+    assert found.gaps == ()
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {**PARQUET, "table_type": "EXTERNAL"},
+        {
+            "table_type": "MANAGED",
+            "format": "jdbc",
+            "location": "file:/wh/db.db/t",
+            "options": {"url": "jdbc:h2:mem:shop", "dbtable": "orders"},
+        },
+        {"table_type": "MANAGED", "format": "com.shop.Orders", "location": "file:/wh/db.db/t"},
+        {"table_type": "EXTERNAL", "delta_path": "file:/data/t"},
+    ],
+)
+def test_drop_of_a_table_whose_data_lie_elsewhere_ends_its_name(facts) -> None:
+    """The files of an external table, a database's table, what an unknown source keeps: all outlive it."""
+    found = effect(DROP, {**SESSION, **facts})
+    assert named(found) == [("file:/wh", "db.t")]
+    assert found.outputs[0].dataset.identity.symlinks == ()
+    assert found.gaps == ()
+
+
+def test_drop_that_nobody_asked_about_before_is_of_the_name_with_a_gap() -> None:
+    """What is gone cannot be asked any more: no place is guessed."""
+    facts = {name: value for name, value in SESSION.items() if name != "existed"}
+    found = effect(DROP, facts)
+    assert named(found) == [("file:/wh", "db.t")]
+    assert [gap.reason for gap in found.gaps] == [
+        "whether the dropped table's data went with it is not recorded"
+    ]
+
+
+def test_if_exists_that_found_nothing_did_nothing() -> None:
+    """It was asked before whether there was something; the same of IF NOT EXISTS that found a table."""
+    assert effect(DROP, {**SESSION, "existed": False, "if_exists": True}) == Effect()
+    create = Command((), (), "CreateTable#0", change=Change.CREATED)
+    assert effect(create, {**SESSION, **PARQUET, "table_type": "MANAGED", "if_not_exists": True}) == Effect()
+
+
+@pytest.mark.parametrize(
+    ("catalog", "purge", "name"),
+    [
+        ("rest", False, "db.t"),
+        ("rest", True, "/wh/db/t"),
+        ("hadoop", False, "/wh/db/t"),
+        ("hive", False, "db.t"),
+    ],
+)
+def test_drop_of_an_iceberg_table_leaves_its_files_but_for_purge(catalog, purge, name) -> None:
+    """A catalog of folders removes the folder in any case."""
+    facts = {
+        "iceberg_location": "file:/wh/db/t",
+        "identifier": "db.t",
+        "v2_catalog": "lake",
+        "catalog_type": catalog,
+        "catalog_uri": "http://names:8181",
+        "purge": purge,
+        "existed": True,
+    }
+    assert [one for _, one in named(effect(DROP, facts))] == [name]
+
+
+def test_tables_go_with_their_database() -> None:
+    """CASCADE: managed tables with their files, names of others, and what lies in the database's folder."""
+    tables = [
+        {
+            **PARQUET,
+            "table_type": "MANAGED",
+            "table_text": "db.a",
+            "existed": True,
+            "location": "file:/wh/db.db/a",
+        },
+        {**PARQUET, "table_type": "EXTERNAL", "table_text": "db.b", "existed": True, "location": "file:/b"},
+        {
+            **PARQUET,
+            "table_type": "EXTERNAL",
+            "table_text": "db.c",
+            "existed": True,
+            "location": "file:/wh/db.db/c",
+        },
+        {"table_type": "VIEW", "table_text": "db.d", "existed": True},
+    ]
+    drop = Command((), (), "DropNamespace#0", change=Change.DROPPED)
+    facts = {
+        "database": "db",
+        "warehouse": "file:/wh",
+        "database_location": "file:/wh/db.db",
+        "tables": tables,
+    }
+    found = effect(drop, {**facts, "unasked": 3})
+    assert named(found) == [
+        ("file", "/wh/db.db/a"),
+        ("file:/wh", "db.b"),
+        ("file", "/wh/db.db/c"),
+        ("file:/wh", "db.d"),
+    ]
+    assert [gap.reason for gap in found.gaps] == ["3 more tables of the dropped database are not named"]
 
 
 @pytest.mark.parametrize("change", [Change.CREATED, Change.ALTERED, Change.RENAMED, Change.EMPTIED])
@@ -32,7 +144,7 @@ def test_changed_table_of_a_catalog_that_no_source_knows_is_a_gap(change: Change
 
 @pytest.mark.parametrize("new", [["newer"], ["db", "newer"]])
 def test_renamed_iceberg_table_lies_where_it_was(new: list[str]) -> None:
-    """Its location is its name; its catalog's name of it is another, in the same namespace unless told."""
+    """Its catalog's entry has another name, in the same namespace unless told, for the same location."""
     facts = {
         "iceberg_location": "file:/wh/db/t",
         "identifier": "db.t",
@@ -42,8 +154,8 @@ def test_renamed_iceberg_table_lies_where_it_was(new: list[str]) -> None:
         "catalog_uri": "http://names:8181",
     }
     (output,) = effect(Command((), (), "X#0", change=Change.RENAMED), facts).outputs
-    assert output.dataset.id.name == "/wh/db/t"
-    assert [link.name for link in output.dataset.identity.symlinks] == ["db.newer"]
+    assert output.dataset.id.name == "db.newer"
+    assert [(one.name, one.type) for one in output.dataset.identity.symlinks] == [("/wh/db/t", "LOCATION")]
     assert output.previous is not None
     assert (output.previous.namespace, output.previous.name) == ("http://names:8181", "db.t")
 

@@ -307,7 +307,7 @@ def test_partitions_overwritten_one_after_the_other_are_added_up() -> None:
 
 
 def test_thousand_appends_are_one_output() -> None:
-    """Appends in a loop: one output, its counts summed, its edges once."""
+    """Appends in a loop: one output, its counts summed, its edges once; what they read is counted once."""
     steps = [
         execution(reads("a", "x", rows=2), writes("log", edge("a.x", "x"), mode=Mode.APPEND, rows=2))
         for _ in range(1000)
@@ -316,7 +316,22 @@ def test_thousand_appends_are_one_output() -> None:
     (output,) = lineage.outputs
     assert output.statistics.rows == 2000
     assert output.edges == (edge("a.x", "x"),)
-    assert [one.statistics.rows for one in lineage.inputs] == [2000]
+    assert [one.statistics.rows for one in lineage.inputs] == [2]
+
+
+def test_sum_of_writes_is_unknown_where_one_of_them_is() -> None:
+    """A count of some of the rows would be a false word; an overwrite begins anew."""
+    counted = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND, rows=2))
+    uncounted = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND))
+    again = execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=5))
+
+    def rows(*steps: Lineage) -> int | None:
+        (output,) = compose(steps).outputs
+        return output.statistics.rows
+
+    assert rows(counted, counted) == 4
+    assert rows(counted, uncounted, counted) is None
+    assert rows(uncounted, again, counted) == 7
 
 
 def test_failure_in_the_middle_leaves_what_completed() -> None:

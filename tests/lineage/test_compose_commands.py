@@ -8,6 +8,7 @@ from tasks import (
     dataset,
     edge,
     edges_of,
+    entry,
     execution,
     inputs_of,
     modes_of,
@@ -23,11 +24,12 @@ from airflow_provider_spark_lineage.lineage.model import (
     Field,
     Gap,
     Input,
+    Lineage,
     Mode,
     Output,
     Statistics,
 )
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
 
 def test_dropped_table_disappears() -> None:
@@ -59,30 +61,65 @@ def test_column_born_in_a_dropped_table_has_no_origin() -> None:
     assert [one.dataset.id for one in lineage.outputs] == [place("b")]
 
 
+def named(lineage: Lineage) -> list[tuple[str, Mode]]:
+    return [(one.dataset.id.name, one.mode) for one in lineage.outputs]
+
+
 def test_dropping_an_external_table_leaves_its_data() -> None:
-    """The dataset is the location, and that is still there."""
-    outside = Identity(DatasetId("s3://b", "t"), "s3://b/t", symlinks=(Symlink(WAREHOUSE, "db.t"),))
-    written = Output(Dataset(outside), Mode.CREATE)
-    lineage = compose([execution(written), execution(changes("t", Mode.DROP, "db.t"))])
-    assert [one.dataset.id for one in lineage.outputs] == [outside.id]
+    """What the task wrote is still there, without the name; a name that the task made itself says nothing."""
+    written = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.CREATE, table="db.t"))
+    lineage = compose([written, execution(entry("db.t", Mode.DROP))])
+    assert named(lineage) == [("/wh/t", Mode.CREATE)]
+    assert lineage.outputs[0].dataset.identity.symlinks == ()
+    assert edges_of(lineage, "t") == {edge("a.x", "x")}
 
 
-def test_dropped_table_that_only_its_catalog_names_disappears() -> None:
-    """Where the catalog knew the files, and no name of theirs is left, the table made on the way is gone."""
-    named = Symlink("http://catalog:8181", "db.t")
-    lies = Identity(DatasetId("s3://b", "db/t"), "s3://b/db/t", symlinks=(named,))
-    dropped = Identity(
-        DatasetId(named.namespace, named.name), named.namespace, symlinks=(named,), note="where"
+def test_dropping_an_external_table_of_before_ends_its_name() -> None:
+    """The location is written or read, and not dropped."""
+    before = Input(dataset("t", "x", table="db.t"))
+    lineage = compose([execution(before), execution(entry("db.t", Mode.DROP))])
+    assert named(lineage) == [("db.t", Mode.DROP)]
+    added = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND, table="db.t"))
+    lineage = compose([added, execution(entry("db.t", Mode.DROP))])
+    assert named(lineage) == [("/wh/t", Mode.APPEND), ("db.t", Mode.DROP)]
+
+
+def test_external_table_made_and_dropped_leaves_nothing() -> None:
+    """A name for files that were there: the task reads them, and the name is gone again."""
+    lineage = compose(
+        [
+            execution(entry("db.t", Mode.CREATE, at="t")),
+            execution(Input(dataset("t", "x", table="db.t"))),
+            execution(entry("db.t", Mode.DROP)),
+        ]
     )
-    gap = Gap("DropTable#0", "where", dropped.id)
-    drop = execution(Output(Dataset(dropped), Mode.DROP), gaps=(gap,))
-    made = compose([execution(Output(Dataset(lies), Mode.CREATE)), drop])
-    assert (made.outputs, made.gaps) == ((), ())
-    was_there = compose([execution(Output(Dataset(lies), Mode.APPEND)), drop])
-    assert [(one.dataset.id, one.mode) for one in was_there.outputs] == [(lies.id, Mode.DROP)]
-    never_seen = compose([drop])
-    assert [one.dataset.id for one in never_seen.outputs] == [dropped.id]
-    assert never_seen.gaps == (gap,)
+    assert inputs_of(lineage) == ["t"]
+    assert lineage.outputs == ()
+
+
+def test_new_name_of_a_place_is_told_by_what_is_written_there() -> None:
+    """CREATE TABLE ... LOCATION, then INSERT: one dataset, which has the name."""
+    inserted = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND, table="db.t"))
+    lineage = compose([execution(entry("db.t", Mode.CREATE, at="t")), inserted])
+    assert named(lineage) == [("/wh/t", Mode.APPEND)]
+    assert compose([execution(entry("db.t", Mode.CREATE, at="t"))]).outputs != ()
+    dropped = compose(
+        [execution(entry("db.t", Mode.CREATE, at="t")), inserted, execution(entry("db.t", Mode.DROP))]
+    )
+    assert named(dropped) == [("/wh/t", Mode.APPEND)]
+
+
+def test_renamed_entry_leaves_its_data_where_they_are() -> None:
+    """An external table under another name: what the task wrote has the new name, and a column is traced."""
+    written = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND, table="db.t"))
+    renamed = execution(entry("db.u", Mode.RENAME, at="t", previous="db.t"))
+    lineage = compose([written, renamed])
+    assert named(lineage) == [("/wh/t", Mode.APPEND), ("db.u", Mode.RENAME)]
+    assert [link.name for link in lineage.outputs[0].dataset.identity.symlinks] == ["db.u"]
+    again = compose([written, renamed, execution(entry("db.u", Mode.DROP))])
+    assert named(again) == [("/wh/t", Mode.APPEND), ("db.u", Mode.DROP)]
+    made = compose([execution(entry("db.t", Mode.CREATE, at="t")), renamed])
+    assert named(made) == [("db.u", Mode.CREATE)]
 
 
 def test_table_created_empty_holds_only_what_the_task_inserts() -> None:
@@ -120,28 +157,22 @@ def test_dropping_what_was_there_before_is_an_output_without_edges() -> None:
     assert edges_of(lineage, "b") == {edge("read.x", "x")}
 
 
-def test_known_place_of_a_dropped_table_is_no_gap() -> None:
-    """Where a table lay that the task read before is known, and a table's own place beats the default one."""
-    elsewhere = Identity(DatasetId("s3://b", "t"), "s3://b/t", symlinks=(Symlink(WAREHOUSE, "db.t"),))
-    dropped = changes("t", Mode.DROP, partial=True)
-    gap = Gap("DropTable#0", "where it lay is not recorded", dropped.dataset.id)
-    known = compose([execution(Input(Dataset(elsewhere))), execution(dropped, gaps=(gap,))])
-    assert [(one.dataset.id, one.mode) for one in known.outputs] == [(elsewhere.id, Mode.DROP)]
-    assert known.gaps == ()
-    assert compose([execution(dropped, gaps=(gap,))]).gaps == (gap,)
+def test_gap_of_an_execution_is_one_of_the_task() -> None:
+    """Whatever became of the output that it is about."""
+    gap = Gap("MapInPandas#1", "taken from every input column", place("tmp"))
+    made = execution(
+        reads("a", "x"), writes("tmp", edge("a.x", "x"), mode=Mode.CREATE, table="db.tmp"), gaps=(gap,)
+    )
+    assert compose([made, execution(changes("tmp", Mode.DROP, "db.tmp"))]).gaps == (gap,)
 
 
 def test_dropped_if_exists_and_created_is_created() -> None:
     """What a script begins with says nothing once the table is made anew, and the table may go again."""
-    dropped = changes("t", Mode.DROP, partial=True)
-    gap = Gap("DropTable#0", "whether it was there is not recorded", dropped.dataset.id)
     steps = [
-        execution(dropped, gaps=(gap,)),
+        execution(changes("t", Mode.DROP, partial=True)),
         execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.CREATE, table="db.t")),
     ]
-    lineage = compose(steps)
-    assert modes_of(lineage) == {"t": Mode.CREATE}
-    assert lineage.gaps == ()
+    assert modes_of(compose(steps)) == {"t": Mode.CREATE}
     assert compose([*steps, execution(changes("t", Mode.DROP))]).outputs == ()
 
 
@@ -251,18 +282,6 @@ def test_created_again_if_not_exists_keeps_what_it_holds() -> None:
         ]
     )
     assert edges_of(lineage, "b") == {edge("a.x", "x")}
-
-
-def test_table_created_over_files_holds_what_they_hold() -> None:
-    """CREATE TABLE ... LOCATION of a folder with rows: reading the table reads them."""
-    lineage = compose(
-        [
-            execution(changes("t", Mode.CREATE, partial=True)),
-            execution(reads("t", "x"), writes("b", edge("t.x", "x"))),
-        ]
-    )
-    assert inputs_of(lineage) == ["t"]
-    assert edges_of(lineage, "b") == {edge("t.x", "x")}
 
 
 def test_view_is_what_its_last_definition_says() -> None:

@@ -102,7 +102,8 @@ def test_a_renamed_table_is_known_by_its_new_name(spark, recorded, tmp_path, tab
         spark.sql("alter table t rename to t2")
     spark.sql("alter table t2 rename to t")
     (output,) = lineage(records).outputs
-    assert (output.dataset.id.name, output.mode.value) == (table, "rename")
+    assert (output.dataset.id.name, output.mode.value) == ("default.t2", "rename")
+    assert [link.name for link in output.dataset.identity.symlinks] == [table]
 
 
 def test_the_version_that_was_read(spark, recorded, table):

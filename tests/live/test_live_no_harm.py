@@ -7,13 +7,14 @@ import logging
 import os
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.capture.accessors import Accessors
 from airflow_provider_spark_lineage.capture.sessions import Capture
 from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.sources import PROBES
 
 pytestmark = pytest.mark.spark
 
@@ -145,20 +146,16 @@ def test_a_sink_that_fails_costs_the_record(spark, caplog):
 def test_an_accessor_that_fails_costs_its_fact_alone(spark, recorded, tmp_path, monkeypatch):
     """A fact that cannot be asked becomes a problem of the record; all others are there."""
     spark.range(3).write.parquet(str(tmp_path / "in"))
-    ask = Accessors.value
-
-    def breaks(self, path):
-        if path.endswith("warehousePath"):
-            raise RuntimeError("no warehouse, token=hunter2")
-        return ask(self, path)
-
-    monkeypatch.setattr(Accessors, "value", breaks)
+    torn = "$session.sessionState.sqlParser.parseExpression('token=hunter2 (')"
+    known = PROBES["LogicalRelation"]
+    probes = [replace(probe, accessors={"torn": torn, **probe.accessors}) for probe in known]
+    monkeypatch.setitem(PROBES, "LogicalRelation", tuple(probes))
     with recorded() as records:
         assert len(spark.read.parquet(str(tmp_path / "in")).collect()) == 3
     (fact,) = records[0].facts
     assert fact["probed"]["paths"] == [f"file:{tmp_path}/in"]
     assert len(records[0].problems) == 1
-    assert "warehouse" in records[0].problems[0]
+    assert "the torn of a LogicalRelation could not be read" in records[0].problems[0]
     assert "hunter2" not in records[0].problems[0]
 
 

@@ -40,9 +40,9 @@ def test_batches_that_are_found_together_have_one_plan(spark, recorded, days, tm
     """Spark keeps the plan of a query's last batch: it is asked once for all batches since the last time."""
     asked = []
 
-    def read(record, *about):
+    def read(record, *about, **wanted):
         asked.append(record.name)
-        read_query(record, *about)
+        read_query(record, *about, **wanted)
 
     monkeypatch.setattr(application, "read_query", read)
     with recorded() as records:

@@ -95,6 +95,8 @@ def test_renamed_table_was_where_its_database_keeps_tables_or_kept_its_place() -
         "default_location": "file:///wh/new",
         "previous_table": ["db", "old"],
         "previous_location": "file:/wh/old",
+        "table_type": "MANAGED",
+        "format": "parquet",
     }
     assert previous(facts) == (DatasetId("file", "/wh/old"),)
     assert previous({**facts, "location": "s3a://b/x"}) == (DatasetId("file:/wh", "db.old"),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.sources import identify, is_internal
+from airflow_provider_spark_lineage.sources import entries_of, identify, is_internal
 from airflow_provider_spark_lineage.sources.dataset import Catalog, Symlink
 
 TABLE = {
@@ -114,13 +114,12 @@ def test_a_metadata_table_is_a_dataset_beside_its_table(kind, name):
         ({"catalog_catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog"}, "s3://lake/"),
     ],
 )
-def test_a_dropped_table_is_named_by_its_catalog_where_its_place_is_forgotten(settings, namespace):
-    """Only a catalog of folders tells where a table lay; a table that is there is never named this way."""
+def test_an_entry_is_in_the_namespace_of_its_catalog(settings, namespace):
+    """The address of the server that keeps names, or the warehouse; the place of the data is not needed."""
     facts = {"v2_catalog": "lake", "identifier": "db.t", "catalog_warehouse": "s3://lake/", **settings}
-    (dropped,) = identify({**facts, "if_exists": False})
-    assert (dropped.id.namespace, dropped.id.name) == (namespace, "db.t")
-    assert dropped.symlinks == (Symlink(namespace, "db.t"),)
-    assert "its own place is not recorded" in dropped.note
+    (entry,) = entries_of(facts)
+    assert (entry.id.namespace, entry.id.name) == (namespace, "db.t")
+    assert entry.is_entry
     assert identify(facts) == ()
 
 

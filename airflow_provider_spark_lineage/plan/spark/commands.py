@@ -150,17 +150,17 @@ COMMANDS: dict[str, Row] = {
             "CreateTableCommand",
             "CreateTableLike",
             "CreateTableLikeCommand",
-            "ReplaceTable",
         ),
         _moves_nothing("Makes a table without rows.", Change.CREATED),
     ),
+    "ReplaceTable": _moves_nothing("Makes a table without rows, or makes it anew.", Change.REPLACED),
     **dict.fromkeys(
         ("TruncateDeltaTableCommand", "TruncatePartition", "TruncateTable", "TruncateTableCommand"),
         _moves_nothing("Leaves a table or a partition without rows.", Change.EMPTIED),
     ),
     **dict.fromkeys(
-        ("DropTable", "DropTableCommand"),
-        _moves_nothing("Drops a table.", Change.DROPPED),
+        ("DropDatabaseCommand", "DropNamespace", "DropTable", "DropTableCommand"),
+        _moves_nothing("Drops a table, or a database with its tables.", Change.DROPPED),
     ),
     **dict.fromkeys(
         (
@@ -261,14 +261,12 @@ COMMANDS: dict[str, Row] = {
             "CommentOnNamespace",
             "CreateDatabaseCommand",
             "CreateNamespace",
-            "DropDatabaseCommand",
-            "DropNamespace",
             "SetNamespaceCollationCommand",
             "SetNamespaceLocation",
             "SetNamespaceProperties",
             "UnsetNamespacePropertiesCommand",
         ),
-        _moves_nothing("Defines or drops a database."),
+        _moves_nothing("Defines or changes a database."),
     ),
     **dict.fromkeys(
         (

@@ -273,7 +273,7 @@ def _share(shared: list[_Shared], node: dict[str, Any], here: Steps) -> Steps:
 
 def variable_name(node: dict[str, Any]) -> str:
     """Return the name of a session variable, or of one of a script, in lower case and without its schema."""
-    return str(node.get("originalNameParts")).strip("[]").rsplit(",", 1)[-1].strip().lower()
+    return str((node.get("originalNameParts") or [""])[-1]).lower()
 
 
 def _variable(node: dict[str, Any]) -> Plan:

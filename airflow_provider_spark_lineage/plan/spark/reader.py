@@ -11,7 +11,7 @@ from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS, JOBS
 from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, unknown, unwritten
 from airflow_provider_spark_lineage.plan.spark.row_level import PLANS, restored
 from airflow_provider_spark_lineage.plan.spark.step import Row, Step
-from airflow_provider_spark_lineage.plan.spark.tree import check, end_of, is_plan, simple_name
+from airflow_provider_spark_lineage.plan.spark.tree import check, end_of, expanded, is_plan, simple_name
 
 Tree = list[dict[str, Any]]
 
@@ -20,7 +20,7 @@ ROWS = {**NODES, **COMMANDS}
 
 def read_plan(tree: Tree) -> Plan:
     """Read the plan of one record, a pre-order node list as `TreeNode.toJSON` gives it."""
-    return _PlanReader().read(tree)
+    return _PlanReader().read(expanded(tree))
 
 
 class _PlanReader:

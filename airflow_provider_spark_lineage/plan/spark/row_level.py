@@ -194,7 +194,7 @@ def _delta_clause(tree: Tree, positions: Mapping[str, int], before: Mapping[int,
         return _Clause(condition, None)
     values = {}
     for action in actions:
-        name = str(action[0].get("targetColNameParts")).strip("[]").lower()
+        name = ".".join(action[0].get("targetColNameParts") or ()).lower()
         position = positions.get(name)
         if position is not None and not _is_column(action[1:], before.get(position)):
             values[position] = action[1:]

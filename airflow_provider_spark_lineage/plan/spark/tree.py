@@ -14,6 +14,9 @@ _SIMPLE_TYPES = {
     "byte": "tinyint",
 }
 
+NUMBER = "@"
+"""Key of a column's number in a record's plan."""
+
 _EXPRESSION_PACKAGES = (".expressions.", ".plans.physical.")
 """How rows are partitioned is an expression by its content, and its classes stand among the plans."""
 
@@ -99,6 +102,26 @@ _PLANS_ELSEWHERE = frozenset({"PipeOperator"})
 def simple_name(class_name: str) -> str:
     """Return a JVM class name without its package and without the `$` of a Scala object."""
     return class_name.rsplit(".", 1)[-1].rstrip("$")
+
+
+def expanded(plan: list[Any]) -> list[Any]:
+    """Return a record's plan with every column in full: it is written once, and then by its number alone."""
+    columns: dict[Any, Any] = {}
+
+    def full(value: Any) -> Any:
+        if isinstance(value, list):
+            return [full(one) if isinstance(one, (list, dict)) else one for one in value]
+        if len(value) == 1 and NUMBER in value:
+            return columns[value[NUMBER]]
+        found = {
+            name: full(one) if isinstance(one, (list, dict)) and name != "dataType" else one
+            for name, one in value.items()
+        }
+        if NUMBER in found:
+            columns[found.pop(NUMBER)] = found
+        return found
+
+    return full(plan)  # type: ignore[no-any-return]
 
 
 def is_tree(value: Any) -> bool:

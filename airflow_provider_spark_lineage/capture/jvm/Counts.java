@@ -1,0 +1,100 @@
+package sparklineage;
+
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.SparkPlanInfo;
+import org.apache.spark.sql.execution.metric.SQLMetricInfo;
+import org.apache.spark.util.AccumulatorContext;
+import org.apache.spark.util.AccumulatorV2;
+
+/**
+ * Writes what Spark counted: one entry for each physical scan and write.
+ *
+ * Adaptive plans are read as they were finally executed.
+ */
+public class Counts {
+    private static final String[] OPERATORS = {
+        "Scan ", "BatchScan", "Execute ", "AppendData", "Overwrite", "ReplaceData", "WriteDelta", "WriteFiles",
+        "InMemoryTableScan",
+    };
+    private static final String CACHED = "InMemoryTableScan";
+
+    private final Map names;
+    private final Map namesOfScans;
+
+    /** Counters of cached relations that were read: these show those of their first run in every later one. */
+    private final Set seen = ConcurrentHashMap.newKeySet();
+
+    /** Takes maps from Spark's names of counters to those of a record: of all operators, and of scans of the second API. */
+    public Counts(Map names, Map namesOfScans) {
+        this.names = names;
+        this.namesOfScans = namesOfScans;
+    }
+
+    public void write(Query query, Json out, SparkPlan executed) {
+        out.open('[');
+        ArrayDeque waiting = new ArrayDeque();
+        waiting.push(new Object[] {SparkPlanInfo.fromSparkPlan(executed), Boolean.FALSE});
+        while (!waiting.isEmpty()) {
+            Object[] one = (Object[]) waiting.pop();
+            SparkPlanInfo node = (SparkPlanInfo) one[0];
+            boolean cached = ((Boolean) one[1]).booleanValue();
+            if (isOperator(node.nodeName())) {
+                entry(query, out, node, cached);
+            }
+            Boolean below = Boolean.valueOf(cached || node.nodeName().startsWith(CACHED));
+            List children = Paths.all(node.children());
+            for (int i = children.size() - 1; i >= 0; i--) {
+                waiting.push(new Object[] {children.get(i), below});
+            }
+        }
+        out.close(']');
+    }
+
+    private static boolean isOperator(String name) {
+        for (int i = 0; i < OPERATORS.length; i++) {
+            if (name.startsWith(OPERATORS[i])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void entry(Query query, Json out, SparkPlanInfo node, boolean cached) {
+        String name = node.nodeName().trim();
+        scala.Option location = node.metadata().get("Location");
+        out.open('{');
+        out.name("node");
+        // A scan of a database is called by its query.
+        out.value(name.indexOf('(') < 0 ? (Object) name : query.later("sql", name));
+        if (location.isDefined()) {
+            out.name("location");
+            out.text((String) location.get());
+        }
+        for (Iterator each = Paths.all(node.metrics()).iterator(); each.hasNext();) {
+            SQLMetricInfo metric = (SQLMetricInfo) each.next();
+            Object count = names.get(metric.name());
+            if (count == null && name.startsWith("BatchScan")) {
+                count = namesOfScans.get(metric.name());
+            }
+            Long id = Long.valueOf(metric.accumulatorId());
+            if (count == null || seen.contains(id)) {
+                continue;
+            }
+            scala.Option counter = AccumulatorContext.get(metric.accumulatorId());
+            if (counter.isDefined()) {
+                out.name((String) count);
+                out.value(((AccumulatorV2) counter.get()).value());
+                if (cached) {
+                    seen.add(id);
+                }
+            }
+        }
+        out.close('}');
+    }
+}

@@ -1,0 +1,319 @@
+package sparklineage;
+
+import java.lang.reflect.Array;
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Walks the accessor paths of `sources/` over live objects, each step of a node once.
+ *
+ * The language of paths is described at `sources.dataset.Probe`.
+ */
+public class Paths {
+    /** Words of Spark for what was dropped before its command was reported. */
+    private static final String[] GONE = {
+        "does not exist", "TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "NoSuchTableException",
+    };
+    private static final Pattern SETTING = Pattern.compile("\\$conf\\(([^{}]*)\\{([^{}]*)\\}([^{}]*)\\)");
+    private static final Map METHODS = new ConcurrentHashMap();
+    private static final Map STEPS = new ConcurrentHashMap();
+
+    private final Query query;
+    private final Map reached = new HashMap();
+
+    public Paths(Query query, Object node) {
+        this.query = query;
+        reached.put("", node);
+        reached.put("$session", query.session);
+    }
+
+    /** Returns what a path leads to as a value that JSON has, or a map for Python to complete; null for nowhere. */
+    public Object value(String path) throws Exception {
+        if (!path.startsWith("$session.sparkContext.") && !path.equals("$session.sessionState.conf.warehousePath")) {
+            return plain(path);
+        }
+        // These lead to the same for every plan of the application.
+        Map settings = query.reader.settings;
+        if (!settings.containsKey(path)) {
+            Object found = plain(path);
+            settings.put(path, found == null ? (Object) "" : found);
+        }
+        return "".equals(settings.get(path)) ? null : settings.get(path);
+    }
+
+    private Object plain(String path) throws Exception {
+        Matcher setting = SETTING.matcher(path);
+        if (setting.matches()) {
+            Object name = follow(setting.group(2));
+            return name == null ? null : query.setting(setting.group(1) + name + setting.group(3));
+        }
+        Object found = follow(path);
+        if (found == null) {
+            return null;
+        }
+        if (path.startsWith("$files(")) {
+            return query.later("rdd", query.reader.keep(found));
+        }
+        if (path.startsWith("$exists(")) {
+            return exists(found);
+        }
+        if (path.startsWith("$options(")) {
+            return options(found);
+        }
+        if (path.startsWith("$sql(")) {
+            List arguments = ((Step) steps(path).get(0)).arguments;
+            Object url = arguments.size() > 1 ? follow((String) arguments.get(1)) : null;
+            Map text = query.later("sql", isMany(found) ? (Object) texts(found) : String.valueOf(found));
+            text.put("url", url == null ? null : url.toString());
+            return text;
+        }
+        if (path.endsWith("[]")) {
+            return texts(found);
+        }
+        return found instanceof Boolean || found instanceof Number ? found : found.toString();
+    }
+
+    /** Returns the live object that a path leads to; null for an empty Option or a missing member. */
+    public Object follow(String path) throws Exception {
+        Object current = reached.get("");
+        String prefix = "";
+        boolean many = false;
+        List steps = steps(path);
+        for (int i = 0; i < steps.size(); i++) {
+            Step step = (Step) steps.get(i);
+            if (step.isWhole()) {
+                return follow((String) step.arguments.get(0));
+            }
+            prefix = prefix.isEmpty() ? step.written : prefix + "." + step.written;
+            if (!reached.containsKey(prefix)) {
+                reached.put(prefix, many ? each(current, step) : take(current, step));
+            }
+            current = reached.get(prefix);
+            many = step.shape.equals("[]");
+            if (current == null) {
+                return null;
+            }
+        }
+        return current;
+    }
+
+    private Object each(Object many, Step step) throws Exception {
+        List found = new ArrayList();
+        for (Iterator each = all(many).iterator(); each.hasNext();) {
+            found.add(take(each.next(), step));
+        }
+        return found;
+    }
+
+    private Object take(Object holder, Step step) throws Exception {
+        Object[] values = new Object[step.arguments.size()];
+        for (int i = 0; i < values.length; i++) {
+            String argument = (String) step.arguments.get(i);
+            values[i] = argument.startsWith("'") ? argument.substring(1, argument.length() - 1) : follow(argument);
+            if (values[i] == null) {
+                return null;
+            }
+        }
+        Object found = step.shape.equals("!") ? field(holder, step.name) : call(holder, step.name, values);
+        if (found instanceof scala.Option && step.shape.equals("?")) {
+            return ((scala.Option) found).isEmpty() ? null : ((scala.Option) found).get();
+        }
+        return found;
+    }
+
+    /** Calls a method; null where this version of a class does not have it, or what it is about is gone. */
+    public static Object call(Object holder, String name, Object[] values) throws Exception {
+        Method method = method(holder.getClass(), name, values);
+        if (method == null) {
+            return null;
+        }
+        try {
+            return method.invoke(holder, values);
+        } catch (InvocationTargetException error) {
+            String words = String.valueOf(error.getCause());
+            for (int i = 0; i < GONE.length; i++) {
+                if (words.contains(GONE[i])) {
+                    return null;
+                }
+            }
+            throw new RuntimeException(words, error.getCause());
+        }
+    }
+
+    private static Method method(Class kind, String name, Object[] values) {
+        StringBuilder key = new StringBuilder(kind.getName()).append(System.identityHashCode(kind)).append(name);
+        for (int i = 0; i < values.length; i++) {
+            key.append('/').append(values[i].getClass().getName());
+        }
+        Object found = METHODS.get(key.toString());
+        if (found == null) {
+            found = search(kind, name, values);
+            METHODS.put(key.toString(), found == null ? (Object) "" : found);
+        }
+        return found instanceof Method ? (Method) found : null;
+    }
+
+    private static Method search(Class kind, String name, Object[] values) {
+        Method[] methods = kind.getMethods();
+        Method found = null;
+        for (int i = 0; i < methods.length; i++) {
+            if (methods[i].getName().equals(name) && accepts(methods[i].getParameterTypes(), values)) {
+                found = found == null || found.isBridge() ? methods[i] : found;
+            }
+        }
+        if (found != null) {
+            try {
+                found.setAccessible(true);
+            } catch (RuntimeException error) {
+                // A class that Java keeps to itself shows its methods by an interface.
+                Class[] shown = kind.getInterfaces();
+                for (int i = 0; i < shown.length; i++) {
+                    Method method = search(shown[i], name, values);
+                    if (method != null) {
+                        return method;
+                    }
+                }
+                return kind.getSuperclass() == null ? null : search(kind.getSuperclass(), name, values);
+            }
+        }
+        return found;
+    }
+
+    private static boolean accepts(Class[] types, Object[] values) {
+        if (types.length != values.length) {
+            return false;
+        }
+        for (int i = 0; i < types.length; i++) {
+            boolean boxed = types[i] == int.class && values[i] instanceof Integer
+                || types[i] == long.class && values[i] instanceof Long
+                || types[i] == boolean.class && values[i] instanceof Boolean;
+            if (!boxed && !types[i].isInstance(values[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static Object field(Object holder, String name) throws Exception {
+        try {
+            Field field = holder.getClass().getDeclaredField(name);
+            field.setAccessible(true);
+            return field.get(holder);
+        } catch (NoSuchFieldException error) {
+            return null;
+        }
+    }
+
+    private static boolean isMany(Object value) {
+        return value instanceof Collection || value instanceof scala.collection.Iterable || value.getClass().isArray();
+    }
+
+    /** Returns the members of an array, of a collection of Java's or of one of Scala's. */
+    public static List all(Object many) {
+        List found = new ArrayList();
+        if (many.getClass().isArray()) {
+            for (int i = 0; i < Array.getLength(many); i++) {
+                found.add(Array.get(many, i));
+            }
+        } else if (many instanceof Collection) {
+            found.addAll((Collection) many);
+        } else {
+            scala.collection.Iterator each = ((scala.collection.Iterable) many).iterator();
+            while (each.hasNext()) {
+                found.add(each.next());
+            }
+        }
+        return found;
+    }
+
+    private static List texts(Object many) {
+        List found = new ArrayList();
+        for (Iterator each = all(many).iterator(); each.hasNext();) {
+            Object one = each.next();
+            if (one != null) {
+                found.add(one.toString());
+            }
+        }
+        return found;
+    }
+
+    /** Says whether there is a file, or a folder with something in it. */
+    private Boolean exists(Object place) throws Exception {
+        org.apache.hadoop.fs.Path path = place instanceof java.net.URI
+            ? new org.apache.hadoop.fs.Path((java.net.URI) place)
+            : new org.apache.hadoop.fs.Path(place.toString());
+        Object conf = follow("$session.sessionState.newHadoopConf");
+        org.apache.hadoop.fs.FileSystem system = path.getFileSystem((org.apache.hadoop.conf.Configuration) conf);
+        return Boolean.valueOf(system.exists(path) && system.listStatus(path).length > 0);
+    }
+
+    /** Returns those options that a source wants, by their names in lower case. */
+    private Object options(Object map) throws Exception {
+        Map found = new LinkedHashMap();
+        if (map instanceof Map) {
+            for (Iterator each = ((Map) map).entrySet().iterator(); each.hasNext();) {
+                Map.Entry entry = (Map.Entry) each.next();
+                option(found, entry.getKey(), entry.getValue());
+            }
+        } else {
+            for (Iterator each = all(map).iterator(); each.hasNext();) {
+                scala.Tuple2 entry = (scala.Tuple2) each.next();
+                option(found, entry._1(), entry._2());
+            }
+        }
+        boolean asks = found.containsKey("dbtable") || found.containsKey("query");
+        return asks ? query.later("options", found) : found;
+    }
+
+    private void option(Map found, Object name, Object value) {
+        String wanted = String.valueOf(name).toLowerCase(java.util.Locale.ROOT);
+        if (query.reader.options.contains(wanted)) {
+            found.put(wanted, String.valueOf(value));
+        }
+    }
+
+    private static List steps(String path) {
+        Object known = STEPS.get(path);
+        if (known == null) {
+            List found = new ArrayList();
+            for (Iterator each = split(path, '.').iterator(); each.hasNext();) {
+                found.add(new Step((String) each.next()));
+            }
+            STEPS.put(path, found);
+            known = found;
+        }
+        return (List) known;
+    }
+
+    /** Splits a text where a separator stands outside of parentheses. */
+    public static List split(String text, char separator) {
+        List parts = new ArrayList();
+        StringBuilder part = new StringBuilder();
+        int depth = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char letter = text.charAt(i);
+            depth += letter == '(' ? 1 : letter == ')' ? -1 : 0;
+            if (letter == separator && depth == 0) {
+                parts.add(part.toString());
+                part.setLength(0);
+            } else if (letter != ' ') {
+                part.append(letter);
+            }
+        }
+        if (part.length() > 0) {
+            parts.add(part.toString());
+        }
+        return parts;
+    }
+}

@@ -1,0 +1,358 @@
+package sparklineage;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.plans.JoinType;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructField;
+
+/**
+ * Writes a logical plan as JSON: a tree is the list of its nodes, each before its children.
+ *
+ * The shape is that of Spark's own `TreeNode.toJSON`, which takes hundreds of times as long and fails on
+ * some classes. What lineage does not need is left out, the values of literals among it. A column is
+ * written once, and numbered; where it stands again, its number does.
+ */
+public class Plans {
+    /** Which nodes of a plan a source is asked about: all that one wants, its leaves alone, or none. */
+    private static final int ALL = 2;
+    private static final int LEAVES = 1;
+    private static final int NONE = 0;
+
+    /** Fields of many classes that say nothing of where a column comes from. */
+    private static final Set LEFT_OUT = new HashSet(java.util.Arrays.asList(new String[] {
+        "explicitMetadata", "metadata", "nonInheritableMetadataKeys", "qualifier", "timeZoneId",
+    }));
+    private static final Map NAMES = new ConcurrentHashMap();
+
+    private final Query query;
+    private final Json out;
+    private final long limit;
+    private final Map columns = new HashMap();
+    private final Map types = new IdentityHashMap();
+    private final Set asked = new HashSet();
+
+    /** The live nodes to ask, in the order in which they are written: an Object[] of name and node each. */
+    public final List wanted = new ArrayList();
+
+    public Plans(Query query, Json out, long limit) {
+        this.query = query;
+        this.out = out;
+        this.limit = limit;
+    }
+
+    public void write(LogicalPlan plan) throws Exception {
+        tree(plan, ALL);
+    }
+
+    private void tree(TreeNode root, int asking) throws Exception {
+        out.open('[');
+        ArrayDeque waiting = new ArrayDeque();
+        waiting.push(root);
+        while (!waiting.isEmpty()) {
+            TreeNode node = (TreeNode) waiting.pop();
+            List children = Paths.all(node.children());
+            if (node instanceof AttributeReference && children.isEmpty()) {
+                column((AttributeReference) node);
+            } else if (node instanceof LogicalPlan) {
+                node(node, children, ask((LogicalPlan) node, children, asking), asking);
+            } else {
+                node(node, children, asking == NONE ? NONE : LEAVES, asking);
+            }
+            for (int i = children.size() - 1; i >= 0; i--) {
+                waiting.push(children.get(i));
+            }
+            if (out.length() > limit) {
+                throw new TooLarge();
+            }
+        }
+        out.close(']');
+    }
+
+    /** Notes a node that a source wants to be asked about; returns how plans in its fields are asked. */
+    private int ask(LogicalPlan node, List children, int asking) {
+        if (asking == NONE) {
+            return NONE;
+        }
+        String name = simpleName(node.getClass().getName());
+        if (query.reader.targets.contains(name)) {
+            if (asking != ALL || !query.reader.asks(name, node)) {
+                return NONE;
+            }
+            wanted.add(new Object[] {name, node, null});
+            return ALL;
+        }
+        if (children.isEmpty() && query.reader.probes.containsKey(name)) {
+            Long first = firstId(node);
+            // The same relation may stand in a plan many times; the ids of its columns tell.
+            if (first == null || asked.add(name + first)) {
+                wanted.add(new Object[] {name, node, first});
+            }
+        }
+        return NONE;
+    }
+
+    private static Long firstId(LogicalPlan node) {
+        scala.collection.Iterator output = node.output().iterator();
+        return output.hasNext() ? Long.valueOf(((org.apache.spark.sql.catalyst.expressions.Attribute) output.next()).exprId().id()) : null;
+    }
+
+    /** Writes a column in full where it stands first, and its number alone from then on. */
+    private void column(AttributeReference column) throws Exception {
+        String key = column.exprId().id() + "/" + column.nullable() + "/" + column.name();
+        Object[] known = (Object[]) columns.get(key);
+        out.open('{');
+        if (known != null && known[0].equals(column.dataType())) {
+            out.name("@");
+            out.raw(known[1]);
+        } else {
+            out.name("class");
+            out.plain(column.getClass().getName());
+            out.name("num-children");
+            out.raw("0");
+            out.name("name");
+            out.text(column.name());
+            out.name("dataType");
+            type(column.dataType());
+            out.name("nullable");
+            out.raw(String.valueOf(column.nullable()));
+            out.name("exprId");
+            id(column.exprId());
+            if (known == null) {
+                out.name("@");
+                out.raw(Integer.valueOf(columns.size()));
+                columns.put(key, new Object[] {column.dataType(), Integer.valueOf(columns.size())});
+            }
+        }
+        out.close('}');
+    }
+
+    private void node(TreeNode node, List children, int inside, int asking) throws Exception {
+        out.open('{');
+        out.name("class");
+        out.plain(node.getClass().getName());
+        out.name("num-children");
+        out.raw(Integer.valueOf(children.size()));
+        String[] names = names(node.getClass());
+        List values = Paths.all(node.productIterator().toSeq());
+        values.addAll(Paths.all(node.otherCopyArgs()));
+        if (names.length != values.size()) {
+            unwritten(node, asking);
+        } else {
+            boolean isLiteral = node.getClass().getName().endsWith(".Literal");
+            for (int i = 0; i < names.length; i++) {
+                if (!(isLiteral && names[i].equals("value"))) {
+                    field(names[i], values.get(i), children, inside, asking == NONE ? NONE : LEAVES);
+                }
+            }
+        }
+        out.close('}');
+    }
+
+    /** Writes the columns alone of a node whose class does not say which value is which field. */
+    private void unwritten(TreeNode node, int asking) throws Exception {
+        if (node instanceof LogicalPlan) {
+            out.name("unwritten");
+            value(((LogicalPlan) node).output(), NONE, NONE);
+        }
+    }
+
+    /** Writes a field that has something to say; a child is told by its position. */
+    private void field(String name, Object value, List children, int inside, int below) throws Exception {
+        if (value == null || LEFT_OUT.contains(name) || value instanceof scala.Option && ((scala.Option) value).isEmpty()) {
+            return;
+        }
+        int position = value instanceof TreeNode ? positionOf(value, children) : -1;
+        if (position >= 0) {
+            out.name(name);
+            out.raw(Integer.valueOf(position));
+            return;
+        }
+        if (value instanceof scala.collection.Seq && areChildren(value, children)) {
+            out.name(name);
+            out.open('[');
+            for (Iterator each = Paths.all(value).iterator(); each.hasNext();) {
+                out.raw(Integer.valueOf(positionOf(each.next(), children)));
+            }
+            out.close(']');
+            return;
+        }
+        if (isWritten(value)) {
+            out.name(name);
+            value(value, inside, below);
+        }
+    }
+
+    private static int positionOf(Object value, List children) {
+        for (int i = 0; i < children.size(); i++) {
+            if (children.get(i) == value) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private static boolean areChildren(Object values, List children) {
+        scala.collection.Iterator each = ((scala.collection.Seq) values).iterator();
+        while (each.hasNext()) {
+            if (positionOf(each.next(), children) < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isWritten(Object value) {
+        if (value instanceof scala.Option) {
+            return !((scala.Option) value).isEmpty() && isWritten(((scala.Option) value).get());
+        }
+        if (value instanceof scala.collection.Seq) {
+            // Rows of the program's data are sequences too.
+            scala.collection.Iterator each = ((scala.collection.Seq) value).iterator();
+            while (each.hasNext()) {
+                Object one = each.next();
+                if (one != null && !(one instanceof scala.Option) && !isWritten(one)) {
+                    return false;
+                }
+            }
+            return true;
+        }
+        return value instanceof Boolean
+            || value instanceof Number
+            || value instanceof String
+            || value instanceof DataType
+            || value instanceof TreeNode && !(value instanceof SparkPlan)
+            || isObject(value)
+            || isProduct(value);
+    }
+
+    private static boolean isObject(Object value) {
+        return value.getClass().getName().endsWith("$");
+    }
+
+    /** Says whether the parts of a value are written: those of a few classes, and of whatever holds a tree. */
+    private static boolean isProduct(Object value) {
+        if (value instanceof ExprId || value instanceof JoinType || value instanceof StructField) {
+            return true;
+        }
+        if (!(value instanceof scala.Product) || value.getClass().getName().startsWith("scala.")) {
+            return false;
+        }
+        if (value.getClass().getName().endsWith(".ExpressionEncoder")) {
+            return false;
+        }
+        scala.collection.Iterator parts = ((scala.Product) value).productIterator();
+        while (parts.hasNext()) {
+            if (parts.next() instanceof TreeNode) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Writes a value; `inside` says how a plan is asked that it is, `below` one further down in it. */
+    private void value(Object value, int inside, int below) throws Exception {
+        if (value instanceof scala.Option) {
+            // Spark keeps copies of a query in these.
+            value(((scala.Option) value).get(), NONE, below);
+        } else if (value instanceof LogicalPlan) {
+            tree((LogicalPlan) value, inside);
+        } else if (value instanceof TreeNode) {
+            tree((TreeNode) value, below);
+        } else if (value instanceof DataType) {
+            type((DataType) value);
+        } else if (value instanceof ExprId) {
+            id((ExprId) value);
+        } else if (value instanceof scala.collection.Seq) {
+            out.open('[');
+            for (Iterator each = Paths.all(value).iterator(); each.hasNext();) {
+                Object one = each.next();
+                if (one != null && isWritten(one)) {
+                    value(one, inside, below);
+                } else {
+                    out.raw("null");
+                }
+            }
+            out.close(']');
+        } else if (isObject(value)) {
+            out.open('{');
+            out.name("object");
+            out.plain(value.getClass().getName());
+            out.close('}');
+        } else if (isProduct(value)) {
+            product((scala.Product) value, below);
+        } else {
+            out.value(value);
+        }
+    }
+
+    private void product(scala.Product product, int below) throws Exception {
+        out.open('{');
+        out.name("product-class");
+        out.plain(product.getClass().getName());
+        String[] names = names(product.getClass());
+        List values = Paths.all(product.productIterator().toSeq());
+        for (int i = 0; i < names.length && names.length == values.size(); i++) {
+            field(names[i], values.get(i), new ArrayList(), NONE, below);
+        }
+        out.close('}');
+    }
+
+    private void id(ExprId id) {
+        out.open('{');
+        out.name("id");
+        out.raw(Long.valueOf(id.id()));
+        out.close('}');
+    }
+
+    private void type(DataType type) {
+        Object known = types.get(type);
+        if (known == null) {
+            try {
+                known = type.json();
+            } catch (RuntimeException error) {
+                // What stands for objects of the program has no JSON.
+                known = "null";
+            }
+            types.put(type, known);
+        }
+        out.raw(known);
+    }
+
+    private static String[] names(Class kind) {
+        Object known = NAMES.get(kind);
+        if (known == null) {
+            List names = new ArrayList();
+            try {
+                names = Paths.all(org.apache.spark.sql.catalyst.ScalaReflection$.MODULE$.getConstructorParameterNames(kind));
+            } catch (RuntimeException error) {
+                // Not a class of Scala's.
+            }
+            known = names.toArray(new String[0]);
+            NAMES.put(kind, known);
+        }
+        return (String[]) known;
+    }
+
+    /** Returns a class name without its package and without the `$` of a Scala object. */
+    public static String simpleName(String name) {
+        String simple = name.substring(name.lastIndexOf('.') + 1);
+        while (simple.endsWith("$")) {
+            simple = simple.substring(0, simple.length() - 1);
+        }
+        return simple;
+    }
+}

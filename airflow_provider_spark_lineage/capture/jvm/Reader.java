@@ -1,0 +1,116 @@
+package sparklineage;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
+
+/** Reads the executions of one application; made and called by Python, by `capture.jvm`. */
+public class Reader {
+    /** Simple class name of a plan node -> its probes in order of precedence, each a map as Python wrote it. */
+    public final Map probes;
+    /** The same of what is asked before a statement runs. */
+    public final Map before;
+    public final Foresight foresight = new Foresight(this);
+    public final Set targets = new HashSet();
+    public final Set options;
+    public final Pattern hint;
+    public final Map settings = new ConcurrentHashMap();
+    public final Counts counts;
+    private final Map kept = new ConcurrentHashMap();
+    private final AtomicLong number = new AtomicLong();
+
+    public Reader(String config) throws Exception {
+        Map given = (Map) new ObjectMapper().readValue(config, Map.class);
+        probes = (Map) given.get("probes");
+        before = (Map) given.get("before");
+        options = new HashSet((List) given.get("options"));
+        hint = Pattern.compile((String) given.get("hint"));
+        counts = new Counts((Map) given.get("counts"), (Map) given.get("counts_of_scans"));
+        for (Iterator each = probes.entrySet().iterator(); each.hasNext();) {
+            Map.Entry entry = (Map.Entry) each.next();
+            for (Iterator some = ((List) entry.getValue()).iterator(); some.hasNext();) {
+                if (Boolean.TRUE.equals(((Map) some.next()).get("target"))) {
+                    targets.add(entry.getKey());
+                }
+            }
+        }
+    }
+
+    public String read(Object session, Object execution, boolean failed, boolean counted, long limit) {
+        return new Query(this, session, execution).read(failed, counted, limit);
+    }
+
+    public void foresee(Object session, String text) {
+        foresight.ask(session, text);
+    }
+
+    /** Keeps an object until Python takes it. */
+    public Long keep(Object live) {
+        Long key = Long.valueOf(number.incrementAndGet());
+        kept.put(key, live);
+        return key;
+    }
+
+    public Object take(long key) {
+        return kept.remove(Long.valueOf(key));
+    }
+
+    /** Says whether a probe wants a node, by one of its fields. */
+    public boolean asks(String name, Object node) {
+        for (Iterator each = ((List) probes.get(name)).iterator(); each.hasNext();) {
+            List when = (List) ((Map) each.next()).get("when");
+            if (when.isEmpty() || is((String) when.get(1), node, (String) when.get(0))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean is(String wanted, Object node, String field) {
+        try {
+            Object value = Paths.call(node, field, new Object[0]);
+            return value == null || Plans.simpleName(value.getClass().getName()).equals(wanted);
+        } catch (Exception error) {
+            return true;
+        }
+    }
+
+    /** Returns the facts of the first probe that fits a node, and under an empty name its relation's class. */
+    public Map probe(Query query, String name, Object node, Map asking) throws Exception {
+        Map found = new LinkedHashMap();
+        Paths paths = new Paths(query, node);
+        String relation = "";
+        for (Iterator each = ((List) asking.get(name)).iterator(); each.hasNext();) {
+            Map probe = (Map) each.next();
+            String wanted = (String) probe.get("relation");
+            if (!wanted.isEmpty()) {
+                Object told = paths.follow((String) probe.get("of"));
+                relation = told == null ? "" : Plans.simpleName(told.getClass().getName());
+                if (!wanted.equals("*") && !wanted.equals(relation)) {
+                    continue;
+                }
+            }
+            for (Iterator asked = ((Map) probe.get("accessors")).entrySet().iterator(); asked.hasNext();) {
+                Map.Entry fact = (Map.Entry) asked.next();
+                try {
+                    Object value = paths.value((String) fact.getValue());
+                    if (value != null) {
+                        found.put(fact.getKey(), value);
+                    }
+                } catch (Throwable error) {
+                    query.problem("the " + fact.getKey() + " of a " + name + " could not be read", error);
+                }
+            }
+            break;
+        }
+        found.put("", relation);
+        return found;
+    }
+}

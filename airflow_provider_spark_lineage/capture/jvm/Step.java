@@ -1,0 +1,25 @@
+package sparklineage;
+
+import java.util.List;
+
+/** One step of a path: `name(arguments)` and a shape, which is `[]`, `?`, `!` or nothing. */
+public class Step {
+    public final String written;
+    public final String name;
+    public final List arguments;
+    public final String shape;
+
+    public Step(String written) {
+        this.written = written;
+        this.shape = written.endsWith("[]") ? "[]" : written.endsWith("?") ? "?" : written.endsWith("!") ? "!" : "";
+        String call = written.substring(0, written.length() - shape.length());
+        int open = call.indexOf('(');
+        this.name = open < 0 ? call : call.substring(0, open);
+        this.arguments = Paths.split(open < 0 ? "" : call.substring(open + 1, call.length() - 1), ',');
+    }
+
+    /** Says whether the step is about all of what a path leads to. */
+    public boolean isWhole() {
+        return name.equals("$exists") || name.equals("$files") || name.equals("$options") || name.equals("$sql");
+    }
+}

@@ -1,0 +1,221 @@
+"""What a DROP leaves: the event says that data are gone only where they are, on disk and in the catalog.
+
+Every case runs twice: the table was there before the task, or the task made it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import start_spark
+from spark_packages import need
+
+from airflow_provider_spark_lineage import capture_lineage
+from airflow_provider_spark_lineage.lineage.model import Mode
+
+need("delta", "iceberg", "h2")
+pytestmark = pytest.mark.spark
+
+ICEBERG = "org.apache.iceberg.spark.SparkCatalog"
+H2 = "jdbc:h2:mem:drops;DB_CLOSE_DELAY=-1"
+
+
+def lakes(folder):
+    """Settings of a session that has every kind of table."""
+    return {
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
+        "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalog.folders": ICEBERG,
+        "spark.sql.catalog.folders.type": "hadoop",
+        "spark.sql.catalog.folders.warehouse": str(folder / "folders"),
+        "spark.sql.catalog.store": ICEBERG,
+        "spark.sql.catalog.store.type": "jdbc",
+        "spark.sql.catalog.store.uri": "jdbc:h2:mem:names;DB_CLOSE_DELAY=-1",
+        "spark.sql.catalog.store.jdbc.schema-version": "V1",
+        "spark.sql.catalog.store.warehouse": str(folder / "store"),
+        "spark.sql.catalog.h2": "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
+        "spark.sql.catalog.h2.url": H2,
+        "spark.sql.catalog.h2.driver": "org.h2.Driver",
+    }
+
+
+def hive(folder):
+    metastore = f"jdbc:derby:;databaseName={folder}/metastore;create=true"
+    return {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": metastore,
+    }
+
+
+@pytest.fixture(scope="module", params=[lakes, hive])
+def session(request, tmp_path_factory):
+    """A session, its folder and which kind it is."""
+    folder = tmp_path_factory.mktemp(request.param.__name__)
+    spark = start_spark(folder, **request.param(folder))
+    if request.param is hive:
+        spark._jvm.java.lang.System.setProperty("derby.stream.error.file", f"{folder}/derby.log")
+    else:
+        spark.sql("create namespace if not exists h2.shop")
+        spark.sql("create table h2.shop.orders as select id from range(2)")
+        for catalog in ("folders", "store"):
+            spark.sql(f"create namespace if not exists {catalog}.db")
+    spark.range(3).write.parquet(str(folder / "there"))
+    yield spark, folder, request.param
+    spark.stop()
+
+
+ORDERS = f"""jdbc options (url '{H2}', dbtable '"shop"."orders"', driver 'org.h2.Driver')"""
+
+CASES = {
+    "managed parquet": ("t", "create table t using parquet as select 1 a", "drop table t", "data"),
+    "managed, empty": ("t", "create table t (a int) using csv", "drop table t", "data"),
+    "managed, purge": ("t", "create table t using parquet as select 1 a", "drop table t purge", "data"),
+    "if exists": ("t", "create table t using parquet as select 1 a", "drop table if exists t", "data"),
+    "external": ("t", "create table t using parquet location '{root}/there'", "drop table t", "name"),
+    "external, filled": (
+        "t",
+        "create table t using parquet location '{root}/{case}' as select 1 a",
+        "drop table t",
+        "name",
+    ),
+    "view": ("t", "create view t as select 1 a", "drop view t", "name"),
+    "jdbc": ("t", f"create table t using {ORDERS}", "drop table t", "name"),
+    "delta": ("t", "create table t using delta as select 1 a", "drop table t", "data"),
+    "delta, external": (
+        "t",
+        "create table t using delta location '{root}/{case}' as select 1 a",
+        "drop table t",
+        "name",
+    ),
+    "iceberg in folders": (
+        "folders.db.t",
+        "create table folders.db.t using iceberg as select 1 a",
+        "drop table folders.db.t",
+        "data",
+    ),
+    "iceberg of a server": (
+        "store.db.t",
+        "create table store.db.t using iceberg as select 1 a",
+        "drop table store.db.t",
+        "name",
+    ),
+    "iceberg, purge": (
+        "store.db.p",
+        "create table store.db.p using iceberg as select 1 a",
+        "drop table store.db.p purge",
+        "data",
+    ),
+    "of a database": (
+        "h2.shop.t",
+        "create table h2.shop.t as select 1 a",
+        "drop table h2.shop.t",
+        "data",
+    ),
+    "cascade, managed": (
+        "d.t",
+        "create database d; create table d.t using parquet as select 1 a",
+        "drop database d cascade",
+        "data",
+    ),
+    "cascade, external": (
+        "d.t",
+        "create database d; create table d.t using parquet location '{root}/there'",
+        "drop database d cascade",
+        "name",
+    ),
+    "cascade, inside the database's folder": (
+        "d.t",
+        "create database d location '{root}/{case}.db'; "
+        "create table d.t using parquet location '{root}/{case}.db/t' as select 1 a",
+        "drop schema d cascade",
+        "data",
+    ),
+}
+"""Name -> table, what makes it, what drops it, and what is gone then: the data, or the name alone."""
+
+OF_HIVE = ("managed", "if exists", "external", "view", "cascade")
+
+
+@pytest.mark.parametrize("made_by_task", [False, True], ids=["before", "made"])
+@pytest.mark.parametrize("case", CASES)
+def test_drop_says_what_is_gone(session, case, made_by_task):
+    """A DROP of a place means that nothing is there any more; a DROP of a name leaves its place alone."""
+    spark, folder, kind = session
+    if kind is hive and not case.startswith(OF_HIVE):
+        pytest.skip("not of Hive")
+    table, make, drop, gone = CASES[case]
+    slug = "".join(letter for letter in case if letter.isalnum()) + str(made_by_task)
+    steps = [one.format(root=folder, case=slug) for one in make.split("; ")]
+    for step in () if made_by_task else steps:
+        spark.sql(step)
+    with capture_lineage(spark) as captured:
+        for step in steps if made_by_task else ():
+            spark.sql(step)
+        spark.sql(drop)
+    lineage = captured.lineage
+    assert lineage.gaps == ()
+    assert not spark.catalog.tableExists(table)
+    dropped = [one for one in lineage.outputs if one.mode is Mode.DROP]
+    kept = [one for one in lineage.outputs if one.mode is not Mode.DROP]
+    names = [one.dataset.id.name for one in dropped]
+    if made_by_task:
+        assert dropped == []
+    elif gone == "name":
+        (entry,) = dropped
+        assert entry.dataset.identity.is_entry
+        assert entry.dataset.id.name.split(".")[-1] == table.split(".")[-1]
+        assert entry.dataset.identity.symlinks == ()
+    else:
+        assert len(names) == 1
+    for name in names:
+        assert not [path for path in Path(folder, name).rglob("*") if path.is_file()], "is there, and DROP"
+    for one in kept:
+        if one.dataset.id.namespace == "file":
+            assert Path(one.dataset.id.name).exists(), "is an output, and not there"
+        assert not [link for link in one.dataset.identity.symlinks if link.name.endswith("." + table)]
+
+
+def test_drop_of_nothing_is_nothing(session):
+    """IF EXISTS of a table that is not there: no output, and no gap."""
+    spark, _, kind = session
+    with capture_lineage(spark) as captured:
+        spark.sql("drop table if exists never_there")
+        spark.sql("drop view if exists never_there")
+        spark.sql("drop database if exists never_there cascade")
+        if kind is lakes:
+            spark.sql("drop table if exists store.db.never_there")
+            spark.sql("drop table if exists h2.shop.never_there")
+    assert (captured.lineage.outputs, captured.lineage.gaps) == ((), ())
+
+
+def test_create_if_not_exists_of_a_table_that_is_there_is_nothing(session):
+    """In every catalog; the data frame's way to say it as well."""
+    spark, _, kind = session
+    tables = {"kept": "using parquet"}
+    if kind is lakes:
+        tables |= {"kept_d": "using delta", "store.db.kept": "using iceberg", "h2.shop.kept": ""}
+    for table, using in tables.items():
+        spark.sql(f"create table {table} (a int) {using}")
+    with capture_lineage(spark) as captured:
+        for table, using in tables.items():
+            spark.sql(f"create table if not exists {table} (a int) {using}")
+            spark.sql(f"create table if not exists {table} {using} as select 1 a")
+    assert (captured.lineage.outputs, captured.lineage.gaps) == ((), ())
+    for table in tables:
+        spark.sql(f"drop table {table}")
+
+
+def test_drop_that_python_did_not_ask_for_is_of_the_name_with_a_gap(session):
+    """Spark does not say before what it is about to drop: nobody claims that the data are gone."""
+    spark, _, _ = session
+    spark.sql("create table unforeseen using parquet as select 1 a")
+    with capture_lineage(spark) as captured:
+        spark._jsparkSession.sql("drop table unforeseen")
+    (dropped,) = captured.lineage.outputs
+    assert dropped.dataset.id.name == "default.unforeseen"
+    assert dropped.dataset.identity.is_entry
+    assert [gap.reason for gap in captured.lineage.gaps] == [
+        "whether the dropped table's data went with it is not recorded"
+    ]
