@@ -35,27 +35,48 @@ class Execution:
     lineage: Lineage
 
 
-def execution_lineage(
-    record: Record, kept: Mapping[Key, Kept] | None = None, parts: Sequence[Record] = ()
-) -> ExecutionLineage:
+def execution_lineage(record: Record, kept: Mapping[Key, Kept] | None = None) -> ExecutionLineage:
     """Return the lineage of one record; a plan that cannot be read becomes a gap, never an exception.
 
-    `kept` is what Spark keeps of earlier executions of the same application, `parts` are those that the
-    record's execution ran to do its work: what they count is its own.
+    `kept` is what Spark keeps of earlier executions of the same application.
     """
-    metrics = [*record.metrics, *(metric for part in parts for metric in part.metrics)]
     about = ExecutionFacts(
-        record.facts, metrics, record.problems, failure_of(record), record.name, record.rdd_id
+        facts=record.facts,
+        metrics=[*record.metrics, *(metric for part in record.parts for metric in part.get("metrics", ()))],
+        written=record.written or {},
+        problems=record.problems,
+        failure=failure_of(record),
+        name=record.name,
+        rdd_id=record.rdd_id,
     )
     try:
         plan = read_plan(record.plan) if record.plan else None
-        about = replace(about, parts=[read_plan(part.plan) for part in parts if part.plan])
-        return lineage_of(plan, about, kept)
+        parts = [(part, read_plan(part["plan"])) for part in record.parts if part.get("plan")]
+        about = replace(about, parts=[plan for part, plan in parts if part["name"] in PARTS])
+        inside = None
+        for part, inner in parts:
+            if part["name"] not in PARTS:
+                about_inner = replace(about, facts=part.get("facts", ()), problems=(), parts=about.parts)
+                inside = _around(lineage_of(inner, about_inner, kept), inside)
+        return _around(lineage_of(plan, about, kept), inside)
     # A plan of a future Spark version, or a torn one, may break any assumption of the readers.
     except Exception as error:
         problem = f"the plan could not be read: {type(error).__name__}: {error}"
         about = replace(about, facts=(), parts=(), problems=(*record.problems, problem))
         return lineage_of(None, about, kept)
+
+
+def _around(outer: ExecutionLineage, inner: ExecutionLineage | None) -> ExecutionLineage:
+    """Return an execution with the write that it ran inside."""
+    if inner is None:
+        return outer
+    if absorbs(outer, inner):
+        return absorbed(outer, inner)
+    if outer.lineage.outputs or outer.lineage.failures:
+        return outer
+    # A command of which nothing is known; what it wrote is.
+    found = replace(inner.lineage, gaps=(*outer.lineage.gaps, *inner.lineage.gaps))
+    return replace(outer, lineage=found)
 
 
 def failure_of(record: Record) -> Failure | None:
@@ -71,51 +92,21 @@ def failure_of(record: Record) -> Failure | None:
     )
 
 
-_MAX_WAITING = 20
-"""How many executions that touch nothing are kept in memory before the next one that does."""
-
-
 def executions(records: Iterable[Record]) -> Iterator[Execution]:
     """Yield one execution for each user action.
 
-    A command and the write that it ran inside are one; what Spark does for itself is none, and neither is
-    a query that was only handed on as an RDD.
+    What Spark does for itself is none, and neither is a query that was only handed on as an RDD.
     """
     numbers = count(1)
-    # What a command may turn out to have run inside, and after it what touched no dataset.
-    waiting: list[tuple[Record, ExecutionLineage]] = []
     kept: dict[str, dict[Key, Kept]] = {}
-    parts: list[Record] = []
     for record in records:
         if _is_internal(record):
             continue
-        if record.name in PARTS:
-            parts.append(record)
-            continue
-        if waiting and _reads_source_of(waiting[0][0], record):
-            parts.append(waiting.pop(0)[0])
-        own = _parts_of(record, parts)
-        parts = [part for part in parts if part not in own]
         of_application = kept.setdefault(record.application_id, {})
-        found = execution_lineage(record, of_application, own)
+        found = execution_lineage(record, of_application)
         of_application.update(found.kept)
-        if record.rdd_id is not None:
-            continue
-        begun = record.started_at
-        # A write of literals reads nothing and may not know its target, which a command behind it tells.
-        touches = found.lineage or found.lineage.failures or found.wraps or found.query
-        if waiting and len(waiting) < _MAX_WAITING and not touches:
-            waiting.append((record, found))
-            continue
-        if waiting and found.wraps and absorbs(found, waiting[0][1]):
-            (inner, inside), *waiting = waiting
-            found = absorbed(found, inside)
-            begun = min(inner.started_at, begun)
-        for ended in waiting:
-            yield _execution(next(numbers), *ended)
-        waiting = [(replace(record, started_at=begun), found)]
-    for ended in waiting:
-        yield _execution(next(numbers), *ended)
+        if record.rdd_id is None:
+            yield _execution(next(numbers), record, found)
 
 
 def _is_internal(record: Record) -> bool:
@@ -124,25 +115,6 @@ def _is_internal(record: Record) -> bool:
         return any(is_internal(entry["probed"]) for entry in record.facts)
     except Exception:  # Facts of another release: `execution_lineage` makes a gap of them.
         return False
-
-
-def _leaves(record: Record) -> set[tuple[str, int]]:
-    """Return what tells the leaves of a record's plan from all others of its application."""
-    return {(entry["node"], entry["expr_id"]) for entry in record.facts if entry.get("expr_id") is not None}
-
-
-def _parts_of(record: Record, parts: list[Record]) -> list[Record]:
-    """Return those of the executions before it that a command ran to do its work."""
-    leaves = _leaves(record) if parts else set()
-    return [part for part in parts if _leaves(part) and _leaves(part) <= leaves]
-
-
-def _reads_source_of(record: Record, command: Record) -> bool:
-    """Say whether Delta's MERGE kept the rows of its source by this execution, to read them twice."""
-    if record.name != "localCheckpoint" or not command.plan:
-        return False
-    merging = simple_name(str(command.plan[0].get("class"))) == "MergeIntoCommand"
-    return merging and bool(_leaves(record)) and _leaves(record) <= _leaves(command)
 
 
 def _execution(number: int, record: Record, found: ExecutionLineage) -> Execution:

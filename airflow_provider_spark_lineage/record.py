@@ -143,6 +143,13 @@ class Record:
     metrics: List[Dict[str, Any]] = field(default_factory=list)
     """One entry for each physical scan or write: `node`, `location` and counts."""
 
+    parts: List[Dict[str, Any]] = field(default_factory=list)
+    """What ran inside the execution for its work, in the order of the ends: `name`, and as the record has
+    them `plan`, `facts` and `metrics`."""
+
+    written: Optional[Dict[str, int]] = None
+    """What all tasks of the execution wrote: `rows` and `size_bytes`; None where no tasks ran."""
+
     problems: List[str] = field(default_factory=list)
     """What capture could not do, a sentence each."""
 
@@ -210,6 +217,15 @@ def _is_list_of_entries(is_right: Callable[[Any], bool]) -> Callable[[Any], bool
     return lambda value: _is_list_of(dict)(value) and all(is_right(item) for item in value)
 
 
+def _is_part(value: Any) -> bool:
+    """Say whether an entry of `parts` has what a record has under the same names."""
+    return _is_text(value.get("name")) and all(
+        is_right(value.get(name, [])) for name, is_right in _CHECKS.items() if name in _OF_PARTS
+    )
+
+
+_OF_PARTS = ("plan", "facts", "metrics")
+
 _CHECKS: Dict[str, Callable[[Any], bool]] = {
     "application_id": _is_text,
     "application_name": _is_text,
@@ -226,6 +242,8 @@ _CHECKS: Dict[str, Callable[[Any], bool]] = {
     "plan": _is_list_of(dict),
     "facts": _is_list_of_entries(_is_fact),
     "metrics": _is_list_of_entries(_is_count),
+    "parts": _is_list_of_entries(_is_part),
+    "written": lambda value: value is None or (isinstance(value, dict) and _is_count(value)),
     "problems": _is_list_of(str),
     "rdd_id": lambda value: value is None or isinstance(value, int),
 }

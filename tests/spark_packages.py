@@ -6,14 +6,17 @@ is decided by its settings.
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
+from servers.jars import jar
 
 PACKAGES: dict[str, dict[str, str]] = {
     "postgresql": {"": "org.postgresql:postgresql:42.7.14"},
     "h2": {"": "com.h2database:h2:2.5.252"},
     "sqlite": {"": "org.xerial:sqlite-jdbc:3.50.3.0"},
-    # The connector of 4.1.1 needs a part that Maven does not have of that version.
-    "kafka": {"4.1": "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.0-preview1"},
+    # What the connector needs besides the jars below.
+    "kafka": {"4.1": "org.apache.kafka:kafka-clients:3.9.1,org.apache.commons:commons-pool2:2.12.1"},
     "avro": {"4.1": "org.apache.spark:spark-avro_2.13:4.1.1"},
     "delta": {"4.1": "io.delta:delta-spark_4.1_2.13:4.4.0"},
     "iceberg": {"4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"},
@@ -21,6 +24,15 @@ PACKAGES: dict[str, dict[str, str]] = {
     "excel": {"4.1": "com.crealytics:spark-excel_2.13:3.5.0_0.20.3"},
 }
 """Name -> Spark version line -> coordinate; an empty line is any. A line without a row has no such jar."""
+
+
+JARS = {
+    "4.1": (
+        "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.2",
+        "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.1.0-preview1",
+    ),
+}
+"""Spark version line -> single jars: Maven has no version of Kafka's connector that is whole."""
 
 
 EXCLUDED = (
@@ -54,16 +66,22 @@ S3A_EXCLUDED = (
 
 def coordinate(name: str) -> str | None:
     """Return the Maven coordinate of a package for this interpreter's Spark; None where there is none."""
+    return PACKAGES[name].get(_line(), PACKAGES[name].get(""))
+
+
+def _line() -> str:
     import pyspark
 
-    line = ".".join(pyspark.__version__.split(".")[:2])
-    return PACKAGES[name].get(line, PACKAGES[name].get(""))
+    return ".".join(pyspark.__version__.split(".")[:2])
 
 
+@cache
 def settings() -> dict[str, str]:
     """Return the settings with which the first session of a process gets all packages."""
     found = [one for name in PACKAGES if (one := coordinate(name))]
-    return {"spark.jars.packages": ",".join(found), "spark.jars.excludes": ",".join(EXCLUDED)}
+    jars = [str(jar(one)) for one in JARS.get(_line(), ())]
+    packages = {"spark.jars.packages": ",".join(found), "spark.jars.excludes": ",".join(EXCLUDED)}
+    return {**packages, "spark.jars": ",".join(jars)} if jars else packages
 
 
 def need(*names: str) -> None:

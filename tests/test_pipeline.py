@@ -1,31 +1,96 @@
-"""Which records are one execution, on records made by hand."""
+"""What of a record's parts makes its execution, on records made by hand."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from spark_trees import alias, call, node, project, record
+from spark_trees import WRITE, alias, call, column, node, project, record, scan
 
-from airflow_provider_spark_lineage.pipeline import executions
+from airflow_provider_spark_lineage.pipeline import execution_lineage, executions
 
 ONE = project(node("OneRowRelation"), alias("one", 1, call("Literal")))
+CTAS = "CreateDataSourceTableAsSelectCommand"
+TABLE = {
+    "location": "file:/wh/t",
+    "table": ["default", "t"],
+    "warehouse": "file:/wh",
+    "format": "parquet",
+}
 
 
-def test_a_write_of_literals_and_the_command_around_it_are_one_wherever_they_stand() -> None:
-    """The write inside touches no dataset that it knows of, and what runs before it may touch none either."""
-    before = record([], plan=node("SetTableProperties"), facts=[])
-    inside = record([], plan=node("AppendData", ONE), facts=[])
-    target = {
-        "location": "file:/wh/t",
-        "table": ["default", "t"],
-        "warehouse": "file:/wh",
-        "format": "parquet",
-    }
-    facts = [{"node": "CreateDataSourceTableAsSelectCommand", "expr_id": None, "probed": target}]
-    around = record([], plan=node("CreateDataSourceTableAsSelectCommand", ONE), facts=facts)
-    numbered = [replace(one, number=number) for number, one in enumerate([before, inside, around], 1)]
-    found = list(executions(numbered))
-    assert [one.record.number for one in found] == [1, 3]
-    (output,) = found[1].lineage.outputs
+def target(name: str, probed: dict[str, Any]) -> dict[str, Any]:
+    return {"node": name, "expr_id": None, "probed": probed}
+
+
+def part(
+    plan: list[dict[str, Any]], *facts: dict[str, Any], name: str = "command", **more: Any
+) -> dict[str, Any]:
+    return {"name": name, "plan": plan, "facts": list(facts), "metrics": [], **more}
+
+
+def test_a_command_has_the_names_and_the_write_inside_the_rows() -> None:
+    """CREATE TABLE AS SELECT of literals: the write inside knows no place, which the command tells."""
+    inside = part(node("AppendData", ONE))
+    around = record(
+        [], plan=node(CTAS, ONE), facts=[target(CTAS, TABLE)], parts=[inside], written={"rows": 1}
+    )
+    (found,) = executions([around])
+    (output,) = found.lineage.outputs
     assert output.dataset.id.name == "/wh/t"
-    assert found[1].lineage.gaps == ()
+    assert output.statistics.rows == 1
+    assert found.lineage.gaps == ()
+
+
+def test_commands_may_run_commands() -> None:
+    """Each takes what the one inside of it did; the innermost write says what was read."""
+    rows = scan(column("a", 1))
+    read = {"node": "LogicalRelation", "expr_id": 1, "probed": {"paths": ["file:/in"], "format": "Parquet"}}
+    insert = part(
+        node(WRITE, rows), read, target(WRITE, {"paths": "file:/wh/t", "format": "Parquet", "mode": "Append"})
+    )
+    middle = part(node(CTAS, query=rows), target(CTAS, TABLE))
+    outer = "SaveAsV1TableCommand"
+    around = record(
+        [],
+        plan=node(outer, query=rows),
+        facts=[target(outer, {**TABLE, "mode": "Overwrite"})],
+        parts=[insert, middle],
+    )
+    (found,) = executions([around])
+    assert [one.dataset.id.name for one in found.lineage.inputs] == ["/in"]
+    (output,) = found.lineage.outputs
+    assert (output.dataset.id.name, output.mode.value) == ("/wh/t", "overwrite")
+    assert [(edge.column, edge.field) for edge in output.edges] == [("a", "a")]
+
+
+def test_what_an_unknown_command_wrote_is_known() -> None:
+    """A class of another release: its name is a gap, and the write that it ran is an output."""
+    rows = scan(column("a", 1))
+    read = {"node": "LogicalRelation", "expr_id": 1, "probed": {"paths": ["file:/in"], "format": "Parquet"}}
+    insert = part(node(WRITE, rows), read, target(WRITE, {"paths": "file:/out", "format": "Parquet"}))
+    (found,) = executions([record([], plan=node("CompactCommand"), facts=[], parts=[insert])])
+    assert [one.dataset.id.name for one in found.lineage.outputs] == ["/out"]
+    assert "CompactCommand is not known" in found.lineage.gaps[0].reason
+
+
+def test_counts_of_parts_are_those_of_the_execution() -> None:
+    """What a part read for the command's work is what the command read."""
+    counted = [{"node": "Scan parquet", "location": "InMemoryFileIndex(1 paths)[file:/in]", "rows": 7}]
+    reading = {"name": "foreachPartition", "metrics": counted}
+    one = record(scan(column("a", 1)))
+    found = execution_lineage(replace(one, parts=[reading], written={"rows": 7, "size_bytes": 0}))
+    assert [read.statistics.rows for read in found.lineage.inputs] == [7]
+    (output,) = found.lineage.outputs
+    assert (output.statistics.rows, output.statistics.size_bytes) == (7, None)
+
+
+def test_spark_s_own_reads_are_nobody_s() -> None:
+    """An execution that infers a schema is left out, and takes no number."""
+    inferring = {"paths": ["file:/in.csv"], "format": "Text", "option_names": ["path", "__globpaths__"]}
+    facts = [{"node": "LogicalRelation", "expr_id": 1, "probed": inferring}]
+    records = [
+        record([], plan=scan(column("value", 1)), facts=facts, name="head"),
+        record(scan(column("a", 1))),
+    ]
+    assert [(one.number, one.record.name) for one in executions(records)] == [(1, "command")]

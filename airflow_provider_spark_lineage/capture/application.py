@@ -1,75 +1,159 @@
-"""What all records of one Spark application share, and how a query is written down in one."""
+"""One Spark application: its records, in the order in which Spark's listener bus tells of executions.
+
+A thread takes from the JVM what `Listener.java` has written there, a few times a second: the user's code
+waits for nothing, and what ended before a driver dies is here.
+"""
 
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
-from datetime import datetime
-from typing import Any, Callable, Dict, List, Optional
+from datetime import datetime, timezone
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 from airflow_provider_spark_lineage.capture.guard import harmless, tell
-from airflow_provider_spark_lineage.capture.journal import Journal
 from airflow_provider_spark_lineage.capture.jvm import JvmReader
 from airflow_provider_spark_lineage.capture.rdd import RddReader
-from airflow_provider_spark_lineage.capture.streams import Streams
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
-from airflow_provider_spark_lineage.record import Record, without_secrets
+from airflow_provider_spark_lineage.record import Record
 
 AGENT_VERSION = "0.1.0"
-MAX_MESSAGE_CHARS = 4000
-"""A Java exception's message may carry a whole Python traceback or a plan."""
+
+PAUSE_SECONDS = 0.5
+"""How long the thread sleeps between two looks at what the JVM has written."""
+
+talking = threading.Lock()
+"""Held while the thread talks to the JVM: a process that forks meanwhile would leave it half an answer."""
 
 
 class Application:
-    """Numbers the records of one Spark application and gives them to `sink`."""
+    """Numbers the records of one Spark application and gives them to `sink`.
 
-    def __init__(self, context: Any, sink: Callable[[Record], None], max_plan_bytes: int) -> None:
+    Spark is listened to from the beginning until `close`. `problems` receives what is lost.
+    """
+
+    def __init__(
+        self,
+        context: Any,
+        sink: Callable[[Record], None],
+        max_plan_bytes: int,
+        problems: List[str],
+    ) -> None:
         self.id = str(context.applicationId)
         self.name = str(context.appName)
         self.spark_version = str(context.version)
-        self.gateway = context._gateway
-        self.jvm = context._jvm
+        self.max_plan_bytes = max_plan_bytes
         self.rdds = RddReader()
         self.reader = JvmReader(context, self.rdds)
-        self.streams = Streams()
-        self.journal = Journal(context, self.keep)
-        self.max_plan_bytes = max_plan_bytes
+        self._bus = context._jsc.sc()
         self._sink = sink
-        self._lock = threading.Lock()
+        self._problems = problems
         self._count = 0
+        self._calls: Dict[int, Record] = {}
+        """Number of a mark -> the record of a call that is due when the bus has handled the mark."""
+
+        self._passed = -1
+        """The last mark that the bus has handled."""
+
+        self._running = 0
+        """How many executions had not ended then."""
+
+        self._over = False
+        """Whether Spark has told of everything that it will ever tell."""
+
+        self._changed = threading.Condition()
+        self._wake = threading.Event()
+        self._closed = False
+        self._listener = self.reader.listener(context, max_plan_bytes)
+        self._bus.addSparkListener(self._listener)
+        # What the bus handles before this mark was there before.
+        self._listener.mark()
+        self._thread = threading.Thread(target=self._follow, name="spark-lineage-records", daemon=True)
+        self._thread.start()
+
+    def add(self, record: Record) -> None:
+        """Keep a record when everything that Spark has posted by now is handled; nobody waits for it."""
+        with self._changed:
+            self._calls[int(self._listener.mark())] = record
+
+    def drain(self, timeout_seconds: float) -> None:
+        """Wait until everything that Spark has posted by now is recorded; raise `TimeoutError` otherwise."""
+        number = int(self._listener.mark())
+        self._wake.set()
+        with self._changed:
+            is_done = self._changed.wait_for(
+                lambda: self._passed >= number or self._over or not self._thread.is_alive(), timeout_seconds
+            )
+        if not is_done:
+            raise TimeoutError(f"Spark's listener bus needs more than {timeout_seconds:g} seconds")
+        if self._running:
+            what = "executions had" if self._running > 1 else "execution had"
+            tell(f"{self._running} {what} not ended when the capture did", self._problems)
+
+    def close(self, *, alive: bool) -> None:
+        """Record nothing more; `alive` says whether there is a Spark context to be left."""
+        self._closed = True
+        self._wake.set()
+        if alive:
+            self._bus.removeSparkListener(self._listener)
 
     def keep(self, record: Record) -> None:
-        """Number a record, from 1 in the order in which the executions ended, and pass it on."""
-        with self._lock:
+        """Number a record, from 1 in the order of the bus, and pass it on."""
+        if not self._closed:
             self._count += 1
             record.number = self._count
-        self._sink(record)
+            self._sink(record)
 
-    def batches(self, problems: List[str]) -> List[Record]:
-        """Return the records of streaming batches that ended since this was asked last."""
-        # What a query ran of late comes with one `QueryExecution`, whose plan is the same for all of it.
-        read: Dict[int, Record] = {}
-        found = []
-        for batch in self.streams.ended(problems):
-            failed = batch.error is not None
-            record = new_record(self, "microBatch", batch.began, batch.ended, failed=failed)
-            key = id(batch.query)
-            if key not in read:
-                read_query(record, self, batch.query.sparkSession(), batch.query, counted=True)
-                read[key] = replace(record)
-            record = replace(
-                read[key],
-                started_at=record.started_at,
-                ended_at=record.ended_at,
-                outcome=record.outcome,
-                metrics=read[key].metrics if batch.is_own else [],
-                problems=list(read[key].problems),
-            )
-            if failed:
-                with harmless("the error could not be read", record.problems):
-                    record.error = read_error(batch.error)
-            found.append(record)
-        return found
+    def _follow(self) -> None:
+        """Take what the JVM has written, until nothing more is wanted or the JVM is gone."""
+        lost = "what Spark executed could not be taken from its JVM"
+        with unlogged(), harmless(lost, self._problems):
+            while not self._closed:
+                self._wake.wait(PAUSE_SECONDS)
+                self._wake.clear()
+                taken = True
+                while taken and not self._closed:
+                    with talking:
+                        taken = self._listener.take()
+                        lines = iter(taken.splitlines())
+                        for line in lines:
+                            self._read(line, lines)
+        with self._changed:
+            self._changed.notify_all()
+
+    def _read(self, line: str, lines: Iterator[str]) -> None:
+        """Understand one line: a mark, an execution (whose body is the next line), the end, or a loss."""
+        kind, text = line[0], line[1:]
+        if kind == "M":
+            number, running = map(int, text.split())
+            with self._changed:
+                record = self._calls.pop(number, None)
+                if record is not None:
+                    self.keep(record)
+                self._passed, self._running = number, running
+                self._changed.notify_all()
+        elif kind == "E":
+            with self._changed:
+                self._over = True
+                self._changed.notify_all()
+        elif kind == "R":
+            body = next(lines)
+            with harmless("an execution could not be recorded", self._problems):
+                self.keep(self._record(self.reader.completed(text, body)))
+        else:
+            tell(f"an execution could not be recorded: {text}", self._problems)
+
+    def _record(self, fields: Dict[str, Any]) -> Record:
+        record = new_record(
+            self,
+            fields["name"] or "query",
+            _at(fields["started_ms"]),
+            _at(fields["ended_ms"]),
+            failed="error" in fields,
+        )
+        record.error = fields.get("error")
+        record.written = fields.get("written")
+        fill(record, fields)
+        return record
 
 
 def new_record(
@@ -89,24 +173,27 @@ def new_record(
     )
 
 
-def read_query(
-    record: Record, application: Application, session: Any, execution: Any, *, counted: bool = False
-) -> None:
-    """Write the plan of a query down, where its data lie, and with `counted` what Spark counted."""
-    with unlogged(), harmless("the plan could not be read", record.problems):
-        found = application.reader.read(
-            session,
-            execution,
-            failed=record.failed,
-            counted=counted,
-            max_plan_bytes=application.max_plan_bytes,
-        )
-        record.sql = found.get("sql", "")
-        record.plan_kind, record.plan = found["plan_kind"], found.get("plan", [])
-        record.facts = found.get("facts", [])
-        record.metrics = [one for entry in found.get("metrics", ()) if (one := _counted(entry))]
-        for problem in found["problems"]:
-            tell(problem, record.problems)
+def fill(record: Record, fields: Dict[str, Any]) -> None:
+    """Put into a record what was read of a query: plan, facts, counts, parts and problems."""
+    record.sql = fields.get("sql", "")
+    record.plan_kind, record.plan = fields.get("plan_kind", "none"), fields.get("plan", [])
+    record.facts = fields.get("facts", [])
+    record.metrics = _counts(fields)
+    record.parts = [
+        {
+            "name": part["name"],
+            "plan": part.get("plan", []),
+            "facts": part.get("facts", []),
+            "metrics": _counts(part),
+        }
+        for part in fields.get("parts", ())
+    ]
+    for problem in fields["problems"]:
+        tell(problem, record.problems)
+
+
+def _counts(fields: Dict[str, Any]) -> List[Dict[str, Any]]:
+    return [one for entry in fields.get("metrics", ()) if (one := _counted(entry))]
 
 
 def _counted(entry: Dict[str, Any]) -> Optional[Dict[str, Any]]:
@@ -117,31 +204,5 @@ def _counted(entry: Dict[str, Any]) -> Optional[Dict[str, Any]]:
     return entry if entry.keys() - {"node", "location"} else None
 
 
-def read_error(exception: Any) -> Dict[str, str]:
-    """Return class, message and SQLSTATE of a Java exception.
-
-    Spark wraps the reason: the innermost error that has an SQLSTATE says best what went wrong, and
-    without one the innermost error does.
-    """
-    best = current = exception
-    state = ""
-    for _ in range(20):
-        found = _sql_state(current)
-        if found or not state:
-            best, state = current, found or state
-        current = current.getCause()
-        if current is None:
-            break
-    message = without_secrets(str(best.getMessage() or ""))
-    error = {"class": best.getClass().getName(), "message": message[:MAX_MESSAGE_CHARS]}
-    if state:
-        error["sql_state"] = state
-    return error
-
-
-def _sql_state(exception: Any) -> str:
-    """Return the SQLSTATE of an exception, empty if it is none of Spark's own."""
-    try:
-        return str(exception.getSqlState() or "")
-    except Exception:  # py4j raises several types for a method that is not there.
-        return ""
+def _at(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, timezone.utc)

@@ -12,16 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-from airflow_provider_spark_lineage.capture.application import (
-    MAX_MESSAGE_CHARS,
-    Application,
-    new_record,
-    read_error,
-    read_query,
-)
+from airflow_provider_spark_lineage.capture.application import Application, fill, new_record
 from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.rdd import TEXT
-from airflow_provider_spark_lineage.capture.streams import SILENT
+from airflow_provider_spark_lineage.capture.streams import BATCH, behind
 from airflow_provider_spark_lineage.record import Record, without_secrets
 
 RDD_ACTIONS = (
@@ -86,10 +80,9 @@ class Site:
     owner: Any
     name: str
     kind: str
-    """`rdd`: a job over an RDD; `run`: the same, of the context; `frame`: a query that no listener sees;
-    `statement`: a statement of SQL; `hand on`: a query becomes an RDD; `cut`: an RDD is about to forget what
-    it was made from; `stream`: a streaming query starts; `batch`: one of its batches is given to a function
-    of the program."""
+    """`rdd`: a job over an RDD; `run`: the same, of the context; `statement`: a statement of SQL;
+    `hand on`: a query becomes an RDD; `cut`: an RDD is about to forget what it was made from; `batch`: a
+    batch of a stream is given to a function of the program."""
 
     @property
     def inside(self) -> str:
@@ -122,9 +115,7 @@ class Call:
             return self.subject.session.sparkContext
         if self.site.kind == "statement":
             return self.subject._sc
-        if self.site.kind == "stream":
-            return self.subject._spark.sparkContext
-        return self.subject._sc if self.site.kind in ("frame", "hand on") else self.rdd.ctx
+        return self.subject._sc if self.site.kind == "hand on" else self.rdd.ctx
 
     def argument(self, name: str) -> Any:
         """Return an argument by its name, however it was passed."""
@@ -145,20 +136,16 @@ def sites() -> List[Site]:
     except ImportError:  # Spark 3.5
         from pyspark.sql import DataFrame
     from pyspark.sql import SparkSession
-    from pyspark.sql.streaming import DataStreamWriter
     from pyspark.sql.utils import ForeachBatchFunction
 
     found = [
         *(Site(RDD, name, "rdd") for name in (*RDD_ACTIONS, *RDD_SAVES)),
         Site(SparkContext, "runJob", "run"),
         Site(SparkSession, "sql", "statement"),
-        Site(DataFrame, "toLocalIterator", "frame"),
         Site(DataFrame, "rdd", "hand on"),
         Site(DataFrame, "toJSON", "hand on"),
         Site(RDD, "checkpoint", "cut"),
         Site(RDD, "localCheckpoint", "cut"),
-        Site(DataStreamWriter, "start", "stream"),
-        Site(DataStreamWriter, "toTable", "stream"),
         Site(ForeachBatchFunction, "call", "batch"),
     ]
     # What a version of pyspark does not have, nobody calls.
@@ -189,28 +176,26 @@ def _remember(call: Call, application: Application) -> None:
     application.rdds.remember(_live(call.rdd))
 
 
-def _watch(call: Call, application: Application) -> None:
-    if call.error is None:
-        application.streams.watch(call.result._jsq)
-
-
 def _batch(call: Call, application: Application) -> Optional[Record]:
     """Record where the rows come from that `foreachBatch` is given as an RDD, before they are used."""
     rdd_id = int(call.argument("jdf").queryExecution().analyzed().rdd().id())
-    # The first batch may be there before the call that started the query has returned.
-    for running in call.subject.session._jsparkSession.streams().active():
-        application.streams.watch(running)
-    query = application.streams.behind(rdd_id)
+    query = behind(call.subject.session._jsparkSession, rdd_id)
     if query is None:
         return None
     record = new_record(application, "foreachBatch", call.began, call.began, failed=False)
-    read_query(record, application, query.sparkSession(), query)
+    _read(record, application, query.sparkSession(), query)
     # What is below the sink that calls the function.
     record.plan = record.plan[1:]
-    record.facts = [fact for fact in record.facts if fact["node"] != SILENT]
+    record.facts = [fact for fact in record.facts if fact["node"] != BATCH]
     record.rdd_id = rdd_id
     application.rdds.hand_on(rdd_id)
     return record
+
+
+def _read(record: Record, application: Application, session: Any, query: Any) -> None:
+    """Write the plan of a query down, and where its data lie."""
+    with harmless("the plan could not be read", record.problems):
+        fill(record, application.reader.read(session, query, application.max_plan_bytes))
 
 
 def _handed_on(call: Call, application: Application) -> Optional[Record]:
@@ -223,16 +208,11 @@ def _handed_on(call: Call, application: Application) -> Optional[Record]:
     if application.rdds.is_handed_on(rdd_id):
         # Spark 3.5 computes the property `rdd` anew each time, and gives the same RDD.
         return None
-    record = _query(call, application)
-    record.rdd_id = rdd_id
-    application.rdds.hand_on(rdd_id)
-    return record
-
-
-def _query(call: Call, application: Application) -> Record:
     record = _begun(call, application)
     frame = call.subject._jdf
-    read_query(record, application, frame.sparkSession(), frame.queryExecution())
+    _read(record, application, frame.sparkSession(), frame.queryExecution())
+    record.rdd_id = rdd_id
+    application.rdds.hand_on(rdd_id)
     return record
 
 
@@ -277,9 +257,7 @@ _BEFORE: Dict[str, Callable[[Call, Application], Optional[Record]]] = {
 _AFTER: Dict[str, Callable[[Call, Application], Optional[Record]]] = {
     "rdd": _job,
     "run": _job,
-    "frame": _query,
     "hand on": _handed_on,
-    "stream": _watch,
 }
 """Kind of a call -> what is noted of it, before it begins and when it has ended."""
 
@@ -327,12 +305,27 @@ _OUTPUT_FORMATS = ("mapreduce.job.outputformat.class", "mapred.output.format.cla
 _OUTPUT_FOLDERS = ("mapreduce.output.fileoutputformat.outputdir", "mapred.output.dir")
 
 
+MAX_MESSAGE_CHARS = 4000
+"""A Java exception's message may carry a whole Python traceback or a plan."""
+
+
 def _error(error: BaseException) -> Dict[str, str]:
     """Return class and message of what a call raised: of the JVM's exception where there is one."""
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if java is not None:
         with harmless("the error could not be read"):
-            return read_error(java)
+            return _java_error(java)
     kind = type(error)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     return {"class": name, "message": without_secrets(str(error))[:MAX_MESSAGE_CHARS]}
+
+
+def _java_error(exception: Any) -> Dict[str, str]:
+    """Return class and message of the innermost cause of a Java exception, which says what went wrong."""
+    for _ in range(20):
+        cause = exception.getCause()
+        if cause is None:
+            break
+        exception = cause
+    message = without_secrets(str(exception.getMessage() or ""))
+    return {"class": exception.getClass().getName(), "message": message[:MAX_MESSAGE_CHARS]}

@@ -13,6 +13,7 @@ import threading
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Tuple
 
+from airflow_provider_spark_lineage.capture.application import talking
 from airflow_provider_spark_lineage.capture.calls import Call, Site, sites
 from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.unlogged import is_ours, unlogged
@@ -142,22 +143,37 @@ def _wrapped(original: Any, wrap: Callable[[Any], Any]) -> Any:
 
 _PY4J_LOGGERS = ("py4j.clientserver", "py4j.java_gateway")
 
-_NOTES = ("Received command", "Python Server ready", "Callback Server", "Socket listening")
-"""How py4j's INFO messages about its callback server begin, which runs only for us."""
-
 
 def _is_the_user_s(entry: logging.LogRecord) -> bool:
-    """Keep what py4j notes about each callback, and what capture asks, out of the task's log."""
-    return not (str(entry.msg).startswith(_NOTES) or is_ours(entry))
+    """Keep what capture asks out of the task's log."""
+    return not is_ours(entry)
 
 
 @functools.lru_cache(maxsize=1)
 def hooks() -> Hooks:
     """Return the hooks of this process."""
-    os.register_at_fork(
-        before=_hold_connections, after_in_parent=_held.clear, after_in_child=_forget_connections
-    )
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)
     return Hooks()
+
+
+_MOST_WAITED_SECONDS = 1.0
+"""A JVM that hangs must not keep a process from forking."""
+
+
+def _before_fork() -> None:
+    talking.acquire(timeout=_MOST_WAITED_SECONDS)
+    _hold_connections()
+
+
+def _after_fork() -> None:
+    _held.clear()
+    if talking.locked():
+        talking.release()
+
+
+def _in_child() -> None:
+    _forget_connections()
+    _after_fork()
 
 
 _held: List[Any] = []
@@ -189,7 +205,6 @@ def _forget_connections() -> None:
     for connection in _held:
         if connection is not None:
             connection.socket = connection.stream = None
-    _held.clear()
     context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     gateway = getattr(context, "_gateway", None)
     if gateway is not None:

@@ -33,7 +33,12 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
-from airflow_provider_spark_lineage.lineage.statistics import Metrics, scan_statistics, write_statistics
+from airflow_provider_spark_lineage.lineage.statistics import (
+    Metrics,
+    scan_statistics,
+    task_statistics,
+    write_statistics,
+)
 from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
     VARIABLE,
@@ -111,6 +116,9 @@ class ExecutionFacts:
 
     facts: Sequence[Mapping[str, Any]] = ()
     metrics: Metrics = ()
+    written: Mapping[str, int] = field(default_factory=dict)
+    """What all tasks wrote: `rows` and `size_bytes`; empty where that is not known."""
+
     problems: Sequence[str] = ()
     failure: Failure | None = None
     """Set when the execution failed: its writes are not claimed then."""
@@ -168,8 +176,13 @@ def lineage_of(
         if keeps_nothing(target):
             continue
         written.columns.extend(_told(written, target))
-        # What a copy counts are files, not what it says they hold.
+        # A copy reports files only; rows are unknown.
         counted = Statistics() if written.write.copied else write_statistics(about.metrics, number)
+        in_tasks = task_statistics(about.written)
+        # A table that is only being made counts nothing before it is there.
+        uncounted = not counted or (counted.rows == 0 and in_tasks.rows)
+        if uncounted and not written.write.copied and len(evaluation.writes) == 1:
+            counted = in_tasks
         made, missing = _outputs(written, target, leaves, counted)
         outputs.extend(made)
         gaps.extend(missing)

@@ -16,7 +16,14 @@ from airflow_provider_spark_lineage.plan.algebra import Command as CommandNode
 from airflow_provider_spark_lineage.plan.spark.tree import type_name
 from airflow_provider_spark_lineage.plan.sql.reader import SqlError, read_query
 from airflow_provider_spark_lineage.plan.sql.scope import Dialect
-from airflow_provider_spark_lineage.sources import about_rows, identify, program, query_behind, rdd
+from airflow_provider_spark_lineage.sources import (
+    about_rows,
+    identify,
+    makes_rows,
+    program,
+    query_behind,
+    rdd,
+)
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 
 Source = tuple[DatasetId, str, tuple[str, ...], Transformation]
@@ -91,6 +98,8 @@ class FactsOfPlan:
         facts = self._scans.get((scan.relation, first), {})
         if scan.relation == "LocalRelation":
             return self._listed(scan, facts)
+        if makes_rows(facts):
+            return Leaf()
         if scan.relation not in _RDDS:
             return _stored(scan, facts)
         if rdd.is_empty(facts):

@@ -71,6 +71,11 @@ def write_statistics(metrics: Metrics, number: int) -> Statistics:
     return _statistics(writes[number]) if number < len(writes) else Statistics()
 
 
+def task_statistics(written: Mapping[str, int]) -> Statistics:
+    """Return what all tasks of an execution wrote; a source that does not count leaves both at zero."""
+    return Statistics(written.get("rows") or None, written.get("size_bytes") or None)
+
+
 def _statistics(metric: Mapping[str, Any]) -> Statistics:
     counts = (metric.get(name) for name in ("rows", "size_bytes", "files"))
     # A torn record may hold anything.

@@ -25,8 +25,6 @@ def absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLinea
         replace(
             output,
             mode=outer.mode or output.mode,
-            # A table that is only being made counts nothing before it is there.
-            statistics=output.statistics if output.statistics.rows != 0 else Statistics(),
             dataset=replace(
                 output.dataset,
                 identity=replace(

@@ -109,6 +109,11 @@ def stored_name(facts: Facts, column: str) -> str:
     return files.stored_name(facts, column)
 
 
+def makes_rows(facts: Facts) -> bool:
+    """Say whether a relation reads nothing: its rows are made up."""
+    return unknown.makes_rows(facts)
+
+
 def keeps_nothing(facts: Facts) -> bool:
     """Say whether a write throws its rows away."""
     return unknown.keeps_nothing(facts)

@@ -5,6 +5,7 @@ Names follow the OpenLineage naming spec: `file` + absolute path, `s3://bucket` 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import Any, List, Sequence, Tuple
 from urllib.parse import unquote
@@ -28,6 +29,7 @@ PROBES = (
             "paths": "relation.location.rootPaths[]",
             "format": "relation.fileFormat",
             "option_names": "relation.options.keySet[]",
+            "is_stream": "isStreaming",
             "base_path": "relation.options.get('basePath')?",
             "table": "catalogTable?.identifier.nameParts[]",
             **SETTINGS,
@@ -189,6 +191,9 @@ def _given(facts: Facts) -> List[str]:
         return [completed(sink[1], str(facts.get("file_system") or ""))]
     if facts.get("base_path") and not isinstance(paths, str):
         return _below(str(facts["base_path"]), paths)
+    if facts.get("is_stream"):
+        # A stream over a pattern: each batch reads other files of the same folders.
+        return [posixpath.dirname(path) for path in paths]
     return [paths] if isinstance(paths, str) else list(paths)
 
 
@@ -221,13 +226,13 @@ def keeps(facts: Facts) -> bool:
 
 
 def is_schema_inference(facts: Facts) -> bool:
-    """Say whether Spark reads a CSV or JSON file as text to infer its schema.
+    """Say whether Spark reads a CSV, JSON or XML file as text to infer its schema.
 
-    `TextInputCSVDataSource` and `TextInputJsonDataSource` set this option, DataSource.GLOB_PATHS_KEY; no
-    user does. `FileStreamSource` does as well, besides the folder that it watches.
+    `TextInputCSVDataSource` and its like read lines of text with the option DataSource.GLOB_PATHS_KEY, which
+    no user sets. The batches of `FileStreamSource` have it as well, and are streams.
     """
-    names = facts.get("option_names", ())
-    return "__globpaths__" in names and "basepath" not in names
+    is_text = _format(facts.get("format")) == "text"
+    return is_text and "__globpaths__" in facts.get("option_names", ()) and not facts.get("is_stream")
 
 
 def stored_name(facts: Facts, column: str) -> str:

@@ -214,6 +214,15 @@ def _place(location: str) -> str:
     return re.sub(r"//[^/@]*@", "//", location).partition("?")[0]
 
 
+_MAKING = (".RateStreamTable", ".RatePerMicroBatchTable")
+
+
+def makes_rows(facts: Facts) -> bool:
+    """Return whether a relation reads nothing: Spark makes its rows up, to try a stream with."""
+    provider = str(facts.get("provider") or "")
+    return provider.startswith("org.apache.spark.sql.") and provider.endswith(_MAKING)
+
+
 def keeps_nothing(facts: Facts) -> bool:
     """Say whether a write goes to no dataset: thrown away, printed, or given to the program itself."""
     provider = str(facts.get("provider") or "").rstrip("$")

@@ -121,3 +121,28 @@ def test_a_stream_into_a_topic_is_its_output(spark, servers, options, tmp_path):
         (str(tmp_path / "in"), "name", "value", "IDENTITY"),
     }
     assert lineage.gaps == ()
+
+
+def test_a_stream_is_read_and_written(spark, servers, options, topics, tmp_path):
+    """Batches of a stream have the same names; rows that the connector does not count are unknown."""
+    stream = spark.readStream.format("kafka").options(**options, subscribe="orders")
+    rows = (
+        stream.option("startingOffsets", "earliest").load().selectExpr("key", "upper(string(value)) as value")
+    )
+    for sink, write in {
+        "files": lambda writer: writer.format("parquet").start(str(tmp_path / "out")),
+        "kafka": lambda writer: writer.format("kafka").options(**options, topic="copied").start(),
+    }.items():
+        with capture_lineage(spark) as captured:
+            writer = rows.writeStream.option("checkpointLocation", str(tmp_path / sink))
+            write(writer.trigger(availableNow=True)).awaitTermination()
+        (read,), (output,) = captured.lineage.inputs, captured.lineage.outputs
+        assert (read.dataset.id.namespace, read.dataset.id.name) == (f"kafka://{servers}", "orders")
+        expected = (f"kafka://{servers}", "copied") if sink == "kafka" else ("file", str(tmp_path / "out"))
+        assert (output.dataset.id.namespace, output.dataset.id.name) == expected
+        assert (output.statistics.rows is None) is (sink == "kafka")
+        assert {(edge.field, edge.column, edge.kind.name) for edge in output.edges} == {
+            ("key", "key", "IDENTITY"),
+            ("value", "value", "TRANSFORMATION"),
+        }
+        assert captured.lineage.gaps == ()

@@ -80,7 +80,7 @@ def test_a_listener_that_blocks_costs_the_time_limit_and_no_more(spark, user_lis
     assert time.monotonic() - began < 5
     assert len(capture.problems) == 1
     assert capture.problems[0].startswith("the last executions were not all reported in time")
-    assert "TimeoutException" in capture.problems[0]
+    assert "more than 1 seconds" in capture.problems[0]
     before = len(records)
     user_listener.gate.set()
     wait_for_bus()
@@ -89,21 +89,18 @@ def test_a_listener_that_blocks_costs_the_time_limit_and_no_more(spark, user_lis
 
 
 def test_a_blocked_bus_does_not_keep_a_capture_from_starting(spark, user_listener, wait_for_bus):
-    """Waiting for what ran before has a limit; the capture starts all the same and says so."""
+    """Nobody waits for what ran before, and it is not captured, however late Spark tells of it."""
     wait_for_bus()
     user_listener.gate.clear()
     spark.range(3).count()
     records = []
-    capture = Capture(records.append, drain_timeout_seconds=1)
-    began = time.monotonic()
+    capture = Capture(records.append)
     capture.arm()
-    assert time.monotonic() - began < 5
     user_listener.gate.set()
     spark.sql("select 1").collect()
     capture.disarm()
-    assert "select 1" in [record.sql for record in records]
-    assert len(capture.problems) == 1
-    assert "executions from before the capture" in capture.problems[0]
+    assert [record.sql for record in records] == ["select 1"]
+    assert capture.problems == []
 
 
 def test_dropped_events_are_told(spark):
@@ -209,7 +206,7 @@ def test_py4j_may_log_everything(spark, recorded, caplog):
 
 
 def test_py4js_notes_about_callbacks_stay_out_of_the_log(spark, recorded, caplog):
-    """py4j tells of each callback at INFO level, which a task's log shows: not for ours."""
+    """py4j tells of callbacks at INFO level, which a task's log shows: a capture needs none."""
     caplog.set_level(logging.INFO)
     with recorded():
         for _ in range(20):

@@ -1,132 +1,313 @@
-"""Streaming queries that end: each batch is recorded once, by whichever way Spark or pyspark tells of it."""
+"""Streaming queries: from every source into every sink, by every trigger, each batch is recorded once."""
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
+from conftest import start_spark
+from spark_packages import coordinate
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.capture import application
-from airflow_provider_spark_lineage.capture.application import read_query
+from airflow_provider_spark_lineage.lineage.model import Kind
 
 pytestmark = pytest.mark.spark
 
-
-@pytest.fixture
-def days(spark, tmp_path):
-    """A folder of two files, and a stream that reads one in each batch."""
-    folder = str(tmp_path / "days")
-    for day in (1, 2):
-        spark.range(3).selectExpr("id", f"{day} as day").coalesce(1).write.mode("append").parquet(folder)
-    return spark.readStream.schema("id bigint, day int").option("maxFilesPerTrigger", 1).parquet(folder)
+HAS_DELTA = bool(coordinate("delta"))
+DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
 
 
-def started(stream, place, **trigger):
-    return stream.writeStream.option("checkpointLocation", str(place)).trigger(**trigger)
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    spark = start_spark(tmp_path_factory.mktemp("streams"), **(DELTA if HAS_DELTA else {}))
+    yield spark
+    spark.stop()
 
 
-def test_each_batch_into_files_is_one_record(spark, recorded, days, tmp_path):
-    """Two files, one a batch: two records, before what reads the result."""
-    with recorded() as records:
-        query = started(days, tmp_path / "state", availableNow=True).start(str(tmp_path / "out"))
-        query.awaitTermination()
-        spark.read.parquet(str(tmp_path / "out")).count()
-    assert [record.name for record in records] == ["microBatch", "microBatch", "count"]
-    for record in records[:2]:
-        assert record.started_at < record.ended_at
-        assert record.problems == []
+@pytest.fixture(scope="module")
+def data(spark, tmp_path_factory):
+    """Three rows in every kind of place that a stream may read."""
+    root = tmp_path_factory.mktemp("sources")
+    rows = spark.sql("select id, concat('n', id) as name from range(3)").coalesce(1)
+    rows.write.parquet(str(root / "folder"))
+    for day in ("monday", "tuesday"):
+        rows.write.csv(str(root / "days" / day))
+    rows.selectExpr("name as value").write.text(str(root / "lines" / "monday"))
+    rows.write.option("path", str(root / "table")).saveAsTable("streamed")
+    if HAS_DELTA:
+        rows.write.format("delta").save(str(root / "delta"))
+    return root
 
 
-def test_batches_that_are_found_together_have_one_plan(spark, recorded, days, tmp_path, monkeypatch):
-    """Spark keeps the plan of a query's last batch: it is asked once for all batches since the last time."""
-    asked = []
-
-    def read(record, *about, **wanted):
-        asked.append(record.name)
-        read_query(record, *about, **wanted)
-
-    monkeypatch.setattr(application, "read_query", read)
-    with recorded() as records:
-        query = started(days, tmp_path / "state", availableNow=True).start(str(tmp_path / "out"))
-        query.awaitTermination()
-    assert asked == ["microBatch"]
-    assert [record.plan for record in records] == [records[0].plan] * 2
-    assert [record.facts for record in records] == [records[0].facts] * 2
-    assert records[0].facts
+def days(spark, data):
+    return spark.readStream.schema("id bigint, name string").csv(f"{data}/days/*/*.csv")
 
 
-def test_duplicates_within_a_watermark_are_left_out_by_their_keys(spark, tmp_path):
-    """The keys decide which rows there are; the column of the watermark decides which are too late."""
-    folder, out = str(tmp_path / "clicks"), str(tmp_path / "out")
-    spark.sql("select id % 2 as k, id as v, timestamp_seconds(id) as at from range(4)").write.parquet(folder)
-    clicks = spark.readStream.schema("k bigint, v bigint, at timestamp").parquet(folder)
+SOURCES = {
+    "folder": lambda spark, data: spark.readStream.schema("id bigint, name string").parquet(f"{data}/folder"),
+    "glob": days,
+    "glob of text": lambda spark, data: spark.readStream.text(f"{data}/lines/*").selectExpr(
+        "length(value) as id", "value as name"
+    ),
+    "table": lambda spark, data: spark.readStream.table("streamed"),
+    "delta": lambda spark, data: spark.readStream.format("delta").load(f"{data}/delta"),
+    "rate": lambda spark, data: (
+        spark.readStream.format("rate-micro-batch")
+        .options(rowsPerBatch=3, numPartitions=1)
+        .load()
+        .selectExpr("value as id", "string(timestamp) as name")
+    ),
+}
+READ = {
+    "folder": {"folder"},
+    "glob": {"monday", "tuesday"},
+    "glob of text": {"monday"},
+    "table": {"table"},
+    "delta": {"delta"},
+    "rate": set(),
+}
+SINKS = ("files", "table", "delta", "foreachBatch", "memory")
+
+
+def write(stream, root, sink, **trigger):
+    """Run a stream into a sink until it has nothing more to do."""
+    writer = stream.writeStream.option("checkpointLocation", str(root / "state")).trigger(**trigger)
+    out = str(root / "out")
+    match sink:
+        case "files":
+            query = writer.format("parquet").start(out)
+        case "table":
+            query = writer.option("path", out).toTable("t" + str(abs(hash(out))))
+        case "delta":
+            query = writer.format("delta").start(out)
+        case "memory":
+            query = writer.format("memory").queryName("m" + str(abs(hash(out)))).start()
+        case "foreachBatch":
+            query = writer.foreachBatch(lambda rows, _: rows.write.mode("append").parquet(out)).start()
+    if "processingTime" in trigger:
+        query.processAllAvailable()
+        query.stop()
+    query.awaitTermination()
+
+
+def names(datasets):
+    return {one.dataset.id.name.rsplit("/", 1)[-1] for one in datasets}
+
+
+@pytest.mark.parametrize("sink", SINKS)
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_streams_from_anywhere_into_anything_is_said(spark, data, tmp_path, source, sink):
+    """Inputs, output, columns and counts; a sink in memory is no dataset, nor is a source of made-up rows."""
+    if "delta" in (source, sink) and not HAS_DELTA:
+        pytest.skip("Delta has no release for this Spark")
+    # Rows without an end: one batch of them.
+    trigger = {"once": True} if source == "rate" else {"availableNow": True}
     with capture_lineage(spark) as captured:
-        kept = clicks.withWatermark("at", "1 minute").dropDuplicatesWithinWatermark(["k"]).select("v")
-        started(kept, tmp_path / "state", availableNow=True).start(out).awaitTermination()
-    (output,) = captured.lineage.outputs
-    assert {(edge.column, edge.field, edge.kind.name) for edge in output.edges} == {
-        ("v", "v", "IDENTITY"),
-        ("", "k", "GROUP_BY"),
-        ("", "at", "FILTER"),
+        write(SOURCES[source](spark, data), tmp_path, sink, **trigger)
+    lineage = captured.lineage
+    assert lineage.gaps == ()
+    assert names(lineage.inputs) == READ[source]
+    if sink == "memory":
+        assert lineage.outputs == ()
+        return
+    (output,) = lineage.outputs
+    assert output.dataset.id.name == str(tmp_path / "out")
+    assert output.statistics.rows == (6 if source == "glob" else 3)
+    fields = {(edge.source.name.rsplit("/", 1)[-1], edge.column) for edge in output.edges}
+    assert fields == {(name, column) for name in READ[source] for column in ("id", "name")}
+
+
+def test_a_stream_in_the_background_is_recorded_from_batch_to_batch(spark, data, tmp_path):
+    """By processing time, and from a checkpoint on: each capture has the batches of its own time."""
+    out, source = str(tmp_path / "out"), tmp_path / "source"
+
+    def started():
+        stream = spark.readStream.schema("id bigint").parquet(str(source))
+        writer = stream.writeStream.option("checkpointLocation", str(tmp_path / "state"))
+        return writer.trigger(processingTime="100 milliseconds").format("parquet").start(out)
+
+    counts = []
+    query = None
+    for rows in (1, 2, 4):
+        spark.range(rows).coalesce(1).write.mode("append").parquet(str(source))
+        # The second goes on with the query of the first, the third with its checkpoint.
+        if query is None:
+            with capture_lineage(spark) as captured:
+                query = started()
+                query.processAllAvailable()
+        else:
+            with capture_lineage(spark) as captured:
+                query.processAllAvailable()
+            query.stop()
+            query = None
+        (output,) = captured.lineage.outputs
+        counts.append(output.statistics.rows)
+        assert captured.lineage.gaps == ()
+    query.stop()
+    assert counts == [1, 2, 4]
+
+
+def test_two_queries_at_once_are_told_apart(spark, data, tmp_path):
+    """Batches of one into files, of the other into a function, which writes and merges in turn."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    with capture_lineage(spark) as captured:
+        threads = [
+            threading.Thread(
+                target=write, args=(SOURCES[source](spark, data), root, sink), kwargs={"once": True}
+            )
+            for source, root, sink in (("folder", first, "files"), ("glob", second, "foreachBatch"))
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    read = {
+        one.dataset.id.name: {source.name.rsplit("/", 1)[-1] for source in one.inputs}
+        for one in captured.lineage.outputs
     }
+    assert read == {str(first / "out"): {"folder"}, str(second / "out"): {"monday", "tuesday"}}
+
+
+def test_what_a_function_runs_beside_its_batch_is_its_own(spark, data, tmp_path):
+    """Several writes of one batch, a read of something else, and a batch that is used twice."""
+
+    def keep(rows, number):
+        rows.cache()
+        rows.groupBy("name").count().write.mode("append").parquet(str(tmp_path / "counts"))
+        rows.join(spark.read.parquet(f"{data}/table"), "id").select("id").write.mode("append").parquet(
+            str(tmp_path / "joined")
+        )
+        rows.unpersist()
+
+    with capture_lineage(spark) as captured:
+        writer = SOURCES["folder"](spark, data).writeStream.option(
+            "checkpointLocation", str(tmp_path / "state")
+        )
+        writer.trigger(availableNow=True).foreachBatch(keep).start().awaitTermination()
+    read = {
+        one.dataset.id.name.rsplit("/", 1)[-1]: {source.name.rsplit("/", 1)[-1] for source in one.inputs}
+        for one in captured.lineage.outputs
+    }
+    assert read == {"counts": {"folder"}, "joined": {"folder", "table"}}
     assert captured.lineage.gaps == ()
 
 
-def test_each_batch_of_the_second_api_is_one_record(spark, recorded, days, tmp_path):
-    """Spark tells of these itself: they are not recorded twice."""
+@pytest.mark.skipif(not HAS_DELTA, reason="Delta has no release for this Spark")
+def test_a_merge_of_each_batch_is_one_execution(spark, data, tmp_path):
+    """What Delta runs for its MERGE inside a batch is no execution of the program's."""
+    target = str(tmp_path / "target")
+    spark.range(0).selectExpr("id", "string(id) as name").write.format("delta").save(target)
+
+    def merge(rows, number):
+        rows.createOrReplaceTempView("arrived")
+        rows.sparkSession.sql(
+            f"merge into delta.`{target}` t using arrived a on t.id = a.id "
+            "when matched then update set * when not matched then insert *"
+        )
+
+    with capture_lineage(spark) as captured:
+        writer = days(spark, data).writeStream.option("checkpointLocation", str(tmp_path / "state"))
+        writer.trigger(availableNow=True).foreachBatch(merge).start().awaitTermination()
+    assert [one.record.name for one in captured.executions() if one.lineage] == ["command"]
+    (output,) = captured.lineage.outputs
+    assert output.dataset.id.name == target
+    assert {"monday", "tuesday"} <= {source.name.rsplit("/", 1)[-1] for source in output.inputs}
+
+
+def test_streams_with_state_are_traced(spark, data, tmp_path):
+    """Aggregates over windows, duplicates within a watermark, and a join of two streams."""
+    folder = str(tmp_path / "clicks")
+    spark.sql("select id % 2 as k, id as v, timestamp_seconds(id) as at from range(4)").write.parquet(folder)
+    schema = "k bigint, v bigint, at timestamp"
+
+    def clicks():
+        return spark.readStream.schema(schema).parquet(folder).withWatermark("at", "1 minute")
+
+    queries = {
+        "kept": (clicks().dropDuplicatesWithinWatermark(["k"]).select("v"), "append"),
+        "counted": (clicks().groupBy("k").sum("v"), "complete"),
+        "joined": (
+            clicks().alias("a").join(clicks().alias("b"), "k").selectExpr("a.v", "b.v as w"),
+            "append",
+        ),
+    }
+    edges = {}
+    for name, (stream, mode) in queries.items():
+        with capture_lineage(spark) as captured:
+            writer = stream.writeStream.option("checkpointLocation", str(tmp_path / name)).outputMode(mode)
+            out = str(tmp_path / f"{name}_out")
+            keep = lambda rows, _, out=out: rows.write.mode("overwrite").parquet(out)  # noqa: E731
+            writer.trigger(availableNow=True).foreachBatch(keep).start().awaitTermination()
+        assert captured.lineage.gaps == (), name
+        (output,) = captured.lineage.outputs
+        edges[name] = {(edge.column, edge.field, edge.kind) for edge in output.edges}
+    late = ("", "at", Kind.FILTER)
+    assert edges == {
+        "kept": {("v", "v", Kind.IDENTITY), ("", "k", Kind.GROUP_BY), late},
+        "counted": {
+            ("k", "k", Kind.IDENTITY),
+            ("sum(v)", "v", Kind.AGGREGATION),
+            ("", "k", Kind.GROUP_BY),
+            late,
+        },
+        "joined": {("v", "v", Kind.IDENTITY), ("w", "v", Kind.IDENTITY), ("", "k", Kind.JOIN), late},
+    }
+
+
+def test_each_batch_is_one_record(spark, recorded, tmp_path):
+    """Two files, one a batch: two records with counts of their own, before what reads the result."""
+    folder = str(tmp_path / "days")
+    for day in (1, 2):
+        spark.range(day).selectExpr("id", f"{day} as day").coalesce(1).write.mode("append").parquet(folder)
+    stream = spark.readStream.schema("id bigint, day int").option("maxFilesPerTrigger", 1).parquet(folder)
     with recorded() as records:
-        started(days, tmp_path / "state", availableNow=True).format("noop").start().awaitTermination()
-    assert [record.plan[0]["class"].rpartition(".")[2] for record in records] == [
+        write(stream, tmp_path, "files", availableNow=True)
+        spark.read.parquet(str(tmp_path / "out")).count()
+    assert [record.name for record in records] == ["microBatch", "microBatch", "count"]
+    assert sorted(record.written["rows"] for record in records[:2]) == [1, 2]
+    for record in records[:2]:
+        assert record.started_at < record.ended_at
+        assert record.problems == []
+    with recorded() as records:
+        write(stream, tmp_path / "nowhere", "memory", availableNow=True)
+    batches = [record for record in records if record.name == "microBatch"]
+    assert [record.plan[0]["class"].rpartition(".")[2] for record in batches] == [
         "WriteToMicroBatchDataSource"
     ] * 2
 
 
-def test_what_a_function_does_with_a_batch_is_recorded_once(spark, days, tmp_path):
-    """A streaming query runs in a clone of its session, which is listened to already."""
-    out = str(tmp_path / "out")
-
-    def keep(batch, number):
-        batch.selectExpr("id + 1 as next").write.mode("append").parquet(out)
-
-    with capture_lineage(spark) as captured:
-        query = started(days, tmp_path / "state", availableNow=True).foreachBatch(keep).start()
-        query.awaitTermination()
-    names = [execution.record.name for execution in captured.executions()]
-    assert names == ["command", "command"]
-    (output,) = captured.lineage.outputs
-    assert output.statistics.rows == 6
-    assert {(edge.column, edge.field, edge.kind.name) for edge in output.edges} == {
-        ("next", "id", "TRANSFORMATION")
-    }
-    assert captured.lineage.gaps == ()
-
-
-def test_a_batch_that_fails_is_a_failure(spark, recorded, days, tmp_path):
-    """What it was to read is known, and Spark's reason."""
+def test_a_batch_that_fails_is_a_failure(spark, recorded, data, tmp_path):
+    """What it was to read is known, and Spark's reason; in a function, that of what the function ran."""
     from pyspark.errors import StreamingQueryException
 
-    bad = days.selectExpr("assert_true(id < 1, 'too many')")
-    with recorded() as records:
-        query = started(bad, tmp_path / "state", once=True).format("json").start(str(tmp_path / "out"))
-        with pytest.raises(StreamingQueryException):
-            query.awaitTermination()
-    (record,) = records
-    assert record.failed
-    assert "too many" in record.error["message"]
-    assert record.facts
+    bad = SOURCES["folder"](spark, data).selectExpr("assert_true(id < 1, 'too many') as id", "name")
+    for sink in ("files", "foreachBatch"):
+        with recorded() as records, pytest.raises(StreamingQueryException):
+            write(bad, tmp_path / sink, sink, once=True)
+        (record,) = [record for record in records if record.failed]
+        assert "too many" in record.error["message"]
+        assert record.facts
 
 
-def test_a_query_that_ran_before_is_recorded_from_now_on(spark, recorded, days, tmp_path):
-    """A stream that somebody started earlier: its next batches are this capture's, not those before."""
-    source, out = tmp_path / "source", tmp_path / "out"
-    spark.range(1).coalesce(1).write.parquet(str(source))
-    stream = spark.readStream.schema("id bigint").parquet(str(source))
-    write = stream.writeStream.option("checkpointLocation", str(tmp_path / "state"))
-    query = write.format("parquet").start(str(out))
-    query.processAllAvailable()
-    try:
-        with recorded() as records:
-            spark.range(2).coalesce(1).write.mode("append").parquet(str(source))
-            query.processAllAvailable()
-    finally:
-        query.stop()
-    assert [record.name for record in records] == ["command", "microBatch"]
+def test_a_batch_that_has_not_ended_is_told(spark, data, tmp_path):
+    """A stream that goes on when the capture ends: what its batch is about to write is not claimed."""
+    slow = SOURCES["rate"](spark, data)
+    running = threading.Event()
+
+    def wait(rows, number):
+        running.set()
+        time.sleep(3)
+        rows.write.mode("append").parquet(str(tmp_path / "out"))
+
+    with capture_lineage(spark) as captured:
+        writer = slow.writeStream.option("checkpointLocation", str(tmp_path / "state"))
+        query = writer.foreachBatch(wait).start()
+        running.wait(60)
+    query.stop()
+    assert captured.lineage.outputs == ()
+    assert [gap.reason for gap in captured.lineage.gaps] == ["1 execution had not ended when the capture did"]

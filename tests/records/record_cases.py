@@ -44,10 +44,11 @@ def lines(path: Path) -> list[str]:
 
 
 def records(path: Path) -> list[Record]:
-    found = [Record.from_json(json.loads(line)) for line in lines(path)]
-    for record in found:
-        record.metrics = [{k: v for k, v in one.items() if k not in SIZES} for one in record.metrics]
-    return found
+    return [Record.from_json(json.loads(line, object_hook=without_sizes)) for line in lines(path)]
+
+
+def without_sizes(value: dict[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in value.items() if name not in SIZES}
 
 
 def lineage(path: Path) -> Lineage:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 
@@ -12,13 +13,20 @@ def java() -> str:
     return str(Path(home, "bin", "java")) if home else "java"
 
 
-def classpath(coordinate: str, scratch: Path) -> list[Path]:
+def jar(coordinate: str) -> Path:
+    """Return the one jar of a Maven coordinate, without what it needs."""
+    with tempfile.TemporaryDirectory() as scratch:
+        (found,) = classpath(coordinate, Path(scratch), "-notransitive")
+    return found
+
+
+def classpath(coordinate: str, scratch: Path, *options: str) -> list[Path]:
     """Return the jars of a Maven coordinate and of all that it needs; those fetched once are kept by Ivy."""
     import pyspark
 
     (ivy,) = Path(pyspark.__file__).parent.glob("jars/ivy-*.jar")
     found = scratch / "classpath"
-    asked = ["-dependency", *coordinate.split(":"), "-confs", "default", "-types", "jar", "bundle"]
+    asked = ["-dependency", *coordinate.split(":"), "-confs", "default", "-types", "jar", "bundle", *options]
     run = subprocess.run(
         [java(), "-jar", str(ivy), *asked, "-cachepath", str(found)],
         capture_output=True,

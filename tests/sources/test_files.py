@@ -296,9 +296,18 @@ def test_column_of_text_is_called_value_unless_a_table_names_it(text: str, table
 
 
 def test_schema_inference_is_spark_s_own_read() -> None:
-    """Reading a CSV as text to infer its types is nothing that the user asked for."""
-    assert is_internal({"option_names": ["path", "__globpaths__"]})
-    assert not is_internal({"option_names": ["path"]})
+    """Reading a CSV as text to infer its types is nothing that the user asked for; a stream of text is."""
+    inferring = {"format": "Text", "option_names": ["path", "__globpaths__"], "is_stream": False}
+    assert is_internal(inferring)
+    assert not is_internal({**inferring, "is_stream": True})
+    assert not is_internal({**inferring, "option_names": ["path"]})
+    assert not is_internal({**inferring, "format": "CSV"})
+
+
+def test_stream_over_a_pattern_is_the_folders_that_it_reads() -> None:
+    """Each batch reads other files: their folders are the datasets, whatever the files are called."""
+    facts = {"paths": ["file:/in/a/1.csv", "file:/in/a/2.csv", "file:/in/b/x.csv"], "format": "CSV"}
+    assert [one.id.name for one in identify({**facts, "is_stream": True})] == ["/in/a", "/in/b"]
 
 
 def test_rdd_is_named_by_the_files_behind_it() -> None:

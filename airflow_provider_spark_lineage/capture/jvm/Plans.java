@@ -105,7 +105,7 @@ public class Plans {
         return NONE;
     }
 
-    private static Long firstId(LogicalPlan node) {
+    public static Long firstId(LogicalPlan node) {
         scala.collection.Iterator output = node.output().iterator();
         return output.hasNext() ? Long.valueOf(((org.apache.spark.sql.catalyst.expressions.Attribute) output.next()).exprId().id()) : null;
     }

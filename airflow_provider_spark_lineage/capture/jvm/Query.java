@@ -1,29 +1,51 @@
 package sparklineage;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.QueryExecution;
 
 /** One execution on its way into a record. */
 public class Query {
+    /** What these give runs later, when the program asks for the rows. */
+    private static final List RUN_LATER = java.util.Arrays.asList(new String[] {"", "rdd", "toLocalIterator"});
+
+    private static final int MOST_LETTERS = 4000;
+
     public final Reader reader;
     public final Object session;
-    private final QueryExecution execution;
+    private final QueryExecution query;
+    private final Execution execution;
     private final List problems = new ArrayList();
     private final Set suspects = new LinkedHashSet();
     private boolean incomplete = false;
 
-    public Query(Reader reader, Object session, Object execution) {
+    /** Takes a query that has not run, or that nobody tells of when it has. */
+    public Query(Reader reader, Object session, Object query) {
         this.reader = reader;
         this.session = session;
-        this.execution = (QueryExecution) execution;
+        this.query = (QueryExecution) query;
+        this.execution = null;
+    }
+
+    /** Takes an execution that has ended. */
+    public Query(Reader reader, Execution execution) {
+        QueryExecution found = null;
+        try {
+            found = execution.query();
+        } catch (Exception error) {
+            problem("the plan could not be read", error);
+        }
+        this.reader = reader;
+        this.query = found;
+        this.session = found == null ? null : found.sparkSession();
+        this.execution = execution;
     }
 
     /** Returns a value that Python completes: it knows the SQL of databases, and RDDs. */
@@ -43,34 +65,48 @@ public class Query {
 
     /**
      * Returns two lines of JSON: which texts may hold a secret, and whether there are values to complete;
-     * and the fields of a record.
+     * and fields of a record.
      */
-    public String read(boolean failed, boolean counted, long limit) {
+    public String read(long limit) {
         Json out = json();
         out.open('{');
-        sql(out);
-        LogicalPlan analyzed = null;
-        try {
-            analyzed = execution.analyzed();
-        } catch (Throwable error) {
-            if (!failed) {
-                problem("the plan could not be read", error);
-            }
-        }
-        if (analyzed == null) {
-            // The query was not understood, which is the error that Spark reports: it read nothing.
-            out.name("plan_kind");
-            out.plain(failed ? "none" : "analyzed");
-        } else {
-            List wanted = plan(out, analyzed, limit);
-            boolean asked = facts(out, wanted);
-            if (counted && asked) {
-                counts(out);
-            }
-        }
+        plan(out, limit, true, new HashSet());
         out.name("problems");
         out.value(problems);
         out.close('}');
+        return about() + "\n" + out;
+    }
+
+    /** Returns the same lines of an execution that has ended; null for one that has a record already. */
+    public String write(List parts, long limit) {
+        if (execution.isOfFunction()) {
+            return null;
+        }
+        Json out = json();
+        out.open('{');
+        try {
+            header(out, parts);
+        } catch (Throwable error) {
+            problem("an execution could not be read", error);
+        }
+        Set leaves = new HashSet();
+        boolean asked = plan(out, limit, failed(), leaves);
+        if (asked && !failed() && !RUN_LATER.contains(name())) {
+            counts(out);
+        }
+        out.name("parts");
+        out.open('[');
+        for (Iterator each = parts.iterator(); each.hasNext();) {
+            part(out, (Execution) each.next(), leaves, limit);
+        }
+        out.close(']');
+        out.name("problems");
+        out.value(problems);
+        out.close('}');
+        return about() + "\n" + out;
+    }
+
+    private String about() {
         Json about = json();
         about.open('{');
         about.name("suspects");
@@ -78,7 +114,164 @@ public class Query {
         about.name("incomplete");
         about.raw(String.valueOf(incomplete));
         about.close('}');
-        return about + "\n" + out;
+        return about.toString();
+    }
+
+    private String name() {
+        try {
+            return execution.isBatch() ? "microBatch" : execution.name();
+        } catch (Exception error) {
+            return "";
+        }
+    }
+
+    private boolean failed() {
+        try {
+            return execution.failure() != null;
+        } catch (Exception error) {
+            return false;
+        }
+    }
+
+    private void header(Json out, List parts) throws Exception {
+        out.name("name");
+        out.plain(name());
+        out.name("started_ms");
+        out.raw(Long.valueOf(execution.startedMs));
+        out.name("ended_ms");
+        out.raw(Paths.call(execution.end, "time", new Object[0]));
+        if (failed()) {
+            out.name("error");
+            error(out, execution.failure());
+        }
+        long stages = execution.stages;
+        long rows = execution.rows;
+        long bytes = execution.bytes;
+        for (Iterator each = parts.iterator(); each.hasNext();) {
+            Execution one = (Execution) each.next();
+            stages += one.stages;
+            rows += one.rows;
+            bytes += one.bytes;
+        }
+        if (stages > 0) {
+            out.name("written");
+            out.open('{');
+            out.name("rows");
+            out.raw(Long.valueOf(rows));
+            out.name("size_bytes");
+            out.raw(Long.valueOf(bytes));
+            out.close('}');
+        }
+    }
+
+    /** Writes an error: the innermost that has an SQLSTATE says best what went wrong, or else the innermost. */
+    private static void error(Json out, Throwable failure) {
+        Throwable best = failure;
+        String state = "";
+        int depth = 0;
+        for (Throwable one = failure; one != null && depth < 20; one = one.getCause()) {
+            String found = state(one);
+            if (!found.isEmpty() || state.isEmpty()) {
+                best = one;
+                state = found.isEmpty() ? state : found;
+            }
+            depth += 1;
+        }
+        String message = best.getMessage() == null ? "" : best.getMessage();
+        out.open('{');
+        out.name("class");
+        out.plain(best.getClass().getName());
+        out.name("message");
+        // A message may carry a whole traceback of Python, or a plan.
+        out.text(message.length() > MOST_LETTERS ? message.substring(0, MOST_LETTERS) : message);
+        if (!state.isEmpty()) {
+            out.name("sql_state");
+            out.plain(state);
+        }
+        out.close('}');
+    }
+
+    private static String state(Throwable error) {
+        try {
+            Object state = Paths.call(error, "getSqlState", new Object[0]);
+            return state == null ? "" : state.toString();
+        } catch (Exception none) {
+            return "";
+        }
+    }
+
+    /** Writes what ran inside the execution for its work: a write with its plan, and counts of what it read. */
+    private void part(Json out, Execution one, Set leaves, long limit) {
+        try {
+            LogicalPlan plan = one.analyzed();
+            if (plan == null) {
+                return;
+            }
+            boolean isWrite = reader.parts.contains(one.name())
+                || reader.targets.contains(Plans.simpleName(plan.getClass().getName()));
+            if (!isWrite && !reads(plan, leaves)) {
+                return;
+            }
+            Query inner = new Query(reader, one);
+            Json text = json();
+            text.open('{');
+            text.name("name");
+            text.plain(one.name());
+            if (isWrite) {
+                inner.plan(text, limit, true, new HashSet());
+            }
+            inner.counts(text);
+            text.close('}');
+            out.raw(text);
+            suspects.addAll(inner.suspects);
+            problems.addAll(inner.problems);
+            incomplete = incomplete || inner.incomplete;
+        } catch (Throwable error) {
+            problem("a part of an execution could not be read", error);
+        }
+    }
+
+    /** Says whether a plan reads relations, and only such as are read above. */
+    private boolean reads(LogicalPlan plan, Set leaves) {
+        boolean some = false;
+        for (Iterator each = Paths.all(plan.collectLeaves()).iterator(); each.hasNext();) {
+            LogicalPlan leaf = (LogicalPlan) each.next();
+            String name = Plans.simpleName(leaf.getClass().getName());
+            if (reader.probes.containsKey(name)) {
+                if (!leaves.contains(name + Plans.firstId(leaf))) {
+                    return false;
+                }
+                some = true;
+            }
+        }
+        return some;
+    }
+
+    /** Writes SQL text, plan and facts; adds what tells the leaves; says whether a source was asked. */
+    private boolean plan(Json out, long limit, boolean mayBeMissing, Set leaves) {
+        sql(out);
+        LogicalPlan analyzed = null;
+        try {
+            analyzed = query.analyzed();
+        } catch (Throwable error) {
+            if (!mayBeMissing) {
+                problem("the plan could not be read", error);
+            }
+        }
+        if (analyzed == null) {
+            // The query was not understood, which is the error that Spark reports: it read nothing.
+            out.name("plan_kind");
+            out.plain("none");
+            return false;
+        }
+        List wanted = plan(out, analyzed, limit);
+        for (Iterator each = wanted.iterator(); each.hasNext();) {
+            Object[] one = (Object[]) each.next();
+            if (one[2] != null) {
+                leaves.add((String) one[0] + one[2]);
+            }
+        }
+        return facts(out, wanted);
     }
 
     private Json json() {
@@ -87,7 +280,7 @@ public class Query {
 
     private void sql(Json out) {
         try {
-            scala.Option text = execution.logical().origin().sqlText();
+            scala.Option text = query.logical().origin().sqlText();
             if (text.isDefined()) {
                 out.name("sql");
                 out.text((String) text.get());
@@ -103,7 +296,7 @@ public class Query {
             try {
                 return written(out, "analyzed", analyzed, limit);
             } catch (TooLarge error) {
-                List wanted = written(out, "optimized", execution.optimizedPlan(), limit);
+                List wanted = written(out, "optimized", query.optimizedPlan(), limit);
                 String size = "the analyzed plan has more than the limit of " + limit + " bytes";
                 problems.add(size + ": the optimized plan was read instead");
                 return wanted;
@@ -161,7 +354,7 @@ public class Query {
     private void counts(Json out) {
         try {
             Json text = json();
-            reader.counts.write(this, text, execution.executedPlan());
+            reader.counts.write(this, text, query.executedPlan());
             out.name("metrics");
             out.raw(text);
         } catch (Throwable error) {

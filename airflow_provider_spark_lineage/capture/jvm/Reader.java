@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
+import org.apache.spark.SparkContext;
 
 /** Reads the executions of one application; made and called by Python, by `capture.jvm`. */
 public class Reader {
@@ -20,6 +21,9 @@ public class Reader {
     public final Foresight foresight = new Foresight(this);
     public final Set targets = new HashSet();
     public final Set options;
+
+    /** Names of executions that do the work of a command. */
+    public final Set parts;
     public final Pattern hint;
     public final Map settings = new ConcurrentHashMap();
     public final Counts counts;
@@ -31,6 +35,7 @@ public class Reader {
         probes = (Map) given.get("probes");
         before = (Map) given.get("before");
         options = new HashSet((List) given.get("options"));
+        parts = new HashSet((List) given.get("parts"));
         hint = Pattern.compile((String) given.get("hint"));
         counts = new Counts((Map) given.get("counts"), (Map) given.get("counts_of_scans"));
         for (Iterator each = probes.entrySet().iterator(); each.hasNext();) {
@@ -43,8 +48,13 @@ public class Reader {
         }
     }
 
-    public String read(Object session, Object execution, boolean failed, boolean counted, long limit) {
-        return new Query(this, session, execution).read(failed, counted, limit);
+    /** Returns a listener for an application, which is not registered yet. */
+    public Listener listener(SparkContext context, long limit) {
+        return new Listener(this, context, limit);
+    }
+
+    public String read(Object session, Object query, long limit) {
+        return new Query(this, session, query).read(limit);
     }
 
     public void foresee(Object session, String text) {

@@ -1,0 +1,180 @@
+package sparklineage;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.SparkContext;
+import org.apache.spark.executor.OutputMetrics;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.scheduler.SparkListenerJobEnd;
+import org.apache.spark.scheduler.SparkListenerJobStart;
+import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
+import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
+
+/**
+ * Writes every execution of a Spark application down when it ends, on Spark's listener bus.
+ *
+ * Python takes what is written, line by line and in the order of the bus, when it has time.
+ */
+public class Listener extends SparkListener {
+    private static final String EXECUTION = "spark.sql.execution.id";
+
+    /** Letters that wait for Python; what ends when there are more is lost, and counted. */
+    private static final long MOST_WAITING = 256L * 1024 * 1024;
+
+    /** Letters that Python takes at once. */
+    private static final int MOST_TAKEN = 4 * 1024 * 1024;
+
+    private final Reader reader;
+    private final SparkContext context;
+    private final long limit;
+    private final ConcurrentLinkedQueue lines = new ConcurrentLinkedQueue();
+    private final AtomicLong waiting = new AtomicLong();
+    private final AtomicLong marks = new AtomicLong();
+
+    // Only the thread of the listener bus looks at these.
+    private final Map open = new LinkedHashMap();
+    private final Map executionOfStage = new HashMap();
+    private final Map stagesOfJob = new HashMap();
+    private boolean begun = false;
+
+    /** Takes the largest length of a plan's text. */
+    public Listener(Reader reader, SparkContext context, long limit) {
+        this.reader = reader;
+        this.context = context;
+        this.limit = limit;
+    }
+
+    /** Posts a mark behind everything that Spark has posted by now, and returns its number; 0 begins. */
+    public long mark() {
+        long number = marks.getAndIncrement();
+        context.listenerBus().post(new Mark(this, number));
+        return number;
+    }
+
+    /** Returns the lines that are written by now, or the first of many. */
+    public String take() {
+        StringBuilder taken = new StringBuilder();
+        String line = (String) lines.peek();
+        while (line != null && (taken.length() == 0 || taken.length() + line.length() < MOST_TAKEN)) {
+            taken.append(line).append('\n');
+            waiting.addAndGet(-line.length());
+            lines.poll();
+            line = (String) lines.peek();
+        }
+        return taken.toString();
+    }
+
+    public void onJobStart(SparkListenerJobStart event) {
+        String id = event.properties() == null ? null : event.properties().getProperty(EXECUTION);
+        if (begun && id != null) {
+            List stages = Paths.all(event.stageIds());
+            stagesOfJob.put(Integer.valueOf(event.jobId()), stages);
+            for (Iterator each = stages.iterator(); each.hasNext();) {
+                executionOfStage.put(each.next(), Long.valueOf(id));
+            }
+        }
+    }
+
+    public void onJobEnd(SparkListenerJobEnd event) {
+        List stages = (List) stagesOfJob.remove(Integer.valueOf(event.jobId()));
+        if (stages != null) {
+            executionOfStage.keySet().removeAll(stages);
+        }
+    }
+
+    public void onStageCompleted(SparkListenerStageCompleted event) {
+        Execution execution = (Execution) open.get(executionOfStage.get(Integer.valueOf(event.stageInfo().stageId())));
+        boolean isDone = event.stageInfo().failureReason().isEmpty() && event.stageInfo().taskMetrics() != null;
+        if (execution != null && isDone) {
+            OutputMetrics written = event.stageInfo().taskMetrics().outputMetrics();
+            execution.stages += 1;
+            execution.rows += written.recordsWritten();
+            execution.bytes += written.bytesWritten();
+        }
+    }
+
+    public void onApplicationEnd(SparkListenerApplicationEnd event) {
+        // No mark arrives any more.
+        lines.add("E");
+    }
+
+    public void onOtherEvent(SparkListenerEvent event) {
+        try {
+            if (event instanceof Mark) {
+                arrived((Mark) event);
+            } else if (begun && event instanceof SparkListenerSQLExecutionStart) {
+                started((SparkListenerSQLExecutionStart) event);
+            } else if (begun && event instanceof SparkListenerSQLExecutionEnd) {
+                ended((SparkListenerSQLExecutionEnd) event);
+            }
+        } catch (Throwable error) {
+            // Spark's bus must not see it: Python says that an execution is lost.
+            lines.add("L" + String.valueOf(error).replace('\n', ' '));
+        }
+    }
+
+    private void arrived(Mark mark) {
+        if (mark.of == this) {
+            begun = true;
+            lines.add("M" + mark.number + " " + open.size());
+        }
+    }
+
+    private void started(SparkListenerSQLExecutionStart event) throws Exception {
+        scala.Option told = (scala.Option) Paths.call(event, "rootExecutionId", new Object[0]);
+        long root = told != null && told.isDefined() ? ((Long) told.get()).longValue() : event.executionId();
+        Execution parent = null;
+        for (Iterator each = open.values().iterator(); each.hasNext() && root != event.executionId();) {
+            Execution one = (Execution) each.next();
+            parent = one.root == root ? one : parent;
+        }
+        Long id = Long.valueOf(event.executionId());
+        open.put(id, new Execution(event.executionId(), root, event.time(), parent));
+    }
+
+    private void ended(SparkListenerSQLExecutionEnd event) throws Exception {
+        Execution execution = (Execution) open.remove(Long.valueOf(event.executionId()));
+        if (execution == null) {
+            // It began before the capture.
+            long started = event.time() - ((Long) Paths.call(event, "duration", new Object[0])).longValue() / 1000000;
+            execution = new Execution(event.executionId(), event.executionId(), started, null);
+        }
+        execution.end = event;
+        if (execution.parent != null && open.containsValue(execution.parent)) {
+            // What it is to its parent shows when that has ended.
+            execution.parent.nested.add(execution);
+        } else {
+            write(execution);
+        }
+    }
+
+    /** Writes an execution with its parts; a batch given to a function of the program has none. */
+    private void write(Execution execution) {
+        boolean isWhole = execution.runsOthers();
+        for (Iterator each = execution.nested.iterator(); each.hasNext() && !isWhole;) {
+            write((Execution) each.next());
+        }
+        String written = new Query(reader, execution).write(isWhole ? execution.parts() : new ArrayList(), limit);
+        if (written != null) {
+            write("R" + written);
+        }
+    }
+
+    private void write(String line) {
+        if (waiting.get() + line.length() > MOST_WAITING) {
+            lines.add("Ltoo many wait to be recorded");
+            return;
+        }
+        waiting.addAndGet(line.length());
+        lines.add(line);
+    }
+}
