@@ -1,59 +1,105 @@
 """Capture in this process, from start to finish: for notebooks, plain functions, operators and the plugin.
 
-Needs no Airflow. Records go to a temporary folder of their own, which lives as long as the object.
+Needs no Airflow, and never raises: what cannot be captured is a gap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
-from airflow_provider_spark_lineage.folders import TemporaryFolder
-from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.pipeline import Recorded, Run
+from airflow_provider_spark_lineage.memory import Memory
+from airflow_provider_spark_lineage.pipeline import (
+    Execution,
+    Executions,
+    Recorded,
+    RecordedFolder,
+    Run,
+    RunBuilder,
+)
 from airflow_provider_spark_lineage.record import Record, RecordError, write_record
+
+log = logging.getLogger(__name__)
 
 
 class Captured(Recorded):
-    """What Spark did in this process between `start` and `finish`."""
+    """What Spark did in this process between `start` and `finish`.
+
+    Its lineage is worked out beside the program, execution by execution. `on_execution` is told of each, on
+    a thread of capture's own. Records stay in memory unless they are given a folder, which other processes
+    can read; with `keep` off they are not kept at all, and `executions` gives none.
+    """
 
     def __init__(
         self,
         *,
         directory: str | Path | None = None,
+        on_execution: Callable[[Execution], None] | None = None,
+        keep: bool = True,
         drain_timeout_seconds: float = DRAIN_TIMEOUT_SECONDS,
         max_plan_bytes: int = MAX_PLAN_BYTES,
     ) -> None:
-        self._temporary = None if directory else TemporaryFolder()
-        super().__init__(directory or self._temporary.name)  # type: ignore[union-attr]
+        self._folder = RecordedFolder(directory) if directory else None
+        self._memory = Memory()
+        self._keep = keep
+        self._on_execution = on_execution
         self._capture = Capture(
-            self._store, drain_timeout_seconds=drain_timeout_seconds, max_plan_bytes=max_plan_bytes
+            self.write, drain_timeout_seconds=drain_timeout_seconds, max_plan_bytes=max_plan_bytes
         )
-        self._finished = self._discarded = False
-        self._run: Run | None = None
-        """Kept once everything is recorded: an event may ask earlier."""
+        self._executions = Executions()
+        self._builder = RunBuilder()
+        self._lock = threading.Lock()
         self.failed: bool | None = None
         """Whether the captured code raised; None where that is not known."""
+        self._began = self._ended = ""
+        self._final: Run | None = None
+        """Kept when everything is recorded: a forked child must wait for no lock."""
 
-    def _store(self, record: Record) -> None:
-        if not self._discarded:
-            write_record(self.directory, record)
+    def write(self, record: Record) -> None:
+        """Keep one more record, and add what it says to the lineage."""
+        if self._folder is not None:
+            write_record(self._folder.directory, record)
+        elif self._keep:
+            self._memory.write(record)
+        with self._lock:
+            execution = self._executions.of(record)
+            if execution is not None:
+                self._builder.add(execution)
+        if execution is not None and self._on_execution is not None:
+            self._on_execution(execution)
+
+    def records(self, problems: list[str]) -> Iterator[Record]:
+        """Yield the records that there are by now."""
+        try:
+            yield from self._folder.records(problems) if self._folder is not None else self._memory.read()
+        except RecordError as error:
+            # Spark did nothing, or nothing could be written: `problems` of the capture say which.
+            log.debug("%s", error)
 
     def start(self) -> None:
-        """Capture what the active session and every session made from now on do."""
+        """Capture what Spark does from now on, in whatever session."""
+        self._began = _now()
         self._capture.arm()
 
     def attach(self, spark: Any) -> None:
-        """Capture one session in particular."""
+        """Capture the application of one session in particular."""
         self._capture.attach(spark)
+
+    def drain(self, timeout_seconds: float) -> None:
+        """Wait until Spark has reported what it did by now."""
+        self._capture.drain(timeout_seconds)
 
     def finish(self) -> None:
         """Wait for Spark to report what it did, and let go of it."""
         self._capture.disarm()
-        self._finished = True
+        self._ended = _now() if self._began else ""
+        self._final = self.run()
 
     @property
     def problems(self) -> list[str]:
@@ -65,32 +111,25 @@ class Captured(Recorded):
         """Whether OpenLineage's Java agent listens to the same Spark application."""
         return self._capture.agent_configured
 
-    def run(self, problems: Any = ()) -> Run:
-        """Return what was recorded; a run in which Spark did nothing is empty.
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Return what Spark has done by now; a run in which it did nothing is empty.
 
-        A pure function of the records, so it may be asked in a forked child too.
+        Asks neither Spark nor a file, so it may be asked in a forked child too.
         """
-        if self._run is not None:
-            return self._run
-        told = (*self._capture.problems, *problems)
-        try:
-            run = super().run(told)
-        except RecordError:
-            run = Run(Lineage(gaps=tuple(Gap("records", problem) for problem in told)), problems=told)
-        if self._finished:
-            self._run = run
-        return run
+        if self._final is not None:
+            return self._final
+        with self._lock:
+            return self._builder.run((*self._capture.problems, *problems))
 
     def events(self, **options: Any) -> list[dict[str, Any]]:
-        """Return OpenLineage events, as `Recorded.events`; none when Spark did nothing."""
+        """Return OpenLineage events, as `Recorded.events`: START and COMPLETE or FAIL in any case."""
         options.setdefault("failed", self.failed)
-        return super().events(**options) if self.run().applications else []
+        return super().events(**options)
 
-    def discard(self) -> None:
-        """Record nothing more and remove the temporary records; the lineage that was read stays."""
-        self._discarded = True
-        if self._temporary is not None:
-            self._temporary.cleanup()
+    def span(self) -> tuple[str, str]:
+        """Return when the capture began and ended, ISO 8601."""
+        run = self.run()
+        return self._began or run.started_at or _now(), self._ended or run.ended_at or _now()
 
 
 @contextmanager
@@ -100,7 +139,7 @@ def capture_lineage(spark: Any = None) -> Iterator[Captured]:
     `spark` is the session, needed only if it is not the active one. Afterwards `captured.lineage` is
     the model, `captured.text()` the readable form and `captured.events(namespace=..., job=...)` the
     OpenLineage events. An exception of the block passes through; what had happened until then is
-    captured, and the events end with FAIL.
+    captured, and the events end with FAIL. Nothing else is raised: what cannot be captured is a gap.
 
     >>> with capture_lineage(spark) as captured:  # doctest: +SKIP
     ...     spark.read.csv("orders.csv", header=True).write.parquet("orders")
@@ -117,3 +156,7 @@ def capture_lineage(spark: Any = None) -> Iterator[Captured]:
         raise
     finally:
         captured.finish()
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat()

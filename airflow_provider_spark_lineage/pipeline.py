@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -92,21 +93,33 @@ def failure_of(record: Record) -> Failure | None:
     )
 
 
-def executions(records: Iterable[Record]) -> Iterator[Execution]:
-    """Yield one execution for each user action.
+class Executions:
+    """Makes executions of records, in their order: one for each user action."""
 
-    What Spark does for itself is none, and neither is a query that was only handed on as an RDD.
-    """
-    numbers = count(1)
-    kept: dict[str, dict[Key, Kept]] = {}
-    for record in records:
+    def __init__(self) -> None:
+        self._numbers = count(1)
+        self._kept: dict[str, dict[Key, Kept]] = {}
+
+    def of(self, record: Record) -> Execution | None:
+        """Return the execution of the next record.
+
+        None for what Spark did for itself, and for a query that was only handed on as an RDD.
+        """
         if _is_internal(record):
-            continue
-        of_application = kept.setdefault(record.application_id, {})
+            return None
+        of_application = self._kept.setdefault(record.application_id, {})
         found = execution_lineage(record, of_application)
         of_application.update(found.kept)
-        if record.rdd_id is None:
-            yield _execution(next(numbers), record, found)
+        return None if record.rdd_id is not None else _execution(next(self._numbers), record, found)
+
+
+def executions(records: Iterable[Record]) -> Iterator[Execution]:
+    """Yield one execution for each user action."""
+    made = Executions()
+    for record in records:
+        execution = made.of(record)
+        if execution is not None:
+            yield execution
 
 
 def _is_internal(record: Record) -> bool:
@@ -138,55 +151,62 @@ class Run:
     """Records that could not be read, and what capture lost, a sentence each."""
 
 
-class Recorded:
-    """A folder of records, as lineage, readable text and OpenLineage events.
+class RunBuilder:
+    """Takes the executions of a run one by one, and says at any time what they come to."""
+
+    def __init__(self) -> None:
+        self._composer = Composer()
+        self._applications: dict[Application, None] = {}
+        self._summaries: list[ExecutionSummary] = []
+
+    def add(self, execution: Execution) -> None:
+        """Add the next execution."""
+        record = execution.record
+        self._composer.add(execution.lineage)
+        of = Application(record.application_id, record.application_name, record.spark_version)
+        self._applications[of] = None
+        self._summaries.append(
+            ExecutionSummary(execution.number, record.name, record.started_at, record.ended_at, record.failed)
+        )
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Return the run so far; `problems` are what is known to be lost, a sentence each."""
+        lineage = self._composer.lineage()
+        gaps = (*lineage.gaps, *(Gap("records", problem) for problem in problems))
+        return Run(
+            lineage=replace(lineage, gaps=gaps),
+            applications=tuple(self._applications),
+            executions=tuple(self._summaries),
+            started_at=min((summary.started_at for summary in self._summaries), default=""),
+            ended_at=max((summary.ended_at for summary in self._summaries), default=""),
+            problems=tuple(problems),
+        )
+
+
+class Recorded(ABC):
+    """The records of a run, as lineage, readable text and OpenLineage events.
 
     Reading is streamed: one record is in memory at a time. Every method gives the same on each call.
-
-    >>> Recorded("records").text()  # doctest: +SKIP
     """
 
-    def __init__(self, directory: str | Path) -> None:
-        self.directory = Path(directory)
+    @abstractmethod
+    def records(self, problems: list[str]) -> Iterator[Record]:
+        """Yield the records in the order in which the executions ended; tell those that cannot be read."""
 
     def executions(self, problems: list[str] | None = None) -> Iterator[Execution]:
         """Yield the executions in the order in which they ended.
 
-        Unreadable records are told in `problems`. Raises `RecordError` when there are no records.
+        Unreadable records are told in `problems`.
         """
-        return executions(read_records(record_paths(self.directory), [] if problems is None else problems))
+        return executions(self.records([] if problems is None else problems))
 
     def run(self, problems: Sequence[str] = ()) -> Run:
         """Read all records once; `problems` are those that are known already."""
         told = list(problems)
-        composer = Composer()
-        applications: dict[Application, None] = {}
-        summaries: list[ExecutionSummary] = []
+        builder = RunBuilder()
         for execution in self.executions(told):
-            record = execution.record
-            composer.add(execution.lineage)
-            applications[
-                Application(record.application_id, record.application_name, record.spark_version)
-            ] = None
-            summaries.append(
-                ExecutionSummary(
-                    execution.number,
-                    record.name,
-                    record.started_at,
-                    record.ended_at,
-                    record.failed,
-                )
-            )
-        lineage = composer.lineage()
-        gaps = (*lineage.gaps, *(Gap("records", problem) for problem in told))
-        return Run(
-            lineage=replace(lineage, gaps=gaps),
-            applications=tuple(applications),
-            executions=tuple(summaries),
-            started_at=min((summary.started_at for summary in summaries), default=""),
-            ended_at=max((summary.ended_at for summary in summaries), default=""),
-            problems=tuple(told),
-        )
+            builder.add(execution)
+        return builder.run(told)
 
     @property
     def lineage(self) -> Lineage:
@@ -213,14 +233,13 @@ class Recorded:
         from airflow_provider_spark_lineage.facets.events import EventRun, events_of
 
         run = self.run()
-        if not run.applications:
-            return []
-        first = run.applications[0]
+        first = run.applications[0] if run.applications else Application("", "spark", "")
+        began, ended = self.span()
         whole = EventRun(
             application_id=first.id,
             application_name=first.name,
-            started_at=datetime.fromisoformat(run.started_at),
-            ended_at=datetime.fromisoformat(run.ended_at),
+            started_at=datetime.fromisoformat(began),
+            ended_at=datetime.fromisoformat(ended),
             lineage=run.lineage,
             engine_version=first.spark_version,
             failed=failed,
@@ -232,6 +251,25 @@ class Recorded:
             job=job or first.name,
             dataset_edges_per_field=dataset_edges_per_field,
         )
+
+    def span(self) -> tuple[str, str]:
+        """Return when the run began and ended, ISO 8601: with its first and last execution."""
+        run = self.run()
+        return run.started_at, run.ended_at
+
+
+class RecordedFolder(Recorded):
+    """A folder of records, one file for each execution.
+
+    >>> RecordedFolder("records").text()  # doctest: +SKIP
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+
+    def records(self, problems: list[str]) -> Iterator[Record]:
+        """Yield the readable records; raise `RecordError` when there is no folder or no record in it."""
+        return read_records(record_paths(self.directory), problems)
 
 
 def execution_events_of(found: Iterable[Execution]) -> Iterator[facet_events.EventExecution]:

@@ -6,9 +6,9 @@ afterwards is read from what was captured: in a forked child, without a JVM and 
 
 from __future__ import annotations
 
-import logging
 import threading
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.capture.guard import harmless
@@ -17,50 +17,57 @@ if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     from airflow_provider_spark_lineage.captured import Captured
+    from airflow_provider_spark_lineage.facets.events import RunIdentity
     from airflow_provider_spark_lineage.pipeline import Run
-
-log = logging.getLogger(__name__)
+    from airflow_provider_spark_lineage.sender import Sender
 
 EMIT_TIMEOUT_SECONDS = 10.0
-"""How long the events of a task's executions may take to be sent, as the provider allows for its own."""
+"""How long the events of executions may hold a task that has ended, as the provider allows for its own."""
+
+KILL_DRAIN_SECONDS = 2.0
+KILL_TIMEOUT_SECONDS = 4.0
+"""How long a task that is told to stop may be held: Airflow kills it five seconds after it told it."""
 
 
 class TaskLineage:
     """The lineage of one try of one task instance."""
 
-    def __init__(self, captured: Captured) -> None:
+    def __init__(self, captured: Captured, sender: Sender | None = None) -> None:
         self._captured = captured
+        self._sender = sender
 
     @property
     def run(self) -> Run:
         """What the task did on Spark; empty when it did nothing."""
         return self._captured.run()
 
-    def finish(self, task_instance: Any) -> None:
-        """Let go of Spark, work the lineage out, and send the events of single executions."""
+    def finish(self) -> None:
+        """Let go of Spark, and see the events of executions off."""
         with harmless("the lineage of this task could not be worked out"):
-            try:
-                self._captured.finish()
-                run = self._captured.run()
-                from airflow_provider_spark_lineage import conf
-
-                if run.lineage and conf.execution_events() and not self._captured.agent_configured:
-                    _send_execution_events(self._captured, task_instance)
-            finally:
-                self.discard()
-
-    def abandon(self) -> None:
-        """Let go of Spark, and send nothing."""
-        with harmless("capture of an earlier task could not be ended"):
             self._captured.finish()
-            self.discard()
+            if self._sender is not None:
+                self._sender.finish(EMIT_TIMEOUT_SECONDS)
 
-    def discard(self) -> None:
-        """Leave no records behind; the lineage that was worked out stays.
+    def stop(self, task_instance: Any) -> None:
+        """Send what the task has done so far: its process may be killed next, and then nobody else would.
 
-        Airflow ends a task's process without Python's own clean-up, so nobody else removes them.
+        Runs in a signal handler. What that has interrupted may be a call to the JVM, which no other call of
+        the same thread can pass; a thread of its own has a connection of its own.
         """
-        self._captured.discard()
+        thread = threading.Thread(target=self._stop, args=(task_instance,), daemon=True)
+        thread.start()
+        thread.join(KILL_TIMEOUT_SECONDS)
+
+    def _stop(self, task_instance: Any) -> None:
+        with harmless("what this task had done when it was told to stop could not be sent"):
+            from airflow_provider_spark_lineage.facets.events import running_event
+            from airflow_provider_spark_lineage.lineage.model import Gap
+
+            self._captured.drain(KILL_DRAIN_SECONDS)
+            lineage = self.run.lineage
+            reason = "the task was told to stop: what it did from then on is not in this event"
+            stopped = replace(lineage, gaps=(*lineage.gaps, Gap("task", reason)))
+            _emit(running_event(stopped, _identity(task_instance)))
 
     def operator_lineage(self) -> OperatorLineage:
         """Return fresh OpenLineage objects: the provider's redactor changes what it is given."""
@@ -91,19 +98,29 @@ def start_capture(task_instance: Any) -> TaskLineage | None:
     global _latest  # noqa: PLW0603  extractors and run facets get nothing but the task instance to find it by
     if _latest is not None:
         # Whoever ended that task did not tell us: Airflow 3.0 has no hook for a task that skipped itself.
-        _latest[1].abandon()
+        _latest[1].finish()
     _latest = None
     with harmless("capture could not be started"):
         if not is_active(task_instance):
             return None
         from airflow_provider_spark_lineage import conf
         from airflow_provider_spark_lineage.captured import Captured
+        from airflow_provider_spark_lineage.sender import Sender
 
+        sender = None
+        if conf.execution_events():
+            with harmless("events of single executions cannot be sent"):
+                sender = Sender(_identity(task_instance), _emit, per_field=conf.repeat_dataset_edges())
         captured = Captured(
-            drain_timeout_seconds=conf.drain_timeout_seconds(), max_plan_bytes=conf.max_plan_bytes()
+            on_execution=sender.put if sender else None,
+            keep=False,
+            drain_timeout_seconds=conf.drain_timeout_seconds(),
+            max_plan_bytes=conf.max_plan_bytes(),
         )
+        if sender is not None:
+            sender.silenced = lambda: captured.agent_configured
         captured.start()
-        _latest = (_key(task_instance), TaskLineage(captured))
+        _latest = (_key(task_instance), TaskLineage(captured, sender))
         return _latest[1]
     return None
 
@@ -155,52 +172,26 @@ def _key(task_instance: Any) -> tuple[Any, ...]:
     )
 
 
-def _send_execution_events(captured: Captured, task_instance: Any) -> None:
-    """Emit a START and an end event for each execution, as child runs of the task.
-
-    A backend that hangs must not hold the task: after the timeout no further event is sent.
-    """
+def _identity(task_instance: Any) -> RunIdentity:
+    """Return how OpenLineage knows a task's run, and the run at the top."""
     from airflow.providers.openlineage.plugins import macros
-    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
-    from airflow_provider_spark_lineage import conf
-    from airflow_provider_spark_lineage.facets.events import RunIdentity, execution_events
-    from airflow_provider_spark_lineage.pipeline import execution_events_of
+    from airflow_provider_spark_lineage.facets.events import RunIdentity
 
     root = RunIdentity(
         run_id=macros.lineage_root_run_id(task_instance),
         namespace=macros.lineage_root_job_namespace(task_instance),
         job=macros.lineage_root_job_name(task_instance),
     )
-    parent = RunIdentity(
+    return RunIdentity(
         run_id=macros.lineage_run_id(task_instance),
         namespace=macros.lineage_job_namespace(),
         job=macros.lineage_job_name(task_instance),
         root=root,
     )
-    events = execution_events(
-        execution_events_of(captured.executions()),
-        parent,
-        application_id=captured.run().applications[0].id,
-        dataset_edges_per_field=conf.repeat_dataset_edges(),
-    )
-    adapter = get_openlineage_listener().adapter
-    given_up = threading.Event()
 
-    def send() -> None:
-        with harmless("events of single executions could not be sent"):
-            for event in events:
-                if given_up.is_set():
-                    return
-                adapter.emit(event)
 
-    sender = threading.Thread(target=send, name="spark-lineage-events", daemon=True)
-    sender.start()
-    sender.join(EMIT_TIMEOUT_SECONDS)
-    if sender.is_alive():
-        # The provider forks next, and a child inherits every lock that a thread of its parent holds.
-        given_up.set()
-        log.warning(
-            "Spark lineage: after %d s not all events of single executions were sent; the rest is left out.",
-            EMIT_TIMEOUT_SECONDS,
-        )
+def _emit(event: Any) -> None:
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    get_openlineage_listener().adapter.emit(event)

@@ -10,7 +10,7 @@ import pytest
 
 import airflow_provider_spark_lineage
 from airflow_provider_spark_lineage import Captured, capture_lineage
-from airflow_provider_spark_lineage.record import Record, write_record
+from airflow_provider_spark_lineage.record import Record
 
 RECORD = Record(
     application_id="app-1",
@@ -34,7 +34,7 @@ def test_an_exception_passes_through_and_the_run_failed():
     """The caller sees the own exception; the events end with FAIL although every execution succeeded."""
 
     def executes_and_fails(captured: Captured) -> None:
-        write_record(captured.directory, RECORD)
+        captured.write(RECORD)
         raise ValueError("mine")
 
     with pytest.raises(ValueError, match="mine"), capture_lineage() as captured:
@@ -47,27 +47,32 @@ def test_without_an_exception_a_failed_execution_decides():
     endings = []
     for record in (RECORD, replace(RECORD, outcome="failure", error={"class": "E", "message": "m"})):
         with capture_lineage() as captured:
-            write_record(captured.directory, record)
+            captured.write(record)
         endings.append(ending(captured))
     assert endings == ["COMPLETE", "FAIL"]
 
 
-def test_a_block_without_spark_has_no_lineage_and_no_events():
-    """A function that did nothing on Spark is no error."""
+def test_a_block_without_spark_began_and_ended():
+    """A function that did nothing on Spark is no error: its run has no datasets."""
     with capture_lineage() as captured:
         pass
     assert not captured.lineage
-    assert (captured.text(), captured.events(namespace="ns", job="j")) == ("", [])
+    assert captured.text() == ""
+    events = captured.events(namespace="ns", job="j")
+    assert [(event["eventType"], event["inputs"], event["outputs"]) for event in events] == [
+        ("START", [], []),
+        ("COMPLETE", [], []),
+    ]
+    assert events == captured.events(namespace="ns", job="j")
 
 
-def test_the_lineage_outlives_the_records():
-    """What was worked out once is kept when the folder goes."""
-    with capture_lineage() as captured:
-        write_record(captured.directory, RECORD)
-    applications = captured.run().applications
-    captured.discard()
-    assert not captured.directory.exists()
-    assert captured.run().applications == applications
+def test_the_lineage_needs_no_records():
+    """A task keeps none of its records, and knows all the same what they said."""
+    captured = Captured(keep=False)
+    captured.write(RECORD)
+    captured.finish()
+    assert list(captured.executions()) == []
+    assert [one.id for one in captured.run().applications] == [RECORD.application_id]
 
 
 def test_a_package_without_such_a_name_says_so():
@@ -85,10 +90,10 @@ def test_it_works_where_there_is_no_airflow():
             "import sys; sys.modules['airflow'] = None\n"
             "from airflow_provider_spark_lineage import capture_lineage\n"
             "with capture_lineage() as captured: pass\n"
-            "print(captured.events(namespace='n', job='j'), captured.text() == '')",
+            "print(len(captured.events(namespace='n', job='j')), captured.text() == '')",
         ],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("[] True\n", "")
+    assert (done.stdout, done.stderr) == ("2 True\n", "")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pendulum
 import pytest
+from pyspark.sql import SparkSession
 from spark_trees import column, scan
 
 from airflow_provider_spark_lineage import task
 from airflow_provider_spark_lineage.captured import Captured
-from airflow_provider_spark_lineage.record import Record, write_record
+from airflow_provider_spark_lineage.record import Record
 
 pytestmark = pytest.mark.airflow
 
@@ -43,26 +43,18 @@ def record(number: int) -> Record:
     )
 
 
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which this process makes its temporary folders."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path
+TWO = (record(1), record(2))
 
 
 @pytest.fixture
-def captured(temporary: Path) -> Captured:
-    """A capture of two reads."""
+def finished() -> task.TaskLineage:
+    """The lineage of a task that read twice."""
     captured = Captured()
-    for number in (1, 2):
-        write_record(captured.directory, record(number))
-    return captured
-
-
-@pytest.fixture
-def finished(captured: Captured) -> task.TaskLineage:
-    captured.finish()
-    return task.TaskLineage(captured)
+    for one in TWO:
+        captured.write(one)
+    lineage = task.TaskLineage(captured)
+    lineage.finish()
+    return lineage
 
 
 def instance(**changes: object) -> SimpleNamespace:
@@ -78,10 +70,12 @@ class Backend:
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, str]] = []
+        self.events: list[Any] = []
         self.hangs = False
         self.woken = threading.Event()
 
-    def emit(self, event: object) -> None:
+    def emit(self, event: Any) -> None:
+        self.events.append(event)
         self.sent.append((event.eventType.value, event.job.name))
         if self.hangs:
             self.woken.wait(30)
@@ -91,61 +85,115 @@ class Backend:
 def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
     from airflow.providers.openlineage.plugins import listener
 
+    monkeypatch.setattr(task, "_latest", None)
     backend = Backend()
     monkeypatch.setattr(listener, "get_openlineage_listener", lambda: SimpleNamespace(adapter=backend))
     yield backend
     backend.woken.set()
 
 
-def test_executions_are_sent_once_as_children(captured, backend, temporary):
-    """Each execution has a START and an end under the task's name, and no record is left on the disk."""
-    task.TaskLineage(captured).finish(instance())
+def operator() -> Any:
+    from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator
+
+    return PySparkLineageOperator(task_id="t", python_callable=lambda spark: None)
+
+
+def started(**changes: object) -> task.TaskLineage:
+    """A task whose capture has begun, and which has read twice."""
+    lineage = task.start_capture(instance(task=operator(), **changes))
+    assert lineage is not None
+    for one in TWO:
+        lineage._captured.write(one)
+    return lineage
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_executions_are_sent_once_as_children(backend):
+    """Each execution has a START and an end under the task's name."""
+    started().finish()
     assert backend.sent == [
         ("START", "d.t.execution.1"),
         ("COMPLETE", "d.t.execution.1"),
         ("START", "d.t.execution.2"),
         ("COMPLETE", "d.t.execution.2"),
     ]
-    assert list(temporary.iterdir()) == []
 
 
-@pytest.mark.parametrize("why", ["option", "agent"])
-def test_executions_are_not_sent_twice_or_against_the_users_will(captured, backend, monkeypatch, why):
-    """`execution_events` turns them off, and so does the Java agent, which sends its own."""
-    if why == "option":
-        monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", "False")
-    else:
-        captured._capture.agent_configured = True
-    task.TaskLineage(captured).finish(instance())
+@pytest.mark.usefixtures("unsettled")
+def test_executions_are_not_sent_against_the_users_will(backend, monkeypatch):
+    """`execution_events` turns them off."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", "False")
+    started().finish()
     assert backend.sent == []
 
 
-def test_a_backend_that_hangs_does_not_hold_the_task(captured, backend, monkeypatch, caplog, temporary):
+@pytest.mark.usefixtures("unsettled")
+def test_executions_that_the_java_agent_sends_are_not_sent_twice(backend, monkeypatch):
+    """OpenLineage's Java agent sends an event of each execution itself."""
+    monkeypatch.setattr(Captured, "agent_configured", True)
+    started().finish()
+    assert backend.sent == []
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_a_backend_that_hangs_does_not_hold_the_task(backend, monkeypatch, caplog):
     """After the timeout one warning is logged, the rest is not sent, and the task's own lineage is there."""
     monkeypatch.setattr(task, "EMIT_TIMEOUT_SECONDS", 0.1)
     backend.hangs = True
-    lineage = task.TaskLineage(captured)
+    lineage = started()
     with caplog.at_level("WARNING"):
-        lineage.finish(instance())
-    assert "the rest is left out" in caplog.text
+        lineage.finish()
+    assert "were not sent" in caplog.text
     backend.woken.set()
     for thread in threading.enumerate():
         if thread.name == "spark-lineage-events":
             thread.join(30)
     assert backend.sent == [("START", "d.t.execution.1")]
     assert [one.name for one in lineage.operator_lineage().inputs] == ["/in/orders"]
-    assert list(temporary.iterdir()) == []
 
 
-def test_a_fault_of_ours_costs_lineage_only(captured, caplog, temporary):
+@pytest.mark.usefixtures("unsettled")
+def test_a_fault_of_ours_costs_lineage_only(backend, caplog):
     """What goes wrong in our own code ends in one warning that says what was lost."""
-    lineage = task.TaskLineage(captured)
     with caplog.at_level("WARNING"):
-        lineage.finish(object())
+        lineage = started(get_template_context=None)
+    lineage.finish()
     assert [entry.levelname for entry in caplog.records] == ["WARNING"]
     assert "This has no impact on the task" in caplog.text
     assert [one.name for one in lineage.operator_lineage().inputs] == ["/in/orders"]
-    assert list(temporary.iterdir()) == []
+    assert backend.sent == []
+
+
+def test_a_task_that_is_told_to_stop_sends_what_it_did(backend):
+    """Its process may be killed next: a RUNNING event says what was done, and that more may follow."""
+    captured = Captured()
+    captured.write(TWO[0])
+    lineage = task.TaskLineage(captured)
+    lineage.stop(instance())
+    (event,) = backend.events
+    assert (event.eventType.value, event.job.name) == ("RUNNING", "d.t")
+    assert [one.name for one in event.inputs] == ["/in/orders"]
+    assert "told to stop" in str(event.run.facets)
+
+
+def test_a_task_that_goes_on_after_it_was_told_to_stop_is_complete(backend):
+    """SIGTERM ends no function that does not want to end: its own event says everything, without a gap."""
+    captured = Captured()
+    captured.write(TWO[0])
+    lineage = task.TaskLineage(captured)
+    lineage.stop(instance())
+    captured.write(TWO[1])
+    lineage.finish()
+    assert [one.number for one in lineage.run.executions] == [1, 2]
+    assert lineage.run.lineage.gaps == ()
+
+
+def test_a_backend_that_hangs_does_not_hold_a_task_that_is_told_to_stop(backend, monkeypatch):
+    """Airflow kills it five seconds after it told it; the operator's own clean-up comes in that time."""
+    monkeypatch.setattr(task, "KILL_TIMEOUT_SECONDS", 0.1)
+    backend.hangs = True
+    task.TaskLineage(Captured()).stop(instance())
+    assert not backend.woken.is_set()
 
 
 def test_facets_are_equal_on_every_call_and_share_nothing(finished):
@@ -186,12 +234,6 @@ def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
         one.cache_clear()
 
 
-def operator_instance() -> SimpleNamespace:
-    from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator
-
-    return instance(task=PySparkLineageOperator(task_id="t", python_callable=lambda spark: None))
-
-
 OURS = "airflow_provider_spark_lineage.operators.pyspark.PySparkLineageOperator"
 SILENT = {
     "no transport": ("OPENLINEAGE__TRANSPORT", ""),
@@ -209,23 +251,21 @@ SILENT = {
 
 @pytest.mark.usefixtures("unsettled")
 @pytest.mark.parametrize("why", SILENT)
-def test_nothing_is_captured_where_no_event_would_carry_it(why, monkeypatch, temporary):
+def test_nothing_is_captured_where_no_event_would_carry_it(why, monkeypatch):
     """A task that the user excluded, by whichever option of OpenLineage, is not looked at."""
     option, value = SILENT[why]
     monkeypatch.setenv(f"AIRFLOW__{option}", value)
-    assert task.start_capture(operator_instance()) is None
-    assert list(temporary.iterdir()) == []
+    assert task.start_capture(instance(task=operator())) is None
 
 
 @pytest.mark.usefixtures("unsettled")
-def test_the_next_task_of_a_process_finds_nothing_of_the_one_before(temporary):
+def test_the_next_task_of_a_process_finds_nothing_of_the_one_before():
     """A task that ended unheard, as one that skips itself in Airflow 3.0, neither lingers nor leaks."""
-    first, second = operator_instance(), operator_instance()
-    second.task_id = "next"
+    found = SparkSession.__init__
+    first, second = instance(task=operator()), instance(task=operator(), task_id="next")
     assert task.start_capture(first) is task.lineage_of(first)
     lineage = task.start_capture(second)
     assert lineage is not None
     assert task.lineage_of(first) is None
-    assert len(list(temporary.iterdir())) == 1
-    lineage.abandon()
-    assert list(temporary.iterdir()) == []
+    lineage.finish()
+    assert SparkSession.__init__ is found

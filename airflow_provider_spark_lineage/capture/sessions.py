@@ -93,16 +93,16 @@ class Capture:
                 self.agent_configured = "OpenLineageSparkListener" in listeners
             return self._application
 
-    def drain(self) -> None:
+    def drain(self, timeout_seconds: Optional[float] = None) -> None:
         """Wait until Spark has reported every execution that ended before this call.
 
-        Gives up after the drain timeout. What was lost is said in `problems`.
+        Gives up after the time given, or the drain timeout. What was lost is said in `problems`.
         """
         context, application = self._context, self._application
         if application is None or context._jsc is None:
             return
         with harmless("the last executions were not all reported in time", self.problems):
-            application.drain(self._drain_timeout_seconds)
+            application.drain(self._drain_timeout_seconds if timeout_seconds is None else timeout_seconds)
         with harmless("it could not be read whether Spark dropped events", self.problems):
             dropped = _dropped_events(context) - self._dropped_before
             if dropped > 0:

@@ -9,14 +9,14 @@ from typing import Any, NoReturn
 
 import click
 
-from airflow_provider_spark_lineage.pipeline import Execution, Recorded, Run
+from airflow_provider_spark_lineage.pipeline import Execution, RecordedFolder, Run
 from airflow_provider_spark_lineage.record import RecordError
 
 RUN_FILE = "spark-lineage-run.json"
 """Beside the records: what `spark-lineage run` knows of the script and Spark does not."""
 
 
-class _RecordedRun(Recorded):
+class _RecordedRun(RecordedFolder):
     """A folder of records with what capture lost while they were written."""
 
     def __init__(self, directory: Path, lost: Sequence[str]) -> None:

@@ -126,6 +126,20 @@ def whole_run_events(
     return started, ended
 
 
+def running_event(lineage: Lineage, identity: RunIdentity) -> event_v2.RunEvent:
+    """RUNNING of a run that may be killed next: what it has read and written so far."""
+    event = _event(
+        event_v2.RunState.RUNNING,
+        datetime.now(timezone.utc),
+        identity,
+        job_facets=lineage_job_facets(lineage),
+        run_facets=lineage_run_facets(lineage),
+    )
+    event.inputs = input_datasets(lineage)
+    event.outputs = output_datasets(lineage)
+    return event
+
+
 def execution_events(
     executions: Iterable[EventExecution],
     parent: RunIdentity,

@@ -26,24 +26,27 @@ class _ReportsLineage:
     """Captures while `execute` runs, and answers the OpenLineage provider from what was captured."""
 
     _task_lineage: TaskLineage | None = None
+    _task_instance: Any = None
 
     def execute(self, context: Context) -> Any:
         """Run the task as its operator does, with capture on if an event will carry the lineage."""
         from airflow_provider_spark_lineage.task import start_capture
 
-        task_instance = context["ti"]
+        self._task_instance = task_instance = context["ti"]
         self._task_lineage = start_capture(task_instance)
         try:
             return super().execute(context)  # type: ignore[misc]
         finally:
             if self._task_lineage is not None:
-                self._task_lineage.finish(task_instance)
+                self._task_lineage.finish()
 
     def on_kill(self) -> None:
-        """Do what the operator does, and leave no records behind: the process may be killed next."""
-        super().on_kill()  # type: ignore[misc]
-        if self._task_lineage is not None:
-            self._task_lineage.discard()
+        """Do what the operator does, and send what the task has done: its process may be killed next."""
+        try:
+            super().on_kill()  # type: ignore[misc]
+        finally:
+            if self._task_lineage is not None:
+                self._task_lineage.stop(self._task_instance)
 
     # The provider calls these three in a forked child, which has no way to the JVM, and kills it after
     # `[openlineage] execution_timeout`. They read what `execute` stored, and may be called again.

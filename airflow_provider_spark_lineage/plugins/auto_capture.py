@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.providers.common.compat.sdk import AirflowPlugin, hookimpl
 
 from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.extractors.operators import PYSPARK_OPERATORS
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.task import TaskLineage
 
 
 class _AutoCapture:
@@ -24,7 +27,9 @@ class _AutoCapture:
             if task is not None and task.task_type in PYSPARK_OPERATORS and conf.auto_capture():
                 from airflow_provider_spark_lineage.task import start_capture
 
-                start_capture(task_instance)
+                found = start_capture(task_instance)
+                if found is not None:
+                    _stop_on_kill(task, found, task_instance)
 
     # First, because OpenLineage's listener asks the extractor in the same call.
 
@@ -44,6 +49,19 @@ class _AutoCapture:
         _finish(task_instance)
 
 
+def _stop_on_kill(task: Any, found: TaskLineage, task_instance: Any) -> None:
+    """Send what the task has done when Airflow tells it to stop, after what its operator does then."""
+    on_kill = task.on_kill
+
+    def stop() -> None:
+        try:
+            on_kill()
+        finally:
+            found.stop(task_instance)
+
+    task.on_kill = stop
+
+
 def _finish(task_instance: Any) -> None:
     with harmless("auto-capture could not be finished"):
         # Other processes call these hooks too, for tasks that never ran in them.
@@ -53,7 +71,7 @@ def _finish(task_instance: Any) -> None:
             return
         found = module.lineage_of(task_instance)
         if found is not None:
-            found.finish(task_instance)
+            found.finish()
 
 
 class SparkLineagePlugin(AirflowPlugin):

@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.captured import Captured
 from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.cli.recorded import RUN_FILE
 from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.pipeline import RecordedFolder
 from airflow_provider_spark_lineage.record import SUFFIX
 
 BOTH = pytest.mark.parametrize("command", ["explain", "events"])
@@ -89,7 +90,9 @@ def test_events_are_valid_and_name_the_job(recorded):
 def test_events_are_those_of_the_context_manager(recorded):
     """`captured.events(...)` and `spark-lineage events` print the same."""
     folder = recorded("failure")
-    captured = Captured(directory=folder)
+    captured = Captured()
+    for record in RecordedFolder(folder).records([]):
+        captured.write(record)
     captured.finish()
     printed = documents(run("events", folder, "--namespace", "ns", "--job", "j"))
     assert captured.events(namespace="ns", job="j") == printed

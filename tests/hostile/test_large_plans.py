@@ -12,7 +12,7 @@ from spark_trees import Tree, alias, call, column, equal, node, project, record,
 
 from airflow_provider_spark_lineage.lineage.columns import MAX_OPAQUE_EDGES
 from airflow_provider_spark_lineage.lineage.model import Edge, Kind, Lineage
-from airflow_provider_spark_lineage.pipeline import Recorded, execution_lineage
+from airflow_provider_spark_lineage.pipeline import RecordedFolder, execution_lineage
 from airflow_provider_spark_lineage.record import Record, write_record
 
 INNER = {"object": "org.apache.spark.sql.catalyst.plans.Inner$"}
@@ -30,7 +30,7 @@ def edges_of(lineage: Lineage, name: str) -> set[tuple[str, Kind]]:
 def everywhere(folder: Path, one: Record) -> tuple[Lineage, str, str]:
     """Take a record through every stage: the file, composition, text, facets and events."""
     write_record(folder, one)
-    recorded = Recorded(folder)
+    recorded = RecordedFolder(folder)
     events = recorded.events(namespace="tests", job="hostile", dataset_edges_per_field=True)
     return recorded.lineage, recorded.text(), json.dumps(events)
 

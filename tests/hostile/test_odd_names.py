@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spark_trees import alias, call, column, project, record, scan
 
 from airflow_provider_spark_lineage.lineage.model import Kind, Lineage
-from airflow_provider_spark_lineage.pipeline import Recorded, execution_lineage
+from airflow_provider_spark_lineage.pipeline import RecordedFolder, execution_lineage
 from airflow_provider_spark_lineage.record import write_record
 
 ODD = [
@@ -49,7 +49,7 @@ def test_name_is_kept_to_the_letter(name: str, tmp_path: Path) -> None:
     back = record(second, (3, "file:/out"), number=2)
     back.facts[1]["probed"]["paths"] = "file:/last"
     write_record(tmp_path, back)
-    recorded = Recorded(tmp_path)
+    recorded = RecordedFolder(tmp_path)
     last = next(one for one in recorded.lineage.outputs if one.dataset.id.name == "/last")
     assert [(edge.source.name, edge.field, edge.kind) for edge in last.edges] == [
         ("/in", name, Kind.TRANSFORMATION)
@@ -64,7 +64,7 @@ def test_name_is_kept_to_the_letter(name: str, tmp_path: Path) -> None:
 def test_text_has_one_line_for_each_thing(name: str, tmp_path: Path) -> None:
     """No name can forge a line of the text, or hide one."""
     write_record(tmp_path, record(project(scan(column(name, 1)), alias(name, 2, column(name, 1)))))
-    lines = Recorded(tmp_path).text().split("\n")
+    lines = RecordedFolder(tmp_path).text().split("\n")
     assert [line[:5] for line in lines[:2]] == ["reads", "write"]
     assert len(lines) == 4
     assert all(letter.isprintable() for line in lines for letter in line)

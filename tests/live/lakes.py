@@ -5,7 +5,7 @@ from __future__ import annotations
 from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.pipeline import Recorded, executions
+from airflow_provider_spark_lineage.pipeline import RecordedFolder, executions
 from airflow_provider_spark_lineage.record import write_record
 
 SCHEMA = "id int, name string, v double, w int"
@@ -40,6 +40,6 @@ def valid_events(records, folder):
     """The events of the records; also that each is as its schemas say."""
     for record in records:
         write_record(folder, record)
-    events = Recorded(folder).events()
+    events = RecordedFolder(folder).events()
     assert [problem for event in events for problem in problems_of(event)] == []
     return events

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -48,22 +47,6 @@ def test_does_what_airflows_operator_does(tmp_path: Path, disabled: str):
     run = _run(tmp_path, {"AIRFLOW__OPENLINEAGE__DISABLED": disabled})
     assert run.state == "success", tail(run.log, 60)
     assert run.events.exists() is (disabled == "False")
-
-
-@pytest.mark.airflow
-def test_a_killed_task_leaves_no_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Airflow calls `on_kill` before it kills the process, which then removes nothing itself."""
-    from airflow_provider_spark_lineage.captured import Captured
-    from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator
-    from airflow_provider_spark_lineage.task import TaskLineage
-
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    operator = PySparkLineageOperator(task_id="killed", python_callable=lambda spark: None)
-    operator.on_kill()
-    operator._task_lineage = TaskLineage(Captured())
-    assert list(tmp_path.iterdir())
-    operator.on_kill()
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.airflow

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -20,7 +18,7 @@ ENDINGS = {
 
 
 @pytest.fixture
-def listeners(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def listeners(monkeypatch: pytest.MonkeyPatch):
     """Airflow's own hooks with our listener, on a machine where lineage is wanted."""
     import pluggy
     from airflow.sdk._shared.listeners.spec import taskinstance
@@ -31,18 +29,28 @@ def listeners(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     manager.add_hookspecs(taskinstance)
     for listener in SparkLineagePlugin.listeners:
         manager.register(listener)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(task, "is_active", lambda _: True)
     monkeypatch.setattr(task, "_latest", None)
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE", "True")
     yield manager
     if task._latest is not None:
-        task._latest[1].abandon()
+        task._latest[1].finish()
+
+
+class Task:
+    """Of an operator that we do not own."""
+
+    def __init__(self, task_type: str) -> None:
+        self.task_type = task_type
+        self.is_told = False
+
+    def on_kill(self) -> None:
+        self.is_told = True
 
 
 def instance(task_type: str = "PySparkOperator") -> SimpleNamespace:
     fields = {"dag_id": "d", "task_id": "t", "run_id": "r", "map_index": -1, "try_number": 1}
-    return SimpleNamespace(**fields, task=SimpleNamespace(task_type=task_type))
+    return SimpleNamespace(**fields, task=Task(task_type))
 
 
 def started(listeners, task_instance: SimpleNamespace) -> bool:
@@ -52,18 +60,16 @@ def started(listeners, task_instance: SimpleNamespace) -> bool:
 
 @pytest.mark.parametrize("task_type", ["PySparkOperator", "_PySparkDecoratedOperator"])
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_task_is_captured_and_let_go_however_it_ends(listeners, task_type, ending, tmp_path):
-    """A skipped task ends too: its records go, and pyspark is as it was."""
+def test_a_task_is_captured_and_let_go_however_it_ends(listeners, task_type, ending):
+    """A skipped task ends too: pyspark is as it was."""
     from pyspark.sql import SparkSession
 
     found = SparkSession.__init__
     subject = instance(task_type)
     assert started(listeners, subject)
     assert SparkSession.__init__ is not found
-    assert list(tmp_path.iterdir())
     getattr(listeners.hook, ending)(previous_state=None, task_instance=subject, **ENDINGS[ending])
     assert SparkSession.__init__ is found
-    assert list(tmp_path.iterdir()) == []
     assert task.lineage_of(subject) is not None, "the extractor asks after this"
 
 
@@ -71,6 +77,17 @@ def test_a_task_is_captured_and_let_go_however_it_ends(listeners, task_type, end
 def test_other_operators_are_left_alone(listeners, task_type):
     """Our own operators capture by themselves; capture twice would send everything twice."""
     assert not started(listeners, instance(task_type))
+
+
+def test_a_task_that_is_told_to_stop_sends_what_it_did(listeners, monkeypatch):
+    """Its operator's own `on_kill` runs first, also one that fails."""
+    stopped = []
+    monkeypatch.setattr(task.TaskLineage, "stop", lambda _, task_instance: stopped.append(task_instance))
+    subject = instance()
+    assert started(listeners, subject)
+    subject.task.on_kill()
+    assert subject.task.is_told
+    assert stopped == [subject]
 
 
 def test_off_is_off(listeners, monkeypatch):
@@ -81,6 +98,9 @@ def test_off_is_off(listeners, monkeypatch):
 
 def test_it_has_finished_before_openlineage_asks_the_extractor(listeners):
     """Listeners are called last come first: OpenLineage's, registered after ours, must not come before it."""
+    from pyspark.sql import SparkSession
+
+    untouched = SparkSession.__init__
     asked = []
 
     class OpenLineage:
@@ -90,7 +110,7 @@ def test_it_has_finished_before_openlineage_asks_the_extractor(listeners):
 
         @hookimpl
         def on_task_instance_success(self, task_instance):
-            asked.append(task.lineage_of(task_instance)._captured._finished)
+            asked.append(SparkSession.__init__ is untouched)
 
     listeners.register(OpenLineage())
     subject = instance()

@@ -48,6 +48,7 @@ def records(path: Path) -> list[Record]:
 
 
 def without_sizes(value: dict[str, Any]) -> dict[str, Any]:
+    """Leave sizes out of a JSON object."""
     return {name: one for name, one in value.items() if name not in SIZES}
 
 

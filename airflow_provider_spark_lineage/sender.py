@@ -1,0 +1,88 @@
+"""Sends the events of single executions beside the task, as they end."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from airflow_provider_spark_lineage.capture.guard import harmless
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.facets.events import RunIdentity
+    from airflow_provider_spark_lineage.pipeline import Execution
+
+log = logging.getLogger(__name__)
+
+
+class Sender:
+    """Sends a START and an end for each execution as it ends, as child runs of the task.
+
+    On a thread of its own: a backend that is slow or gone holds nobody but, for a limited time, the end of
+    the task.
+    """
+
+    MOST_WAITING = 1000
+    """How many executions wait for a slow backend; those that come then are not sent."""
+
+    def __init__(self, parent: RunIdentity, emit: Callable[[Any], None], *, per_field: bool = False) -> None:
+        self.silenced: Callable[[], bool] = lambda: False
+        """Whether somebody else sends the events of executions: OpenLineage's Java agent."""
+
+        self._parent = parent
+        self._emit = emit
+        self._per_field = per_field
+        self._waiting: queue.Queue[Execution | None] = queue.Queue(self.MOST_WAITING)
+        self._given_up = threading.Event()
+        self._unsent = 0
+        self._thread: threading.Thread | None = None
+
+    def put(self, execution: Execution) -> None:
+        """Send the events of an execution, if it touched a dataset."""
+        if not execution.lineage or self.silenced():
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._send, name="spark-lineage-events", daemon=True)
+            self._thread.start()
+        try:
+            self._waiting.put_nowait(execution)
+        except queue.Full:
+            self._unsent += 1
+
+    def finish(self, timeout_seconds: float) -> None:
+        """Wait until all events are sent, for a limited time; what is left then is not sent."""
+        if self._thread is None:
+            return
+        began = time.monotonic()
+        with contextlib.suppress(queue.Full):
+            self._waiting.put(None, timeout=timeout_seconds)
+        self._thread.join(max(timeout_seconds - (time.monotonic() - began), 0))
+        if self._thread.is_alive():
+            # The provider forks next, and a child inherits every lock that a thread of its parent holds.
+            self._given_up.set()
+            self._unsent += self._waiting.qsize()
+        if self._unsent:
+            log.warning(
+                "Spark lineage: the events of %d executions were not sent, the backend is slow or gone.",
+                self._unsent,
+            )
+
+    def _send(self) -> None:
+        from airflow_provider_spark_lineage.facets.events import execution_events
+        from airflow_provider_spark_lineage.pipeline import execution_events_of
+
+        while (execution := self._waiting.get()) is not None and not self._given_up.is_set():
+            with harmless("events of single executions could not be sent"):
+                events = execution_events(
+                    execution_events_of([execution]),
+                    self._parent,
+                    application_id=execution.record.application_id,
+                    dataset_edges_per_field=self._per_field,
+                )
+                for event in events:
+                    if not self._given_up.is_set():
+                        self._emit(event)
