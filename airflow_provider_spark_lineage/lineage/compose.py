@@ -48,6 +48,9 @@ class _Claim:
         """Add the rows of one more write."""
         if not output.has_rows:
             self.written = None if output.mode is Mode.TRUNCATE else self.written
+        elif self.written is not None and output.rewrites:
+            # What it wrote may be rows that were counted before, and some are gone.
+            self.written = Statistics()
         elif self.written is not None and (output.mode is Mode.APPEND or output.partial):
             self.written = added(self.written, output.statistics)
         else:

@@ -60,6 +60,11 @@ from airflow_provider_spark_lineage.sources import (
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Symlink
 from airflow_provider_spark_lineage.sources.program import variables
 
+_REWRITING = frozenset(
+    {"deletecommand", "deletefromtable", "mergeintocommand", "replacedata", "updatecommand", "writedelta"}
+)
+"""Modes of UPDATE, DELETE and MERGE, which give a table its rows anew."""
+
 _MODES = {
     "append": Mode.APPEND,
     "complete": Mode.OVERWRITE,
@@ -77,13 +82,7 @@ _MODES = {
     "deltainsertreplaceonorusingcommand": Mode.OVERWRITE,
     "createtableasselect": Mode.CREATE,
     "replacetableasselect": Mode.OVERWRITE,
-    # UPDATE, DELETE and MERGE give a table its rows anew.
-    "replacedata": Mode.OVERWRITE,
-    "writedelta": Mode.OVERWRITE,
-    "deletefromtable": Mode.OVERWRITE,
-    "mergeintocommand": Mode.OVERWRITE,
-    "updatecommand": Mode.OVERWRITE,
-    "deletecommand": Mode.OVERWRITE,
+    **dict.fromkeys(_REWRITING, Mode.OVERWRITE),
     "restoretablecommand": Mode.OVERWRITE,
     # So do views.
     "createviewcommand": Mode.CREATE,
@@ -318,6 +317,7 @@ def _outputs(
                 edges=tuple(sorted(edges, key=lambda edge: edge.order)),
                 inputs=tuple(fed),
                 partial=partial,
+                rewrites=str(target.get("mode")).lower() in _REWRITING,
                 partitions=_partitions(written.write, target) if partial else (),
             )
         )

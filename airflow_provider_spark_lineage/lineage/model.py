@@ -142,6 +142,9 @@ class Output:
     """It left what was there before: other partitions, the files of an external table. Of a drop: there may
     have been nothing."""
 
+    rewrites: bool = False
+    """It gave some rows of before anew, changed or as they were: UPDATE, DELETE, MERGE."""
+
     partitions: tuple[str, ...] = ()
     """Columns of a partial overwrite that say which rows of before it left."""
 

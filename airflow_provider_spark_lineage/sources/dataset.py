@@ -118,9 +118,10 @@ class Identity:
 class Probe:
     """Which live object to ask for what.
 
-    `accessors` maps a fact's name to a dotted path of methods, starting at the plan node or at the
-    session (`$session`). A step may take arguments, paths themselves or quoted texts:
-    `lookup(table.identifier)`, `get('name')`.
+    `accessors` maps a fact's name to a dotted path of methods, starting at the plan node, at the session
+    (`$session`) or at the time when the execution ended (`$ended`, in milliseconds since 1970). A step may
+    take arguments, paths themselves or quoted texts: `lookup(table.identifier)`, `get('name')`. The step
+    `$object('name')` is a Scala object of the jar that the object before it is from.
     A step that ends in `?` is a Scala Option and may be empty, one that ends in `!` a private field; a
     path that ends in `[]` is a Scala collection and becomes a list of strings; a step behind the `[]` of a
     Java array is of each of its objects. `$files(path)` is the files behind an RDD. `$options(path)` is a
@@ -201,3 +202,8 @@ class Source:
 
     is_internal: Callable[[Facts], bool] = field(default=lambda _: False, repr=False)
     """Facts of a read that Spark does for itself and the user did not ask for."""
+
+
+def is_of_execution(facts: Facts) -> bool:
+    """Say whether a table's last commit is the execution's: Spark reports late, there may be one more."""
+    return bool(facts.get("committed_at", 0) <= facts.get("ended_at", float("inf")))

@@ -28,6 +28,7 @@ from airflow_provider_spark_lineage.sources.dataset import (
     Identity,
     Probe,
     Source,
+    is_of_execution,
 )
 from airflow_provider_spark_lineage.sources.jdbc import COLUMN_CHANGES
 from airflow_provider_spark_lineage.sources.paths import (
@@ -61,11 +62,29 @@ _PARSER = "$session.sessionState.sqlParser"
 """Knows the columns of a condition that is text, whose literals are nobody's concern."""
 
 
+_NOW = "unsafeVolatileSnapshot"
+"""The snapshot that the process knows to be the last."""
+
+_LOG_OF_PATH = (
+    "dataSource.$object('org.apache.spark.sql.delta.DeltaLog').forTable($session, options.get('path')?)"
+)
+"""The log of a table in a folder, which the write has just used: nothing is read for it."""
+
+
+def _commit(log: str) -> Mapping[str, str]:
+    """What to ask a `DeltaLog` after a write: which version it made, unless there was one more by now."""
+    return {
+        "written_version": f"{log}.{_NOW}.version",
+        "committed_at": f"{log}.{_NOW}.timestamp",
+        "ended_at": "$ended",
+    }
+
+
 def _table(table: str) -> Mapping[str, str]:
     """What to ask a `DeltaTableV2` that was written."""
     return {
         "delta_path": f"{table}.deltaLog.dataPath",
-        "written_version": f"{table}.deltaLog.unsafeVolatileSnapshot.version",
+        **_commit(f"{table}.deltaLog"),
         "table": f"{table}.catalogTable?.identifier.nameParts[]",
         **SETTINGS,
     }
@@ -75,7 +94,7 @@ def _changed(relation: str) -> Mapping[str, str]:
     """What to ask the relation of a table that a command changes."""
     return {
         "delta_path": f"{relation}.relation.location.path",
-        "written_version": f"{relation}.relation.location.deltaLog.unsafeVolatileSnapshot.version",
+        **_commit(f"{relation}.relation.location.deltaLog"),
         "table": f"{relation}.catalogTable?.identifier.nameParts[]",
         "mode": "getClass.getSimpleName",
         **SETTINGS,
@@ -143,6 +162,7 @@ PROBES = (
         relation="DeltaDataSource",
         accessors={
             "delta_path": "options.get('path')?",
+            **_commit(_LOG_OF_PATH),
             "file_system": "$session.sparkContext.hadoopConfiguration.get('fs.defaultFS')",
             "replace_where": "options.contains('replaceWhere')",
             "replace_using": "options.contains('replaceUsing')",
@@ -337,7 +357,9 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         return ()
     note = "" if is_complete(path) or path.startswith("/") else RELATIVE
     path = completed(path, str(facts.get("file_system") or ""))
-    version = facts.get("written_version", facts.get("version"))
+    version = facts.get("version")
+    if "written_version" in facts:
+        version = facts["written_version"] if is_of_execution(facts) else None
     table = facts.get("table") or ()
     catalog = None
     if table:

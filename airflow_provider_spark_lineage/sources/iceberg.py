@@ -22,6 +22,7 @@ from airflow_provider_spark_lineage.sources.dataset import (
     Probe,
     Source,
     Symlink,
+    is_of_execution,
 )
 from airflow_provider_spark_lineage.sources.jdbc import COLUMN_CHANGES
 from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
@@ -56,6 +57,8 @@ def _written(table: str) -> Mapping[str, str]:
     return {
         "iceberg_location": f"{table}.table.location",
         "written_snapshot": f"{table}.table.currentSnapshot.snapshotId",
+        "committed_at": f"{table}.table.currentSnapshot.timestampMillis",
+        "ended_at": "$ended",
         "branch_snapshot": f"{table}.table.snapshot({table}.branch).snapshotId",
         "v2_table": f"{table}.name",
         "provider": f"{table}.getClass.getName",
@@ -235,7 +238,8 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     kind = _metadata_table(facts)
     snapshot = facts.get("snapshot")
     if "mode" in facts:
-        snapshot = facts.get("branch_snapshot", facts.get("written_snapshot"))
+        written = facts.get("branch_snapshot", facts.get("written_snapshot"))
+        snapshot = written if is_of_execution(facts) else None
     return (
         Identity(
             id=DatasetId(namespace, f"{name}#{kind}" if kind else name),

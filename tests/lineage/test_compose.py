@@ -334,6 +334,16 @@ def test_sum_of_writes_is_unknown_where_one_of_them_is() -> None:
     assert rows(uncounted, again, counted) == 7
 
 
+def test_rows_are_unknown_after_some_of_them_were_changed() -> None:
+    """UPDATE, DELETE and MERGE write rows anew that may be counted already."""
+    made = execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=8))
+    changed = writes("t", edge("t.x", "x"), rows=5)
+    changed = execution(reads("t", "x"), replace(changed, rewrites=True))
+    assert compose([changed]).outputs[0].statistics.rows == 5
+    assert compose([made, changed]).outputs[0].statistics.rows is None
+    assert compose([made, changed, made]).outputs[0].statistics.rows == 8
+
+
 def test_failure_in_the_middle_leaves_what_completed() -> None:
     """Writes before and after a failed execution really happened."""
     lineage = compose(

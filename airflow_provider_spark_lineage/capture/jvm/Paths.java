@@ -36,6 +36,7 @@ public class Paths {
         this.query = query;
         reached.put("", node);
         reached.put("$session", query.session);
+        reached.put("$ended", query.ended);
     }
 
     /** Returns what a path leads to as a value that JSON has, or a map for Python to complete; null for nowhere. */
@@ -124,6 +125,9 @@ public class Paths {
             if (values[i] == null) {
                 return null;
             }
+        }
+        if (step.name.equals("$object")) {
+            return holder.getClass().getClassLoader().loadClass(values[0] + "$").getField("MODULE$").get(null);
         }
         Object found = step.shape.equals("!") ? field(holder, step.name) : call(holder, step.name, values);
         if (found instanceof scala.Option && step.shape.equals("?")) {

@@ -20,6 +20,9 @@ public class Query {
 
     public final Reader reader;
     public final Object session;
+
+    /** When the execution ended, in milliseconds since 1970; null while it is not run. */
+    public final Object ended;
     private final QueryExecution query;
     private final Execution execution;
     private final List problems = new ArrayList();
@@ -32,13 +35,16 @@ public class Query {
         this.session = session;
         this.query = (QueryExecution) query;
         this.execution = null;
+        this.ended = null;
     }
 
     /** Takes an execution that has ended. */
     public Query(Reader reader, Execution execution) {
         QueryExecution found = null;
+        Object time = null;
         try {
             found = execution.query();
+            time = Paths.call(execution.end, "time", new Object[0]);
         } catch (Exception error) {
             problem("the plan could not be read", error);
         }
@@ -46,6 +52,7 @@ public class Query {
         this.query = found;
         this.session = found == null ? null : found.sparkSession();
         this.execution = execution;
+        this.ended = time;
     }
 
     /** Returns a value that Python completes: it knows the SQL of databases, and RDDs. */
