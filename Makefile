@@ -9,7 +9,7 @@ SPARK_4_3 := 4.3.0
 # What `make test` runs, in this order, until one fails.
 STAGES := setup lint unit live system
 
-.PHONY: help setup requirements lint unit live soundness system test spark-4.3 demo bench clean
+.PHONY: help setup requirements lint unit live soundness system test lakes spark-4.3 demo bench clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -40,6 +40,9 @@ soundness: setup ## Prove the lineage of all queries by changing what they read,
 
 system: setup ## Run the example DAGs on real Airflow and Spark, and compare their events
 	@. scripts/env.sh && pytest system_tests
+
+lakes: setup ## Run the live tests of Delta and Iceberg with every release for every Spark, in an hour or two
+	@. scripts/env.sh && python tests/lake_releases.py
 
 spark-4.3: ## Run the live tests on Spark 4.3, in an environment of its own
 	@bash scripts/setup.sh .venv-spark-4.3 requirements/spark-4.3.txt 11

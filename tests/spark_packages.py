@@ -6,6 +6,7 @@ is decided by its settings.
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 import pytest
@@ -18,12 +19,38 @@ PACKAGES: dict[str, dict[str, str]] = {
     # What the connector needs besides the jars below.
     "kafka": {"4.1": "org.apache.kafka:kafka-clients:3.9.1,org.apache.commons:commons-pool2:2.12.1"},
     "avro": {"4.1": "org.apache.spark:spark-avro_2.13:4.1.1"},
-    "delta": {"4.1": "io.delta:delta-spark_4.1_2.13:4.4.0"},
-    "iceberg": {"4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"},
     # A source that is not Spark's, of its first API and of its second. It brings all that it needs.
     "excel": {"4.1": "com.crealytics:spark-excel_2.13:3.5.0_0.20.3"},
 }
 """Name -> Spark version line -> coordinate; an empty line is any. A line without a row has no such jar."""
+
+
+def _releases(artifact: str, versions: str) -> tuple[str, ...]:
+    return tuple(f"{artifact}:{version}" for version in versions.split())
+
+
+_DELTA = "io.delta:delta-spark"
+_ICEBERG = "org.apache.iceberg:iceberg-spark-runtime"
+
+LAKES = {
+    "delta": {
+        "3.5": _releases(f"{_DELTA}_2.12", "3.0.0 3.1.0 3.2.0 3.2.1 3.3.0 3.3.1 3.3.2 3.3.3"),
+        "4.0": _releases(f"{_DELTA}_2.13", "4.0.0 4.0.1")
+        + _releases(f"{_DELTA}_4.0_2.13", "4.1.0 4.2.0 4.3.0 4.3.1 4.4.0"),
+        "4.1": _releases(f"{_DELTA}_4.1_2.13", "4.1.0 4.2.0 4.3.0 4.3.1 4.4.0"),
+        "4.2": _releases(f"{_DELTA}_4.2_2.13", "4.4.0"),
+    },
+    "iceberg": {
+        "3.5": _releases(
+            f"{_ICEBERG}-3.5_2.12",
+            "1.4.1 1.4.2 1.4.3 1.5.0 1.5.2 1.6.0 1.6.1 1.7.0 1.7.1 1.8.0 1.8.1 1.9.0 1.9.1 1.9.2"
+            " 1.10.0 1.10.1 1.10.2 1.11.0 1.12.0",
+        ),
+        "4.0": _releases(f"{_ICEBERG}-4.0_2.13", "1.10.0 1.10.1 1.10.2 1.11.0"),
+        "4.1": _releases(f"{_ICEBERG}-4.1_2.13", "1.11.0 1.12.0"),
+    },
+}
+"""Name -> Spark version line -> every release; the last is the one of `make live`, `make lakes` tries all."""
 
 
 JARS = {
@@ -65,7 +92,13 @@ S3A_EXCLUDED = (
 
 
 def coordinate(name: str) -> str | None:
-    """Return the Maven coordinate of a package for this interpreter's Spark; None where there is none."""
+    """Return the Maven coordinate of a package for this interpreter's Spark; None where there is none.
+
+    Of a lake it is the newest release, unless the environment names another (`DELTA_RELEASE`).
+    """
+    if name in LAKES:
+        newest = LAKES[name].get(_line(), (None,))[-1]
+        return os.environ.get(f"{name.upper()}_RELEASE", newest) or None
     return PACKAGES[name].get(_line(), PACKAGES[name].get(""))
 
 
@@ -78,7 +111,7 @@ def _line() -> str:
 @cache
 def settings() -> dict[str, str]:
     """Return the settings with which the first session of a process gets all packages."""
-    found = [one for name in PACKAGES if (one := coordinate(name))]
+    found = [one for name in (*PACKAGES, *LAKES) if (one := coordinate(name))]
     jars = [str(jar(one)) for one in JARS.get(_line(), ())]
     packages = {"spark.jars.packages": ",".join(found), "spark.jars.excludes": ",".join(EXCLUDED)}
     return {**packages, "spark.jars": ",".join(jars)} if jars else packages

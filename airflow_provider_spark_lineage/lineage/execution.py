@@ -267,8 +267,9 @@ def _replaced(written: Written, target: Facts) -> dict[Scan, Leaf]:
     step = Transformation(Kind.FILTER)
     written.rows |= {((scan, column.name, ()), step) for column in columns}
     written.scans = [*written.scans, scan]
-    # What Spark counted it read for the rows.
-    return {scan: replace(relation_leaf(scan, target), counted=False)}
+    leaf = relation_leaf(scan, target)
+    # What Spark counted it read for the rows, and the version is the one that was written.
+    return {scan: replace(leaf, counted=False, datasets=tuple(one.at("") for one in leaf.datasets))}
 
 
 def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics) -> list[Input]:

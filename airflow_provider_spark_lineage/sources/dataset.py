@@ -121,7 +121,8 @@ class Probe:
     `accessors` maps a fact's name to a dotted path of methods, starting at the plan node, at the session
     (`$session`) or at the time when the execution ended (`$ended`, in milliseconds since 1970). A step may
     take arguments, paths themselves or quoted texts: `lookup(table.identifier)`, `get('name')`. The step
-    `$object('name')` is a Scala object of the jar that the object before it is from.
+    `$object('name')` is a Scala object of the jar that the object before it is from, and
+    `$until('time')` the last object of a list whose time is not after the end of the execution.
     A step that ends in `?` is a Scala Option and may be empty, one that ends in `!` a private field; a
     path that ends in `[]` is a Scala collection and becomes a list of strings; a step behind the `[]` of a
     Java array is of each of its objects. `$files(path)` is the files behind an RDD. `$options(path)` is a

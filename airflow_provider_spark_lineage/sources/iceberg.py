@@ -53,13 +53,14 @@ def _read(node: str, table: str) -> Mapping[str, str]:
 
 
 def _written(table: str) -> Mapping[str, str]:
-    """What to ask a `SparkTable` that was written: the snapshot that it, or its branch, has now."""
+    """What to ask a `SparkTable` that was written: the snapshot that it, or its branch, has then."""
+    branch = f"{table}.table.snapshot({table}.branch)"
     return {
         "iceberg_location": f"{table}.table.location",
-        "written_snapshot": f"{table}.table.currentSnapshot.snapshotId",
-        "committed_at": f"{table}.table.currentSnapshot.timestampMillis",
+        "written_snapshot": f"{table}.table.history.$until('timestampMillis').snapshotId",
+        "branch_snapshot": f"{branch}.snapshotId",
+        "committed_at": f"{branch}.timestampMillis",
         "ended_at": "$ended",
-        "branch_snapshot": f"{table}.table.snapshot({table}.branch).snapshotId",
         "v2_table": f"{table}.name",
         "provider": f"{table}.getClass.getName",
         "mode": "getClass.getSimpleName",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyspark
 import pytest
 from conftest import start_spark
 from lakes import SCHEMA, edges, lineage, make_source, named, valid_events
@@ -12,6 +13,9 @@ from airflow_provider_spark_lineage.pipeline import executions
 
 need("iceberg", "h2")
 pytestmark = pytest.mark.spark
+
+SPARK_3 = pyspark.__version__ < "4"
+"""There a table is read without a snapshot, and an UPDATE by a subquery is a union of filters."""
 
 CATALOG = "org.apache.iceberg.spark.SparkCatalog"
 MODES = ("copy-on-write", "merge-on-read")
@@ -65,7 +69,7 @@ def test_a_table_is_its_location_at_a_snapshot(spark, recorded, warehouse):
     found = lineage(records)
     (source,), (target,) = found.inputs, found.outputs
     assert (source.dataset.id.namespace, source.dataset.id.name) == ("file", f"{warehouse}/lake/db/orders")
-    assert named(found.inputs) == {"orders": read}
+    assert named(found.inputs) == {"orders": "" if SPARK_3 else read}
     assert named(found.outputs) == {"target": snapshot(spark, "target")}
     identity = target.dataset.identity
     assert [(link.namespace, link.name) for link in identity.symlinks] == [
@@ -132,7 +136,7 @@ def test_states_of_a_table_are_one_dataset(spark, recorded):
     for query in (f"version as of {first}", "version as of 'old'", "version as of 'audit'"):
         with recorded() as records:
             spark.sql("select id from lake.db.states " + query).collect()  # noqa: S608  no foreign text
-        assert named(lineage(records).inputs) == {"states": first}
+        assert named(lineage(records).inputs) == {"states": "" if SPARK_3 and "audit" in query else first}
     with recorded() as records:
         spark.sql("insert into lake.db.states.branch_audit select * from src")
     found = lineage(records)
@@ -163,7 +167,7 @@ def test_merge_update_and_delete(spark, recorded, mode):
             "when not matched and src.name > '' then insert *"
         )
     found = lineage(records)
-    assert named(found.inputs) == {"src": "", name: before}
+    assert named(found.inputs) == {"src": "", name: "" if SPARK_3 else before}
     assert named(found.outputs) == {name: snapshot(spark, name)}
     columns = ("id", "name", "v", "w")
     kept = {(column, f"{name}.{column}", "identity") for column in columns}
@@ -196,13 +200,9 @@ def test_an_update_by_a_subquery(spark, recorded):
     with recorded() as records:
         spark.sql("update lake.db.sub set v = 0 where id in (select id from src where w > 5)")
     found = edges(lineage(records))
-    assert {(source, kind) for column, source, kind in found if column == "v"} == {
-        ("sub.v", "identity"),
-        ("sub.id", "conditional"),
-        ("src.id", "conditional"),
-        ("src.w", "conditional"),
-    }
-    assert not [one for one in found if one[0] == "*"]
+    column, kind = ("*", "filter") if SPARK_3 else ("v", "conditional")
+    conditions = {(column, source, kind) for source in ("sub.id", "src.id", "src.w")}
+    assert {one for one in found if one[0] in ("v", "*")} == conditions | {("v", "sub.v", "identity")}
 
 
 def test_what_procedures_read_for_themselves_is_nobodys_read(spark, recorded):

@@ -33,10 +33,11 @@ def versions(case: Path) -> list[Path]:
 
 
 def versions_needed(case: Path) -> int:
-    """For how many Spark versions a case must have records: two, where its jars or its SQL are not of one alone."""
+    """For how many Spark versions a case must have records: two, unless its jars or its SQL are of one."""
     job = run_path(str(case / "job.py"))
-    lines = [PACKAGES[name] for name in job.get("NEEDS", ())]
-    return 1 if "SINCE" in job or any("" not in line and len(line) < 2 for line in lines) else 2
+    return (
+        1 if "SINCE" in job or any("" not in PACKAGES.get(name, ()) for name in job.get("NEEDS", ())) else 2
+    )
 
 
 def lines(path: Path) -> list[str]:

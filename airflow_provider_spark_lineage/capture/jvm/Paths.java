@@ -129,9 +129,23 @@ public class Paths {
         if (step.name.equals("$object")) {
             return holder.getClass().getClassLoader().loadClass(values[0] + "$").getField("MODULE$").get(null);
         }
+        if (step.name.equals("$until")) {
+            return until((List) holder, (String) values[0]);
+        }
         Object found = step.shape.equals("!") ? field(holder, step.name) : call(holder, step.name, values);
         if (found instanceof scala.Option && step.shape.equals("?")) {
             return ((scala.Option) found).isEmpty() ? null : ((scala.Option) found).get();
+        }
+        return found;
+    }
+
+    /** Returns the last of many, in the order of their times, that is not after the end of the execution. */
+    private Object until(List many, String time) throws Exception {
+        Object found = null;
+        for (Iterator each = many.iterator(); query.ended != null && each.hasNext();) {
+            Object one = each.next();
+            Object at = call(one, time, new Object[0]);
+            found = ((Long) at).longValue() <= ((Long) query.ended).longValue() ? one : found;
         }
         return found;
     }
