@@ -5,6 +5,7 @@ Needs no Airflow, and never raises: what cannot be captured is a gap.
 
 from __future__ import annotations
 
+import html
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
+from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.memory import Memory
 from airflow_provider_spark_lineage.pipeline import (
     Execution,
@@ -55,6 +58,7 @@ class Captured(Recorded):
         self._executions = Executions()
         self._builder = RunBuilder()
         self._lock = threading.Lock()
+        self._lost: list[str] = []
         self.failed: bool | None = None
         """Whether the captured code raised; None where that is not known."""
         self._began = self._ended = ""
@@ -62,15 +66,16 @@ class Captured(Recorded):
         """Kept when everything is recorded: a forked child must wait for no lock."""
 
     def write(self, record: Record) -> None:
-        """Keep one more record, and add what it says to the lineage."""
+        """Add what one more record says to the lineage, and keep it."""
+        execution = None
+        with harmless("the lineage of an execution could not be worked out", self._lost), self._lock:
+            execution = self._executions.of(record)
+            if execution is not None:
+                self._builder.add(execution)
         if self._folder is not None:
             write_record(self._folder.directory, record)
         elif self._keep:
             self._memory.write(record)
-        with self._lock:
-            execution = self._executions.of(record)
-            if execution is not None:
-                self._builder.add(execution)
         if execution is not None and self._on_execution is not None:
             self._on_execution(execution)
 
@@ -104,7 +109,7 @@ class Captured(Recorded):
     @property
     def problems(self) -> list[str]:
         """What was lost beside the records, a sentence each."""
-        return list(self._capture.problems)
+        return [*self._capture.problems, *self._lost]
 
     @property
     def agent_configured(self) -> bool:
@@ -118,8 +123,18 @@ class Captured(Recorded):
         """
         if self._final is not None:
             return self._final
-        with self._lock:
-            return self._builder.run((*self._capture.problems, *problems))
+        with harmless("the lineage could not be put together", self._lost), self._lock:
+            return self._builder.run((*self.problems, *problems))
+        told = (*self.problems, *problems)
+        return Run(Lineage(gaps=tuple(Gap("records", problem) for problem in told)), problems=told)
+
+    def __repr__(self) -> str:
+        """Return the readable lineage."""
+        return self.text().rstrip("\n") or "<Captured: Spark read and wrote nothing>"
+
+    def _repr_html_(self) -> str:
+        """Return the readable lineage as a notebook shows it."""
+        return f"<pre>{html.escape(repr(self))}</pre>"
 
     def events(self, **options: Any) -> list[dict[str, Any]]:
         """Return OpenLineage events, as `Recorded.events`: START and COMPLETE or FAIL in any case."""

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-BENCHMARKS = ("import_time", "testing", "lineage", "capture", "tpch", "nycflights")
+BENCHMARKS = ("import_time", "testing", "lineage", "capture", "programs", "tpch", "nycflights")
 
 
 def main() -> int:

@@ -16,12 +16,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from statistics import median
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import Any
+
+from paired import Took, Watch, report
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.pipeline import execution_lineage
-from airflow_provider_spark_lineage.record import Record, read_record, record_paths
+from airflow_provider_spark_lineage.record import Record
 
 QUERIES = sorted((Path(__file__).resolve().parent.parent / "tests" / "soundness" / "tpch").glob("q*.sql"))
 ALLOWED_RATIO = 1.05
@@ -54,12 +56,6 @@ def session(folder: Path, scale: float) -> Iterator[Any]:
     spark.stop()
 
 
-def cpu_seconds(spark: Any) -> float:
-    """Processor time that Spark's JVM and this process have had, which other programs do not disturb."""
-    jvm = spark._jvm.java.lang.ProcessHandle.current().info().totalCpuDuration().get().toMillis() / 1000
-    return float(jvm) + process_time()
-
-
 def suite(spark: Any, folder: Path) -> None:
     """Run every query and write its result."""
     for query in QUERIES:
@@ -68,29 +64,21 @@ def suite(spark: Any, folder: Path) -> None:
 
 def suites(spark: Any, folder: Path, rounds: int) -> list[Record]:
     """Print what capture adds to the suite; return the records of one run of it."""
-    times: dict[bool, list[float]] = {True: [], False: []}
-    worked: dict[bool, list[float]] = {True: [], False: []}
+    runs: dict[bool, list[Took]] = {True: [], False: []}
     records: list[Record] = []
     # The first two warm Spark up; pairs swap their order, so that neither always comes second.
     for number in range(rounds + 1):
         for captured in (True, False) if number % 2 else (False, True):
-            began, before = perf_counter(), cpu_seconds(spark)
-            with capture_lineage(spark) if captured else nullcontext() as found:
+            with Watch(spark) as watch, capture_lineage(spark) if captured else nullcontext() as found:
                 suite(spark, folder)
             if number:
-                times[captured].append(perf_counter() - began)
-                worked[captured].append(cpu_seconds(spark) - before)
+                runs[captured].append(watch.took)
             if found is not None:
-                records = [read_record(path) for path in record_paths(found.directory)]
+                records = list(found.records([]))
                 # Or the figure means nothing.
                 assert len(records) == len(QUERIES), found.problems
     print(f"{len(QUERIES)} TPC-H queries, each written to a file, seconds (capture included)")
-    for what, seconds in (("elapsed", times), ("processor", worked)):
-        ratios = [with_ / without for with_, without in zip(seconds[True], seconds[False], strict=True)]
-        for name, captured in (("without", False), ("with", True)):
-            listed = " ".join(f"{one:.2f}" for one in seconds[captured])
-            print(f"  {what:<9} {name:<7} capture  median {median(seconds[captured]):6.2f}   {listed}")
-        print(f"  {what:<9} ratio            median {median(ratios):6.3f}   (aim: under {ALLOWED_RATIO})")
+    report(runs, ALLOWED_RATIO)
     return records
 
 

@@ -1,0 +1,137 @@
+"""`capture_lineage` wherever it may stand: it never raises, its run begins and ends, no file stays."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+import threading
+
+import pytest
+
+from airflow_provider_spark_lineage import capture_lineage, memory
+
+pytestmark = pytest.mark.spark
+
+
+def in_a_thread(block, monkeypatch):
+    thread = threading.Thread(target=block)
+    thread.start()
+    thread.join()
+
+
+def in_a_notebook(block, monkeypatch):
+    """A notebook's cells run inside of an event loop."""
+
+    async def cell():
+        block()
+
+    asyncio.run(cell())
+
+
+def in_another_capture(block, monkeypatch):
+    with capture_lineage():
+        block()
+
+
+def without_a_folder(block, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
+    block()
+
+
+def without_permission(block, monkeypatch):
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refused)
+    block()
+
+
+def on_a_full_disk(block, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    block()
+
+
+PLACES = (
+    in_a_thread,
+    in_a_notebook,
+    in_another_capture,
+    without_a_folder,
+    without_permission,
+    on_a_full_disk,
+)
+
+
+@pytest.fixture
+def scratch(tmp_path, monkeypatch):
+    """The folder for temporary files, which records need at once."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(memory, "SPILL_BYTES", 0)
+    return folder
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
+def test_a_block_is_captured_wherever_it_stands(spark, tmp_path, scratch, place, monkeypatch):
+    """What it needs of the disk it can do without, and nothing stays there."""
+    found = []
+
+    def block():
+        with capture_lineage(spark) as captured:
+            spark.range(3).write.parquet(str(tmp_path / "out"))
+        found.append(captured)
+
+    place(block, monkeypatch)
+    (captured,) = found
+    assert [one.dataset.id.name for one in captured.lineage.outputs] == [str(tmp_path / "out")]
+    assert captured.lineage.gaps == ()
+    names = [event["eventType"] for event in captured.events()]
+    assert names == ["START", "START", "COMPLETE", "COMPLETE"]
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_fault_of_the_lineage_itself_is_a_gap(spark, tmp_path, monkeypatch):
+    """What breaks in our own code does not reach the block, and its events say what is missing."""
+    from airflow_provider_spark_lineage import pipeline
+
+    def broken(*_, **__):
+        raise RuntimeError("on purpose")
+
+    monkeypatch.setattr(pipeline.Composer, "add", broken)
+    monkeypatch.setattr(pipeline.Composer, "lineage", broken)
+    with capture_lineage(spark) as captured:
+        spark.range(3).write.parquet(str(tmp_path / "out"))
+    events = captured.events()
+    assert (events[0]["eventType"], events[-1]["eventType"]) == ("START", "COMPLETE")
+    assert "on purpose" in str(events[-1])
+
+
+def test_a_captured_block_shows_its_lineage(spark, tmp_path):
+    """In a notebook and at a prompt: the readable lineage, and HTML in which no name is markup."""
+    with capture_lineage(spark) as captured:
+        spark.range(3).write.parquet(str(tmp_path / "out"))
+    assert repr(captured) == captured.text().rstrip("\n")
+    assert captured.text().splitlines()[0] in captured._repr_html_()
+    with capture_lineage(spark) as captured:
+        spark.range(3).write.parquet(str(tmp_path / "<b>"))
+    assert "<b>" not in captured._repr_html_()
+    assert "nothing" in repr(capture_nothing())
+
+
+def capture_nothing():
+    with capture_lineage() as captured:
+        pass
+    return captured
+
+
+def test_a_session_that_was_stopped_is_a_gap(spark):
+    """Spark tells the program that it is stopped, and capture tells the events. The module's last test."""
+    spark.stop()
+    with capture_lineage(spark) as captured:
+        pass
+    assert [event["eventType"] for event in captured.events()] == ["START", "COMPLETE"]
+    assert captured.lineage.gaps
