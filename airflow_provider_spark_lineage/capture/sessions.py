@@ -69,6 +69,8 @@ class Capture:
         with harmless("a Spark session could not be listened to", self.problems):
             if getattr(spark, "_jsparkSession", None) is None:
                 tell(CONNECT, self.problems)
+            elif spark.sparkContext._jsc is None:
+                tell("the Spark session had been stopped before the capture began", self.problems)
             else:
                 self._listen(spark.sparkContext)
 

@@ -45,6 +45,11 @@ class Dataset:
     identity: Identity
     fields: tuple[Field, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Leave out columns that are of a part of the dataset alone."""
+        if not self.identity.has_columns:
+            object.__setattr__(self, "fields", ())
+
     @property
     def id(self) -> DatasetId:
         """Return the name that OpenLineage events carry."""

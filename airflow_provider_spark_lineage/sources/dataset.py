@@ -93,6 +93,8 @@ class Identity:
     """The state of the dataset that was read or made, where the source numbers its states."""
 
     catalog: Optional[Catalog] = None
+    has_columns: bool = True
+    """False for what is no table: each part of a saved model has columns of its own."""
 
     @property
     def is_entry(self) -> bool:
@@ -119,10 +121,10 @@ class Probe:
     """Which live object to ask for what.
 
     `accessors` maps a fact's name to a dotted path of methods, starting at the plan node, at the session
-    (`$session`) or at the time when the execution ended (`$ended`, in milliseconds since 1970). A step may
-    take arguments, paths themselves or quoted texts: `lookup(table.identifier)`, `get('name')`. The step
-    `$object('name')` is a Scala object of the jar that the object before it is from, and
-    `$until('time')` the last object of a list whose time is not after the end of the execution.
+    (`$session`) or at when the execution began or ended (`$started`, `$ended`, in milliseconds since 1970).
+    A step may take arguments, paths themselves or quoted texts: `lookup(table.identifier)`, `get('name')`.
+    The step `$object('name')` is a Scala object of the jar that the object before it is from, and
+    `$during('time')` the last object of a list whose time is within the execution.
     A step that ends in `?` is a Scala Option and may be empty, one that ends in `!` a private field; a
     path that ends in `[]` is a Scala collection and becomes a list of strings; a step behind the `[]` of a
     Java array is of each of its objects. `$files(path)` is the files behind an RDD. `$options(path)` is a
@@ -205,6 +207,12 @@ class Source:
     """Facts of a read that Spark does for itself and the user did not ask for."""
 
 
+DURATION: Mapping[str, str] = {"started_at": "$started", "ended_at": "$ended"}
+"""Accessors of what `is_of_execution` compares a commit with."""
+
+
 def is_of_execution(facts: Facts) -> bool:
     """Say whether a table's last commit is the execution's: Spark reports late, there may be one more."""
-    return bool(facts.get("committed_at", 0) <= facts.get("ended_at", float("inf")))
+    if "committed_at" not in facts:
+        return True
+    return bool(facts["started_at"] <= facts["committed_at"] <= facts["ended_at"])

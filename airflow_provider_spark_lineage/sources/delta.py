@@ -21,6 +21,7 @@ from airflow_provider_spark_lineage.sources.catalogs import (
 from airflow_provider_spark_lineage.sources.dataset import (
     DROPPED,
     DROPPED_EXISTS,
+    DURATION,
     MADE_EXISTS,
     Catalog,
     DatasetId,
@@ -76,7 +77,7 @@ def _commit(log: str) -> Mapping[str, str]:
     return {
         "written_version": f"{log}.{_NOW}.version",
         "committed_at": f"{log}.{_NOW}.timestamp",
-        "ended_at": "$ended",
+        **DURATION,
     }
 
 

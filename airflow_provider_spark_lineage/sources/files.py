@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.sources.paths import (
     RELATIVE,
     completed,
     is_complete,
+    is_part_of_model,
     roots,
     split_location,
     uri_of,
@@ -170,6 +171,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
                 catalog=metastore(facts),
                 note=RELATIVE if is_relative else "",
                 locations=tuple(originals) if originals != [root] else (),
+                has_columns=not any(map(is_part_of_model, originals)),
             )
         )
     return tuple(identities)

@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.sources.databases import place
 from airflow_provider_spark_lineage.sources.dataset import (
     DROPPED,
     DROPPED_EXISTS,
+    DURATION,
     Catalog,
     DatasetId,
     Facts,
@@ -57,10 +58,10 @@ def _written(table: str) -> Mapping[str, str]:
     branch = f"{table}.table.snapshot({table}.branch)"
     return {
         "iceberg_location": f"{table}.table.location",
-        "written_snapshot": f"{table}.table.history.$until('timestampMillis').snapshotId",
+        "written_snapshot": f"{table}.table.history.$during('timestampMillis').snapshotId",
         "branch_snapshot": f"{branch}.snapshotId",
         "committed_at": f"{branch}.timestampMillis",
-        "ended_at": "$ended",
+        **DURATION,
         "v2_table": f"{table}.name",
         "provider": f"{table}.getClass.getName",
         "mode": "getClass.getSimpleName",

@@ -108,6 +108,11 @@ def _with_few_siblings(groups: Dict[str, List[str]]) -> Dict[str, List[str]]:
     return groups
 
 
+def is_part_of_model(path: str) -> bool:
+    """Say whether a path is what a stage of a saved pipeline keeps."""
+    return bool(_STAGE.match(path.rstrip("/")))
+
+
 def trim_partitions(path: str) -> str:
     """Cut partition suffixes from a path: `k=v` directories, and directories named by a date.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from spark_trees import alias, call, column, equal, project, scan
 
 from airflow_provider_spark_lineage.lineage.columns import evaluate
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
@@ -47,3 +48,16 @@ def test_expression_uses(version: str, sql: str, uses: str) -> None:
 def test_both_versions_are_stored() -> None:
     """Expressions are checked as two Spark versions write them."""
     assert len(STORED) >= 2
+
+
+def test_a_choice_between_a_column_and_itself_is_the_column() -> None:
+    """Iceberg 1.4 writes an UPDATE so, for each column that it does not set: the test says nothing."""
+    unset = call("If", equal(1, 2), column("b", 2), column("b", 2))
+    chosen = call("If", equal(1, 2), column("a", 1), column("b", 2))
+    found = {}
+    for name, tree in (("unset", unset), ("set", chosen)):
+        plan = read_plan(project(scan(column("a", 1), column("b", 2)), alias(name, 9, tree)))
+        ((_, sources),) = evaluate(plan).output
+        found[name] = {(column, path.kind.subtype) for (_, column, _), path in sources}
+    assert found["unset"] == {("b", "IDENTITY")}
+    assert {"CONDITIONAL"} < {kind for _, kind in found["set"]}

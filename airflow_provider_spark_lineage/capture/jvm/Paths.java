@@ -36,6 +36,7 @@ public class Paths {
         this.query = query;
         reached.put("", node);
         reached.put("$session", query.session);
+        reached.put("$started", query.started);
         reached.put("$ended", query.ended);
     }
 
@@ -129,8 +130,8 @@ public class Paths {
         if (step.name.equals("$object")) {
             return holder.getClass().getClassLoader().loadClass(values[0] + "$").getField("MODULE$").get(null);
         }
-        if (step.name.equals("$until")) {
-            return until((List) holder, (String) values[0]);
+        if (step.name.equals("$during")) {
+            return during((List) holder, (String) values[0]);
         }
         Object found = step.shape.equals("!") ? field(holder, step.name) : call(holder, step.name, values);
         if (found instanceof scala.Option && step.shape.equals("?")) {
@@ -139,13 +140,14 @@ public class Paths {
         return found;
     }
 
-    /** Returns the last of many, in the order of their times, that is not after the end of the execution. */
-    private Object until(List many, String time) throws Exception {
+    /** Returns the last of many, in the order of their times, whose time is within the execution. */
+    private Object during(List many, String time) throws Exception {
         Object found = null;
         for (Iterator each = many.iterator(); query.ended != null && each.hasNext();) {
             Object one = each.next();
-            Object at = call(one, time, new Object[0]);
-            found = ((Long) at).longValue() <= ((Long) query.ended).longValue() ? one : found;
+            long at = ((Long) call(one, time, new Object[0])).longValue();
+            boolean within = query.started.longValue() <= at && at <= query.ended.longValue();
+            found = within ? one : found;
         }
         return found;
     }

@@ -21,8 +21,9 @@ public class Query {
     public final Reader reader;
     public final Object session;
 
-    /** When the execution ended, in milliseconds since 1970; null while it is not run. */
-    public final Object ended;
+    /** When the execution began and ended, in milliseconds since 1970; null while it is not run. */
+    public final Long started;
+    public final Long ended;
     private final QueryExecution query;
     private final Execution execution;
     private final List problems = new ArrayList();
@@ -35,16 +36,17 @@ public class Query {
         this.session = session;
         this.query = (QueryExecution) query;
         this.execution = null;
+        this.started = null;
         this.ended = null;
     }
 
     /** Takes an execution that has ended. */
     public Query(Reader reader, Execution execution) {
         QueryExecution found = null;
-        Object time = null;
+        Long time = null;
         try {
             found = execution.query();
-            time = Paths.call(execution.end, "time", new Object[0]);
+            time = (Long) Paths.call(execution.end, "time", new Object[0]);
         } catch (Exception error) {
             problem("the plan could not be read", error);
         }
@@ -52,6 +54,7 @@ public class Query {
         this.query = found;
         this.session = found == null ? null : found.sparkSession();
         this.execution = execution;
+        this.started = Long.valueOf(execution.startedMs);
         this.ended = time;
     }
 

@@ -103,6 +103,14 @@ def _cast(tree: Tree, position: int) -> list[Steps]:
     return [_SAME if unchanged else _VALUE]
 
 
+def _if(tree: Tree, position: int) -> list[Steps]:
+    """the first child: conditional; the others: identity. Where these are the same, the first says nothing"""
+    chosen = end_of(tree, position + 1)
+    other = end_of(tree, chosen)
+    is_same = tree[chosen:other] == tree[other : end_of(tree, other)]
+    return [_NONE if is_same else _TESTED, _SAME, _SAME]
+
+
 def _case_when(tree: Tree, position: int) -> list[Steps]:
     """each WHEN: conditional; each THEN and the ELSE: identity"""
     count = _count(tree, position)
@@ -169,7 +177,7 @@ EXPRESSIONS: dict[str, Rule] = {
     "Collation": _all(_NONE),
     "Cast": _cast,
     # Tests, and what they choose among, as it was.
-    "If": _first_then(_TESTED, _SAME),
+    "If": _if,
     "NullIfResult": _first_then(_TESTED, _SAME),
     "TypedNullLiteral": _all(_NONE),
     "CaseWhen": _case_when,
