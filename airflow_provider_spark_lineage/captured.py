@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.guard import harmless, tell
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.memory import Memory
@@ -26,7 +27,17 @@ from airflow_provider_spark_lineage.pipeline import (
     Run,
     RunBuilder,
 )
-from airflow_provider_spark_lineage.record import Record, RecordError, write_record
+from airflow_provider_spark_lineage.record import (
+    FULL,
+    NONE,
+    SQL_TEXTS,
+    Record,
+    RecordError,
+    write_record,
+)
+
+SQL_TEXT_VARIABLE = "AIRFLOW__SPARK_LINEAGE__SQL_TEXT"
+"""Sets Airflow's option of that name, and the same without Airflow."""
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +47,8 @@ class Captured(Recorded):
 
     Its lineage is worked out beside the program, execution by execution. `on_execution` is told of each, on
     a thread of capture's own. Records stay in memory unless they are given a folder, which other processes
-    can read; with `keep` off they are not kept at all, and `executions` gives none.
+    can read; with `keep` off they are not kept at all, and `executions` gives none. `sql_text` is one of
+    `record.SQL_TEXTS`, or None for what the environment says.
     """
 
     def __init__(
@@ -47,13 +59,17 @@ class Captured(Recorded):
         keep: bool = True,
         drain_timeout_seconds: float = DRAIN_TIMEOUT_SECONDS,
         max_plan_bytes: int = MAX_PLAN_BYTES,
+        sql_text: str | None = None,
     ) -> None:
         self._folder = RecordedFolder(directory) if directory else None
         self._memory = Memory()
         self._keep = keep
         self._on_execution = on_execution
         self._capture = Capture(
-            self.write, drain_timeout_seconds=drain_timeout_seconds, max_plan_bytes=max_plan_bytes
+            self.write,
+            drain_timeout_seconds=drain_timeout_seconds,
+            max_plan_bytes=max_plan_bytes,
+            sql_text=_sql_text(sql_text),
         )
         self._executions = Executions()
         self._builder = RunBuilder()
@@ -148,10 +164,12 @@ class Captured(Recorded):
 
 
 @contextmanager
-def capture_lineage(spark: Any = None) -> Iterator[Captured]:
+def capture_lineage(spark: Any = None, *, sql_text: str | None = None) -> Iterator[Captured]:
     """Capture what Spark does inside the block.
 
-    `spark` is the session, needed only if it is not the active one. Afterwards `captured.lineage` is
+    `spark` is the session, needed only if it is not the active one. `sql_text` is `full`, `masked` or
+    `none`, as the option `[spark_lineage] sql_text`; without it, that option's environment variable counts.
+    Afterwards `captured.lineage` is
     the model, `captured.text()` the readable form and `captured.events(namespace=..., job=...)` the
     OpenLineage events. An exception of the block passes through; what had happened until then is
     captured, and the events end with FAIL. Nothing else is raised: what cannot be captured is a gap.
@@ -160,7 +178,7 @@ def capture_lineage(spark: Any = None) -> Iterator[Captured]:
     ...     spark.read.csv("orders.csv", header=True).write.parquet("orders")
     >>> print(captured.text())  # doctest: +SKIP
     """
-    captured = Captured()
+    captured = Captured(sql_text=sql_text)
     captured.start()
     if spark is not None:
         captured.attach(spark)
@@ -171,6 +189,15 @@ def capture_lineage(spark: Any = None) -> Iterator[Captured]:
         raise
     finally:
         captured.finish()
+
+
+def _sql_text(given: str | None) -> str:
+    """Return how much SQL text is recorded; nothing of it where that was said in a wrong word."""
+    word = os.environ.get(SQL_TEXT_VARIABLE, FULL) if given is None else given
+    if word in SQL_TEXTS:
+        return word
+    tell(f"sql_text = {word!r} is not full, masked or none; using {NONE}. Correct the option")
+    return NONE
 
 
 def _now() -> str:

@@ -1,6 +1,7 @@
 """The options of `[spark_lineage]`: one function per option, read where it is asked.
 
-A bad value costs one warning and falls back to the default: an option of lineage must never fail a job.
+A bad value costs one warning and falls back to the default, or to the value that tells least where the
+option keeps something private: an option of lineage must never fail a job.
 Defaults, types and descriptions for users stand in `get_provider_info.py`; one test compares the two.
 """
 
@@ -20,7 +21,7 @@ _FALSE = ("f", "false", "0")
 
 log = logging.getLogger(__name__)
 
-_Value = TypeVar("_Value", bool, int, float)
+_Value = TypeVar("_Value", bool, int, float, str)
 
 
 def auto_capture() -> bool:
@@ -53,6 +54,12 @@ def repeat_dataset_edges() -> bool:
     return _read("repeat_dataset_edges", _boolean, "True or False", default=False)
 
 
+def sql_text() -> str:
+    """[spark_lineage] sql_text: how much of SQL statements, and of messages that may repeat them, is kept."""
+    words = "full, masked or none"
+    return _read("sql_text", _sql_text, words, default="full", otherwise="none")
+
+
 def _boolean(text: str) -> bool:
     word = text.lower()
     if word not in (*_TRUE, *_FALSE):
@@ -74,12 +81,28 @@ def _bytes(text: str) -> int:
     return value
 
 
-def _read(option: str, parse: Callable[[str], _Value], wanted: str, *, default: _Value) -> _Value:
+def _sql_text(text: str) -> str:
+    word = text.lower()
+    if word not in ("full", "masked", "none"):
+        raise ValueError(text)
+    return word
+
+
+def _read(
+    option: str,
+    parse: Callable[[str], _Value],
+    wanted: str,
+    *,
+    default: _Value,
+    otherwise: _Value | None = None,
+) -> _Value:
+    """Return an option's value: `default` where it has none, and `otherwise` where it has no right one."""
+    otherwise = default if otherwise is None else otherwise
     try:
         text = conf.get(SECTION, option, fallback=None)
     except Exception as error:  # The one place: a `_cmd` that fails or a secrets backend that is down.
-        _warn(f"[{SECTION}] {option} cannot be read ({type(error).__name__}); using {default}.")
-        return default
+        _warn(f"[{SECTION}] {option} cannot be read ({type(error).__name__}); using {otherwise}.")
+        return otherwise
     if text is None:
         return default
     # Airflow's own getters allow a comment behind the value, so these do too.
@@ -87,8 +110,8 @@ def _read(option: str, parse: Callable[[str], _Value], wanted: str, *, default: 
     try:
         return parse(text)
     except ValueError:
-        _warn(f"[{SECTION}] {option} = {text!r} is not {wanted}; using {default}. Correct the option.")
-        return default
+        _warn(f"[{SECTION}] {option} = {text!r} is not {wanted}; using {otherwise}. Correct the option.")
+        return otherwise
 
 
 @cache

@@ -70,6 +70,17 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "example": "True",
         "default": "False",
     },
+    "sql_text": {
+        "description": (
+            "How much of SQL statements, and of error messages that may repeat them, lineage records and\n"
+            "sends: ``full`` is all but what looks like a secret, ``masked`` has a question mark for every\n"
+            "literal, ``none`` is nothing. A value that is none of these counts as ``none``.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "string",
+        "example": "masked",
+        "default": "full",
+    },
 }
 """Option -> its entry in Airflow's configuration reference; `conf.py` has the function of the same name."""
 

@@ -21,6 +21,10 @@ FORMAT = "spark-lineage-record"
 VERSION = 1
 SUFFIX = ".record.json.gz"
 
+FULL, MASKED, NONE = SQL_TEXTS = ("full", "masked", "none")
+"""How much of SQL statements, and of messages that may repeat them, is recorded: all but secrets; no literal
+either; nothing."""
+
 REMOVED = "***"
 """What stands where a secret was."""
 

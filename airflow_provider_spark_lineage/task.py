@@ -116,6 +116,7 @@ def start_capture(task_instance: Any) -> TaskLineage | None:
             keep=False,
             drain_timeout_seconds=conf.drain_timeout_seconds(),
             max_plan_bytes=conf.max_plan_bytes(),
+            sql_text=conf.sql_text(),
         )
         if sender is not None:
             sender.silenced = lambda: captured.agent_configured

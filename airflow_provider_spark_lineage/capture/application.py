@@ -11,10 +11,10 @@ from datetime import datetime, timezone
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
 from airflow_provider_spark_lineage.capture.guard import harmless, tell
-from airflow_provider_spark_lineage.capture.jvm import JvmReader
+from airflow_provider_spark_lineage.capture.jvm import MOST_LETTERS_OF_PROBLEM, JvmReader
 from airflow_provider_spark_lineage.capture.rdd import RddReader
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
-from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.record import Record, without_secrets
 
 AGENT_VERSION = "0.1.0"
 
@@ -36,14 +36,16 @@ class Application:
         context: Any,
         sink: Callable[[Record], None],
         max_plan_bytes: int,
+        sql_text: str,
         problems: List[str],
     ) -> None:
         self.id = str(context.applicationId)
-        self.name = str(context.appName)
+        self.name = without_secrets(str(context.appName))
         self.spark_version = str(context.version)
         self.max_plan_bytes = max_plan_bytes
+        self.sql_text = sql_text
         self.rdds = RddReader()
-        self.reader = JvmReader(context, self.rdds)
+        self.reader = JvmReader(context, self.rdds, sql_text)
         self._bus = context._jsc.sc()
         self._sink = sink
         self._problems = problems
@@ -140,7 +142,7 @@ class Application:
             with harmless("an execution could not be recorded", self._problems):
                 self.keep(self._record(self.reader.completed(text, body)))
         else:
-            tell(f"an execution could not be recorded: {text}", self._problems)
+            tell(without_secrets(text)[:MOST_LETTERS_OF_PROBLEM], self._problems)
 
     def _record(self, fields: Dict[str, Any]) -> Record:
         record = new_record(

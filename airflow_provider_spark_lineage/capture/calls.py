@@ -14,9 +14,10 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.application import Application, fill, new_record
 from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.jvm import MOST_LETTERS_OF_MESSAGE
 from airflow_provider_spark_lineage.capture.rdd import TEXT
 from airflow_provider_spark_lineage.capture.streams import BATCH, behind
-from airflow_provider_spark_lineage.record import Record, without_secrets
+from airflow_provider_spark_lineage.record import FULL, Record, without_secrets
 
 RDD_ACTIONS = (
     "aggregate",
@@ -245,7 +246,7 @@ def _begun(call: Call, application: Application) -> Record:
     ended = call.ended or call.began
     record = new_record(application, call.site.name, call.began, ended, failed=call.error is not None)
     if call.error is not None:
-        record.error = _error(call.error)
+        record.error = _error(call.error, application)
     return record
 
 
@@ -305,27 +306,13 @@ _OUTPUT_FORMATS = ("mapreduce.job.outputformat.class", "mapred.output.format.cla
 _OUTPUT_FOLDERS = ("mapreduce.output.fileoutputformat.outputdir", "mapred.output.dir")
 
 
-MAX_MESSAGE_CHARS = 4000
-"""A Java exception's message may carry a whole Python traceback or a plan."""
-
-
-def _error(error: BaseException) -> Dict[str, str]:
+def _error(error: BaseException, application: Application) -> Dict[str, str]:
     """Return class and message of what a call raised: of the JVM's exception where there is one."""
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if java is not None:
         with harmless("the error could not be read"):
-            return _java_error(java)
+            return application.reader.error(java)
     kind = type(error)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-    return {"class": name, "message": without_secrets(str(error))[:MAX_MESSAGE_CHARS]}
-
-
-def _java_error(exception: Any) -> Dict[str, str]:
-    """Return class and message of the innermost cause of a Java exception, which says what went wrong."""
-    for _ in range(20):
-        cause = exception.getCause()
-        if cause is None:
-            break
-        exception = cause
-    message = without_secrets(str(exception.getMessage() or ""))
-    return {"class": exception.getClass().getName(), "message": message[:MAX_MESSAGE_CHARS]}
+    message = without_secrets(str(error)) if application.sql_text == FULL else ""
+    return {"class": name, "message": message[:MOST_LETTERS_OF_MESSAGE]}

@@ -16,6 +16,16 @@ from airflow_provider_spark_lineage.record import without_secrets
 log = logging.getLogger("airflow_provider_spark_lineage")
 
 
+_withheld = 0
+"""How many captures run that may hand on no literal: an exception of Spark's may repeat a statement."""
+
+
+def withhold(count: int) -> None:
+    """Leave the reasons of failures out of logs and problems, for `count` captures more or fewer."""
+    global _withheld  # noqa: PLW0603  the log is one for the process
+    _withheld += count
+
+
 class harmless:  # noqa: N801  reads as a statement
     """Run a block whose failure costs lineage only.
 
@@ -43,9 +53,12 @@ class harmless:  # noqa: N801  reads as a statement
         # not KeyboardInterrupt and SystemExit, which are the user's.
         if not isinstance(error, Exception):
             return False
+        sentence = f"{self._what}: {type(error).__name__}"
+        if _withheld:
+            tell(sentence, self._problems)
+            return True
         reason = _first_line(without_secrets(str(error)))[:300]
-        sentence = f"{self._what}: {type(error).__name__}: {reason}"
-        if tell(sentence, self._problems):
+        if tell(f"{sentence}: {reason}", self._problems):
             # The error's text may be of Spark, with the options of a source in it.
             details = "".join(traceback.format_exception(kind, error, trace))
             log.debug("Spark lineage failure details:\n%s", without_secrets(details))

@@ -12,9 +12,9 @@ from typing import Any, Callable, List, Optional
 
 from airflow_provider_spark_lineage.capture.application import Application
 from airflow_provider_spark_lineage.capture.calls import Call, record_of
-from airflow_provider_spark_lineage.capture.guard import harmless, tell
+from airflow_provider_spark_lineage.capture.guard import harmless, tell, withhold
 from airflow_provider_spark_lineage.capture.hooks import hooks
-from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.record import FULL, Record
 
 DRAIN_TIMEOUT_SECONDS = 30.0
 MAX_PLAN_BYTES = 50_000_000
@@ -25,6 +25,8 @@ class Capture:
     """Makes a record of every Spark execution of this process that ends between `arm` and `disarm`.
 
     `sink` receives each record, on a thread of capture's own.
+
+    `sql_text` is one of `record.SQL_TEXTS`.
 
     >>> records = []
     >>> capture = Capture(records.append)
@@ -38,6 +40,7 @@ class Capture:
         *,
         drain_timeout_seconds: float = DRAIN_TIMEOUT_SECONDS,
         max_plan_bytes: int = MAX_PLAN_BYTES,
+        sql_text: str = FULL,
     ) -> None:
         self.problems: List[str] = []
         """What was lost outside any single record, a sentence each."""
@@ -46,6 +49,7 @@ class Capture:
         self._sink = sink
         self._drain_timeout_seconds = drain_timeout_seconds
         self._max_plan_bytes = max_plan_bytes
+        self._sql_text = sql_text
         self._lock = threading.Lock()
         self._application: Optional[Application] = None
         self._context: Any = None
@@ -53,6 +57,8 @@ class Capture:
 
     def arm(self) -> None:
         """Listen to the application that there is, or to the one that will be made."""
+        if self._sql_text != FULL:
+            withhold(1)
         with harmless("capture could not be armed", self.problems):
             self._tell_of_connect()
             if _is_connect_only():
@@ -88,7 +94,9 @@ class Capture:
         """Return the application of a context, listened to from now on."""
         with self._lock:
             if self._application is None or self._context is not context:
-                self._application = Application(context, self._sink, self._max_plan_bytes, self.problems)
+                self._application = Application(
+                    context, self._sink, self._max_plan_bytes, self._sql_text, self.problems
+                )
                 self._context = context
                 self._dropped_before = _dropped_events(context)
                 listeners = context.getConf().get("spark.extraListeners", "")
@@ -122,6 +130,8 @@ class Capture:
             hooks().remove(self)
         # A session may have appeared meanwhile.
         self._release()
+        if self._sql_text != FULL:
+            withhold(-1)
         self._tell_of_connect()
 
     def context_stops(self, context: Any) -> None:

@@ -134,3 +134,41 @@ def _emptied(reading: Pattern[str], text: str) -> Optional[str]:
         parts.extend((text[end : match.start()], match["name"] or ("''" if match["text"] else " ")))
         end = match.end()
     return "".join((*parts, text[end:]))
+
+
+_NUMBER = re.compile(
+    r"""(?x) (?P<name> "[^"]*" | `[^`]*` | '[^']*' )
+    | (?<![\w$@:.]) (?: 0[xX][0-9a-fA-F_]+ | (?: \d[\d_]* (?: \.\d* )? | \.\d+ ) (?: [eE][+-]?\d+ )?
+        (?: [lLsSyYdDfF] | [bB][dD] )? ) (?!\w)"""
+)
+_ORDINALS = re.compile(r"(?is)\b(?:group|order)\s+by\b(?:[^()]*,)?\s*\Z")
+_BEHIND_ORDINAL = re.compile(
+    r"(?is)\s*(?:[,);]|\Z|(?:asc|desc|nulls|having|order|limit|offset|fetch|for|union|except|intersect)\b)"
+)
+_LONGEST_ORDINAL = 3
+
+
+def without_numbers(text: str) -> str:
+    """Put 0 for every number in a query that has no texts; those that stand for columns stay.
+
+    >>> without_numbers("select a, b + 42 from t2 where c > 1.5e3 group by 1, 2")
+    'select a, b + 0 from t2 where c > 0 group by 1, 2'
+    """
+
+    def zero(match: re.Match[str]) -> str:
+        if match["name"] or _is_ordinal(match):
+            return match[0]
+        return "0"
+
+    return _NUMBER.sub(zero, text)
+
+
+def _is_ordinal(match: re.Match[str]) -> bool:
+    if not (match[0].isdigit() and len(match[0]) <= _LONGEST_ORDINAL):
+        return False
+    before = match.string[max(0, match.start() - _MOST_BEFORE) : match.start()]
+    return bool(_ORDINALS.search(before) and _BEHIND_ORDINAL.match(match.string, match.end()))
+
+
+_MOST_BEFORE = 1000
+"""How many letters before a number are looked at: a query may hold thousands of numbers."""

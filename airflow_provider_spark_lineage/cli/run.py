@@ -16,7 +16,7 @@ import click
 
 from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.cli.recorded import RUN_FILE, refuse
-from airflow_provider_spark_lineage.record import SUFFIX
+from airflow_provider_spark_lineage.record import SQL_TEXTS, SUFFIX
 
 DEFAULT_RECORDS = "spark-lineage-records"
 INTERRUPTED = 130
@@ -31,9 +31,14 @@ INTERRUPTED = 130
     show_default=True,
     help="Folder for the records; those of an earlier run are replaced.",
 )
+@click.option(
+    "--sql-text",
+    type=click.Choice(SQL_TEXTS),
+    help="How much of SQL and of error messages is recorded  [default: full, or AIRFLOW__SPARK_LINEAGE__SQL_TEXT]",
+)
 @click.argument("script", type=click.Path(path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
-def command(records: Path, script: Path, args: tuple[str, ...]) -> None:
+def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, ...]) -> None:
     """Run SCRIPT with its ARGS, write a record for every Spark execution, and exit with the script's code."""
     if not script.is_file():
         refuse(f"{script} does not exist: give the path of a PySpark script")
@@ -50,7 +55,7 @@ def command(records: Path, script: Path, args: tuple[str, ...]) -> None:
 
     from airflow_provider_spark_lineage.captured import Captured
 
-    captured = Captured(directory=folder)
+    captured = Captured(directory=folder, sql_text=sql_text)
     captured.start()
     code = _run_script(script, args)
     try:

@@ -118,7 +118,7 @@ public class Listener extends SparkListener {
             }
         } catch (Throwable error) {
             // Spark's bus must not see it: Python says that an execution is lost.
-            lines.add("L" + String.valueOf(error).replace('\n', ' '));
+            lines.add("L" + Query.sentence(reader.texts, "an execution could not be recorded", error));
         }
     }
 
@@ -171,7 +171,7 @@ public class Listener extends SparkListener {
 
     private void write(String line) {
         if (waiting.get() + line.length() > MOST_WAITING) {
-            lines.add("Ltoo many wait to be recorded");
+            lines.add("Lan execution could not be recorded: too many wait to be");
             return;
         }
         waiting.addAndGet(line.length());

@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.QueryExecution;
 
@@ -16,7 +17,8 @@ public class Query {
     /** What these give runs later, when the program asks for the rows. */
     private static final List RUN_LATER = java.util.Arrays.asList(new String[] {"", "rdd", "toLocalIterator"});
 
-    private static final int MOST_LETTERS = 4000;
+    /** A message may carry a whole traceback of Python, or a plan; Python cuts it shorter when it has no secrets. */
+    private static final int MOST_LETTERS = 20000;
 
     public final Reader reader;
     public final Object session;
@@ -42,6 +44,7 @@ public class Query {
 
     /** Takes an execution that has ended. */
     public Query(Reader reader, Execution execution) {
+        this.reader = reader;
         QueryExecution found = null;
         Long time = null;
         try {
@@ -50,7 +53,6 @@ public class Query {
         } catch (Exception error) {
             problem("the plan could not be read", error);
         }
-        this.reader = reader;
         this.query = found;
         this.session = found == null ? null : found.sparkSession();
         this.execution = execution;
@@ -117,7 +119,11 @@ public class Query {
     }
 
     private String about() {
-        Json about = json();
+        return about(reader.hint, suspects, incomplete);
+    }
+
+    public static String about(Pattern hint, Set suspects, boolean incomplete) {
+        Json about = new Json(hint, new HashSet());
         about.open('{');
         about.name("suspects");
         about.value(new ArrayList(suspects));
@@ -152,7 +158,7 @@ public class Query {
         out.raw(Paths.call(execution.end, "time", new Object[0]));
         if (failed()) {
             out.name("error");
-            error(out, execution.failure());
+            error(reader.texts, out, execution.failure());
         }
         long stages = execution.stages;
         long rows = execution.rows;
@@ -175,7 +181,7 @@ public class Query {
     }
 
     /** Writes an error: the innermost that has an SQLSTATE says best what went wrong, or else the innermost. */
-    private static void error(Json out, Throwable failure) {
+    public static void error(Texts texts, Json out, Throwable failure) {
         Throwable best = failure;
         String state = "";
         int depth = 0;
@@ -187,12 +193,11 @@ public class Query {
             }
             depth += 1;
         }
-        String message = best.getMessage() == null ? "" : best.getMessage();
+        String message = texts.message(best);
         out.open('{');
         out.name("class");
         out.plain(best.getClass().getName());
         out.name("message");
-        // A message may carry a whole traceback of Python, or a plan.
         out.text(message.length() > MOST_LETTERS ? message.substring(0, MOST_LETTERS) : message);
         if (!state.isEmpty()) {
             out.name("sql_state");
@@ -291,9 +296,10 @@ public class Query {
     private void sql(Json out) {
         try {
             scala.Option text = query.logical().origin().sqlText();
-            if (text.isDefined()) {
+            String shown = text.isDefined() ? reader.texts.sql((String) text.get()) : "";
+            if (!shown.isEmpty()) {
                 out.name("sql");
-                out.text((String) text.get());
+                out.text(shown);
             }
         } catch (Throwable error) {
             problem("the SQL text could not be read", error);
@@ -374,11 +380,17 @@ public class Query {
 
     /** Notes what was lost, with the first line of the reason. */
     public void problem(String what, Throwable error) {
-        String[] lines = String.valueOf(error.getMessage()).trim().split("\n");
-        String reason = lines[0].length() > 300 ? lines[0].substring(0, 300) : lines[0];
-        String sentence = what + ": " + Plans.simpleName(error.getClass().getName()) + ": " + reason;
+        String sentence = sentence(reader.texts, what, error);
         if (!problems.contains(sentence)) {
             problems.add(sentence);
         }
+    }
+
+    /** Returns a sentence about what was lost; Python cuts it shorter when it has no secrets. */
+    public static String sentence(Texts texts, String what, Throwable error) {
+        String reason = texts.message(error).trim().split("\n")[0];
+        String shown = reason.length() > MOST_LETTERS ? reason.substring(0, MOST_LETTERS) : reason;
+        String kind = Plans.simpleName(error.getClass().getName());
+        return what + ": " + kind + (shown.isEmpty() ? "" : ": " + shown);
     }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,6 +26,7 @@ public class Reader {
     /** Names of executions that do the work of a command. */
     public final Set parts;
     public final Pattern hint;
+    public final Texts texts;
     public final Map settings = new ConcurrentHashMap();
     public final Counts counts;
     private final Map kept = new ConcurrentHashMap();
@@ -37,6 +39,7 @@ public class Reader {
         options = new HashSet((List) given.get("options"));
         parts = new HashSet((List) given.get("parts"));
         hint = Pattern.compile((String) given.get("hint"));
+        texts = new Texts((String) given.get("sql_text"));
         counts = new Counts((Map) given.get("counts"), (Map) given.get("counts_of_scans"));
         for (Iterator each = probes.entrySet().iterator(); each.hasNext();) {
             Map.Entry entry = (Map.Entry) each.next();
@@ -55,6 +58,14 @@ public class Reader {
 
     public String read(Object session, Object query, long limit) {
         return new Query(this, session, query).read(limit);
+    }
+
+    /** Returns class and message of an error of the JVM, in two lines as a query is. */
+    public String error(Throwable error) {
+        Set suspects = new LinkedHashSet();
+        Json out = new Json(hint, suspects);
+        Query.error(texts, out, error);
+        return Query.about(hint, suspects, false) + "\n" + out;
     }
 
     public void foresee(Object session, String text) {

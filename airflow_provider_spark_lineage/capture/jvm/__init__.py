@@ -14,8 +14,8 @@ import uuid
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 from airflow_provider_spark_lineage.capture.rdd import RddReader
-from airflow_provider_spark_lineage.capture.sql_literals import without_sql_literals
-from airflow_provider_spark_lineage.record import CREDENTIAL_HINT, without_secrets
+from airflow_provider_spark_lineage.capture.sql_literals import without_numbers, without_sql_literals
+from airflow_provider_spark_lineage.record import CREDENTIAL_HINT, FULL, without_secrets
 from airflow_provider_spark_lineage.sources import BEFORE, OPTIONS, PARTS, PROBES
 from airflow_provider_spark_lineage.sources.databases import dialect_of
 from airflow_provider_spark_lineage.sources.dataset import Probe
@@ -27,11 +27,13 @@ _CLASSES = (
     "Json",
     "Listener",
     "Mark",
+    "MaskedSql",
     "Paths",
     "Plans",
     "Query",
     "Reader",
     "Step",
+    "Texts",
     "TooLarge",
 )
 
@@ -55,13 +57,19 @@ _COUNTS_OF_SCANS = {"total data file size (bytes)": "size_bytes"}
 _QUERIES = frozenset({"dbtable", "query"})
 """Options whose value may be SQL text."""
 
+MOST_LETTERS_OF_MESSAGE = 4000
+MOST_LETTERS_OF_PROBLEM = 400
+"""A message is cut when it has no secrets: half of one is not recognised."""
+
 
 class JvmReader:
     """Reads queries of one Spark application, by code of ours inside its JVM."""
 
-    def __init__(self, context: Any, rdds: RddReader) -> None:
-        self._reader = _new_reader(context._gateway, context._jvm)
+    def __init__(self, context: Any, rdds: RddReader, sql_text: str) -> None:
+        self._reader = _new_reader(context._gateway, context._jvm, sql_text)
         self._rdds = rdds
+        self._numbers = sql_text == FULL
+        """Whether numbers may stay in the SQL of databases; texts never do."""
 
     def listener(self, context: Any, max_plan_bytes: int) -> Any:
         """Return the JVM's listener for an application, which is not registered yet."""
@@ -79,6 +87,11 @@ class JvmReader:
         """Ask what an SQL statement is about to drop, or may find there, before it runs."""
         self._reader.foresee(session, text)
 
+    def error(self, exception: Any) -> Dict[str, str]:
+        """Return `class`, `message` and, where Spark has one, `sql_state` of an exception of the JVM."""
+        about, _, body = self._reader.error(exception).partition("\n")
+        return _cut(self.completed(about, body))
+
     def completed(self, about: str, body: str) -> Dict[str, Any]:
         """Return what Java wrote in two lines, without secrets and with what only Python knows."""
         found = json.loads(about)
@@ -86,6 +99,10 @@ class JvmReader:
         fields: Dict[str, Any] = json.loads(body)
         if secrets or found["incomplete"]:
             fields = self._clean(fields, lambda text: secrets.get(text, text))
+        if "problems" in fields:
+            fields["problems"] = [problem[:MOST_LETTERS_OF_PROBLEM] for problem in fields["problems"]]
+        if "error" in fields:
+            fields["error"] = _cut(fields["error"])
         return fields
 
     def _clean(self, value: Any, clean: Callable[[str], str]) -> Any:
@@ -96,24 +113,41 @@ class JvmReader:
         if not isinstance(value, dict):
             return value
         if "$sql" in value:
-            return _sql(value["$sql"], dialect_of({"url": value["url"]}) if value.get("url") else None)
+            return self._sql(value["$sql"], dialect_of({"url": value["url"]}) if value.get("url") else None)
         if "$options" in value:
-            return _options(value["$options"])
+            return self._options(value["$options"])
         if "$rdd" in value:
             return self._rdds.origins(self._reader.take(value["$rdd"]))
         return {name: self._clean(one, clean) for name, one in value.items()}
+
+    def _sql(self, text: Any, dialect: Any) -> Any:
+        if isinstance(text, list):
+            return [self._sql(one, dialect) for one in text]
+        emptied = without_sql_literals(text, dialect)
+        return without_secrets(emptied if self._numbers else without_numbers(emptied))
+
+    def _options(self, options: Mapping[str, str]) -> Dict[str, str]:
+        dialect = dialect_of(options)
+        return {
+            name: self._sql(value, dialect) if name in _QUERIES else without_secrets(value)
+            for name, value in options.items()
+        }
+
+
+def _cut(error: Dict[str, str]) -> Dict[str, str]:
+    return {**error, "message": error["message"][:MOST_LETTERS_OF_MESSAGE]}
 
 
 _compiled: Tuple[Any, Any] = (None, None)
 """A gateway, and the class `Reader` in the JVM behind it: a process has one, for all its applications."""
 
 
-def _new_reader(gateway: Any, jvm: Any) -> Any:
+def _new_reader(gateway: Any, jvm: Any, sql_text: str) -> Any:
     """Return a `Reader` for one application."""
     types = gateway.new_array(jvm.java.lang.Class, 1)
     types[0] = jvm.java.lang.Class.forName("java.lang.String")
     arguments = gateway.new_array(jvm.java.lang.Object, 1)
-    arguments[0] = _config()
+    arguments[0] = _config(sql_text)
     return _reader_class(gateway, jvm).getConstructor(types).newInstance(arguments)
 
 
@@ -142,8 +176,8 @@ def _source(package: str) -> str:
     return "\n".join((f"package {package};", *sorted(imports), *bodies))
 
 
-def _config() -> str:
-    """Return what the Java code is told of sources, counters and secrets."""
+def _config(sql_text: str) -> str:
+    """Return what the Java code is told of sources, counters, secrets and the program's texts."""
     return json.dumps(
         {
             "probes": _as_json(PROBES),
@@ -151,6 +185,7 @@ def _config() -> str:
             "options": sorted(OPTIONS),
             "parts": sorted(PARTS),
             "hint": CREDENTIAL_HINT,
+            "sql_text": sql_text,
             "counts": COUNTS,
             "counts_of_scans": _COUNTS_OF_SCANS,
         }
@@ -159,17 +194,3 @@ def _config() -> str:
 
 def _as_json(probes: Mapping[str, Sequence[Probe]]) -> Dict[str, List[Dict[str, Any]]]:
     return {node: [dict(vars(probe)) for probe in some] for node, some in probes.items()}
-
-
-def _sql(text: Any, dialect: Any) -> Any:
-    if isinstance(text, list):
-        return [_sql(one, dialect) for one in text]
-    return without_secrets(without_sql_literals(text, dialect))
-
-
-def _options(options: Mapping[str, str]) -> Dict[str, str]:
-    dialect = dialect_of(options)
-    return {
-        name: _sql(value, dialect) if name in _QUERIES else without_secrets(value)
-        for name, value in options.items()
-    }
