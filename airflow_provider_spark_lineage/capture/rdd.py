@@ -97,7 +97,7 @@ def _files(rdd: Any) -> Iterator[Dict[str, Any]]:
         count = int(partitions.size())
         if count > MAX_PARTITIONS:
             yield {"unasked": True}
-        entry = {"paths": _scanned(partitions, count), "schema": rdd.readSchema().json()}
+        entry = {"paths": _scanned(partitions, count), "schema": _plain(rdd.readSchema().json())}
     elif kind in _OF_FILES:
         text = rdd.getConf().get("mapreduce.input.fileinputformat.inputdir") or ""
         entry = {"paths": split_paths(text)}
@@ -112,6 +112,16 @@ def _files(rdd: Any) -> Iterator[Dict[str, Any]]:
         yield entry
     elif kind in _OF_FILES:
         yield {"unnamed": kind}
+
+
+def _plain(schema: str) -> str:
+    """Return a schema's JSON without comments and default values, which may be anything."""
+    return json.dumps(json.loads(schema, object_hook=_without_metadata), separators=(",", ":"))
+
+
+def _without_metadata(entry: Dict[str, Any]) -> Dict[str, Any]:
+    is_field = "metadata" in entry and "type" in entry
+    return {**entry, "metadata": {}} if is_field else entry
 
 
 def split_paths(text: str) -> List[str]:

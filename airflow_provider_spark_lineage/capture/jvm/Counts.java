@@ -74,7 +74,7 @@ public class Counts {
         out.value(name.indexOf('(') < 0 ? (Object) name : query.later("sql", name));
         if (location.isDefined()) {
             out.name("location");
-            out.text((String) location.get());
+            out.text(query.reader.texts.location((String) location.get()));
         }
         for (Iterator each = Paths.all(node.metrics()).iterator(); each.hasNext();) {
             SQLMetricInfo metric = (SQLMetricInfo) each.next();

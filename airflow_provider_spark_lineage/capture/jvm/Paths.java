@@ -83,6 +83,9 @@ public class Paths {
         if (path.endsWith("[]")) {
             return texts(found);
         }
+        if (path.endsWith("chema.json")) {
+            return Schemas.plain((String) found);
+        }
         return found instanceof Boolean || found instanceof Number ? found : found.toString();
     }
 

@@ -10,8 +10,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.plans.JoinType;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
@@ -23,7 +27,7 @@ import org.apache.spark.sql.types.StructField;
  * Writes a logical plan as JSON: a tree is the list of its nodes, each before its children.
  *
  * The shape is that of Spark's own `TreeNode.toJSON`, which takes hundreds of times as long and fails on
- * some classes. What lineage does not need is left out, the values of literals among it. A column is
+ * some classes. What lineage does not need is left out: the values of literals, and whatever may repeat some. A column is
  * written once, and numbered; where it stands again, its number does.
  */
 public class Plans {
@@ -36,6 +40,18 @@ public class Plans {
     private static final Set LEFT_OUT = new HashSet(java.util.Arrays.asList(new String[] {
         "explicitMetadata", "metadata", "nonInheritableMetadataKeys", "qualifier", "timeZoneId",
     }));
+
+    /** Fields whose texts are names of columns and variables: others may repeat the statement, or a comment. */
+    private static final Set TEXTS = new HashSet(java.util.Arrays.asList(new String[] {
+        "name", "originalNameParts", "targetColNameParts",
+    }));
+
+    /** Fields whose numbers are ids, positions and lengths: others may be literals. */
+    private static final Set NUMBERS = new HashSet(java.util.Arrays.asList(new String[] {
+        "cteId", "id", "leftGroupingLen", "loopId", "ordinal", "rightGroupingLen", "unrequiredChildIndex",
+    }));
+
+    private static final Pattern WORD = Pattern.compile("[\\p{L}_][\\p{L}\\p{N}_]*");
     private static final Map NAMES = new ConcurrentHashMap();
 
     private final Query query;
@@ -45,13 +61,62 @@ public class Plans {
     private final Map types = new IdentityHashMap();
     private final Set asked = new HashSet();
 
+    /** The ids of columns that the program gave no name -> what Spark calls them; null where all names stay. */
+    private final Map unnamed;
+
+    /** Those of them whose names are left out. */
+    private final Map hidden;
+
+    /** The names of columns that are written somewhere: a dataset has them. */
+    private final Set written = new HashSet();
+
     /** The live nodes to ask, in the order in which they are written: an Object[] of name and node each. */
     public final List wanted = new ArrayList();
 
     public Plans(Query query, Json out, long limit) {
+        this(query, out, limit, query.reader.texts.isFull ? null : new HashMap(), new HashMap());
+    }
+
+    private Plans(Query query, Json out, long limit, Map unnamed, Map hidden) {
         this.query = query;
         this.out = out;
         this.limit = limit;
+        this.unnamed = unnamed;
+        this.hidden = hidden;
+    }
+
+    /** Returns what writes the same plan without names that may repeat a literal; null where it has none. */
+    public Plans masked(Json out) {
+        if (unnamed != null) {
+            // A dataset has a column of that name.
+            unnamed.values().removeAll(written);
+        }
+        return unnamed == null || unnamed.isEmpty() ? null : new Plans(query, out, limit, null, unnamed);
+    }
+
+    private String named(ExprId id, String name) {
+        return name.equals(hidden.get(Long.valueOf(id.id()))) ? "?" : name;
+    }
+
+    /** Notes a name that is no word, or no other than the literal's: the program gave none. */
+    private void note(Alias alias) {
+        boolean isWord = WORD.matcher(alias.name()).matches();
+        if (!isWord || alias.child() instanceof Literal && alias.name().equals(alias.child().toString())) {
+            unnamed.put(Long.valueOf(alias.exprId().id()), alias.name());
+        }
+    }
+
+    private void writes(LogicalPlan command) {
+        List queries = Paths.all(command.children());
+        queries.addAll(Paths.all(command.innerChildren()));
+        for (Iterator each = queries.iterator(); each.hasNext();) {
+            Object query = each.next();
+            if (query instanceof LogicalPlan) {
+                for (Iterator some = Paths.all(((LogicalPlan) query).output()).iterator(); some.hasNext();) {
+                    written.add(((Attribute) some.next()).name());
+                }
+            }
+        }
     }
 
     public void write(LogicalPlan plan) throws Exception {
@@ -93,6 +158,7 @@ public class Plans {
                 return NONE;
             }
             wanted.add(new Object[] {name, node, null});
+            writes(node);
             return ALL;
         }
         if (children.isEmpty() && query.reader.probes.containsKey(name)) {
@@ -124,7 +190,7 @@ public class Plans {
             out.name("num-children");
             out.raw("0");
             out.name("name");
-            out.text(column.name());
+            out.text(named(column.exprId(), column.name()));
             out.name("dataType");
             type(column.dataType());
             out.name("nullable");
@@ -152,10 +218,18 @@ public class Plans {
         if (names.length != values.size()) {
             unwritten(node, asking);
         } else {
+            Alias alias = node instanceof Alias ? (Alias) node : null;
+            if (alias != null && unnamed != null) {
+                note(alias);
+            }
             boolean isLiteral = node.getClass().getName().endsWith(".Literal");
             for (int i = 0; i < names.length; i++) {
                 if (!(isLiteral && names[i].equals("value"))) {
-                    field(names[i], values.get(i), children, inside, asking == NONE ? NONE : LEAVES);
+                    Object value = values.get(i);
+                    if (alias != null && names[i].equals("name")) {
+                        value = named(alias.exprId(), alias.name());
+                    }
+                    field(names[i], value, children, inside, asking == NONE ? NONE : LEAVES);
                 }
             }
         }
@@ -166,7 +240,7 @@ public class Plans {
     private void unwritten(TreeNode node, int asking) throws Exception {
         if (node instanceof LogicalPlan) {
             out.name("unwritten");
-            value(((LogicalPlan) node).output(), NONE, NONE);
+            value("output", ((LogicalPlan) node).output(), NONE, NONE);
         }
     }
 
@@ -190,9 +264,9 @@ public class Plans {
             out.close(']');
             return;
         }
-        if (isWritten(value)) {
+        if (isWritten(name, value)) {
             out.name(name);
-            value(value, inside, below);
+            value(name, value, inside, below);
         }
     }
 
@@ -215,24 +289,24 @@ public class Plans {
         return true;
     }
 
-    private static boolean isWritten(Object value) {
+    private static boolean isWritten(String field, Object value) {
         if (value instanceof scala.Option) {
-            return !((scala.Option) value).isEmpty() && isWritten(((scala.Option) value).get());
+            return !((scala.Option) value).isEmpty() && isWritten(field, ((scala.Option) value).get());
         }
         if (value instanceof scala.collection.Seq) {
             // Rows of the program's data are sequences too.
             scala.collection.Iterator each = ((scala.collection.Seq) value).iterator();
             while (each.hasNext()) {
                 Object one = each.next();
-                if (one != null && !(one instanceof scala.Option) && !isWritten(one)) {
+                if (one != null && !(one instanceof scala.Option) && !isWritten(field, one)) {
                     return false;
                 }
             }
             return true;
         }
         return value instanceof Boolean
-            || value instanceof Number
-            || value instanceof String
+            || value instanceof Number && NUMBERS.contains(field)
+            || value instanceof String && TEXTS.contains(field)
             || value instanceof DataType
             || value instanceof TreeNode && !(value instanceof SparkPlan)
             || isObject(value)
@@ -264,10 +338,10 @@ public class Plans {
     }
 
     /** Writes a value; `inside` says how a plan is asked that it is, `below` one further down in it. */
-    private void value(Object value, int inside, int below) throws Exception {
+    private void value(String field, Object value, int inside, int below) throws Exception {
         if (value instanceof scala.Option) {
             // Spark keeps copies of a query in these.
-            value(((scala.Option) value).get(), NONE, below);
+            value(field, ((scala.Option) value).get(), NONE, below);
         } else if (value instanceof LogicalPlan) {
             tree((LogicalPlan) value, inside);
         } else if (value instanceof TreeNode) {
@@ -280,8 +354,8 @@ public class Plans {
             out.open('[');
             for (Iterator each = Paths.all(value).iterator(); each.hasNext();) {
                 Object one = each.next();
-                if (one != null && isWritten(one)) {
-                    value(one, inside, below);
+                if (one != null && isWritten(field, one)) {
+                    value(field, one, inside, below);
                 } else {
                     out.raw("null");
                 }
@@ -322,7 +396,7 @@ public class Plans {
         Object known = types.get(type);
         if (known == null) {
             try {
-                known = type.json();
+                known = Schemas.plain(type.json());
             } catch (RuntimeException error) {
                 // What stands for objects of the program has no JSON.
                 known = "null";

@@ -331,6 +331,13 @@ public class Query {
         Json text = json();
         Plans plans = new Plans(this, text, limit);
         plans.write(plan);
+        Json again = json();
+        Plans masked = plans.masked(again);
+        if (masked != null) {
+            masked.write(plan);
+            text = again;
+            plans = masked;
+        }
         out.name("plan_kind");
         out.plain(kind);
         out.name("plan");

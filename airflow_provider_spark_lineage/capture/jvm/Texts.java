@@ -14,10 +14,12 @@ import org.apache.spark.SparkThrowable;
 public class Texts {
     private static final Pattern PARAMETER = Pattern.compile("<(\\w+)>");
 
+    private static final Pattern VALUE = Pattern.compile("(/[^/=,\\[\\]]+)=[^/]*?(?=/|, \\w+:/|, \\.|\\]\\s*$|$)");
+
     /** Names, as messages of Spark quote them. */
     private static final Pattern QUOTED = Pattern.compile("`(?:[^`]|``)+`(?:(?:\\.|, )`(?:[^`]|``)+`)*");
 
-    private final boolean isFull;
+    public final boolean isFull;
     private final boolean isMasked;
 
     /** Takes `full`, `masked` or `none`. */
@@ -37,6 +39,11 @@ public class Texts {
             // What is no SQL to this Spark is not handed on.
             return "";
         }
+    }
+
+    /** Returns where a scan found files; the folders of partitions have values in their names. */
+    public String location(String text) {
+        return isFull ? text : VALUE.matcher(text).replaceAll("$1=_");
     }
 
     /** Returns what is handed on of an error's message; empty for nothing. */

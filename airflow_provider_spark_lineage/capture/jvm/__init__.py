@@ -32,6 +32,7 @@ _CLASSES = (
     "Plans",
     "Query",
     "Reader",
+    "Schemas",
     "Step",
     "Texts",
     "TooLarge",

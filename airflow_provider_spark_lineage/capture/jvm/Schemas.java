@@ -1,0 +1,44 @@
+package sparklineage;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The JSON of Spark's types without what columns carry besides name and type: comments, default values, code. */
+public class Schemas {
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    public static String plain(String json) {
+        if (!json.contains("\"metadata\":{\"") && !json.contains("\"serializedClass\"")) {
+            return json;
+        }
+        try {
+            Object type = MAPPER.readValue(json, Object.class);
+            strip(type);
+            return MAPPER.writeValueAsString(type);
+        } catch (java.io.IOException error) {
+            return "null";
+        }
+    }
+
+    private static void strip(Object value) {
+        if (value instanceof Map) {
+            Map map = (Map) value;
+            map.remove("serializedClass");
+            if (map.get("metadata") instanceof Map) {
+                map.put("metadata", new LinkedHashMap());
+            }
+            strip(map.values().iterator());
+        } else if (value instanceof List) {
+            strip(((List) value).iterator());
+        }
+    }
+
+    private static void strip(Iterator each) {
+        while (each.hasNext()) {
+            strip(each.next());
+        }
+    }
+}
