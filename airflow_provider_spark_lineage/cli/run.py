@@ -34,7 +34,7 @@ INTERRUPTED = 130
 @click.option(
     "--sql-text",
     type=click.Choice(SQL_TEXTS),
-    help="How much of SQL and of error messages is recorded  [default: full, or AIRFLOW__SPARK_LINEAGE__SQL_TEXT]",
+    help="How much of statements and error messages is recorded  [default: as Airflow's option, or full]",
 )
 @click.argument("script", type=click.Path(path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)

@@ -1,83 +1,198 @@
-"""No secret that a user hands to Spark is found in what is written down of it."""
+"""No secret that a user hands to Spark is found in what is written down, no literal that the option bars."""
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 import logging
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
+import attrs
+import planted
 import pytest
+from conftest import start_spark
 
-from airflow_provider_spark_lineage import capture_lineage
+from airflow_provider_spark_lineage import capture_lineage, memory
+from airflow_provider_spark_lineage.captured import Captured
+from airflow_provider_spark_lineage.facets.events import RunIdentity
+from airflow_provider_spark_lineage.sender import Sender
+from airflow_provider_spark_lineage.task import TaskLineage
 
 pytestmark = pytest.mark.spark
 
-SECRET = "hunter2planted"  # noqa: S105
-TOKEN = "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiJodW50ZXIyIn0.c2lnbmF0dXJlcGxhbnRlZA"
+EACH = pytest.mark.parametrize("sql_text", ["full", "masked", "none"])
 
 
-def test_no_planted_secret_is_written_down(spark, tmp_path, caplog):
-    """Options, URLs, SQL, literals, settings, errors: no byte of records, text, events or logs has it."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-    from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    spark = start_spark(tmp_path_factory.mktemp("spark"), **planted.BUILDER)
+    yield spark
+    spark.stop()
 
-    def attempt(run):
-        with pytest.raises((PySparkException, Py4JError)):
-            run()
 
-    url = f"jdbc:postgresql://etl:{SECRET}@localhost:1/sales?password={SECRET}"
-    path = str(tmp_path / "in")
-    spark.range(5).withColumn("token", F.lit("x")).write.parquet(path)
-    frame = spark.read.parquet(path)
-    frame.createOrReplaceTempView("tokens")
-    # What the user's own calls send is py4j's to log: here, only what other threads do for capture.
+def check(written, sql_text):
+    """Fail with the place of the first secret, or of the first literal that the option keeps back."""
+    wanted = {**planted.SECRETS, "token": planted.TOKEN}
+    if sql_text != "full":
+        wanted.update(text=planted.TEXT, number=str(planted.NUMBER), date="2021-02-03")
+    for name, text in written.items():
+        # As it was, and as it stands in JSON inside of JSON.
+        for door, secret in wanted.items():
+            at = text.find(secret)
+            assert at < 0, f"{door} in {name}: {text[max(0, at - 300) : at + 100]}"
+        # A part of a secret is one as well.
+        assert "hunter2" not in text, f"{name}: {text[max(0, text.find('hunter2') - 300) :][:400]}"
+
+
+def check_sql(texts, sql_text):
+    """Fail where the option did not do what it says: a test of nothing finds no secrets."""
+    if sql_text == "none":
+        assert set(texts) == {""}
+        return
+    filtered = [text for text in texts if "like" in text]
+    assert filtered
+    shown = f"token like '{planted.TEXT}%' limit 7" if sql_text == "full" else "token like ? limit ?"
+    assert all(text.endswith(shown) for text in filtered)
+
+
+@EACH
+def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, monkeypatch):
+    """Records, text, model, events of the run and of the task, logs: no byte has one."""
+    for name, value in planted.ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(memory, "SPILL_BYTES", 0)
     for name in ("py4j", "airflow_provider_spark_lineage"):
         caplog.set_level(logging.DEBUG, name)
-    with capture_lineage(spark) as captured:
-        frame.select(F.col("id").alias("i", metadata={"comment": f"password={SECRET}"})).collect()
-        frame.write.parquet(str(tmp_path / f"token={SECRET}"))
-        spark.sql(f"create table commented (a int comment 'api_key={SECRET}') using parquet")
-        spark.table("commented").collect()
-        spark.sql("drop table commented")
-        frame.filter(F.col("token") != SECRET).collect()
-        frame.withColumn("key", F.lit(SECRET)).collect()
-        frame.filter(F.col("token").isin(*[f"{SECRET}{n}" for n in range(20)])).collect()
-        frame.select(F.expr(f"aes_encrypt(token, '{SECRET}pl') as c")).collect()
-        spark.read.option("password", SECRET).option("fs.s3a.secret.key", SECRET).parquet(path).collect()
-        frame.write.option("sfPassword", SECRET).mode("overwrite").csv(str(tmp_path / "out"))
-        spark.createDataFrame([(SECRET,)], ["a"]).collect()
-        spark.createDataFrame([(SECRET,)], ["a"]).write.json(str(tmp_path / "rows"))
-        spark.sql(f"set spark.hadoop.fs.s3a.secret.key={SECRET}")
-        spark.sql(f"set spark.my.password={SECRET}")
-        spark.sql(f"select aes_encrypt(token, '{SECRET}pl') c from tokens").collect()  # noqa: S608
-        spark.sql(f"select '{TOKEN}' t, 'password={SECRET}' p from tokens").collect()  # noqa: S608
-        spark.sql(
-            "create table with_options (a int) using parquet "
-            f"options (password '{SECRET}', `api_key` '{SECRET}') tblproperties ('my.secret' = '{SECRET}')"
-        )
-        spark.sql("insert into with_options values (1)")
-        spark.sql("drop table with_options")
-        options = {"url": url, "dbtable": "orders", "password": SECRET, "user": "etl"}
-        attempt(lambda: spark.read.format("jdbc").options(**options).load().collect())
-        attempt(lambda: frame.write.format("jdbc").options(**options).mode("append").save())
-        attempt(
-            lambda: spark.sql(
-                f"create table j using jdbc options (url '{url}', dbtable 't', password '{SECRET}')"
-            )
-        )
-        attempt(lambda: spark.sql(f"select raise_error('no access with password={SECRET}')").collect())
-        with pytest.raises(PySparkException):
-            frame.select(F.raise_error(F.lit(f"at https://etl:{SECRET}@host/"))).collect()
-    records = sorted(captured.directory.glob("*.gz"))
-    assert len(records) > 15
-    written = {path.name: gzip.decompress(path.read_bytes()).decode() for path in records}
+    emitted = []
+    sender = Sender(RunIdentity("0190a0a0-0000-7000-8000-000000000000", "tests", "dag.task"), emitted.append)
+    task = TaskLineage(Captured(on_execution=sender.put, keep=False, sql_text=sql_text), sender)
+    task._captured.start()
+    with capture_lineage(spark, sql_text=sql_text) as captured:
+        planted.run(spark, tmp_path)
+    task.finish()
+    records = [record.to_json() for record in captured.records([])]
+    assert len(records) > 40
+    assert captured.problems == []
+    check_sql([record["sql"] for record in records], sql_text)
+    # What the user's own calls send is py4j's to log: here, only what other threads do for capture.
     talk = [one for one in caplog.records if one.threadName != threading.current_thread().name]
-    written["log"] = "\n".join(logging.Formatter().format(one) for one in talk)
-    written["text"] = captured.text()
-    written["events"] = json.dumps(captured.events(namespace="tests", job="secrets"))
-    for name, text in written.items():
-        for secret in (SECRET, TOKEN):
-            at = text.find(secret)
-            assert at < 0, f"{name}: {text[max(0, at - 200) : at + 100]}"
+    talk += [one for one in caplog.records if one.name.startswith("airflow_provider_spark_lineage")]
+    events = captured.events(namespace="tests", job="secrets")
+    lineage = task.operator_lineage()
+    assert len(lineage.inputs) > 1
+    assert len(emitted) > 20
+    assert ("sql" in {name for event in events for name in event["job"]["facets"]}) == (sql_text != "none")
+    check(
+        {
+            **{f"record {one['number']} ({one['name']})": json.dumps(one) for one in records},
+            "log": "\n".join(logging.Formatter().format(one) for one in talk),
+            "text": captured.text(),
+            "repr": repr(captured),
+            "model": repr(dataclasses.asdict(captured.lineage)),
+            "events": json.dumps(events),
+            "events of the task": "\n".join(repr(attrs.asdict(event)) for event in emitted),
+            "operator lineage": repr(attrs.asdict(lineage)),
+        },
+        sql_text,
+    )
+
+
+@EACH
+def test_no_planted_secret_is_in_what_the_command_writes(sql_text, tmp_path):
+    """`spark-lineage run`, `explain` and `events`: no file that they leave, and nothing that they print."""
+    temporary, records = tmp_path / "tmp", tmp_path / "records"
+    temporary.mkdir()
+    environment = {**os.environ, **planted.ENVIRONMENT, "TMPDIR": str(temporary)}
+    if sql_text == "masked":
+        environment["AIRFLOW__SPARK_LINEAGE__SQL_TEXT"] = sql_text
+
+    how = {"capture_output": True, "text": True}
+
+    def command(*args):
+        words = [Path(sys.executable).with_name("spark-lineage"), *map(str, args)]
+        return subprocess.run(words, env=environment, cwd=tmp_path, check=False, **how)
+
+    option = ["--sql-text", sql_text] if sql_text == "none" else []
+    ran = command("run", "--records", records, *option, planted.__file__, tmp_path)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    files = {path.name: path for path in records.iterdir()}
+    written = {
+        name: gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()
+        for name, path in files.items()
+    }
+    assert len(written) > 40
+    check_sql([json.loads(text)["sql"] for name, text in written.items() if name.endswith(".gz")], sql_text)
+    for args in (["explain"], ["explain", "--each"], ["explain", "--each", "--json"], ["events"]):
+        done = command(*args, records)
+        assert done.stdout
+        written[" ".join(args)] = done.stdout + done.stderr
+    # Spark prints the errors of the program by itself.
+    written["run"] = "\n".join(
+        line
+        for line in ran.stderr.splitlines()
+        if line.startswith("spark-lineage") or "Spark lineage" in line
+    )
+    assert "records in" in written["run"]
+    written["temporary files"] = "\n".join(_left(temporary))
+    check(written, sql_text)
+
+
+OF_SPARK = ("spark-", "blockmgr-", "hsperfdata", "artifacts-", "liblz4", "libzstd", "snappy", "connection")
+
+
+def _left(folder):
+    """Yield names and contents of temporary files that Spark did not make for itself."""
+    for path in Path(folder).rglob("*"):
+        first = path.relative_to(folder).parts[0]
+        if not first.startswith(OF_SPARK):
+            yield str(path)
+            if path.is_file():
+                yield path.read_bytes().decode("latin-1")
+
+
+def test_a_word_that_is_no_setting_keeps_all_text_back(spark, caplog, monkeypatch):
+    """A typing error in what is meant to keep text private must not publish it."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__SQL_TEXT", "mask")
+    with capture_lineage(spark) as captured:
+        spark.sql("select 4711").collect()
+    assert {record.sql for record in captured.records([])} == {""}
+    (said,) = [one.getMessage() for one in caplog.records if "sql_text" in one.getMessage()]
+    assert said.startswith("Spark lineage: sql_text = 'mask' is not full, masked or none; using none.")
+
+
+MASKED = {
+    "select 1, -2.5e3, 10L, 'a''b', \"c\", r'd\\n', X'1F', true, null": (
+        "select ?, -?, ?, ?, ?, ?, X?, true, null"
+    ),
+    "select /*+ repartition(3) */ `my 7` from t2 -- 8\n where `a` > date '2020-01-01'": (
+        "select /*+ repartition(?) */ `my 7` from t2   where `a` > date ?"
+    ),
+    "select interval '1' day + interval 2 hours": "select interval ? day + interval ? hours",
+    "set spark.a.b=c d 9": "set spark.a.b = ?",
+    "set time zone 'UTC'": "set time ?",
+    "set variable v = 5": "set variable v = ?",
+    "add jar /tmp/a b.jar": "add jar ?",
+    "begin declare a int default 1; set a = 2; select a; end": (
+        "begin declare a int default ?; set a = ?; select a; end"
+    ),
+    "insert into t partition (p = 'x') values (1, 'y')": "insert into t partition (p = ?) values (?, ?)",
+    "select 'torn": "",
+    "select 1 ¤ 2": "",
+}
+"""What a user wrote -> what is handed on."""
+
+
+def test_literals_are_found_by_sparks_own_lexer(spark):
+    """What stays is exactly the statement's words and names; what is no SQL to Spark is left out."""
+    from py4j.java_gateway import get_field
+
+    from airflow_provider_spark_lineage.capture import jvm
+
+    reader = jvm._new_reader(spark.sparkContext._gateway, spark.sparkContext._jvm, "masked")
+    texts = get_field(reader, "texts")
+    assert {text: texts.sql(text) for text in MASKED} == MASKED
