@@ -43,7 +43,8 @@ def render(lineage: Lineage, column: str = "") -> str:
         for failure in lineage.failures:
             state = f" (SQLSTATE {failure.sql_state})" if failure.sql_state else ""
             message = failure.message.strip().splitlines()[:1]
-            lines.append(f"failed  {failure.execution}   {failure.error_class}{state}: {''.join(message)}")
+            words = f": {message[0]}" if message else ""
+            lines.append(f"failed  {failure.execution}   {failure.error_class}{state}{words}")
     return "".join(_printable(line) + "\n" for line in lines)
 
 

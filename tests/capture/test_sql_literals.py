@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from airflow_provider_spark_lineage.capture.sql_literals import CUT, without_sql_literals
+from airflow_provider_spark_lineage.capture.sql_literals import CUT, without_numbers, without_sql_literals
 from airflow_provider_spark_lineage.lineage.columns import evaluate
 from airflow_provider_spark_lineage.plan.sql.reader import SqlError, read_query
 from airflow_provider_spark_lineage.plan.sql.scope import Dialect
@@ -141,3 +141,33 @@ def test_a_query_that_was_cut_is_not_read_as_a_whole_one(dialect: str) -> None:
     for query in ("select a from t where b = 'x", "select a from t /* x"):
         with pytest.raises(SqlError):
             evaluate(read_query(without_sql_literals(query, dialect), Dialect(dialect), ["a"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("select a from t where b > 42 and c < -1.5e3", "select a from t where b > 0 and c < -0"),
+        ("select .5, 5., 0xFF, 1_000, 10L, 3BD from t", "select 0, 0, 0, 0, 0, 0 from t"),
+        (
+            "select a1, b_2, 2024_sales, $1, :2, @3 from db.t4",
+            "select a1, b_2, 2024_sales, $1, :2, @3 from db.t4",
+        ),
+        ("select \"5\", `6`, '' from t", "select \"5\", `6`, '' from t"),
+        (
+            "select a from t group by 1, 2 order by 3 desc limit 9",
+            "select a from t group by 1, 2 order by 3 desc limit 0",
+        ),
+        ("select a from t order by a + 7, 4242", "select a from t order by a + 0, 0"),
+        ("select a from t where b in (1, 2)", "select a from t where b in (0, 0)"),
+        ("", ""),
+    ],
+)
+def test_numbers_are_emptied(text: str, masked: str) -> None:
+    """A number is a literal like any text, but for one that stands for a column."""
+    assert without_numbers(text) == masked
+
+
+def test_thousands_of_numbers_are_read_soon() -> None:
+    """A query of a program may list all the ids that it wants."""
+    text = ", ".join(["order by 12", *("12" for _ in range(20_000))])
+    assert len(without_numbers(text)) <= len(text)

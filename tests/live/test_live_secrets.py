@@ -41,7 +41,6 @@ def check(written, sql_text):
     if sql_text != "full":
         wanted.update(text=planted.TEXT, number=str(planted.NUMBER), date="2021-02-03")
     for name, text in written.items():
-        # As it was, and as it stands in JSON inside of JSON.
         for door, secret in wanted.items():
             at = text.find(secret)
             assert at < 0, f"{door} in {name}: {text[max(0, at - 300) : at + 100]}"
@@ -79,6 +78,8 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     assert len(records) > 40
     assert captured.problems == []
     check_sql([record["sql"] for record in records], sql_text)
+    tables = [str(fact["probed"].get("dbtable")) for record in records for fact in record["facts"]]
+    assert any("from people where" in text for text in tables), "Derby ran no query"
     # What the user's own calls send is py4j's to log: here, only what other threads do for capture.
     talk = [one for one in caplog.records if one.threadName != threading.current_thread().name]
     talk += [one for one in caplog.records if one.name.startswith("airflow_provider_spark_lineage")]
@@ -132,11 +133,9 @@ def test_no_planted_secret_is_in_what_the_command_writes(sql_text, tmp_path):
         assert done.stdout
         written[" ".join(args)] = done.stdout + done.stderr
     # Spark prints the errors of the program by itself.
-    written["run"] = "\n".join(
-        line
-        for line in ran.stderr.splitlines()
-        if line.startswith("spark-lineage") or "Spark lineage" in line
-    )
+    said = ran.stderr.splitlines()
+    ours = [line for line in said if line.startswith("spark-lineage") or "Spark lineage" in line]
+    written["run"] = "\n".join(ours)
     assert "records in" in written["run"]
     written["temporary files"] = "\n".join(_left(temporary))
     check(written, sql_text)
