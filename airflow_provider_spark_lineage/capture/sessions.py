@@ -54,10 +54,12 @@ class Capture:
         self._application: Optional[Application] = None
         self._context: Any = None
         self._dropped_before = 0
+        self._withholds = False
 
     def arm(self) -> None:
         """Listen to the application that there is, or to the one that will be made."""
-        if self._sql_text != FULL:
+        if self._sql_text != FULL and not self._withholds:
+            self._withholds = True
             withhold(1)
         with harmless("capture could not be armed", self.problems):
             self._tell_of_connect()
@@ -130,7 +132,8 @@ class Capture:
             hooks().remove(self)
         # A session may have appeared meanwhile.
         self._release()
-        if self._sql_text != FULL:
+        if self._withholds:
+            self._withholds = False
             withhold(-1)
         self._tell_of_connect()
 

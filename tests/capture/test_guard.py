@@ -1,0 +1,54 @@
+"""Where exceptions of lineage code end: what is said of them, and what is kept back."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from airflow_provider_spark_lineage.capture.guard import harmless, withhold
+from airflow_provider_spark_lineage.capture.sessions import Capture
+
+WORDS = "cannot parse select 'ordinary-literal-4711'"
+
+
+def said(problems: list[str]) -> None:
+    with harmless("a plan could not be read", problems):
+        raise ValueError(WORDS)
+
+
+def test_the_reason_of_a_failure_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """A gap without a reason helps nobody."""
+    problems: list[str] = []
+    with caplog.at_level(logging.DEBUG):
+        said(problems)
+    assert problems == [f"a plan could not be read: ValueError: {WORDS}"]
+    assert "Traceback" in caplog.text
+
+
+def test_a_reason_that_may_repeat_a_literal_is_kept_back(caplog: pytest.LogCaptureFixture) -> None:
+    """Neither the log nor a gap hands on what `sql_text` keeps back."""
+    problems: list[str] = []
+    withhold(1)
+    try:
+        with caplog.at_level(logging.DEBUG):
+            said(problems)
+    finally:
+        withhold(-1)
+    assert problems == ["a plan could not be read: ValueError"]
+    assert "ordinary-literal" not in caplog.text
+
+
+@pytest.mark.parametrize("sql_text", ["full", "masked", "none"])
+def test_reasons_are_told_again_when_the_capture_has_ended(sql_text: str) -> None:
+    """The setting of one capture is not that of the next, however often it is ended."""
+    capture = Capture(lambda record: None, sql_text=sql_text)
+    capture.arm()
+    during: list[str] = []
+    said(during)
+    capture.disarm()
+    capture.disarm()
+    afterwards: list[str] = []
+    said(afterwards)
+    assert (WORDS in during[0]) == (sql_text == "full")
+    assert WORDS in afterwards[0]
