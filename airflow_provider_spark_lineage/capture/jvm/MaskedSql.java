@@ -3,6 +3,7 @@ package sparklineage;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -15,7 +16,9 @@ import java.util.regex.Pattern;
  */
 public class MaskedSql {
     private static final String LEXER = "org.apache.spark.sql.catalyst.parser.SqlBaseLexer";
-    private static final Set NAMES = new HashSet(Arrays.asList(new String[] {"IDENTIFIER", "BACKQUOTED_IDENTIFIER"}));
+    private static final Set NAMES = new HashSet(
+        Arrays.asList(new String[] {"IDENTIFIER", "BACKQUOTED_IDENTIFIER"})
+    );
 
     /** Keywords and operators that have several spellings: the lexer does not tell the one. */
     private static final Pattern WORD = Pattern.compile("[A-Za-z_]+|[-+*/%&|^~=<>!.:,;()\\[\\]?]+");
@@ -51,7 +54,8 @@ public class MaskedSql {
         MaskedSql one = new MaskedSql();
         Object lexer = lexer(text);
         Object words = Paths.call(lexer, "getVocabulary", new Object[0]);
-        for (Iterator each = Paths.all(Paths.call(lexer, "getAllTokens", new Object[0])).iterator(); each.hasNext();) {
+        List tokens = Paths.all(Paths.call(lexer, "getAllTokens", new Object[0]));
+        for (Iterator each = tokens.iterator(); each.hasNext();) {
             Object token = each.next();
             String found = (String) Paths.call(token, "getText", new Object[0]);
             Object type = Paths.call(token, "getType", new Object[0]);
@@ -106,7 +110,8 @@ public class MaskedSql {
         Class stream = Class.forName("org.antlr.v4.runtime.CharStream", true, loader);
         Class streams = Class.forName("org.antlr.v4.runtime.CharStreams", true, loader);
         Class upper = Class.forName("org.apache.spark.sql.catalyst.parser.UpperCaseCharStream", true, loader);
-        Object letters = streams.getMethod("fromString", new Class[] {String.class}).invoke(null, new Object[] {text});
+        java.lang.reflect.Method read = streams.getMethod("fromString", new Class[] {String.class});
+        Object letters = read.invoke(null, new Object[] {text});
         Object folded = upper.getConstructors()[0].newInstance(new Object[] {letters});
         Class kind = Class.forName(LEXER, true, loader);
         Object lexer = kind.getConstructor(new Class[] {stream}).newInstance(new Object[] {folded});

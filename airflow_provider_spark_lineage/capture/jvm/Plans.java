@@ -41,7 +41,7 @@ public class Plans {
         "explicitMetadata", "metadata", "nonInheritableMetadataKeys", "qualifier", "timeZoneId",
     }));
 
-    /** Fields whose texts are names of columns and variables: others may repeat the statement, or a comment. */
+    /** Fields whose texts are names of columns and variables: others may repeat the statement. */
     private static final Set TEXTS = new HashSet(java.util.Arrays.asList(new String[] {
         "name", "originalNameParts", "targetColNameParts",
     }));
@@ -61,7 +61,7 @@ public class Plans {
     private final Map types = new IdentityHashMap();
     private final Set asked = new HashSet();
 
-    /** The ids of columns that the program gave no name -> what Spark calls them; null where all names stay. */
+    /** Ids of columns that the program gave no name -> what Spark calls them; null where all names stay. */
     private final Map unnamed;
 
     /** Those of them whose names are left out. */

@@ -17,7 +17,7 @@ public class Query {
     /** What these give runs later, when the program asks for the rows. */
     private static final List RUN_LATER = java.util.Arrays.asList(new String[] {"", "rdd", "toLocalIterator"});
 
-    /** A message may carry a whole traceback of Python, or a plan; Python cuts it shorter when it has no secrets. */
+    /** A message may carry a traceback of Python, or a plan; Python cuts it shorter when it has no secrets. */
     private static final int MOST_LETTERS = 20000;
 
     public final Reader reader;

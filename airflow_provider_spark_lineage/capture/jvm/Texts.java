@@ -8,13 +8,15 @@ import org.apache.spark.SparkThrowable;
 /**
  * Decides how much of a program's own text leaves the JVM: all of it, it without its literals, or nothing.
  *
- * Where it is not all, an error's message is left out too, which may repeat the statement or a row: what stays
- * are the words that Spark has ready for every error of a kind.
+ * Where it is not all, an error's message is left out too, which may repeat the statement or a row: what
+ * stays are the words that Spark has ready for every error of a kind.
  */
 public class Texts {
     private static final Pattern PARAMETER = Pattern.compile("<(\\w+)>");
 
-    private static final Pattern VALUE = Pattern.compile("(/[^/=,\\[\\]]+)=[^/]*?(?=/|, \\w+:/|, \\.|\\]\\s*$|$)");
+    /** The name of a partition's folder, up to the next folder or path, or the end of the list. */
+    private static final Pattern VALUE =
+        Pattern.compile("(/[^/=,\\[\\]]+)=[^/]*?(?=/|, \\w+:/|, \\.|\\]\\s*$|$)");
 
     /** Names, as messages of Spark quote them. */
     private static final Pattern QUOTED = Pattern.compile("`(?:[^`]|``)+`(?:(?:\\.|, )`(?:[^`]|``)+`)*");
@@ -58,7 +60,7 @@ public class Texts {
         }
     }
 
-    /** Returns Spark's words for errors of a kind, with the names that one is about and without its values. */
+    /** Returns Spark's words for errors of a kind, with the names that this one is about, without values. */
     private static String template(Throwable error) throws Exception {
         Object kind = Paths.call(error, "getCondition", new Object[0]);
         if (kind == null) {
@@ -68,7 +70,8 @@ public class Texts {
         if (kind == null) {
             return "";
         }
-        Class helper = Class.forName("org.apache.spark.SparkThrowableHelper$", true, SparkThrowable.class.getClassLoader());
+        ClassLoader loader = SparkThrowable.class.getClassLoader();
+        Class helper = Class.forName("org.apache.spark.SparkThrowableHelper$", true, loader);
         Object reader = Paths.call(helper.getField("MODULE$").get(null), "errorReader", new Object[0]);
         String words = (String) Paths.call(reader, "getMessageTemplate", new Object[] {kind});
         Map values = (Map) Paths.call(error, "getMessageParameters", new Object[0]);
