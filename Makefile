@@ -9,7 +9,7 @@ SPARK_4_3 := 4.3.0
 # What `make test` runs, in this order, until one fails.
 STAGES := setup lint unit live system
 
-.PHONY: help setup requirements lint unit live soundness system test lakes spark-4.3 demo bench clean
+.PHONY: help setup requirements lint unit live soundness system system-standalone test lakes spark-4.3 demo bench clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -39,7 +39,11 @@ soundness: setup ## Prove the lineage of all queries by changing what they read,
 	@. scripts/env.sh && python tests/soundness/run.py
 
 system: setup ## Run the example DAGs on real Airflow and Spark, and compare their events
-	@. scripts/env.sh && pytest system_tests
+	@. scripts/env.sh && pytest -m "not standalone" system_tests
+
+system-standalone: ## Run tasks that end badly on `airflow standalone` with a wheel and a backend that fails, too
+	@bash scripts/setup.sh .venv-wheel requirements/spark-4.1.txt 10 wheel
+	@SPARK_LINEAGE_VENV=.venv-wheel; . scripts/env.sh && pytest -m standalone system_tests
 
 lakes: setup ## Run the live tests of Delta and Iceberg with every release for every Spark, in an hour or two
 	@. scripts/env.sh && python tests/lake_releases.py

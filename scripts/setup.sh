@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Builds a virtual environment from a pinned set, and is the only place of the project that installs anything.
 #
-#   scripts/setup.sh [VENV [PINS [OLDEST_PYTHON_MINOR]]]
+#   scripts/setup.sh [VENV [PINS [OLDEST_PYTHON_MINOR [editable|wheel]]]]
 #
 # Run again it does nothing, in a fraction of a second, unless the pins, pyproject.toml or the folder changed.
+# With `wheel`, the checkout is built and installed as users install it, again on every run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 VENV="${1:-.venv}"
 PINS="${2:-requirements/spark-4.1.txt}"
 OLDEST="${3:-10}"
+FORM="${4:-editable}"
 NEWEST=13
 LOG="$VENV/setup.log"
 # Pip reads the user's own settings; only a user-wide `user = true` cannot hold inside an environment.
@@ -130,11 +132,23 @@ fingerprint() { { printf '%s\n' "$PWD" "$VENV"; cat "$@"; } | cksum; }
 
 stamped() { [ -f "$VENV/.$1-stamp" ] && [ "$(cat "$VENV/.$1-stamp")" = "$2" ]; }
 
+# The code may have changed since the last wheel; its version has not, so pip must be told to replace it.
+install_wheel() {
+  say "Installing the wheel of this checkout"
+  rm -rf "$VENV/wheel"
+  "$VENV/bin/python" -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir "$VENV/wheel" . >>"$LOG" 2>&1 || {
+    tail -n 15 "$LOG" >&2
+    die "the wheel could not be built; the lines above are the end of $LOG."
+  }
+  pip_install 1 --force-reinstall "$VENV"/wheel/*.whl
+}
+
 build_environment() {
   local pins project
   pins="$(fingerprint "$PINS")"
   project="$(fingerprint pyproject.toml)"
   if stamped pins "$pins" && stamped project "$project" && [ -x "$VENV/bin/spark-lineage" ]; then
+    [ "$FORM" = wheel ] && install_wheel
     return 0
   fi
   if ! "$VENV/bin/python" -m pip --version >/dev/null 2>&1 || [ "$(cat "$VENV/.folder" 2>/dev/null || pwd)" != "$(pwd)" ]; then
@@ -152,8 +166,12 @@ build_environment() {
     pip_install "$total" -r "$PINS"
     printf '%s\n' "$pins" >"$VENV/.pins-stamp"
   fi
-  say "Installing this checkout, editable"
-  pip_install 1 --no-build-isolation --editable .
+  if [ "$FORM" = wheel ]; then
+    install_wheel
+  else
+    say "Installing this checkout, editable"
+    pip_install 1 --no-build-isolation --editable .
+  fi
   printf '%s\n' "$project" >"$VENV/.project-stamp"
   say "Ready: $VENV/bin/spark-lineage"
 }

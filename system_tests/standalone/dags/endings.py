@@ -1,0 +1,202 @@
+"""Every way in which a task can end, each after it wrote something.
+
+A function writes `out/<run>/<name>` under ENDINGS_HOME, and a *mark* beside it once the write is done: what the
+marks say is what the events are compared with. Three tasks wait to be ended from outside.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pendulum
+from airflow.providers.apache.spark.operators.spark_pyspark import PySparkOperator
+from airflow.providers.openlineage.plugins.macros import lineage_run_id
+from airflow.sdk import dag, get_current_context, task
+from airflow.sdk.exceptions import AirflowSkipException
+
+from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+HOME = Path(os.environ["ENDINGS_HOME"])
+ORDERS = str(HOME / "orders")
+LONGEST_WAIT_S = 120
+
+SPARK = {
+    "spark.master": "local[1]",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "1",
+}
+
+
+def mark(what: str, **more: Any) -> None:
+    """Tell the test what this try has done by now."""
+    ti = get_current_context()["ti"]
+    run = lineage_run_id(ti)
+    folder = HOME / "marks" / ti.run_id
+    folder.mkdir(parents=True, exist_ok=True)
+    told = {"task": ti.task_id, "map_index": ti.map_index, "try": ti.try_number, "run": run}
+    told |= {"what": what, "at": time.time(), **more}
+    name = f"{ti.task_id}.{ti.map_index}.{ti.try_number}.{time.time_ns()}"
+    (folder / f"{name}.unfinished").write_text(json.dumps(told))
+    (folder / f"{name}.unfinished").rename(folder / f"{name}.json")
+
+
+def write(rows: DataFrame, name: str) -> None:
+    """Overwrite a dataset of this run, and mark it."""
+    path = str(HOME / "out" / get_current_context()["run_id"] / name)
+    mark("writes", path=path)
+    rows.write.mode("overwrite").parquet(path)
+    mark("wrote", path=path)
+
+
+def orders(spark: SparkSession) -> DataFrame:
+    return spark.read.parquet(ORDERS)
+
+
+def wait_to_be_ended() -> None:
+    """Wait for somebody else to end this task; where nobody does, fail."""
+    mark("waits")
+    deadline = time.monotonic() + LONGEST_WAIT_S
+    while time.monotonic() < deadline:
+        time.sleep(0.1)
+    msg = "Nobody has ended this task"
+    raise RuntimeError(msg)
+
+
+def totals(spark: SparkSession) -> None:
+    """Reads, groups, writes."""
+    import airflow_provider_spark_lineage
+
+    mark("runs", package=airflow_provider_spark_lineage.__file__)
+    write(orders(spark).groupBy("customer").sum("amount").toDF("customer", "total"), "totals")
+
+
+@task.pyspark_lineage(config_kwargs=SPARK)
+def decorated(spark: SparkSession) -> None:
+    write(orders(spark).where("amount > 1"), "decorated")
+
+
+def plain(spark: SparkSession) -> None:
+    """Of Airflow's own operator, captured by the plugin."""
+    write(orders(spark).select("customer"), "plain")
+
+
+@task.pyspark_lineage(config_kwargs=SPARK)
+def mapped(customer: str, spark: SparkSession) -> None:
+    write(orders(spark).where(f"customer = '{customer}'"), f"mapped_{customer}")
+
+
+@task.pyspark_lineage(config_kwargs=SPARK)
+def skipped(spark: SparkSession) -> None:
+    write(orders(spark), "skipped")
+    raise AirflowSkipException
+
+
+@task.pyspark_lineage(config_kwargs=SPARK)
+def fails(spark: SparkSession) -> None:
+    """After one write that was done, and one that Spark gave up."""
+    write(orders(spark), "fails")
+    write(orders(spark).selectExpr("amount / 0 AS never"), "fails_never")
+
+
+@task.pyspark_lineage(config_kwargs=SPARK, retries=1)
+def second_try(spark: SparkSession, ti: Any = None) -> None:
+    write(orders(spark), f"second_try_{ti.try_number}")
+    if ti.try_number == 1:
+        msg = "The first try fails on purpose"
+        raise RuntimeError(msg)
+
+
+@task.pyspark_lineage(config_kwargs=SPARK)
+def told_to_stop(spark: SparkSession) -> None:
+    """Does not stop."""
+    write(orders(spark), "told_to_stop_before")
+    os.kill(os.getpid(), signal.SIGTERM)
+    write(orders(spark), "told_to_stop_after")
+
+
+@task.pyspark_lineage(config_kwargs=SPARK)
+def killed(spark: SparkSession) -> None:
+    """Killed by the test, as the kernel kills when there is no memory left."""
+    write(orders(spark), "killed")
+    mark("runs", pid=os.getpid())
+    wait_to_be_ended()
+
+
+@task.pyspark_lineage(config_kwargs=SPARK)
+def marked_failed(spark: SparkSession) -> None:
+    write(orders(spark), "marked_failed")
+    wait_to_be_ended()
+
+
+def plain_marked_failed(spark: SparkSession) -> None:
+    write(orders(spark), "plain_marked_failed")
+    wait_to_be_ended()
+
+
+@task.pyspark_lineage(config_kwargs=SPARK)
+def cleared(spark: SparkSession, ti: Any = None) -> None:
+    write(orders(spark), f"cleared_{ti.try_number}")
+    if ti.try_number == 1:
+        wait_to_be_ended()
+
+
+@task.pyspark_lineage(config_kwargs=SPARK, execution_timeout=timedelta(seconds=30))
+def timed_out(spark: SparkSession) -> None:
+    write(orders(spark), "timed_out")
+    wait_to_be_ended()
+
+
+@task.pyspark_lineage(config_kwargs=SPARK)
+def streamed(spark: SparkSession) -> None:
+    """A stream that writes its batches by `foreachBatch`."""
+
+    def write_batch(rows: DataFrame, number: int) -> None:
+        rows.write.mode("append").parquet(path)
+
+    context = get_current_context()
+    path = str(HOME / "out" / context["run_id"] / "streamed")
+    checkpoint = str(HOME / "checkpoints" / context["run_id"])
+    stream = spark.readStream.schema("customer string, amount double").parquet(ORDERS)
+    mark("writes", path=path)
+    query = stream.writeStream.foreachBatch(write_batch).option("checkpointLocation", checkpoint)
+    query.trigger(availableNow=True).start().awaitTermination()
+    mark("wrote", path=path)
+
+
+@dag(
+    schedule=None,
+    start_date=pendulum.datetime(2026, 1, 1, tz="UTC"),
+    default_args={"retry_delay": timedelta(0)},
+    doc_md=__doc__,
+)
+def endings() -> None:
+    # Those that wait to be ended come first: they wait while others work.
+    timed_out()
+    killed()
+    marked_failed()
+    PySparkOperator(
+        task_id="plain_marked_failed", python_callable=plain_marked_failed, config_kwargs=SPARK
+    )
+    cleared()
+    PySparkLineageOperator(task_id="operator", python_callable=totals, config_kwargs=SPARK)
+    decorated()
+    PySparkOperator(task_id="plain", python_callable=plain, config_kwargs=SPARK)
+    mapped.expand(customer=["ada", "bob"])
+    skipped()
+    fails()
+    second_try()
+    told_to_stop()
+    streamed()
+
+
+endings()

@@ -1,0 +1,137 @@
+"""`airflow standalone` in a folder of its own, and its REST API."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from airflow_provider_spark_lineage.testing.runs.home import environment, make_metadata
+from airflow_provider_spark_lineage.testing.runs.processes import Program, tail
+
+START_TIMEOUT_S = 180
+FINISHED = ("success", "failed")
+
+_Answer = TypeVar("_Answer")
+
+
+def wait_for(
+    ask: Callable[[], _Answer], what: Callable[[], str], timeout_s: float, pause_s: float = 0.25
+) -> _Answer:
+    """Ask until the answer is true, and return it; TimeoutError with `what` where it does not become so."""
+    deadline = time.monotonic() + timeout_s
+    while not (answer := ask()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"Within {timeout_s:g} s: {what()}")
+        time.sleep(pause_s)
+    return answer
+
+
+class Airflow:
+    """The REST API of a running Airflow, for one DAG."""
+
+    def __init__(self, url: str, dag_id: str) -> None:
+        self._url = f"{url}/api/v2"
+        self._dag = f"/dags/{dag_id}"
+
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Call the API and return its answer; HTTPError where it refuses."""
+        request = urllib.request.Request(  # noqa: S310  our own server
+            self._url + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+            return json.load(answer)
+
+    def has_dag(self) -> bool:
+        """Return whether the DAG has been parsed, which needs an API server that answers."""
+        try:
+            return bool(self.call("GET", self._dag)["dag_id"])
+        except OSError:
+            return False
+
+    def trigger(self, run_id: str) -> None:
+        """Start a DAG run."""
+        self.call("PATCH", self._dag, {"is_paused": False})
+        self.call("POST", f"{self._dag}/dagRuns", {"dag_run_id": run_id, "logical_date": None})
+
+    def state(self, run_id: str) -> str:
+        """Return the state of a DAG run."""
+        return str(self.call("GET", f"{self._dag}/dagRuns/{quote(run_id)}")["state"])
+
+    def tasks(self, run_id: str) -> list[dict[str, Any]]:
+        """Return the task instances of a DAG run, those of earlier tries not among them."""
+        found = self.call("GET", f"{self._dag}/dagRuns/{quote(run_id)}/taskInstances?limit=100")
+        return list(found["task_instances"])
+
+    def mark_failed(self, run_id: str, task_id: str) -> None:
+        """Do what a user does who marks a task as failed."""
+        path = f"{self._dag}/dagRuns/{quote(run_id)}/taskInstances/{task_id}"
+        self.call("PATCH", path, {"new_state": "failed"})
+
+    def clear(self, run_id: str, task_id: str) -> None:
+        """Do what a user does who clears a task."""
+        body = {"dry_run": False, "only_failed": False, "dag_run_id": run_id, "task_ids": [task_id]}
+        self.call("POST", f"{self._dag}/clearTaskInstances", body)
+
+
+@contextmanager
+def standalone(
+    home: Path, dag_file: Path, dag_id: str, settings: Mapping[str, str | None]
+) -> Iterator[Airflow]:
+    """Run `airflow standalone` with one DAG file, until the end of the block; nothing of it is left then."""
+    make_metadata(home)
+    api, logs, trigger_logs = (str(port) for port in _free_ports(3))
+    url = f"http://127.0.0.1:{api}"
+    variables = environment(
+        home,
+        {
+            "AIRFLOW__API__BASE_URL": url,
+            "AIRFLOW__API__HOST": "127.0.0.1",
+            "AIRFLOW__API__PORT": api,
+            "AIRFLOW__API__WORKERS": "1",
+            "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(32),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(dag_file.parent),
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
+            "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
+            "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": logs,
+            "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": trigger_logs,
+            "NO_PROXY": "127.0.0.1",
+            "PYTHONPATH": None,
+            **settings,
+        },
+    )
+    log = home / "standalone.log"
+    with ExitStack() as stack:
+        out = stack.enter_context(log.open("w"))
+        program = stack.enter_context(
+            Program([sys.executable, "-m", "airflow", "standalone"], variables, home, out)
+        )
+        airflow = Airflow(url, dag_id)
+
+        def is_up() -> bool:
+            if program.process.poll() is not None:
+                raise RuntimeError(f"`airflow standalone` ended; the end of {log}:\n{tail(log)}")
+            return airflow.has_dag()
+
+        wait_for(is_up, lambda: f"Airflow did not start; the end of {log}:\n{tail(log)}", START_TIMEOUT_S)
+        yield airflow
+
+
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in probes]
