@@ -112,9 +112,11 @@ class Captured(Recorded):
         """Capture the application of one session in particular."""
         self._capture.attach(spark)
 
-    def drain(self, timeout_seconds: float) -> None:
-        """Wait until Spark has reported what it did by now."""
-        self._capture.drain(timeout_seconds)
+    def drain(self, timeout_seconds: float) -> list[str]:
+        """Wait until Spark has reported what it did by now, and return what it has not, a sentence each."""
+        problems: list[str] = []
+        self._capture.drain(timeout_seconds, problems)
+        return problems
 
     def finish(self) -> None:
         """Wait for Spark to report what it did, and let go of it."""

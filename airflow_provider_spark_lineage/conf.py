@@ -39,6 +39,11 @@ def drain_timeout_seconds() -> float:
     return _read("drain_timeout_seconds", _seconds, "a number of seconds, 0 or more", default=30.0)
 
 
+def emit_timeout_seconds() -> float:
+    """[spark_lineage] emit_timeout_seconds: longest wait for the backend to take the events of executions."""
+    return _read("emit_timeout_seconds", _seconds, "a number of seconds, 0 or more", default=10.0)
+
+
 def execution_events() -> bool:
     """[spark_lineage] execution_events: emit START and COMPLETE or FAIL per execution, as child runs."""
     return _read("execution_events", _boolean, "True or False", default=True)

@@ -40,6 +40,17 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "example": "60",
         "default": "30",
     },
+    "emit_timeout_seconds": {
+        "description": (
+            "Longest time, in seconds, that a task which has ended waits for the backend to take the events\n"
+            "of its Spark executions. What is left then is not sent; the task's own event, which\n"
+            "``[openlineage] execution_timeout`` limits, holds the whole lineage.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "float",
+        "example": "2",
+        "default": "10",
+    },
     "execution_events": {
         "description": (
             "Emit a START and a COMPLETE or FAIL event per Spark execution that read or wrote a dataset, as\n"

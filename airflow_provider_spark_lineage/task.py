@@ -9,20 +9,19 @@ from __future__ import annotations
 import threading
 import warnings
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
+    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
     from airflow_provider_spark_lineage.captured import Captured
     from airflow_provider_spark_lineage.facets.events import RunIdentity
     from airflow_provider_spark_lineage.pipeline import Run
     from airflow_provider_spark_lineage.sender import Sender
-
-EMIT_TIMEOUT_SECONDS = 10.0
-"""How long the events of executions may hold a task that has ended, as the provider allows for its own."""
 
 KILL_DRAIN_SECONDS = 2.0
 KILL_TIMEOUT_SECONDS = 4.0
@@ -32,9 +31,13 @@ KILL_TIMEOUT_SECONDS = 4.0
 class TaskLineage:
     """The lineage of one try of one task instance."""
 
-    def __init__(self, captured: Captured, sender: Sender | None = None) -> None:
+    def __init__(
+        self, captured: Captured, sender: Sender | None = None, *, emit_timeout_seconds: float = 10.0
+    ) -> None:
         self._captured = captured
         self._sender = sender
+        self._emit_timeout_seconds = emit_timeout_seconds
+        self._is_finished = False
 
     @property
     def run(self) -> Run:
@@ -43,31 +46,36 @@ class TaskLineage:
 
     def finish(self) -> None:
         """Let go of Spark, and see the events of executions off."""
-        with harmless("the lineage of this task could not be worked out"):
+        with alarm_paused(), harmless("the lineage of this task could not be worked out"):
             self._captured.finish()
+            self._is_finished = True
             if self._sender is not None:
-                self._sender.finish(EMIT_TIMEOUT_SECONDS)
+                self._sender.finish(self._emit_timeout_seconds)
 
     def stop(self, task_instance: Any) -> None:
         """Send what the task has done so far: its process may be killed next, and then nobody else would.
 
         Runs in a signal handler. What that has interrupted may be a call to the JVM, which no other call of
-        the same thread can pass; a thread of its own has a connection of its own.
+        the same thread can pass; a thread of its own has a connection of its own. A task that has done
+        all its work, as one whose `execution_timeout` is over, says so in the event that comes next.
         """
+        if self._is_finished:
+            return
         thread = threading.Thread(target=self._stop, args=(task_instance,), daemon=True)
         thread.start()
         thread.join(KILL_TIMEOUT_SECONDS)
 
     def _stop(self, task_instance: Any) -> None:
         with harmless("what this task had done when it was told to stop could not be sent"):
-            from airflow_provider_spark_lineage.facets.events import running_event
+            from airflow_provider_spark_lineage.facets.events import interim_event
             from airflow_provider_spark_lineage.lineage.model import Gap
 
-            self._captured.drain(KILL_DRAIN_SECONDS)
-            lineage = self.run.lineage
+            # Not for the task's own event: a task that goes on may have everything reported in the end.
+            problems = self._captured.drain(KILL_DRAIN_SECONDS)
+            lineage = self._captured.run(problems).lineage
             reason = "the task was told to stop: what it did from then on is not in this event"
             stopped = replace(lineage, gaps=(*lineage.gaps, Gap("task", reason)))
-            _emit(running_event(stopped, _identity(task_instance)))
+            _emit(interim_event(stopped, _identity(task_instance)))
 
     def operator_lineage(self) -> OperatorLineage:
         """Return fresh OpenLineage objects: the provider's redactor changes what it is given."""
@@ -121,7 +129,8 @@ def start_capture(task_instance: Any) -> TaskLineage | None:
         if sender is not None:
             sender.silenced = lambda: captured.agent_configured
         captured.start()
-        _latest = (_key(task_instance), TaskLineage(captured, sender))
+        lineage = TaskLineage(captured, sender, emit_timeout_seconds=conf.emit_timeout_seconds())
+        _latest = (_key(task_instance), lineage)
         return _latest[1]
     return None
 
@@ -193,6 +202,16 @@ def _identity(task_instance: Any) -> RunIdentity:
 
 
 def _emit(event: Any) -> None:
-    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+    _adapter().emit(event)
 
-    get_openlineage_listener().adapter.emit(event)
+
+@cache
+def _adapter() -> OpenLineageAdapter:
+    """Return the way to the backend of this process.
+
+    Not the listener's: that one sends in forked children, which would inherit a client with connections
+    that are in use here, or whose thread for sending did not come along.
+    """
+    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
+
+    return OpenLineageAdapter()

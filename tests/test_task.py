@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -83,11 +84,9 @@ class Backend:
 
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
-    from airflow.providers.openlineage.plugins import listener
-
     monkeypatch.setattr(task, "_latest", None)
     backend = Backend()
-    monkeypatch.setattr(listener, "get_openlineage_listener", lambda: SimpleNamespace(adapter=backend))
+    monkeypatch.setattr(task, "_adapter", lambda: backend)
     yield backend
     backend.woken.set()
 
@@ -138,7 +137,7 @@ def test_executions_that_the_java_agent_sends_are_not_sent_twice(backend, monkey
 @pytest.mark.usefixtures("unsettled")
 def test_a_backend_that_hangs_does_not_hold_the_task(backend, monkeypatch, caplog):
     """After the timeout one warning is logged, the rest is not sent, and the task's own lineage is there."""
-    monkeypatch.setattr(task, "EMIT_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EMIT_TIMEOUT_SECONDS", "0.1")
     backend.hangs = True
     lineage = started()
     with caplog.at_level("WARNING"):
@@ -165,13 +164,16 @@ def test_a_fault_of_ours_costs_lineage_only(backend, caplog):
 
 
 def test_a_task_that_is_told_to_stop_sends_what_it_did(backend):
-    """Its process may be killed next: a RUNNING event says what was done, and that more may follow."""
+    """Its process may be killed next: what was done is said, and that more may follow.
+
+    By OTHER, because whoever marked the task as failed has sent its FAIL by then.
+    """
     captured = Captured()
     captured.write(TWO[0])
     lineage = task.TaskLineage(captured)
     lineage.stop(instance())
     (event,) = backend.events
-    assert (event.eventType.value, event.job.name) == ("RUNNING", "d.t")
+    assert (event.eventType.value, event.job.name) == ("OTHER", "d.t")
     assert [one.name for one in event.inputs] == ["/in/orders"]
     assert "told to stop" in str(event.run.facets)
 
@@ -186,6 +188,63 @@ def test_a_task_that_goes_on_after_it_was_told_to_stop_is_complete(backend):
     lineage.finish()
     assert [one.number for one in lineage.run.executions] == [1, 2]
     assert lineage.run.lineage.gaps == ()
+
+
+def test_what_is_not_ended_when_a_task_is_told_to_stop_may_end_later(backend, monkeypatch):
+    """The gap of an execution that was running is not in the event of a task that went on to its end."""
+    captured = Captured()
+    captured.write(TWO[0])
+    monkeypatch.setattr(captured, "drain", lambda _: ["1 execution had not ended when the capture did"])
+    lineage = task.TaskLineage(captured)
+    lineage.stop(instance())
+    captured.write(TWO[1])
+    lineage.finish()
+    assert "1 execution had not ended" in str(backend.events[0].run.facets)
+    assert lineage.run.lineage.gaps == ()
+
+
+def test_a_task_that_has_done_its_work_is_not_told_to_stop(backend):
+    """Airflow calls `on_kill` after `execution_timeout` too: the FAIL that comes next holds everything."""
+    lineage = task.TaskLineage(Captured())
+    lineage.finish()
+    lineage.stop(instance())
+    assert backend.events == []
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_a_backend_that_hangs_does_not_use_up_the_time_of_the_function(backend, monkeypatch):
+    """A function that ended within its `execution_timeout` succeeds, and its clock goes on afterwards."""
+
+    def time_is_up(*_: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EMIT_TIMEOUT_SECONDS", "0.3")
+    backend.hangs = True
+    lineage = started()
+    before = signal.signal(signal.SIGALRM, time_is_up)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        lineage.finish()
+        remaining, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert 0 < remaining <= 0.2
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_the_providers_children_do_not_inherit_our_connections(monkeypatch):
+    """Its listener sends in forks, where a client used here would lack its threads and share its sockets."""
+    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    sent: list[OpenLineageAdapter] = []
+    monkeypatch.setattr(OpenLineageAdapter, "emit", lambda self, event: sent.append(self))
+    lineage = started()
+    lineage.stop(instance())
+    lineage.finish()
+    assert len(set(map(id, sent))) == 1
+    assert sent[0] is not get_openlineage_listener().adapter
 
 
 def test_a_backend_that_hangs_does_not_hold_a_task_that_is_told_to_stop(backend, monkeypatch):

@@ -77,8 +77,11 @@ class Application:
         with self._changed:
             self._calls[int(self._listener.mark())] = record
 
-    def drain(self, timeout_seconds: float) -> None:
-        """Wait until everything that Spark has posted by now is recorded; raise `TimeoutError` otherwise."""
+    def drain(self, timeout_seconds: float, problems: List[str]) -> None:
+        """Wait until everything that Spark has posted by now is recorded; raise `TimeoutError` otherwise.
+
+        Executions that have not ended by then are among the `problems`.
+        """
         number = int(self._listener.mark())
         self._wake.set()
         with self._changed:
@@ -89,7 +92,7 @@ class Application:
             raise TimeoutError(f"Spark's listener bus needs more than {timeout_seconds:g} seconds")
         if self._running:
             what = "executions had" if self._running > 1 else "execution had"
-            tell(f"{self._running} {what} not ended when the capture did", self._problems)
+            tell(f"{self._running} {what} not ended when the capture did", problems)
 
     def close(self, *, alive: bool) -> None:
         """Record nothing more; `alive` says whether there is a Spark context to be left."""

@@ -7,9 +7,12 @@ Everything that capture, operators, extractors and run facets do inside a user's
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 import traceback
+from contextlib import contextmanager
 from types import TracebackType
-from typing import List, Optional, Type
+from typing import Iterator, List, Optional, Type
 
 from airflow_provider_spark_lineage.record import without_secrets
 
@@ -63,6 +66,26 @@ class harmless:  # noqa: N801  reads as a statement
             details = "".join(traceback.format_exception(kind, error, trace))
             log.debug("Spark lineage failure details:\n%s", without_secrets(details))
         return True
+
+
+@contextmanager
+def alarm_paused() -> Iterator[None]:
+    """Stop the clock that ends the user's code, while our code keeps it waiting.
+
+    Airflow raises a task's `execution_timeout` by this timer: a function that ended in time would fail
+    because lineage was slow. Signals arrive in the main thread, so no other thread needs this.
+    """
+    remaining, interval = (0.0, 0.0)
+    if hasattr(signal, "getitimer") and threading.current_thread() is threading.main_thread():
+        remaining, interval = signal.getitimer(signal.ITIMER_REAL)
+    if not remaining:
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, remaining, interval)
 
 
 def tell(sentence: str, problems: Optional[List[str]] = None) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Callable, List, Optional
 
 from airflow_provider_spark_lineage.capture.application import Application
 from airflow_provider_spark_lineage.capture.calls import Call, record_of
-from airflow_provider_spark_lineage.capture.guard import harmless, tell, withhold
+from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell, withhold
 from airflow_provider_spark_lineage.capture.hooks import hooks
 from airflow_provider_spark_lineage.record import FULL, Record
 
@@ -105,16 +105,20 @@ class Capture:
                 self.agent_configured = "OpenLineageSparkListener" in listeners
             return self._application
 
-    def drain(self, timeout_seconds: Optional[float] = None) -> None:
+    def drain(self, timeout_seconds: Optional[float] = None, problems: Optional[List[str]] = None) -> None:
         """Wait until Spark has reported every execution that ended before this call.
 
-        Gives up after the time given, or the drain timeout. What was lost is said in `problems`.
+        Gives up after the time given, or the drain timeout. What was not reported is said in `problems`,
+        by default those of the capture: a list of the caller's where the capture goes on, and may be told
+        later what is missing now.
         """
+        problems = self.problems if problems is None else problems
         context, application = self._context, self._application
         if application is None or context._jsc is None:
             return
-        with harmless("the last executions were not all reported in time", self.problems):
-            application.drain(self._drain_timeout_seconds if timeout_seconds is None else timeout_seconds)
+        timeout = self._drain_timeout_seconds if timeout_seconds is None else timeout_seconds
+        with alarm_paused(), harmless("the last executions were not all reported in time", problems):
+            application.drain(timeout, problems)
         with harmless("it could not be read whether Spark dropped events", self.problems):
             dropped = _dropped_events(context) - self._dropped_before
             if dropped > 0:

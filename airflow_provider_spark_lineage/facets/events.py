@@ -126,10 +126,14 @@ def whole_run_events(
     return started, ended
 
 
-def running_event(lineage: Lineage, identity: RunIdentity) -> event_v2.RunEvent:
-    """RUNNING of a run that may be killed next: what it has read and written so far."""
+def interim_event(lineage: Lineage, identity: RunIdentity) -> event_v2.RunEvent:
+    """OTHER of a run that may be killed next: what it has read and written so far.
+
+    Not RUNNING: whoever stops a run may have sent its FAIL already, and it does not run again after that.
+    The run cycle of OpenLineage has OTHER for what is said of a run that has ended.
+    """
     event = _event(
-        event_v2.RunState.RUNNING,
+        event_v2.RunState.OTHER,
         datetime.now(timezone.utc),
         identity,
         job_facets=lineage_job_facets(lineage),

@@ -41,6 +41,11 @@ class Backend:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def mode(self) -> Mode:
+        """What it does now."""
+        return self._mode
+
     def events(self, *, accepted: bool = False) -> list[dict[str, Any]]:
         """The events that were sent, in that order; on request only those that were taken."""
         with self._lock:

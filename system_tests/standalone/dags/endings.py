@@ -1,7 +1,7 @@
 """Every way in which a task can end, each after it wrote something.
 
-A function writes `out/<run>/<name>` under ENDINGS_HOME, and a *mark* beside it once the write is done: what the
-marks say is what the events are compared with. Three tasks wait to be ended from outside.
+A function writes `out/<run>/<name>` under ENDINGS_HOME, and a *mark* beside it once the write is done:
+what the marks say is what the events are compared with. Four tasks wait to be ended from outside.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -50,12 +51,11 @@ def mark(what: str, **more: Any) -> None:
     (folder / f"{name}.unfinished").rename(folder / f"{name}.json")
 
 
-def write(rows: DataFrame, name: str) -> None:
-    """Overwrite a dataset of this run, and mark it."""
+def write(frame: DataFrame, name: str, rows: int) -> None:
+    """Overwrite a dataset of this run, and mark it with the number of its rows."""
     path = str(HOME / "out" / get_current_context()["run_id"] / name)
-    mark("writes", path=path)
-    rows.write.mode("overwrite").parquet(path)
-    mark("wrote", path=path)
+    frame.write.mode("overwrite").parquet(path)
+    mark("wrote", path=path, rows=rows)
 
 
 def orders(spark: SparkSession) -> DataFrame:
@@ -77,40 +77,41 @@ def totals(spark: SparkSession) -> None:
     import airflow_provider_spark_lineage
 
     mark("runs", package=airflow_provider_spark_lineage.__file__)
-    write(orders(spark).groupBy("customer").sum("amount").toDF("customer", "total"), "totals")
+    write(orders(spark).groupBy("customer").sum("amount").toDF("customer", "total"), "totals", rows=3)
 
 
 @task.pyspark_lineage(config_kwargs=SPARK)
 def decorated(spark: SparkSession) -> None:
-    write(orders(spark).where("amount > 1"), "decorated")
+    write(orders(spark).where("amount > 1"), "decorated", rows=3)
 
 
 def plain(spark: SparkSession) -> None:
     """Of Airflow's own operator, captured by the plugin."""
-    write(orders(spark).select("customer"), "plain")
+    write(orders(spark).select("customer"), "plain", rows=4)
 
 
 @task.pyspark_lineage(config_kwargs=SPARK)
 def mapped(customer: str, spark: SparkSession) -> None:
-    write(orders(spark).where(f"customer = '{customer}'"), f"mapped_{customer}")
+    rows = {"ada": 2, "bob": 1}[customer]
+    write(orders(spark).where(f"customer = '{customer}'"), f"mapped_{customer}", rows)
 
 
 @task.pyspark_lineage(config_kwargs=SPARK)
 def skipped(spark: SparkSession) -> None:
-    write(orders(spark), "skipped")
+    write(orders(spark), "skipped", rows=4)
     raise AirflowSkipException
 
 
 @task.pyspark_lineage(config_kwargs=SPARK)
 def fails(spark: SparkSession) -> None:
     """After one write that was done, and one that Spark gave up."""
-    write(orders(spark), "fails")
-    write(orders(spark).selectExpr("amount / 0 AS never"), "fails_never")
+    write(orders(spark), "fails", rows=4)
+    write(orders(spark).selectExpr("amount / 0 AS never"), "fails_never", rows=0)
 
 
 @task.pyspark_lineage(config_kwargs=SPARK, retries=1)
 def second_try(spark: SparkSession, ti: Any = None) -> None:
-    write(orders(spark), f"second_try_{ti.try_number}")
+    write(orders(spark), f"second_try_{ti.try_number}", rows=4)
     if ti.try_number == 1:
         msg = "The first try fails on purpose"
         raise RuntimeError(msg)
@@ -118,41 +119,51 @@ def second_try(spark: SparkSession, ti: Any = None) -> None:
 
 @task.pyspark_lineage(config_kwargs=SPARK)
 def told_to_stop(spark: SparkSession) -> None:
-    """Does not stop."""
-    write(orders(spark), "told_to_stop_before")
-    os.kill(os.getpid(), signal.SIGTERM)
-    write(orders(spark), "told_to_stop_after")
+    """Is told so while Spark writes, and does not stop."""
+    from pyspark.sql.functions import udf
+
+    @udf("string")
+    def slowly(customer: str) -> str:
+        time.sleep(1)
+        return customer
+
+    write(orders(spark), "told_to_stop_before", rows=4)
+    threading.Timer(2, os.kill, [os.getpid(), signal.SIGTERM]).start()
+    write(orders(spark).select(slowly("customer")), "told_to_stop_during", rows=4)
+    write(orders(spark), "told_to_stop_after", rows=4)
 
 
 @task.pyspark_lineage(config_kwargs=SPARK)
 def killed(spark: SparkSession) -> None:
     """Killed by the test, as the kernel kills when there is no memory left."""
-    write(orders(spark), "killed")
-    mark("runs", pid=os.getpid())
+    write(orders(spark), "killed", rows=4)
+    mark("may be killed", pid=os.getpid())
     wait_to_be_ended()
 
 
 @task.pyspark_lineage(config_kwargs=SPARK)
 def marked_failed(spark: SparkSession) -> None:
-    write(orders(spark), "marked_failed")
+    write(orders(spark), "marked_failed", rows=4)
     wait_to_be_ended()
 
 
 def plain_marked_failed(spark: SparkSession) -> None:
-    write(orders(spark), "plain_marked_failed")
+    write(orders(spark), "plain_marked_failed", rows=4)
     wait_to_be_ended()
 
 
 @task.pyspark_lineage(config_kwargs=SPARK)
 def cleared(spark: SparkSession, ti: Any = None) -> None:
-    write(orders(spark), f"cleared_{ti.try_number}")
+    write(orders(spark), f"cleared_{ti.try_number}", rows=4)
     if ti.try_number == 1:
         wait_to_be_ended()
 
 
-@task.pyspark_lineage(config_kwargs=SPARK, execution_timeout=timedelta(seconds=30))
+@task.pyspark_lineage(config_kwargs=SPARK, execution_timeout=timedelta(minutes=10))
 def timed_out(spark: SparkSession) -> None:
-    write(orders(spark), "timed_out")
+    """Its time is up right after its write, however slow the machine is."""
+    write(orders(spark), "timed_out", rows=4)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
     wait_to_be_ended()
 
 
@@ -160,17 +171,16 @@ def timed_out(spark: SparkSession) -> None:
 def streamed(spark: SparkSession) -> None:
     """A stream that writes its batches by `foreachBatch`."""
 
-    def write_batch(rows: DataFrame, number: int) -> None:
-        rows.write.mode("append").parquet(path)
+    def write_batch(frame: DataFrame, number: int) -> None:
+        frame.write.mode("append").parquet(path)
 
     context = get_current_context()
     path = str(HOME / "out" / context["run_id"] / "streamed")
     checkpoint = str(HOME / "checkpoints" / context["run_id"])
     stream = spark.readStream.schema("customer string, amount double").parquet(ORDERS)
-    mark("writes", path=path)
     query = stream.writeStream.foreachBatch(write_batch).option("checkpointLocation", checkpoint)
     query.trigger(availableNow=True).start().awaitTermination()
-    mark("wrote", path=path)
+    mark("wrote", path=path, rows=4)
 
 
 @dag(
@@ -181,12 +191,9 @@ def streamed(spark: SparkSession) -> None:
 )
 def endings() -> None:
     # Those that wait to be ended come first: they wait while others work.
-    timed_out()
     killed()
     marked_failed()
-    PySparkOperator(
-        task_id="plain_marked_failed", python_callable=plain_marked_failed, config_kwargs=SPARK
-    )
+    PySparkOperator(task_id="plain_marked_failed", python_callable=plain_marked_failed, config_kwargs=SPARK)
     cleared()
     PySparkLineageOperator(task_id="operator", python_callable=totals, config_kwargs=SPARK)
     decorated()
@@ -194,6 +201,7 @@ def endings() -> None:
     mapped.expand(customer=["ada", "bob"])
     skipped()
     fails()
+    timed_out()
     second_try()
     told_to_stop()
     streamed()

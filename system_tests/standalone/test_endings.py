@@ -1,0 +1,168 @@
+"""Every way in which a task can end, with a backend that works and with one that does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from system_tests.standalone.backend import Backend, Mode
+from system_tests.standalone.deployment import FINISHED, Airflow, wait_for
+from system_tests.standalone.truth import ENDINGS, Try, marks_of, missing, parent_of, tries_of, wrong
+
+RUN_TIMEOUT_S = 900
+ARRIVAL_TIMEOUT_S = 60
+"""How long a task's last event may need after its DAG run has ended."""
+
+PROVIDER_LIMIT_S = 13
+"""What OpenLineage's provider allows for its own event: `execution_timeout`, and three seconds to end it."""
+
+OUR_LIMIT_S = 10
+"""`[spark_lineage] emit_timeout_seconds`."""
+
+SLACK_S = 15
+"""For parsing the DAG file and stopping Spark on a machine that does other things too."""
+
+ENDED_BEFORE_RETURN = 6
+"""How many task instances a backend that fails sees the end of."""
+
+
+class Watch:
+    """Follows one DAG run to its end, and does to its tasks what users and kernels do."""
+
+    def __init__(self, airflow: Airflow, backend: Backend, home: Path, run_id: str) -> None:
+        self._airflow, self._backend, self._home, self.run_id = airflow, backend, home, run_id
+        self._done: set[str] = set()
+
+    def until_end(self, each_time: Callable[[list[dict[str, Any]]], None] = lambda tasks: None) -> None:
+        """Start the run and return when it has ended; `each_time` is shown the task instances."""
+        self._airflow.trigger(self.run_id)
+
+        def has_ended() -> bool:
+            self._intervene()
+            each_time(self._airflow.tasks(self.run_id))
+            return self._airflow.state(self.run_id) in FINISHED
+
+        wait_for(has_ended, lambda: f"{self.run_id} did not end: {self.states()}", RUN_TIMEOUT_S, pause_s=1)
+
+    def states(self) -> dict[str, str]:
+        """State of each task; of a mapped one, of one of its instances."""
+        return {one["task_id"]: one["state"] for one in self._airflow.tasks(self.run_id)}
+
+    def marks(self) -> list[dict[str, Any]]:
+        return marks_of(self._home, self.run_id)
+
+    def tries(self) -> list[Try]:
+        return tries_of(self.marks())
+
+    def _intervene(self) -> None:
+        marks = self.marks()
+        for mark in marks:
+            name = mark["task"]
+            if mark["what"] != "waits" or name in self._done:
+                continue
+            if name == "killed" and not self._may_die(mark["run"]):
+                continue
+            self._done.add(name)
+            if name == "killed":
+                (pid,) = (one["pid"] for one in marks if one["what"] == "may be killed")
+                os.kill(pid, signal.SIGKILL)
+            elif name.endswith("marked_failed"):
+                self._airflow.mark_failed(self.run_id, name)
+            elif name == "cleared":
+                self._airflow.clear(self.run_id, name)
+
+    def _may_die(self, run_id: str) -> bool:
+        """What a killed task did is known if its events were sent in time: as its executions end."""
+        if self._backend.mode != "answers":
+            return True
+        ends = (one for one in self._backend.events() if one["eventType"] == "COMPLETE")
+        return any(parent_of(event) == run_id for event in ends)
+
+
+def falsehoods(watch: Watch, backend: Backend, home: Path) -> list[str]:
+    """Whatever is not true in any event that was sent, whether it was accepted or not."""
+    events = backend.events()
+    return [line for one in watch.tries() for line in wrong(one, events, str(home / "orders"))]
+
+
+def held_s(attempt: Try, home: Path, run_id: str) -> tuple[float, float]:
+    """Seconds from the begin of a try until its function is called or Spark starts, and from its end on.
+
+    Read in the task's log, the only place that knows when the process was done.
+    """
+    folder = home / "airflow" / "logs" / "dag_id=endings" / f"run_id={run_id}" / f"task_id={attempt.task}"
+    if attempt.map_index >= 0:
+        folder /= f"map_index={attempt.map_index}"
+    lines = (folder / f"attempt={attempt.number}.log").read_text().splitlines()
+    entries = [json.loads(line) for line in lines if line.startswith("{")]
+    times = [datetime.fromisoformat(entry["timestamp"].replace("Z", "+00:00")) for entry in entries]
+    executes = next(at for at, entry in zip(times, entries, strict=True) if entry["event"] == "::endgroup::")
+    return (executes - times[0]).total_seconds(), times[-1].timestamp() - attempt.last_mark
+
+
+def test_every_ending_is_told(airflow: Airflow, backend: Backend, home: Path) -> None:
+    """What a task wrote, and nothing else, is in its event, that of its stop or those of its executions."""
+    backend.become("answers")
+    watch = Watch(airflow, backend, home, "answers")
+    watch.until_end()
+    assert watch.states() == {name: ending.state for name, ending in ENDINGS.items()}
+    (package,) = (mark["package"] for mark in watch.marks() if "package" in mark)
+    assert "site-packages" in package
+
+    def unsaid() -> list[str]:
+        return [line for one in watch.tries() for line in missing(one, backend.events(accepted=True))]
+
+    wait_for(lambda: not unsaid(), lambda: "\n".join(unsaid()), ARRIVAL_TIMEOUT_S)
+    assert falsehoods(watch, backend, home) == []
+
+
+@pytest.mark.parametrize("mode", ["hangs", "errors", "gone"])
+def test_a_backend_that_fails_changes_no_task(
+    airflow: Airflow, backend: Backend, home: Path, mode: Mode
+) -> None:
+    """Every task ends as it does without lineage, held for no longer than README says.
+
+    The backend comes back in the middle: what is sent before and after is true, and of tasks that start
+    after it all is said.
+    """
+    backend.forget()
+    backend.become(mode)
+    returned_at: list[float] = []
+
+    def come_back(tasks: list[dict[str, Any]]) -> None:
+        ended = sum(one["state"] in ("success", "failed", "skipped") for one in tasks)
+        if ended >= ENDED_BEFORE_RETURN and not returned_at:
+            backend.become("answers")
+            returned_at.append(time.time())
+
+    watch = Watch(airflow, backend, home, mode)
+    watch.until_end(come_back)
+    assert watch.states() == {name: ending.state for name, ending in ENDINGS.items()}
+
+    late = [
+        f"{one}: {at_start:.0f} s before it executed, {at_end:.0f} s after it had"
+        for one in watch.tries()
+        if "all" in one.tells.values()
+        for at_start, at_end in [held_s(one, home, watch.run_id)]
+        if at_start > PROVIDER_LIMIT_S + SLACK_S or at_end > PROVIDER_LIMIT_S + OUR_LIMIT_S + SLACK_S
+    ]
+    assert late == []
+
+    # START comes before the first mark, so the two that ran at that moment may have lost theirs.
+    new = sorted(watch.tries(), key=lambda one: one.first_mark)
+    new = [one for one in new if one.first_mark > returned_at[0]][2:]
+    assert len(new) >= 3
+
+    def unsaid() -> list[str]:
+        return [line for one in new for line in missing(one, backend.events(accepted=True))]
+
+    wait_for(lambda: not unsaid(), lambda: "\n".join(unsaid()), ARRIVAL_TIMEOUT_S)
+    assert falsehoods(watch, backend, home) == []

@@ -1,0 +1,167 @@
+"""What the tries of a DAG run did, by their own marks, and what events say of them."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+Event = Mapping[str, Any]
+Tells = Literal["all", "part", "nothing"]
+"""How much of what a try wrote an event has to name: a part of it comes with a gap."""
+
+TOLD_TO_STOP = "told to stop"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a task ends, and what is said of each of its tries."""
+
+    state: str
+    tries: tuple[Mapping[str, Tells], ...]
+    """Of each try, what its own events other than START tell, by their type."""
+
+
+DONE: Mapping[str, Tells] = {"COMPLETE": "all"}
+FAILED: Mapping[str, Tells] = {"FAIL": "all"}
+STOPPED: Mapping[str, Tells] = {"OTHER": "part"}
+# Airflow's API server sends this FAIL, where nothing is known of what the task did.
+MARKED: Mapping[str, Tells] = {"OTHER": "part", "FAIL": "nothing"}
+# Nobody can say anything after SIGKILL; what was sent before, of each execution, stays true.
+SILENT: Mapping[str, Tells] = {}
+
+ENDINGS = {
+    "operator": Ending("success", (DONE,)),
+    "decorated": Ending("success", (DONE,)),
+    "plain": Ending("success", (DONE,)),
+    "mapped": Ending("success", (DONE,)),
+    "streamed": Ending("success", (DONE,)),
+    "skipped": Ending("skipped", (DONE,)),
+    "fails": Ending("failed", (FAILED,)),
+    "timed_out": Ending("failed", (FAILED,)),
+    "second_try": Ending("success", (FAILED, DONE)),
+    "told_to_stop": Ending("success", (STOPPED | DONE,)),
+    "killed": Ending("failed", (SILENT,)),
+    "marked_failed": Ending("failed", (MARKED,)),
+    "plain_marked_failed": Ending("failed", (MARKED,)),
+    "cleared": Ending("success", (STOPPED, DONE)),
+}
+
+
+@dataclass(frozen=True)
+class Try:
+    """One try of a task instance, as its function tells of it."""
+
+    task: str
+    map_index: int
+    number: int
+    run_id: str
+    """Of the OpenLineage run."""
+
+    wrote: Mapping[str, int]
+    """Paths of what it wrote, and the rows."""
+
+    first_mark: float
+    last_mark: float
+    """Seconds since the epoch."""
+
+    @property
+    def tells(self) -> Mapping[str, Tells]:
+        return ENDINGS[self.task].tries[self.number - 1]
+
+    def __str__(self) -> str:
+        return f"{self.task}[{self.map_index}] try {self.number}"
+
+
+def marks_of(home: Path, dag_run: str) -> list[dict[str, Any]]:
+    """The marks of a DAG run so far, oldest first."""
+    files = (home / "marks" / dag_run).glob("*.json")
+    return sorted((json.loads(file.read_text()) for file in files), key=lambda one: one["at"])
+
+
+def tries_of(marks: Iterable[Mapping[str, Any]]) -> list[Try]:
+    """The tries that have made a mark."""
+    by_try = defaultdict(list)
+    for mark in marks:
+        by_try[mark["task"], mark["map_index"], mark["try"], mark["run"]].append(mark)
+    return [
+        Try(
+            *key,
+            wrote={mark["path"]: mark["rows"] for mark in own if mark["what"] == "wrote"},
+            first_mark=own[0]["at"],
+            last_mark=own[-1]["at"],
+        )
+        for key, own in by_try.items()
+    ]
+
+
+def missing(attempt: Try, events: Iterable[Event]) -> Iterator[str]:
+    """What events do not say of a try, a sentence each; without any, they say all that happened."""
+    events = list(events)
+    own = [event["eventType"] for event in events if event["run"]["runId"] == attempt.run_id]
+    wanted = ["START", *attempt.tells]
+    if sorted(own) != sorted(wanted):
+        yield f"{attempt}: has events {own}, not {wanted}"
+    named: set[str] = set()
+    for event in events:
+        if parent_of(event) == attempt.run_id:
+            named |= set(outputs_of(event))
+    if named != set(attempt.wrote):
+        yield f"{attempt}: its executions wrote {sorted(named)}, not {sorted(attempt.wrote)}"
+
+
+def wrong(attempt: Try, events: Iterable[Event], orders: str) -> Iterator[str]:
+    """What events say of a try that is not so, a sentence each, whatever else they leave unsaid."""
+    for event in events:
+        kind, name = event["eventType"], event["job"]["name"]
+        is_own = event["run"]["runId"] == attempt.run_id
+        if not is_own and parent_of(event) != attempt.run_id:
+            continue
+        label = f"{attempt}, {kind} of {name}"
+        outputs = outputs_of(event)
+        for path in outputs.keys() - attempt.wrote.keys():
+            yield f"{label}: says that {path} was written"
+        for path in outputs.keys() & attempt.wrote.keys():
+            if kind != "START" and outputs[path] != attempt.wrote[path]:
+                yield f"{label}: says that {path} has {outputs[path]} rows"
+        for path in {dataset["name"] for dataset in event["inputs"]} - {orders}:
+            yield f"{label}: says that {path} was read"
+        if is_own and kind != "START":
+            yield from _wrong_end(attempt, event, label, outputs)
+
+
+def _wrong_end(attempt: Try, event: Event, label: str, outputs: Mapping[str, int | None]) -> Iterator[str]:
+    """What is wrong with an event that ends a try, or is its last word before it may be killed."""
+    tells = attempt.tells.get(event["eventType"])
+    gaps = gaps_of(event)
+    if tells is None:
+        yield f"{label}: ends what ended otherwise"
+    elif tells == "nothing" and (outputs or gaps):
+        yield f"{label}: comes from where nothing is known, and names {sorted(outputs)}, {gaps}"
+    elif tells == "all" and (set(outputs) != set(attempt.wrote) or gaps):
+        yield f"{label}: names {sorted(outputs)} of {sorted(attempt.wrote)}, gaps {gaps}"
+    elif tells == "part" and not (outputs and any(TOLD_TO_STOP in gap for gap in gaps)):
+        yield f"{label}: names {sorted(outputs)}, gaps {gaps}"
+
+
+def parent_of(event: Event) -> str | None:
+    """Run id of the parent of a run."""
+    parent = event["run"].get("facets", {}).get("parent", {})
+    return parent.get("run", {}).get("runId")  # type: ignore[no-any-return]
+
+
+def outputs_of(event: Event) -> dict[str, int | None]:
+    """Names of what an event says was written, and the rows."""
+    return {
+        dataset["name"]: dataset.get("outputFacets", {}).get("outputStatistics", {}).get("rowCount")
+        for dataset in event["outputs"]
+    }
+
+
+def gaps_of(event: Event) -> list[str]:
+    """The reasons of an event's gaps."""
+    facet = event["run"].get("facets", {}).get("sparkLineage_gaps", {})
+    return [gap["reason"] for gap in facet.get("gaps", [])]
