@@ -11,8 +11,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from system_tests.standalone.backend import Backend, Mode
 from system_tests.standalone.deployment import FINISHED, Airflow, wait_for
 from system_tests.standalone.truth import ENDINGS, Try, marks_of, missing, parent_of, tries_of, wrong
@@ -30,8 +28,8 @@ OUR_LIMIT_S = 10
 SLACK_S = 15
 """For parsing the DAG file and stopping Spark on a machine that does other things too."""
 
-ENDED_BEFORE_RETURN = 6
-"""How many task instances a backend that fails sees the end of."""
+FAILURES: tuple[tuple[int, Mode], ...] = ((9, "answers"), (6, "gone"), (3, "errors"), (0, "hangs"))
+"""From how many ended task instances on a backend does what."""
 
 
 class Watch:
@@ -108,6 +106,16 @@ def held_s(attempt: Try, home: Path, run_id: str) -> tuple[float, float]:
     return (executes - times[0]).total_seconds(), times[-1].timestamp() - attempt.last_mark
 
 
+def held_too_long(watch: Watch, home: Path) -> list[str]:
+    """The tries that ended by themselves, and waited for the backend longer than they should."""
+    held = [(one, *held_s(one, home, watch.run_id)) for one in watch.tries() if "all" in one.tells.values()]
+    return [
+        f"{one}: {at_start:.0f} s before it executed, {at_end:.0f} s after it had"
+        for one, at_start, at_end in held
+        if at_start > PROVIDER_LIMIT_S + SLACK_S or at_end > PROVIDER_LIMIT_S + OUR_LIMIT_S + SLACK_S
+    ]
+
+
 def test_every_ending_is_told(airflow: Airflow, backend: Backend, home: Path) -> None:
     """What a task wrote, and nothing else, is in its event, that of its stop or those of its executions."""
     backend.become("answers")
@@ -124,42 +132,33 @@ def test_every_ending_is_told(airflow: Airflow, backend: Backend, home: Path) ->
     assert falsehoods(watch, backend, home) == []
 
 
-@pytest.mark.parametrize("mode", ["hangs", "errors", "gone"])
-def test_a_backend_that_fails_changes_no_task(
-    airflow: Airflow, backend: Backend, home: Path, mode: Mode
-) -> None:
+def test_a_backend_that_fails_changes_no_task(airflow: Airflow, backend: Backend, home: Path) -> None:
     """Every task ends as it does without lineage, held for no longer than README says.
 
-    The backend comes back in the middle: what is sent before and after is true, and of tasks that start
-    after it all is said.
+    The backend fails in all ways, one after another, and comes back: what is sent before and after is
+    true, and of tasks that start after it all is said.
     """
     backend.forget()
-    backend.become(mode)
+    backend.become("hangs")
+    watch = Watch(airflow, backend, home, "fails")
     returned_at: list[float] = []
 
-    def come_back(tasks: list[dict[str, Any]]) -> None:
+    def fail_in_turns(tasks: list[dict[str, Any]]) -> None:
         ended = sum(one["state"] in ("success", "failed", "skipped") for one in tasks)
-        if ended >= ENDED_BEFORE_RETURN and not returned_at:
-            backend.become("answers")
-            returned_at.append(time.time())
+        mode = next(mode for least, mode in FAILURES if ended >= least)
+        if mode != backend.mode:
+            backend.become(mode)
+            if mode == "answers":
+                returned_at.append(time.time())
 
-    watch = Watch(airflow, backend, home, mode)
-    watch.until_end(come_back)
+    watch.until_end(fail_in_turns)
     assert watch.states() == {name: ending.state for name, ending in ENDINGS.items()}
-
-    late = [
-        f"{one}: {at_start:.0f} s before it executed, {at_end:.0f} s after it had"
-        for one in watch.tries()
-        if "all" in one.tells.values()
-        for at_start, at_end in [held_s(one, home, watch.run_id)]
-        if at_start > PROVIDER_LIMIT_S + SLACK_S or at_end > PROVIDER_LIMIT_S + OUR_LIMIT_S + SLACK_S
-    ]
-    assert late == []
+    assert held_too_long(watch, home) == []
 
     # START comes before the first mark, so the two that ran at that moment may have lost theirs.
     new = sorted(watch.tries(), key=lambda one: one.first_mark)
     new = [one for one in new if one.first_mark > returned_at[0]][2:]
-    assert len(new) >= 3
+    assert len(new) >= 2
 
     def unsaid() -> list[str]:
         return [line for one in new for line in missing(one, backend.events(accepted=True))]
