@@ -62,8 +62,9 @@ class TaskLineage:
         if self._is_finished:
             return
         thread = threading.Thread(target=self._stop, args=(task_instance,), daemon=True)
-        thread.start()
-        thread.join(KILL_TIMEOUT_SECONDS)
+        with alarm_paused():
+            thread.start()
+            thread.join(KILL_TIMEOUT_SECONDS)
 
     def _stop(self, task_instance: Any) -> None:
         with harmless("what this task had done when it was told to stop could not be sent"):

@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from airflow_provider_spark_lineage.get_provider_info import get_provider_info
 
 OPTIONS = get_provider_info()["config"]["spark_lineage"]["options"]
+README = Path(__file__).parents[1] / "README.md"
 CONF = Path(inspect.getfile(get_provider_info)).with_name("conf.py")
 
 GOOD = [
@@ -103,6 +105,13 @@ def test_every_option_has_a_function_and_every_function_an_option():
     for name, docstring in public.items():
         assert docstring is not None
         assert docstring.startswith(f"[spark_lineage] {name}: ")
+
+
+def test_readme_lists_every_option_with_its_default():
+    """Whoever reads README alone knows all options, and what happens without them."""
+    section = README.read_text().partition("\n## Options\n")[2].partition("\n## ")[0]
+    listed = dict(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", section, flags=re.MULTILINE))
+    assert listed == {name: option["default"] for name, option in OPTIONS.items()}
 
 
 @pytest.mark.airflow
