@@ -32,8 +32,9 @@ spark.stop()
 """
 
 # Dozens of short-lived JVMs: the second compiler would cost more than it saves, and so would loading
-# thousands of classes each time. The first JVM archives them for all others, which halves their start.
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+# thousands of classes each time. The first JVM archives them for all others, which halves their start;
+# spark-submit's own JVM has another class path, and would warn that it cannot use the archive.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xlog:disable"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

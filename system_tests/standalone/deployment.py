@@ -17,7 +17,7 @@ from urllib.parse import quote
 from airflow_provider_spark_lineage.testing.runs.home import environment, make_metadata
 from airflow_provider_spark_lineage.testing.runs.processes import Program, tail
 
-START_TIMEOUT_S = 180
+START_TIMEOUT_S = 300
 FINISHED = ("success", "failed")
 
 _Answer = TypeVar("_Answer")
