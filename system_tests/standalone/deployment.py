@@ -18,6 +18,9 @@ from airflow_provider_spark_lineage.testing.runs.home import environment, make_m
 from airflow_provider_spark_lineage.testing.runs.processes import Program, tail
 
 START_TIMEOUT_S = 300
+ANSWER_TIMEOUT_S = 120
+"""What Airflow may need for one answer on a machine that does other things too."""
+
 FINISHED = ("success", "failed")
 
 _Answer = TypeVar("_Answer")
@@ -39,8 +42,8 @@ class Airflow:
     """The REST API of a running Airflow, for one DAG."""
 
     def __init__(self, url: str, dag_id: str) -> None:
-        self._url = f"{url}/api/v2"
-        self._dag = f"/dags/{dag_id}"
+        self._url = url
+        self._dag = f"/api/v2/dags/{dag_id}"
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Call the API and return its answer; HTTPError where it refuses."""
@@ -50,12 +53,14 @@ class Airflow:
             data=None if body is None else json.dumps(body).encode(),
             headers={"Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=ANSWER_TIMEOUT_S) as answer:  # noqa: S310
             return json.load(answer)
 
-    def has_dag(self) -> bool:
-        """Return whether the DAG has been parsed, which needs an API server that answers."""
+    def is_up(self) -> bool:
+        """Return whether the DAG has been parsed, and the API that tasks use answers."""
         try:
+            # Its first answer takes long; a task that asks first would give up.
+            self.call("GET", "/execution/health")
             return bool(self.call("GET", self._dag)["dag_id"])
         except OSError:
             return False
@@ -107,6 +112,7 @@ def standalone(
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
             "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": logs,
             "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": trigger_logs,
+            "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": str(ANSWER_TIMEOUT_S),
             "NO_PROXY": "127.0.0.1",
             "PYTHONPATH": None,
             **settings,
@@ -123,7 +129,7 @@ def standalone(
         def is_up() -> bool:
             if program.process.poll() is not None:
                 raise RuntimeError(f"`airflow standalone` ended; the end of {log}:\n{tail(log)}")
-            return airflow.has_dag()
+            return airflow.is_up()
 
         wait_for(is_up, lambda: f"Airflow did not start; the end of {log}:\n{tail(log)}", START_TIMEOUT_S)
         yield airflow
