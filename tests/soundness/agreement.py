@@ -1,0 +1,228 @@
+"""Compares what a lineage says of datasets with what is on the disk and in the catalog.
+
+The same comparison is of a whole program and of each of its steps. A difference counts unless the lineage
+has a gap about that dataset, or one about everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from disk import File, Moment
+
+from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, Output, Statistics
+
+Difference = tuple[str, str]
+"""The name of a dataset, and a sentence about it."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A step that a program took, with real paths in the place of folders' names."""
+
+    text: str
+    reads: tuple[str, ...]
+    counted: tuple[str, ...]
+    raised: str
+    """What it raised, empty for nothing."""
+
+    before: Moment
+    after: Moment
+    began_ms: int
+    ended_ms: int
+
+    @property
+    def failed_in_a_task(self) -> bool:
+        """Return whether Spark had begun when it failed."""
+        return "USER_RAISED_EXCEPTION" in self.raised
+
+
+@dataclass(frozen=True)
+class Span:
+    """A lineage, and the steps that it is about."""
+
+    lineage: Lineage
+    steps: Sequence[Taken]
+
+    @property
+    def start(self) -> Moment:
+        """Return what there was before."""
+        return self.steps[0].before
+
+    @property
+    def end(self) -> Moment:
+        """Return what there is afterwards."""
+        return self.steps[-1].after
+
+    @cached_property
+    def old(self) -> set[str]:
+        """The files that were there before, wherever they are now."""
+        return {name for place in self.start.places.values() for name in place.files}
+
+    def written(self, place: str) -> list[File]:
+        """Return the files that were written into a place and are still in it."""
+        return [file for name, file in self.end.place(place).files.items() if name not in self.old]
+
+    def changed(self) -> Iterator[str]:
+        """Yield the places that are not what they were."""
+        for place in sorted({*self.start.places, *self.end.places}):
+            if self.start.place(place) != self.end.place(place):
+                yield place
+
+
+def differences(lineage: Lineage, steps: Sequence[Taken]) -> list[str]:
+    """Return a sentence for each thing that a lineage says or leaves out against the truth."""
+    span = Span(lineage, steps)
+    unsure = {gap.output.name if gap.output else "" for gap in lineage.gaps}
+    found = [one for check in CHECKS for one in check(span)]
+    return [f"{name}: {text}" for name, text in found if not unsure & {name, ""}]
+
+
+def existence(span: Span) -> Iterator[Difference]:
+    """What is said to be there is there, what is said to be gone is gone, what was made was not there."""
+    for output in span.lineage.outputs:
+        name, mode = output.dataset.id.name, output.mode
+        if output.dataset.identity.is_entry:
+            was, now = name in span.start.tables, name in span.end.tables
+        else:
+            was, now = span.start.place(name).is_there, name in span.end.places
+        if mode is Mode.DROP and now:
+            yield name, "said to be dropped, and there"
+        if mode is Mode.DROP and not (was or name in span.start.places):
+            yield name, "said to be dropped, and was never there"
+        if mode is not Mode.DROP and not now:
+            yield name, f"said to be there ({mode.value}), and not there"
+        if mode is Mode.CREATE and was:
+            yield name, "said to be made, and was there before"
+        if mode is Mode.TRUNCATE and span.end.place(name).files:
+            yield name, "said to be emptied, and has files"
+
+
+def renames(span: Span) -> Iterator[Difference]:
+    """A former name was there, and is not any more."""
+    for output in span.lineage.outputs:
+        if output.previous is None:
+            continue
+        before = output.previous.name
+        if before not in {**span.start.places, **span.start.tables}:
+            yield output.dataset.id.name, f"said to have been {before}, which was never there"
+        if before in {**span.end.places, **span.end.tables}:
+            yield output.dataset.id.name, f"said to have been {before}, which is there"
+
+
+def changes(span: Span) -> Iterator[Difference]:
+    """Whatever changed on the disk is an output, or the former name of one."""
+    told = {output.dataset.id.name for output in span.lineage.outputs}
+    before = {output.previous.name for output in span.lineage.outputs if output.previous}
+    for place in span.changed():
+        is_gone = not span.end.place(place).is_there
+        owners = {name for name, table in span.start.tables.items() if table.place == place}
+        if place not in told and not (is_gone and {place, *owners} & before):
+            yield place, "changed, and is no output"
+
+
+def entries(span: Span) -> Iterator[Difference]:
+    """Names that began or ended are said; no name is given to what it does not stand for."""
+    outputs = span.lineage.outputs
+    names = {output.dataset.id.name: output for output in outputs}
+    told = set(names)
+    for output in outputs:
+        for link in output.dataset.identity.symlinks:
+            if link.type == "LOCATION":
+                continue
+            told.add(link.name)
+            table = span.end.tables.get(link.name)
+            if output.mode is Mode.DROP:
+                if table is not None:
+                    yield link.name, "a name of something dropped, and there"
+            elif table is None:
+                yield output.dataset.id.name, f"said to be the table {link.name}, which is not there"
+            elif table.place != output.dataset.id.name:
+                yield output.dataset.id.name, f"said to be the table {link.name}, which is {table.place}"
+    for name in sorted(span.end.tables.keys() - span.start.tables.keys()):
+        if name not in told:
+            yield name, "is a new table, and not said"
+    before = {output.previous.name for output in outputs if output.previous}
+    dropped = {name for name, output in names.items() if output.mode is Mode.DROP}
+    for name in sorted(span.start.tables.keys() - span.end.tables.keys()):
+        if not {name, span.start.tables[name].place} & (before | dropped):
+            yield name, "is a table no more, and not said"
+
+
+def reads(span: Span) -> Iterator[Difference]:
+    """What was read of what was there before is an input, and nothing is that was not read."""
+    told = {one.dataset.id.name for one in span.lineage.inputs}
+    for step in span.steps:
+        for place in step.reads:
+            if span.old & step.before.place(place).files.keys() and place not in told:
+                yield place, f"read, and is no input: {step.text}"
+    for name in sorted(told - {place for step in span.steps for place in step.reads}):
+        yield name, "is an input, and was not read"
+
+
+def counts_of_outputs(span: Span) -> Iterator[Difference]:
+    """Counts are of what was written and is still there."""
+    for output in span.lineage.outputs:
+        name = output.dataset.id.name
+        if output.mode is not Mode.DROP and not output.dataset.identity.is_entry:
+            yield from _unequal(name, "written", output.statistics, _total(span.written(name)))
+
+
+def counts_of_inputs(span: Span) -> Iterator[Difference]:
+    """Counts are of the largest read."""
+    for one in span.lineage.inputs:
+        name = one.dataset.id.name
+        every = [_total(step.before.place(name).files.values()) for step in span.steps if name in step.reads]
+        sure = [_total(step.before.place(name).files.values()) for step in span.steps if name in step.counted]
+        for count in ("rows", "files", "size_bytes"):
+            said = getattr(one.statistics, count)
+            least = max((getattr(total, count) for total in sure), default=0)
+            most = max((getattr(total, count) for total in every), default=0)
+            if said is not None and not least <= said <= most:
+                yield name, f"{said} {count} said to be read, {least} to {most} there"
+
+
+def versions(span: Span) -> Iterator[Difference]:
+    """An output's version is the one that it has now."""
+    for output in span.lineage.outputs:
+        name, said = output.dataset.id.name, output.dataset.identity.version
+        there = span.end.place(name).version
+        if said and output.mode is not Mode.DROP and said != there:
+            yield name, f"said to be at version {said}, is at {there}"
+
+
+def failures(span: Span) -> Iterator[Difference]:
+    """An execution that failed is told, and none that did not."""
+    told = bool(span.lineage.failures)
+    if told and not any(step.raised for step in span.steps):
+        yield "failures", f"told, and nothing failed: {span.lineage.failures}"
+    if not told and any(step.failed_in_a_task for step in span.steps):
+        yield "failures", "none told"
+
+
+CHECKS = (
+    existence,
+    renames,
+    changes,
+    entries,
+    reads,
+    counts_of_outputs,
+    counts_of_inputs,
+    versions,
+    failures,
+)
+"""All are made; each yields differences."""
+
+
+def _total(files: object) -> Statistics:
+    found = list(files)  # type: ignore[call-overload]
+    return Statistics(sum(one.rows for one in found), sum(one.size_bytes for one in found), len(found))
+
+
+def _unequal(name: str, verb: str, said: Statistics, true: Statistics) -> Iterator[Difference]:
+    for count in ("rows", "files", "size_bytes"):
+        one = getattr(said, count)
+        if one is not None and one != getattr(true, count):
+            yield name, f"{one} {count} said to be {verb}, {getattr(true, count)} there"

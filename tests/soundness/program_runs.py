@@ -1,0 +1,181 @@
+"""Runs seeded programs under capture, and looks at the disk and the catalog after each step."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from agreement import Taken, differences
+from disk import Looker
+from programs import Program, Source, Step
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import col
+
+from airflow_provider_spark_lineage import capture_lineage
+from airflow_provider_spark_lineage.captured import Captured
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.model import Gap
+
+ROWS = 4
+"""Of each file that is there before a program."""
+
+
+@dataclass
+class Outcome:
+    """What was found about one program."""
+
+    program: Program
+    differences: list[str]
+    gaps: tuple[Gap, ...] = ()
+    seconds: float = 0
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.program), *(f"  -> {one}" for one in self.differences)])
+
+
+class BrokenProgram(Exception):
+    """A step did not do what its program expects: the fault is the program's, not the lineage's."""
+
+
+class _Raised(Exception):
+    """What ends a program that raises."""
+
+
+@dataclass
+class Runner:
+    """Runs programs in one session."""
+
+    spark: SparkSession
+    folder: Path
+    lakes: bool
+    names: dict[str, str] = field(default_factory=dict)
+
+    def run(self, program: Program) -> Outcome:
+        """Run a program and compare; what it made is removed."""
+        began = time.monotonic()
+        base = self.folder / f"p{program.seed}"
+        warehouse = Path(self.spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:"))
+        database = f"p{program.seed}"
+        self.names = {
+            "ROOT": str(base / "root"),
+            "STATE": str(base / "state"),
+            "DB": str(warehouse / f"{database}.db"),
+            "LAKE": str(self.folder / "lake" / database),
+        }
+        try:
+            self._prepare(program, database)
+            captured, taken = self._captured(program, database)
+            found = self._compared(program, captured, taken)
+            return Outcome(program, found, captured.lineage.gaps, time.monotonic() - began)
+        finally:
+            self._remove(database, base)
+
+    def _prepare(self, program: Program, database: str) -> None:
+        Path(self.names["ROOT"]).mkdir(parents=True)
+        self.spark.sql(f"create database {database}")
+        if self.lakes:
+            self.spark.sql(f"create namespace lake.{database}")
+        for source in program.sources:
+            self._write(source)
+        for step in program.before:
+            self._do(step)
+
+    def _captured(self, program: Program, database: str) -> tuple[Captured, list[Taken]]:
+        folders = tuple(Path(self.names[name]) for name in ("ROOT", "DB", "LAKE"))
+        looker = Looker(self.spark, folders, database, self.lakes)
+        taken: list[Taken] = []
+        with contextlib.suppress(_Raised), capture_lineage(self.spark) as captured:
+            now = looker.look()
+            for step in program.steps:
+                before, began = now, _now_ms()
+                raised = self._do(step)
+                ended, now = _now_ms(), looker.look()
+                places = [tuple(self._real(one) for one in some) for some in (step.reads, step.counted)]
+                taken.append(Taken(step.text, *places, raised, before, now, began, ended))
+            if program.raises:
+                raise _Raised
+        return captured, taken
+
+    def _compared(self, program: Program, captured: Captured, taken: list[Taken]) -> list[str]:
+        found = [f"in all: {one}" for one in differences(captured.lineage, taken)]
+        executions = list(captured.executions())
+        for number, step in enumerate(taken, 1):
+            some = [one.lineage for one in executions if step.began_ms <= _ms(one.record.ended_at) <= step.ended_ms]
+            found += [f"step {number}: {one}" for one in differences(compose(some), [step])]
+        found += [f"events: {one}" for one in _of_events(captured, program.raises)]
+        return [self._short(one) for one in found]
+
+    def _do(self, step: Step) -> str:
+        """Take a step; return what it raised, if it was to raise."""
+        text = self._real(step.text)
+        try:
+            if text.startswith("spark."):
+                exec(text, {"spark": self.spark, "col": col})
+            else:
+                self.spark.sql(text)
+        except Exception as error:
+            if step.fails:
+                return str(error) or "raised"
+            raise BrokenProgram(f"{step.text}: {str(error)[:300]}") from error
+        if step.fails:
+            raise BrokenProgram(f"{step.text}: did not raise")
+        return ""
+
+    def _real(self, text: str) -> str:
+        for name, path in self.names.items():
+            text = text.replace(f"{name}/", f"{path}/")
+        return text
+
+    def _short(self, text: str) -> str:
+        for name, path in self.names.items():
+            text = text.replace(f"{path}/", f"{name}/")
+        return text
+
+    def _write(self, source: Source) -> None:
+        folder = Path(self._real(source.place))
+        folder.mkdir()
+        for number in range(source.files):
+            ids = range(number * ROWS + 1, (number + 1) * ROWS + 1)
+            rows = [{"id": one, "name": f"n{one}", "p": one % 2 + 1} for one in ids]
+            path = folder / f"{folder.name}-{number}.{source.form}"
+            if source.form == "parquet":
+                types = pa.schema([("id", pa.int64()), ("name", pa.string()), ("p", pa.int32())])
+                pq.write_table(pa.Table.from_pylist(rows, types), path)
+            elif source.form == "csv":
+                lines = ["id,name,p", *(f"{row['id']},{row['name']},{row['p']}" for row in rows)]
+                path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            else:
+                path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    def _remove(self, database: str, base: Path) -> None:
+        self.spark.sql(f"drop database if exists {database} cascade")
+        for folder in (base, Path(self.names["DB"]), Path(self.names["LAKE"])):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _of_events(captured: Captured, raised: bool) -> Iterator[str]:
+    """Yield what the last event of a run says otherwise than its lineage does."""
+    last: dict[str, Any] = captured.events(job="program")[-1]
+    if last["eventType"] != ("FAIL" if raised else "COMPLETE"):
+        yield f"the last is {last['eventType']}"
+    for side in ("inputs", "outputs"):
+        said = [one["name"] for one in last[side]]
+        if said != [one.dataset.id.name for one in getattr(captured.lineage, side)]:
+            yield f"other {side}: {said}"
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _ms(instant: str) -> int:
+    return int(datetime.fromisoformat(instant).timestamp() * 1000)

@@ -1,0 +1,277 @@
+"""Seeded programs that make, read, change, rename and drop datasets: short lists of steps.
+
+A step is one line: a statement of SQL, or Python with `spark` at hand. `ROOT`, `DB` and `LAKE` stand for the
+folders of the program's files, of its database and of its Iceberg tables. A step says which places it reads,
+because nothing on the disk tells; what it writes is found out by looking.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+
+from steps import COLUMNS, FILES, KINDS, LAKES, ROWS, Row, Thing
+
+LENGTHS = range(4, 9)
+VALUES = "select * from values (1L, 'a', 1), (2L, 'b', 2), (3L, 'c', 2) as v(id, name, p)"
+RANGE = "spark.range(1, 5).selectExpr('id', \"concat('n', id) name\", 'int(id % 2) p')"
+TYPED = ".selectExpr('bigint(id) id', 'string(name) name', 'int(p) p')"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a program."""
+
+    text: str
+    reads: tuple[str, ...] = ()
+    """The places that it reads."""
+
+    counted: tuple[str, ...] = ()
+    """Those of which it reads every row."""
+
+    fails: bool = False
+    """It raises, and the program goes on."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files that are there before the program."""
+
+    place: str
+    form: str
+    files: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is there before, and what is done under capture."""
+
+    seed: int
+    lakes: bool
+    sources: tuple[Source, ...]
+    before: tuple[Step, ...]
+    steps: tuple[Step, ...]
+    raises: bool
+    """It ends with an exception."""
+
+    def __str__(self) -> str:
+        lines = [f"seed {self.seed}"]
+        lines += [f"  there     {one.files} files of {one.form} in {one.place}" for one in self.sources]
+        lines += [f"  before    {step.text}" for step in self.before]
+        lines += [f"  {n:<3}{'fails' * step.fails:<7}{step.text}" for n, step in enumerate(self.steps, 1)]
+        return "\n".join(lines + ["  raises"] * self.raises)
+
+
+def program(seed: int, lakes: bool) -> Program:
+    """Return the program of a seed, in a session with or without lakes."""
+    return _Writer(seed, lakes).program()
+
+
+class _Writer:
+    """Writes a program step by step, and knows what there is after each."""
+
+    def __init__(self, seed: int, lakes: bool) -> None:
+        self.seed, self.lakes = seed, lakes
+        self.random = random.Random(seed)
+        self.database = f"p{seed}"
+        self.has_database = True
+        self.things: list[Thing] = []
+        self.names = 0
+
+    def program(self) -> Program:
+        """Write all of it."""
+        sources = tuple(self._source() for _ in range(self.random.randint(1, 3)))
+        before = self._steps(self.random.randint(0, 3), recorded=False)
+        steps = self._steps(self.random.choice(LENGTHS), recorded=True)
+        return Program(self.seed, self.lakes, sources, before, steps, self.random.random() < 0.1)
+
+    def _source(self) -> Source:
+        thing = replace(self._new("path", self.random.choice(FILES)), filled=True, parted=False)
+        self.things.append(thing)
+        return Source(thing.place, thing.form, self.random.randint(1, 2))
+
+    def _steps(self, wanted: int, *, recorded: bool) -> tuple[Step, ...]:
+        steps: list[Step] = []
+        while len(steps) < wanted:
+            (row,) = self.random.choices(ROWS, [row.weight for row in ROWS])
+            step = self._step(row) if recorded or row.makes else None
+            if step is not None:
+                steps.append(step)
+        return tuple(steps)
+
+    def _step(self, row: Row) -> Step | None:
+        """Return a step of a kind; None where there is nothing to do it to."""
+        target = self._target(row)
+        if target is None or not (self.has_database or target.kind == "path"):
+            return None
+        some = self._sources_of(row, target)
+        if row.fails and "raise_error" in row.text and not any(thing.filled for thing in some):
+            return None
+        if "{stream}" in row.text and not some:
+            return None
+        reads = tuple(dict.fromkeys(place for thing in some for place in _places(thing)))
+        text = self._text(row, target, some)
+        self._after(row, target, some, text)
+        counted = () if row.partly or row.fails else reads
+        reads += (target.place,) if row.rewrites else ()
+        return Step(text, *(((), ()) if row.idle else (reads, counted)), fails=row.fails)
+
+    def _target(self, row: Row) -> Thing | None:
+        if row.on:
+            found = [thing for thing in self.things if KINDS[row.on](thing)]
+            return self.random.choice(found) if found else None
+        forms = [form for form in row.forms if self.lakes or form not in LAKES]
+        return self._new(row.makes or "managed", self.random.choice(forms)) if forms else None
+
+    def _new(self, kind: str, form: str) -> Thing:
+        self.names += 1
+        name, parted = f"t{self.names}", self.random.random() < 0.3
+        folder = "LAKE" if form == "iceberg" else "DB" if kind in ("managed", "sunk table") else "ROOT"
+        return Thing(name, kind, form, "" if kind == "view" else f"{folder}/{name}", parted)
+
+    def _sources_of(self, row: Row, target: Thing) -> list[Thing]:
+        """Choose what a step reads."""
+        there = {(thing.name, thing.place) for thing in self.things}
+
+        def is_readable(thing: Thing) -> bool:
+            return (
+                not thing.stale
+                and (row.itself or target.place not in _places(thing))
+                and (thing.filled or thing.has_name)
+                and all((one.name, one.place) in there and is_readable(one) for one in thing.below)
+            )
+
+        found = [thing for thing in self.things if is_readable(thing)]
+        if "{query}" in row.text:
+            found = [thing for thing in found if thing.has_name or _has_path(thing)]
+        if "{stream}" in row.text:
+            found = [thing for thing in found if thing.kind == "path"]
+            return self.random.sample(found, min(len(found), 1))
+        if "{frame}" in row.text or "{query}" in row.text:
+            return self.random.sample(found, min(len(found), self.random.choice((1, 1, 1, 2))))
+        return []
+
+    def _text(self, row: Row, target: Thing, some: list[Thing]) -> str:
+        header, table = target.form == "csv", self._table(target)
+        partitioned = "{by}" in row.text or "{parted}" in row.text or "{parted_by}" in row.text
+        parted = target.parted and partitioned
+        return row.text.format(
+            frame=self._frame(some) if "{frame}" in row.text else "",
+            query=self._query(some) if "{query}" in row.text else "",
+            stream=self._stream(some[0]) if "{stream}" in row.text else "",
+            state=f"STATE/{self.names}-{self.random.random():.8f}",
+            table=f"{self.database}.{target.name}n" if row.makes and row.on else table,
+            new=f"{self.database}.{target.name}r",
+            database=self.database,
+            place=target.place,
+            form=target.form,
+            columns=COLUMNS,
+            options=".option('header', True)" if header else "",
+            header="options (header 'true')" if header else "",
+            by=".partitionBy('p')" if parted else "",
+            parted="partitioned by (p)" if parted else "",
+            parted_by=".partitionedBy(col('p'))" if parted else "",
+        )
+
+    def _table(self, thing: Thing) -> str:
+        catalog = "lake." if thing.form == "iceberg" else ""
+        return f"{catalog}{self.database}.{thing.name}"
+
+    def _query(self, things: list[Thing]) -> str:
+        return " union all ".join(self._select(thing) for thing in things) or VALUES
+
+    def _select(self, thing: Thing) -> str:
+        by_path = not thing.has_name or (_has_path(thing) and self.random.random() < 0.2)
+        return f"select id, name, p from {f'{thing.form}.`{thing.place}`' if by_path else self._table(thing)}"
+
+    def _frame(self, things: list[Thing]) -> str:
+        frames = [self._rows(thing) for thing in things] or [RANGE]
+        more = self.random.choice(("", "", "", "", ".distinct()", ".repartition(2)", f".union({frames[0]})"))
+        return (frames[0] if len(frames) == 1 else f"{frames[0]}.union({frames[1]})") + more
+
+    def _rows(self, thing: Thing) -> str:
+        by_path = not thing.has_name or (_has_path(thing) and self.random.random() < 0.2)
+        if not by_path:
+            return f"spark.table('{self._table(thing)}')"
+        glob = f"/*.{thing.form}" if self._is_flat(thing) and self.random.random() < 0.2 else ""
+        reader, typed = _reader(thing, "spark.read", with_schema=self.random.random() < 0.5)
+        return f"{reader}.load('{thing.place}{glob}'){typed}"
+
+    def _stream(self, thing: Thing) -> str:
+        reader, typed = _reader(thing, "spark.readStream", with_schema=thing.form != "delta")
+        slowly = ".option('maxFilesPerTrigger', 1)" if self.random.random() < 0.3 else ""
+        glob = f"/*.{thing.form}" if self._is_flat(thing) and self.random.random() < 0.3 else ""
+        return f"{reader}{slowly}.load('{thing.place}{glob}'){typed}"
+
+    def _is_flat(self, thing: Thing) -> bool:
+        """Return whether a pattern finds the files of a folder."""
+        return thing.kind == "path" and thing.form in FILES and not thing.parted
+
+    def _after(self, row: Row, target: Thing, some: list[Thing], text: str) -> None:
+        """Note what a step leaves."""
+        filled = any(thing.filled for thing in some) or (not some and ("{frame}" in row.text or "{query}" in row.text))
+        if row.makes and row.on:
+            self.things.append(replace(target, name=f"{target.name}n", kind=row.makes))
+        elif row.makes == "view":
+            self.things.append(replace(target, below=tuple(some)))
+        elif row.makes:
+            kind = {"sunk": "sunk", "sunk table": "sunk table"}.get(row.makes, row.makes)
+            self.things.append(replace(target, kind=kind, filled=filled))
+        elif row.on == "view" and row.leaves == "rows":
+            self._put(target, replace(target, below=tuple(some)))
+        elif row.leaves == "rows" and row.on and not row.idle:
+            self._put(target, replace(target, filled=target.filled or filled))
+            self._spoil(target)
+        elif row.leaves == "nothing":
+            self._put(target, replace(target, filled=False))
+            self._spoil(target)
+        elif row.leaves == "no name" and row.on:
+            self._drop(target)
+        elif row.leaves == "new name":
+            self._rename(target)
+        elif row.leaves == "no database":
+            for thing in [one for one in self.things if one.has_name and one.form != "iceberg"]:
+                self._drop(thing)
+            self.has_database = False
+
+    def _put(self, old: Thing, new: Thing | None) -> None:
+        self.things = [new if one is old else one for one in self.things]
+        self.things = [one for one in self.things if one is not None]
+
+    def _drop(self, thing: Thing) -> None:
+        """Drop a name; files that no catalog owns stay."""
+        stays = thing.kind == "external" and thing.filled and not thing.stale
+        shared = [one for one in self.things if one is not thing and one.place == thing.place != ""]
+        if thing.kind == "path":
+            # A failed overwrite emptied it.
+            self._spoil(thing)
+        self._put(thing, replace(thing, kind="path") if stays and not shared else None)
+
+    def _rename(self, thing: Thing) -> None:
+        place = f"DB/{thing.name}r" if thing.kind == "managed" else thing.place
+        self._put(thing, replace(thing, name=f"{thing.name}r", place=place))
+
+    def _spoil(self, changed: Thing) -> None:
+        """Other names of changed files are not read any more: Spark remembers the files of tables."""
+        for thing in self.things:
+            if thing.place == changed.place and (thing.name, thing.kind) != (changed.name, changed.kind):
+                self._put(thing, replace(thing, stale=True) if thing.has_name else None)
+
+
+def _places(thing: Thing) -> tuple[str, ...]:
+    """Return what reading a thing reads."""
+    return (thing.place,) if thing.place else tuple(place for one in thing.below for place in _places(one))
+
+
+def _has_path(thing: Thing) -> bool:
+    """Return whether a table may be read by its path, too."""
+    return thing.form in ("parquet", "delta") and thing.filled and thing.place != ""
+
+
+def _reader(thing: Thing, reader: str, *, with_schema: bool) -> tuple[str, str]:
+    """Return how to read files by their path, and what makes the columns those of all datasets."""
+    header = ".option('header', True)" if thing.form == "csv" else ""
+    schema = f".schema('{COLUMNS}')" if with_schema and thing.form != "delta" else ""
+    typed = TYPED if thing.form in ("csv", "json") and not schema else ""
+    infer = ".option('inferSchema', True)" if thing.form == "csv" and not schema else ""
+    return f"{reader}.format('{thing.form}'){header}{infer}{schema}", typed
