@@ -151,6 +151,9 @@ class Record:
     """What ran inside the execution for its work, in the order of the ends: `name`, and as the record has
     them `plan`, `facts` and `metrics`."""
 
+    jobs: Optional[int] = None
+    """How many jobs Spark began for it; None where that was not counted."""
+
     written: Optional[Dict[str, int]] = None
     """What all tasks of the execution wrote: `rows` and `size_bytes`; None where no tasks ran."""
 
@@ -247,6 +250,7 @@ _CHECKS: Dict[str, Callable[[Any], bool]] = {
     "facts": _is_list_of_entries(_is_fact),
     "metrics": _is_list_of_entries(_is_count),
     "parts": _is_list_of_entries(_is_part),
+    "jobs": lambda value: value is None or isinstance(value, int),
     "written": lambda value: value is None or (isinstance(value, dict) and _is_count(value)),
     "problems": _is_list_of(str),
     "rdd_id": lambda value: value is None or isinstance(value, int),

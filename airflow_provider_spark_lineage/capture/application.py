@@ -156,6 +156,7 @@ class Application:
             failed="error" in fields,
         )
         record.error = fields.get("error")
+        record.jobs = fields.get("jobs")
         record.written = fields.get("written")
         fill(record, fields)
         return record

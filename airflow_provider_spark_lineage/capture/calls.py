@@ -160,7 +160,7 @@ def record_of(call: Call, application: Application) -> Optional[Record]:
 
 
 _FORESEEN = re.compile(
-    r"""\b(?: drop\s+(?:table|view|database|schema|namespace) | if\s+not\s+exists | or\s+replace\s+table
+    r"""\b(?: drop\s+(?:table|view|database|schema|namespace) | if\s+not\s+exists | or\s+replace\s+(?:table|view)
     | create\b.*\blocation )\b""",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )

@@ -28,6 +28,7 @@ from airflow_provider_spark_lineage.lineage.model import (
 from airflow_provider_spark_lineage.lineage.statistics import added, larger
 from airflow_provider_spark_lineage.plan.algebra import Transformation
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
+from airflow_provider_spark_lineage.sources.paths import uri_of
 
 
 @dataclass
@@ -48,11 +49,11 @@ class _Claim:
         """Add the rows of one more write."""
         if not output.has_rows:
             self.written = None if output.mode is Mode.TRUNCATE else self.written
-        elif self.written is not None and output.rewrites:
-            # What it wrote may be rows that were counted before, and some are gone.
-            self.written = Statistics()
-        elif self.written is not None and (output.mode is Mode.APPEND or output.partial):
+        elif self.written is not None and output.mode is Mode.APPEND:
             self.written = added(self.written, output.statistics)
+        elif self.written is not None and (output.partial or output.rewrites):
+            # How many of the rows before it are left, and which of them it wrote anew, is not known.
+            self.written = Statistics()
         else:
             self.written = output.statistics
 
@@ -74,6 +75,9 @@ class Composer:
         self._read: dict[DatasetId, Dataset] = {}
         """How the execution at hand reads each dataset: in which version, with which columns in order."""
 
+        self._batches: dict[tuple[str, DatasetId], Statistics] = {}
+        """What a streaming query has read of each dataset."""
+
         self._gaps: dict[Gap, None] = {}
         self._gaps_of: dict[DatasetId, list[Gap]] = {}
         self._failures: list[Failure] = []
@@ -87,7 +91,7 @@ class Composer:
         """Add the next execution."""
         self._failures.extend(lineage.failures)
         self._read = {one.dataset.id: one.dataset for one in lineage.inputs}
-        for one in lineage.inputs:
+        for one in map(self._with_batches_before, lineage.inputs):
             content = self._held(one.dataset.id)
             outside = content is None or content.from_outside
             _add_input(self._inputs if outside else self._read_back, one)
@@ -142,9 +146,21 @@ class Composer:
         read = self._read.get(identifier)
         return self._contents.at(identifier, read.identity.version if read else "")
 
+    def _with_batches_before(self, one: Input) -> Input:
+        """Count a batch of a stream with those before it: together they are one read."""
+        if not one.stream:
+            return one
+        key = (one.stream, one.dataset.id)
+        before = self._batches.get(key)
+        self._batches[key] = added(before, one.statistics) if before is not None else one.statistics
+        return replace(one, statistics=self._batches[key])
+
     def _know(self, dataset: Dataset) -> None:
-        if not dataset.identity.is_entry:
-            self._tables.update(dict.fromkeys(_entries(dataset), dataset.id))
+        for entry in () if dataset.identity.is_entry else _entries(dataset):
+            if self._tables.get(entry, dataset.id) != dataset.id:
+                # Replaced by a table at another place.
+                self._forget_entry(entry)
+            self._tables[entry] = dataset.id
 
     def _tell(self, gaps: Iterable[Gap]) -> None:
         for gap in gaps:
@@ -162,6 +178,10 @@ class Composer:
             self._made.discard(entry)
         claim, read = self._claims.pop(dropped, None), self._inputs.get(dropped)
         self._contents.forget(dropped)
+        former = self._former(claim)
+        if former is not None:
+            # Of what was there before the task, its old name is known outside.
+            output, dropped, claim = replace(output, dataset=former, previous=None), former.id, None
         if claim is not None and claim.made:
             self._moved[dropped] = None
             return
@@ -172,7 +192,9 @@ class Composer:
         """End a name; the data that it stood for stay, and lose it."""
         entry = output.dataset.id
         self._forget_entry(entry)
-        self._claims.pop(entry, None)
+        former = self._former(self._claims.pop(entry, None))
+        if former is not None:
+            output, entry = replace(output, dataset=former, previous=None), former.id
         if entry in self._made:
             self._made.discard(entry)
         else:
@@ -200,7 +222,10 @@ class Composer:
         self._forget_entry(old, new)
         claim = self._claims.pop(old, None)
         if old not in self._made:
-            self._claims[new] = _Claim(output, set(), set(), {}, made=False)
+            first = claim.output.previous if claim else None
+            if first != new:
+                output = replace(output, previous=first or old)
+                self._claims[new] = _Claim(output, set(), set(), {}, made=False)
             return
         self._made.discard(old)
         self._made.add(new)
@@ -222,12 +247,28 @@ class Composer:
         if claim.made:
             output = replace(claim.output, dataset=output.dataset)
             self._made.update(_entries(output.dataset))
-        self._claims[new] = replace(claim, output=output)
+        elif claim.output.previous is not None:
+            output = replace(output, previous=claim.output.previous)
+        if output.previous != new:
+            self._claims[new] = replace(claim, output=output)
+        elif claim.inputs or claim.written is not None:
+            # It is called again what it was; what was written to it stays said.
+            output = replace(output, mode=Mode.OVERWRITE, previous=None)
+            self._claims[new] = replace(claim, output=output)
         self._contents.rename(old, new)
         self._moved.pop(new, None)
         if old != new:
             self._moved[old] = new
         self._tell(replace(gap, output=new) for gap in self._unsay(old))
+
+    def _former(self, claim: _Claim | None) -> Dataset | None:
+        """Return what a renamed dataset was before the task, unless something else is called so by now."""
+        former = claim.output.previous if claim and not claim.made else None
+        if claim is None or former is None or former in self._claims:
+            return None
+        identity = claim.output.dataset.identity
+        uri = identity.uri if identity.is_entry else uri_of(former.namespace, former.name)
+        return Dataset(replace(identity, id=former, uri=uri, symlinks=()), tuple(claim.fields.values()))
 
     def _unsay(self, identifier: DatasetId) -> list[Gap]:
         """Take back the gaps of an output, and return them."""
@@ -313,8 +354,13 @@ class Composer:
             if output.mode is Mode.CREATE and not self._is_gone(entry):
                 self._made.add(entry)
             if entry != identifier:
-                # What there is to say of the name, the data say that have it.
-                self._claims.pop(entry, None)
+                self._forget_claim(entry)
+
+    def _forget_claim(self, entry: DatasetId) -> None:
+        """Leave to the data what there is to say of their name, but for what it was before."""
+        claim = self._claims.get(entry)
+        if claim is not None and claim.output.previous is None:
+            del self._claims[entry]
 
     def _is_gone(self, identifier: DatasetId) -> bool:
         claim = self._claims.get(identifier)
@@ -326,7 +372,8 @@ class Composer:
         claim = self._claims.get(identifier)
         fields = {one.name: one for one in output.dataset.fields}
         if claim is None or self._is_gone(identifier):
-            whole = output.mode in (Mode.CREATE, Mode.OVERWRITE) and not output.partial
+            # What is overwritten may have been there before.
+            whole = output.mode is Mode.CREATE and not output.partial
             # A table that was dropped IF EXISTS may not have been there.
             new = identifier not in self._inputs and (claim is None or claim.output.partial)
             claim = _Claim(output, set(edges), set(inputs), fields, whole and new)

@@ -52,6 +52,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
 from airflow_provider_spark_lineage.sources import (
     copied_from,
     identify,
+    is_atomic,
     keeps_nothing,
     names_of_table,
     replaced_by,
@@ -118,6 +119,12 @@ class ExecutionFacts:
     written: Mapping[str, int] = field(default_factory=dict)
     """What all tasks wrote: `rows` and `size_bytes`; empty where that is not known."""
 
+    stream: str = ""
+    """The streaming query that it was a batch of."""
+
+    jobs: int | None = None
+    """How many jobs Spark began for it; None where that is not known."""
+
     problems: Sequence[str] = ()
     failure: Failure | None = None
     """Set when the execution failed: its writes are not claimed then."""
@@ -164,11 +171,16 @@ def lineage_of(
         if written.write.copied:
             leaves.update(_copied(written, facts.of_target(written.write)))
         leaves.update(_replaced(written, facts.of_target(written.write)))
-    inputs = _inputs(leaves, about.metrics)
+    inputs = _inputs(leaves, about.metrics, about.stream)
+    if about.failure is not None and about.jobs == 0:
+        # Refused before Spark read anything: the table is there already, for example.
+        inputs = []
     inserts = [one for one in evaluation.writes if one.write.inserted]
     for part in about.parts if len(inserts) == 1 else ():
         leaves.update(_added(inserts[0], evaluate(part), facts))
     gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
+    if about.failure is not None and about.jobs != 0:
+        gaps.extend(gap for one in evaluation.writes for gap in _undone(one, facts.of_target(one.write)))
     outputs: list[Output] = []
     for number, written in enumerate(evaluation.writes if about.failure is None else ()):
         target = facts.of_target(written.write)
@@ -182,6 +194,10 @@ def lineage_of(
         uncounted = not counted or (counted.rows == 0 and in_tasks.rows)
         if uncounted and not written.write.copied and len(evaluation.writes) == 1:
             counted = in_tasks
+        if _found_something(written.write, target, counted):
+            # Nor was anything read for it.
+            inputs = [] if len(evaluation.writes) == 1 else inputs
+            continue
         made, missing = _outputs(written, target, leaves, counted)
         outputs.extend(made)
         gaps.extend(missing)
@@ -272,8 +288,9 @@ def _replaced(written: Written, target: Facts) -> dict[Scan, Leaf]:
     return {scan: replace(leaf, counted=False, datasets=tuple(one.at("") for one in leaf.datasets))}
 
 
-def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics) -> list[Input]:
+def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[Input]:
     """Return each dataset once, with all columns that any scan of it shows."""
+    streamed = {dataset.id for leaf in leaves.values() if leaf.is_stream for dataset in leaf.datasets}
     shown = merged(dataset for leaf in leaves.values() for dataset in leaf.datasets)
     counted = {dataset.id: None for leaf in leaves.values() if leaf.counted for dataset in leaf.datasets}
     named = {
@@ -282,18 +299,37 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics) -> list[Input]:
         if leaf.name and leaf.datasets
     }
     statistics = scan_statistics(metrics, list(counted), named)
-    found = [Input(dataset, statistics.get(dataset.id, Statistics())) for dataset in shown]
+    found = [
+        Input(dataset, statistics.get(dataset.id, Statistics()), stream if dataset.id in streamed else "")
+        for dataset in shown
+    ]
     return sorted(found, key=lambda one: one.dataset.id)
+
+
+def _undone(written: Written, target: Facts) -> Iterable[Gap]:
+    """Yield what nobody knows of a failed overwrite: Spark removes files and tables before it writes new ones."""
+    if _mode(target) is not Mode.OVERWRITE or target.get("dynamic_partitions") or is_atomic(target):
+        return
+    for identity in identify(target):
+        reason = "the write failed; whether what was there before is still there is not recorded"
+        yield Gap(written.write.label, reason, identity.id)
+
+
+def _found_something(write: Write, target: Facts, statistics: Statistics) -> bool:
+    """Return whether IF NOT EXISTS, or the mode `ignore`, found that there was something already.
+
+    A command that wrote something says so by the write inside.
+    """
+    if_not_exists = target.get("if_not_exists") or str(target.get("mode")).lower() == "ignore"
+    # A view is there at once, or was.
+    found = statistics.files == 0 or write.relation in _WRAPPERS or target.get("existed") is True
+    return bool(if_not_exists) and found
 
 
 def _outputs(
     written: Written, target: Facts, leaves: Mapping[Scan, Leaf], statistics: Statistics
 ) -> tuple[list[Output], list[Gap]]:
     """Return the output of one write, and what is not known about it."""
-    if_not_exists = target.get("if_not_exists") or str(target.get("mode")).lower() == "ignore"
-    if if_not_exists and (statistics.files == 0 or written.write.relation in _WRAPPERS):
-        # There was something already. A command that wrote something says so by the write inside.
-        return [], []
     identities = identify(target)
     gaps = list(gaps_of(written.write.label, identities))
     fields = fields_of(target, tuple(Field(column.name, column.type) for column, _ in written.columns))
@@ -374,6 +410,8 @@ def _mode(target: Facts) -> Mode:
     mode = str(target.get("mode") or target.get("overwrite")).lower()
     if mode == "replacetableasselect" and target.get("existed") is False:
         return Mode.CREATE
+    if mode == "createviewcommand" and target.get("existed") is True:
+        return Mode.OVERWRITE
     return _MODES.get(mode, Mode.APPEND)
 
 

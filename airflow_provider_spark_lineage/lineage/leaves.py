@@ -67,6 +67,9 @@ class Leaf:
     counted: bool = True
     """What Spark counted is of this execution: an RDD's counters go on over all that use it."""
 
+    is_stream: bool = False
+    """A batch read of it what is new since the last one."""
+
 
 class FactsOfPlan:
     """Finds the facts of a scan by its first column's id, and those of a command by its position."""
@@ -140,7 +143,8 @@ def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
     columns = {one.name: frozenset((i.id, one.name, (), IDENTITY) for i in identities) for one in fields}
     datasets = tuple(Dataset(identity, fields) for identity in identities)
     name = str(facts.get("scan") or facts.get("v2_table") or "")
-    return Leaf(datasets, columns, gaps=gaps_of(scan.label, identities), name=name)
+    is_stream = facts.get("is_stream") is True
+    return Leaf(datasets, columns, gaps=gaps_of(scan.label, identities), name=name, is_stream=is_stream)
 
 
 def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:

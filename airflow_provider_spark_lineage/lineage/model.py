@@ -128,6 +128,8 @@ class Input:
 
     dataset: Dataset
     statistics: Statistics = Statistics()
+    stream: str = ""
+    """The streaming query that read it in a batch: each of its batches reads other rows."""
 
 
 @dataclass(frozen=True)

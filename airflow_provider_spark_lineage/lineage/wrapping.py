@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
-from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
+from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Statistics
 
 
 def absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:
@@ -40,11 +40,14 @@ def absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLinea
         replace(one, statistics=one.statistics or counted.get(one.dataset.id, Statistics()))
         for one in said.inputs or done.inputs
     )
+    # What the write inside did not know, the command may say; of one that failed nobody asks.
+    gaps = done.gaps if outputs or not (said.outputs or said.failures) else said.gaps
+    if said.failures and outer.mode is Mode.OVERWRITE:
+        gaps += tuple(gap for gap in done.gaps if gap.output is not None and gap not in gaps)
     lineage = Lineage(
         inputs=inputs,
         outputs=outputs or said.outputs,
-        # What the write inside did not know, the command may say; of one that failed nobody asks.
-        gaps=done.gaps if outputs or not (said.outputs or said.failures) else said.gaps,
+        gaps=gaps,
         # Spark reports the same error for both.
         failures=done.failures or said.failures,
     )

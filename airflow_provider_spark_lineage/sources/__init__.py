@@ -94,6 +94,11 @@ def query_behind(facts: Facts) -> Optional[Query]:
     return next((query for query in queries if query is not None), None)
 
 
+def is_atomic(facts: Facts) -> bool:
+    """Return whether a write that fails leaves what was there before."""
+    return any(source.is_atomic(facts) for source in SOURCES)
+
+
 def names_of_table(facts: Facts) -> Tuple[Symlink, ...]:
     """Return the catalog's names of the table that facts speak of."""
     return catalogs.symlinks(facts)

@@ -203,6 +203,9 @@ class Source:
     True where the command makes, changes, moves or removes the data; False where only the catalog's entry
     changes and the data stay as they are; None for facts of another source, or where it is not known."""
 
+    is_atomic: Callable[[Facts], bool] = field(default=lambda _: False, repr=False)
+    """Facts of a write to whether it does all or nothing."""
+
     is_internal: Callable[[Facts], bool] = field(default=lambda _: False, repr=False)
     """Facts of a read that Spark does for itself and the user did not ask for."""
 

@@ -427,6 +427,7 @@ SOURCE = Source(
     probes=PROBES,
     identify=identify,
     reaches_data=reaches_data,
+    is_atomic=lambda facts: bool(identify(facts)),
     is_internal=is_internal,
     parts=frozenset({"deltaTransactionalWrite"}),
 )

@@ -376,5 +376,6 @@ SOURCE = Source(
     identify=identify,
     entries=entries,
     reaches_data=reaches_data,
+    is_atomic=lambda facts: bool(identify(facts)),
     is_internal=is_internal,
 )

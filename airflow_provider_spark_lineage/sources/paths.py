@@ -25,6 +25,9 @@ would hide what was read."""
 
 RELATIVE = "its path is relative to a folder that was not recorded; it is named as if that were the root"
 
+_PART = re.compile(r"part-\d{5,}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[^/]*\Z")
+"""A file that a task of Spark wrote: no dataset, but a part of its folder's."""
+
 _FILE = re.compile(r".+\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 
 
@@ -130,6 +133,7 @@ def trim_partitions(path: str) -> str:
         elif (
             _PARTITION.match(last)
             or _DATE.match(last)
+            or _PART.match(last)
             or (_FILE.match(last) and _PARTITION.match(parent.rpartition("/")[2]))
         ):
             trimmed = parent

@@ -56,13 +56,14 @@ def _created(node: str, table: str, if_not_exists: str) -> Tuple[Probe, Probe]:
     )
 
 
-def _view(node: str, when: Tuple[str, ...] = ()) -> Probe:
+def _view(node: str, when: Tuple[str, ...] = (), **more: str) -> Probe:
     metadata = f"{SESSION_CATALOG}.getTableMetadata(name)"
     accessors = {
         "view": f"{metadata}.identifier.nameParts[]",
         "command_table": "name.nameParts[]",
         "schema": f"{metadata}.schema.json",
         "mode": "getClass.getSimpleName",
+        **more,
         **SETTINGS,
     }
     return Probe(node=node, target=True, accessors=accessors, when=when)
@@ -150,7 +151,13 @@ PROBES = (
         Probe(node=node, target=True, accessors={"database": f"{database}.toString", **SETTINGS})
         for node, database in (("DropDatabaseCommand", "databaseName"), ("DropNamespace", "child"))
     ),
-    _view("CreateViewCommand", when=("viewType", "PersistedView")),
+    _view("CreateViewCommand", when=("viewType", "PersistedView"), if_not_exists="allowExisting"),
+    Probe(
+        node="CreateViewCommand",
+        before=True,
+        accessors={"existed": f"{SESSION_CATALOG}.tableExists(name)"},
+        when=("viewType", "PersistedView"),
+    ),
     _view("AlterViewAsCommand"),
 )
 

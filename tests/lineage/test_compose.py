@@ -300,10 +300,25 @@ def test_asking_on_the_way_changes_nothing(executions: list[Lineage]) -> None:
     assert composer.lineage() == compose(executions)
 
 
-def test_partitions_overwritten_one_after_the_other_are_added_up() -> None:
-    """An overwrite of a part leaves the other parts, whose rows count as well."""
-    parts = [execution(writes("t", rows=3, partial=True)) for _ in range(4)]
-    assert compose(parts).outputs[0].statistics.rows == 12
+def test_rows_before_a_partial_overwrite_are_not_counted() -> None:
+    """Nobody knows how many of them it left; one alone, and what is appended to it, are known."""
+    part = execution(writes("t", rows=3, partial=True))
+    more = execution(writes("t", mode=Mode.APPEND, rows=2))
+    assert compose([part, more]).outputs[0].statistics.rows == 5
+    assert compose([part, part]).outputs[0].statistics.rows is None
+    assert compose([more, part, more]).outputs[0].statistics.rows is None
+
+
+def test_batches_of_one_stream_are_one_read() -> None:
+    """Each of them reads other rows; of different streams and of queries the largest read counts."""
+
+    def batch(stream: str, rows: int) -> Lineage:
+        return execution(replace(reads("a", rows=rows), stream=stream))
+
+    one, other = [batch("s", 2), batch("s", 3)], [batch("t", 4)]
+    assert compose(one).inputs[0].statistics.rows == 5
+    assert compose(one + other).inputs[0].statistics.rows == 5
+    assert compose([*one, execution(reads("a", rows=9))]).inputs[0].statistics.rows == 9
 
 
 def test_thousand_appends_are_one_output() -> None:

@@ -36,7 +36,7 @@ def test_dropped_table_disappears() -> None:
     """A table created and dropped on the way is no output, and what was made of it is traced through."""
     lineage = compose(
         [
-            execution(reads("a", "x"), writes("tmp", edge("a.x", "x"), table="db.tmp")),
+            execution(reads("a", "x"), writes("tmp", edge("a.x", "x"), mode=Mode.CREATE, table="db.tmp")),
             execution(reads("tmp", "x"), writes("b", edge("tmp.x", "x"))),
             execution(changes("tmp", Mode.DROP, "db.tmp")),
         ]
@@ -44,6 +44,43 @@ def test_dropped_table_disappears() -> None:
     assert inputs_of(lineage) == ["a"]
     assert [one.dataset.id for one in lineage.outputs] == [place("b")]
     assert edges_of(lineage, "b") == {edge("a.x", "x")}
+
+
+def test_table_overwritten_and_dropped_is_dropped() -> None:
+    """It may have been there before the task."""
+    steps = [execution(writes("t", table="db.t", rows=1)), execution(changes("t", Mode.DROP, "db.t"))]
+    assert modes_of(compose(steps)) == {"t": Mode.DROP}
+
+
+def test_renamed_twice_was_called_what_it_was_before_the_task() -> None:
+    """Names in between are nobody's; renamed back, nothing happened; dropped, the first name is gone."""
+    steps = [
+        execution(changes("b", Mode.RENAME, previous=place("a"))),
+        execution(changes("c", Mode.RENAME, previous=place("b"))),
+    ]
+    (output,) = compose(steps).outputs
+    assert (output.dataset.id, output.previous) == (place("c"), place("a"))
+    assert compose([*steps, execution(changes("a", Mode.RENAME, previous=place("c")))]).outputs == ()
+    assert modes_of(compose([*steps, execution(changes("c", Mode.DROP))])) == {"a": Mode.DROP}
+
+
+def test_entry_renamed_twice_was_called_what_it_was_before_the_task() -> None:
+    """The same of an external table, also when the task writes to it in between."""
+    first = execution(entry("db.u", Mode.RENAME, at="t", previous="db.t"))
+    again = execution(entry("db.v", Mode.RENAME, at="t", previous="db.u"))
+    (output,) = compose([first, again]).outputs
+    assert (output.dataset.id.name, output.previous and output.previous.name) == ("db.v", "db.t")
+    filled = execution(writes("t", mode=Mode.APPEND, table="db.u"))
+    assert named(compose([first, filled])) == [("/wh/t", Mode.APPEND), ("db.u", Mode.RENAME)]
+    assert named(compose([first, execution(entry("db.u", Mode.DROP))])) == [("db.t", Mode.DROP)]
+    assert compose([first, execution(entry("db.t", Mode.RENAME, at="t", previous="db.u"))]).outputs == ()
+
+
+def test_name_that_a_new_table_took_is_no_name_of_the_old_place() -> None:
+    """`saveAsTable` over an external table makes a managed one of the same name at another place."""
+    steps = [execution(writes("out", table="db.t", rows=1)), execution(writes("t", table="db.t", rows=2))]
+    links = {one.dataset.id: one.dataset.identity.symlinks for one in compose(steps).outputs}
+    assert (links[place("out")], len(links[place("t")])) == ((), 1)
 
 
 def test_column_born_in_a_dropped_table_has_no_origin() -> None:
@@ -117,7 +154,7 @@ def test_renamed_entry_leaves_its_data_where_they_are() -> None:
     assert named(lineage) == [("/wh/t", Mode.APPEND), ("db.u", Mode.RENAME)]
     assert [link.name for link in lineage.outputs[0].dataset.identity.symlinks] == ["db.u"]
     again = compose([written, renamed, execution(entry("db.u", Mode.DROP))])
-    assert named(again) == [("/wh/t", Mode.APPEND), ("db.u", Mode.DROP)]
+    assert named(again) == [("/wh/t", Mode.APPEND), ("db.t", Mode.DROP)]
     made = compose([execution(entry("db.t", Mode.CREATE, at="t")), renamed])
     assert named(made) == [("db.u", Mode.CREATE)]
 

@@ -56,6 +56,11 @@ class Span:
         """Return what there is afterwards."""
         return self.steps[-1].after
 
+    @property
+    def moments(self) -> list[Moment]:
+        """Return what there was before and after each step."""
+        return [self.start, *(step.after for step in self.steps)]
+
     @cached_property
     def old(self) -> set[str]:
         """The files that were there before, wherever they are now."""
@@ -84,17 +89,15 @@ def existence(span: Span) -> Iterator[Difference]:
     """What is said to be there is there, what is said to be gone is gone, what was made was not there."""
     for output in span.lineage.outputs:
         name, mode = output.dataset.id.name, output.mode
-        if output.dataset.identity.is_entry:
-            was, now = name in span.start.tables, name in span.end.tables
-        else:
-            was, now = span.start.place(name).is_there, name in span.end.places
-        if mode is Mode.DROP and now:
+        is_entry = output.dataset.identity.is_entry
+        there = [name in moment.tables if is_entry else moment.has(name) for moment in span.moments]
+        if mode is Mode.DROP and there[-1]:
             yield name, "said to be dropped, and there"
-        if mode is Mode.DROP and not (was or name in span.start.places):
+        if mode is Mode.DROP and not any(there):
             yield name, "said to be dropped, and was never there"
-        if mode is not Mode.DROP and not now:
+        if mode is not Mode.DROP and not (there[-1] or name in span.end.places):
             yield name, f"said to be there ({mode.value}), and not there"
-        if mode is Mode.CREATE and was:
+        if mode is Mode.CREATE and all(there[:-1]):
             yield name, "said to be made, and was there before"
         if mode is Mode.TRUNCATE and span.end.place(name).files:
             yield name, "said to be emptied, and has files"
@@ -174,8 +177,11 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
     """Counts are of the largest read."""
     for one in span.lineage.inputs:
         name = one.dataset.id.name
-        every = [_total(step.before.place(name).files.values()) for step in span.steps if name in step.reads]
-        sure = [_total(step.before.place(name).files.values()) for step in span.steps if name in step.counted]
+        reading = [step for step in span.steps if name in step.reads]
+        # What the program wrote itself and read back is an input only where there is nothing else.
+        reading = [step for step in reading if span.old & step.before.place(name).files.keys()] or reading
+        every = [_total(step.before.place(name).files.values()) for step in reading]
+        sure = [_total(step.before.place(name).files.values()) for step in reading if name in step.counted]
         for count in ("rows", "files", "size_bytes"):
             said = getattr(one.statistics, count)
             least = max((getattr(total, count) for total in sure), default=0)

@@ -56,6 +56,10 @@ class Moment:
     places: Mapping[str, Place] = field(default_factory=dict)
     tables: Mapping[str, Table] = field(default_factory=dict)
 
+    def has(self, name: str) -> bool:
+        """Return whether a place holds a dataset, or is kept by a table that has no rows yet."""
+        return self.place(name).is_there or any(table.place == name for table in self.tables.values())
+
     def place(self, name: str) -> Place:
         """Return a place; one that is not there is empty."""
         return self.places.get(name, Place({}))

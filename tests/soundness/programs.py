@@ -81,14 +81,15 @@ class _Writer:
     def program(self) -> Program:
         """Write all of it."""
         sources = tuple(self._source() for _ in range(self.random.randint(1, 3)))
-        before = self._steps(self.random.randint(0, 3), recorded=False)
+        before = self._steps(self.random.choice((0, 0, 1, 2)), recorded=False)
         steps = self._steps(self.random.choice(LENGTHS), recorded=True)
         return Program(self.seed, self.lakes, sources, before, steps, self.random.random() < 0.1)
 
     def _source(self) -> Source:
         thing = replace(self._new("path", self.random.choice(FILES)), filled=True, parted=False)
         self.things.append(thing)
-        return Source(thing.place, thing.form, self.random.randint(1, 2))
+        # Of one file alone, Spark does not say that a pattern found it.
+        return Source(thing.place, thing.form, self.random.randint(2, 3))
 
     def _steps(self, wanted: int, *, recorded: bool) -> tuple[Step, ...]:
         steps: list[Step] = []
@@ -102,7 +103,7 @@ class _Writer:
     def _step(self, row: Row) -> Step | None:
         """Return a step of a kind; None where there is nothing to do it to."""
         target = self._target(row)
-        if target is None or not (self.has_database or target.kind == "path"):
+        if target is None or not (self.has_database or "{table}" not in row.text):
             return None
         some = self._sources_of(row, target)
         if row.fails and "raise_error" in row.text and not any(thing.filled for thing in some):
@@ -136,7 +137,8 @@ class _Writer:
         def is_readable(thing: Thing) -> bool:
             return (
                 not thing.stale
-                and (row.itself or target.place not in _places(thing))
+                and (row.itself or not target.place or target.place not in _places(thing))
+                and not (row.on == "view" and _needs(thing, target))
                 and (thing.filled or thing.has_name)
                 and all((one.name, one.place) in there and is_readable(one) for one in thing.below)
             )
@@ -160,7 +162,7 @@ class _Writer:
             query=self._query(some) if "{query}" in row.text else "",
             stream=self._stream(some[0]) if "{stream}" in row.text else "",
             state=f"STATE/{self.names}-{self.random.random():.8f}",
-            table=f"{self.database}.{target.name}n" if row.makes and row.on else table,
+            table=f"{self.database}.{self._second_name(target)}" if row.makes and row.on else table,
             new=f"{self.database}.{target.name}r",
             database=self.database,
             place=target.place,
@@ -172,6 +174,10 @@ class _Writer:
             parted="partitioned by (p)" if parted else "",
             parted_by=".partitionedBy(col('p'))" if parted else "",
         )
+
+    def _second_name(self, thing: Thing) -> str:
+        """Return another name for the same files."""
+        return f"{thing.name}n{len([one for one in self.things if one.place == thing.place])}"
 
     def _table(self, thing: Thing) -> str:
         catalog = "lake." if thing.form == "iceberg" else ""
@@ -209,18 +215,25 @@ class _Writer:
 
     def _after(self, row: Row, target: Thing, some: list[Thing], text: str) -> None:
         """Note what a step leaves."""
-        filled = any(thing.filled for thing in some) or (not some and ("{frame}" in row.text or "{query}" in row.text))
-        if row.makes and row.on:
-            self.things.append(replace(target, name=f"{target.name}n", kind=row.makes))
+        filled = any(thing.filled for thing in some) or not some
+        row_by_row = "overwrite" not in row.text.lower() or "partition" in row.text.lower()
+        if "mode('overwrite')" in row.text and "saveAsTable" in row.text and target.form in FILES:
+            # Spark drops the table and makes another, which it manages.
+            self._drop(target)
+            place = f"DB/{target.name}"
+            self.things.append(replace(target, kind="managed", place=place, filled=filled, stale=False))
+        elif row.makes and row.on:
+            self.things.append(replace(target, name=self._second_name(target), kind=row.makes))
         elif row.makes == "view":
             self.things.append(replace(target, below=tuple(some)))
         elif row.makes:
-            kind = {"sunk": "sunk", "sunk table": "sunk table"}.get(row.makes, row.makes)
-            self.things.append(replace(target, kind=kind, filled=filled))
+            filled = filled and "{columns}" not in row.text
+            parted = target.parted and ("{by}" in row.text or "{parted}" in row.text)
+            self.things.append(replace(target, filled=filled, parted=parted))
         elif row.on == "view" and row.leaves == "rows":
             self._put(target, replace(target, below=tuple(some)))
         elif row.leaves == "rows" and row.on and not row.idle:
-            self._put(target, replace(target, filled=target.filled or filled))
+            self._put(target, replace(target, filled=filled or (row_by_row and target.filled)))
             self._spoil(target)
         elif row.leaves == "nothing":
             self._put(target, replace(target, filled=False))
@@ -261,6 +274,11 @@ class _Writer:
 def _places(thing: Thing) -> tuple[str, ...]:
     """Return what reading a thing reads."""
     return (thing.place,) if thing.place else tuple(place for one in thing.below for place in _places(one))
+
+
+def _needs(thing: Thing, other: Thing) -> bool:
+    """Return whether a view is another, or reads it."""
+    return thing is other or any(_needs(one, other) for one in thing.below)
 
 
 def _has_path(thing: Thing) -> bool:

@@ -163,6 +163,7 @@ ROWS = (
         f"merge into {{table}} t using {ONE_EACH} s on t.id = s.id when matched then delete",
         on="lake",
         rewrites=True,
+        leaves="nothing",
     ),
     # Names.
     Row("alter table {table} rename to {new}", on="session table", weight=4, leaves="new name"),
@@ -175,7 +176,9 @@ ROWS = (
     Row("drop view {table}", on="view", leaves="no name"),
     Row("drop database {database} cascade", leaves="no database", weight=1),
     # Streams.
-    Row(STREAM + ".format('{form}').start('{place}').awaitTermination()", makes="sunk", forms=("parquet",)),
+    Row(
+        STREAM + ".format('{form}').start('{place}').awaitTermination()", makes="sunk", forms=("parquet",), weight=1
+    ),
     Row(STREAM + ".format('delta').start('{place}').awaitTermination()", makes="path", forms=("delta",)),
     Row(STREAM + ".format('{form}').toTable('{table}').awaitTermination()", makes="sunk table"),
     Row(

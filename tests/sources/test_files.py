@@ -96,6 +96,7 @@ def test_credentials_in_the_authority_are_dropped() -> None:
         ("/in/orders/year=2024/month=01", "/in/orders"),
         ("/in/orders/day=__HIVE_DEFAULT_PARTITION__", "/in/orders"),
         ("/in/orders/day=1/part-0.parquet", "/in/orders"),
+        ("/in/orders/part-00000-0bd7e0d4-1111-2222-3333-b06e0bd7e0d4-c000.snappy.parquet", "/in/orders"),
         ("/in/orders/2024-01-01", "/in/orders"),
         ("/in/orders/20240101", "/in/orders"),
         ("/in/orders/2024/01/31", "/in/orders"),

@@ -20,6 +20,9 @@ public class Execution {
     /** `SparkListenerSQLExecutionEnd`, once it is there. */
     public Object end;
 
+    /** How many jobs of its own began. */
+    public int jobs = 0;
+
     /** How many stages of its own ended, and what their tasks wrote. */
     public int stages = 0;
     public long rows = 0;

@@ -78,6 +78,10 @@ public class Listener extends SparkListener {
         if (begun && id != null) {
             List stages = Paths.all(event.stageIds());
             stagesOfJob.put(Integer.valueOf(event.jobId()), stages);
+            Execution execution = (Execution) open.get(Long.valueOf(id));
+            if (execution != null) {
+                execution.jobs += 1;
+            }
             for (Iterator each = stages.iterator(); each.hasNext();) {
                 executionOfStage.put(each.next(), Long.valueOf(id));
             }

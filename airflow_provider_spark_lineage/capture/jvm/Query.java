@@ -160,15 +160,19 @@ public class Query {
             out.name("error");
             error(reader.texts, out, execution.failure());
         }
+        long jobs = execution.jobs;
         long stages = execution.stages;
         long rows = execution.rows;
         long bytes = execution.bytes;
         for (Iterator each = parts.iterator(); each.hasNext();) {
             Execution one = (Execution) each.next();
+            jobs += one.jobs;
             stages += one.stages;
             rows += one.rows;
             bytes += one.bytes;
         }
+        out.name("jobs");
+        out.raw(Long.valueOf(jobs));
         if (stages > 0) {
             out.name("written");
             out.open('{');
