@@ -160,8 +160,8 @@ def record_of(call: Call, application: Application) -> Optional[Record]:
 
 
 _FORESEEN = re.compile(
-    r"""\b(?: drop\s+(?:table|view|database|schema|namespace) | if\s+not\s+exists | or\s+replace\s+(?:table|view)
-    | create\b.*\blocation )\b""",
+    r"""\b(?: drop\s+(?:table|view|database|schema|namespace) | if\s+not\s+exists
+    | or\s+replace\s+(?:table|view) | create\b.*\blocation )\b""",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 """Statements that are asked about before they run."""

@@ -307,7 +307,7 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[
 
 
 def _undone(written: Written, target: Facts) -> Iterable[Gap]:
-    """Yield what nobody knows of a failed overwrite: Spark removes files and tables before it writes new ones."""
+    """Yield what nobody knows of a failed overwrite: Spark removes what is there before it writes."""
     if _mode(target) is not Mode.OVERWRITE or target.get("dynamic_partitions") or is_atomic(target):
         return
     for identity in identify(target):

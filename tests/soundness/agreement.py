@@ -12,7 +12,7 @@ from functools import cached_property
 
 from disk import File, Moment
 
-from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, Output, Statistics
+from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Statistics
 
 Difference = tuple[str, str]
 """The name of a dataset, and a sentence about it."""
@@ -65,6 +65,18 @@ class Span:
     def old(self) -> set[str]:
         """The files that were there before, wherever they are now."""
         return {name for place in self.start.places.values() for name in place.files}
+
+    @cached_property
+    def moved(self) -> dict[str, str]:
+        """The places that a step gave another name, and what they are called at last."""
+        found: dict[str, str] = {}
+        for step in self.steps:
+            gone = step.before.places.keys() - step.after.places.keys()
+            new = step.after.places.keys() - step.before.places.keys()
+            if len(gone) == len(new) == 1:
+                (old,), (now,) = gone, new
+                found = {name: now if at == old else at for name, at in found.items()} | {old: now}
+        return found
 
     def written(self, place: str) -> list[File]:
         """Return the files that were written into a place and are still in it."""
@@ -161,7 +173,8 @@ def reads(span: Span) -> Iterator[Difference]:
         for place in step.reads:
             if span.old & step.before.place(place).files.keys() and place not in told:
                 yield place, f"read, and is no input: {step.text}"
-    for name in sorted(told - {place for step in span.steps for place in step.reads}):
+    read = {place for step in span.steps for place in step.reads}
+    for name in sorted(told - read - {span.moved.get(place, "") for place in read}):
         yield name, "is an input, and was not read"
 
 
@@ -180,8 +193,8 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
         reading = [step for step in span.steps if name in step.reads]
         # What the program wrote itself and read back is an input only where there is nothing else.
         reading = [step for step in reading if span.old & step.before.place(name).files.keys()] or reading
-        every = [_total(step.before.place(name).files.values()) for step in reading]
-        sure = [_total(step.before.place(name).files.values()) for step in reading if name in step.counted]
+        every = [_total(step.before.place(name).readable()) for step in reading]
+        sure = [_total(step.before.place(name).readable()) for step in reading if name in step.counted]
         for count in ("rows", "files", "size_bytes"):
             said = getattr(one.statistics, count)
             least = max((getattr(total, count) for total in sure), default=0)

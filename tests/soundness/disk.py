@@ -35,6 +35,10 @@ class Place:
     version: str = ""
     """Of a table of Delta or Iceberg."""
 
+    def readable(self) -> list[File]:
+        """Return the files that Spark reads: one without a byte it leaves out."""
+        return [file for file in self.files.values() if file.size_bytes]
+
     @property
     def is_there(self) -> bool:
         """Return whether it is a dataset already, maybe without rows."""

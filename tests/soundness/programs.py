@@ -62,9 +62,13 @@ class Program:
         return "\n".join(lines + ["  raises"] * self.raises)
 
 
-def program(seed: int, lakes: bool) -> Program:
-    """Return the program of a seed, in a session with or without lakes."""
-    return _Writer(seed, lakes).program()
+ALL = range(500)
+"""The seeds of `make soundness`."""
+
+
+def of_seed(seed: int) -> Program:
+    """Return the program of a seed: two of five run in a session with lakes."""
+    return _Writer(seed, lakes=seed % 5 > 2).program()
 
 
 class _Writer:
@@ -122,6 +126,8 @@ class _Writer:
             found = [thing for thing in self.things if KINDS[row.on](thing)]
             return self.random.choice(found) if found else None
         forms = [form for form in row.forms if self.lakes or form not in LAKES]
+        if self.lakes and self.random.random() < 0.6:
+            forms = [form for form in forms if form in LAKES] or forms
         return self._new(row.makes or "managed", self.random.choice(forms)) if forms else None
 
     def _new(self, kind: str, form: str) -> Thing:

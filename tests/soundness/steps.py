@@ -110,7 +110,12 @@ ROWS = (
     Row("{frame}" + SAVE.replace("write", "write.mode('ignore')"), on="path", idle=True, weight=1),
     Row("insert overwrite directory '{place}' using {form} {header} {query}", on="flat file path"),
     # Tables.
-    Row("create table {table} using {form} {header} {parted} as {query}", makes="managed", forms=EVERY, weight=5),
+    Row(
+        "create table {table} using {form} {header} {parted} as {query}",
+        makes="managed",
+        forms=EVERY,
+        weight=5,
+    ),
     Row("create table {table} ({columns}) using {form} {header} {parted}", makes="managed", forms=EVERY),
     Row(
         "create table {table} using {form} {header} {parted} location '{place}' as {query}",
@@ -119,7 +124,9 @@ ROWS = (
         weight=3,
     ),
     Row("create table {table} ({columns}) using {form} {header} location '{place}'", makes="external"),
-    Row("create table {table} using {form} {header} location '{place}'", on="flat file path", makes="external"),
+    Row(
+        "create table {table} using {form} {header} location '{place}'", on="flat file path", makes="external"
+    ),
     Row("create table {table} using delta location '{place}'", on="delta path", makes="external"),
     Row("{frame}.write.format('{form}'){by}{options}.saveAsTable('{table}')", makes="managed", forms=EVERY),
     Row(
@@ -177,7 +184,10 @@ ROWS = (
     Row("drop database {database} cascade", leaves="no database", weight=1),
     # Streams.
     Row(
-        STREAM + ".format('{form}').start('{place}').awaitTermination()", makes="sunk", forms=("parquet",), weight=1
+        STREAM + ".format('{form}').start('{place}').awaitTermination()",
+        makes="sunk",
+        forms=("parquet",),
+        weight=1,
     ),
     Row(STREAM + ".format('delta').start('{place}').awaitTermination()", makes="path", forms=("delta",)),
     Row(STREAM + ".format('{form}').toTable('{table}').awaitTermination()", makes="sunk table"),
@@ -210,7 +220,9 @@ ROWS = (
     Row("create table {table} using {form} as " + FAILING_QUERY, fails=True, forms=EVERY),
     Row("insert into {table} " + FAILING_QUERY, on="table", fails=True, leaves="as it was"),
     Row("insert overwrite {table} " + FAILING_QUERY, on="file table", fails=True, leaves="nothing"),
-    Row("create table {table} using {form} as {query}", on="table", fails=True, idle=True, leaves="as it was"),
+    Row(
+        "create table {table} using {form} as {query}", on="table", fails=True, idle=True, leaves="as it was"
+    ),
     Row("drop table {table}", fails=True, weight=1),
     Row(FAILING + ".collect()", fails=True, partly=True),
 )

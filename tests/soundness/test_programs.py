@@ -1,0 +1,113 @@
+"""A seeded part of the proof that a lineage says of datasets what is on the disk and in the catalog."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from agreement import Taken, differences
+from disk import File, Moment, Place, Table
+from programs import ALL, of_seed
+
+from airflow_provider_spark_lineage.lineage.model import (
+    Dataset,
+    Gap,
+    Input,
+    Lineage,
+    Mode,
+    Output,
+    Statistics,
+)
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
+
+QUICK = 20
+CHOSEN = sorted(random.Random(11).sample(ALL, QUICK), key=lambda seed: (of_seed(seed).lakes, seed))
+
+
+@pytest.fixture(scope="module")
+def runner(request, tmp_path_factory):
+    import session
+    from program_runs import Runner
+
+    if request.param and not session.has_lakes():
+        pytest.skip("no Delta or Iceberg for this Spark")
+    folder = tmp_path_factory.mktemp("programs")
+    spark = session.start(folder, request.param)
+    yield Runner(spark, folder, request.param)
+    spark.stop()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("runner", "seed"), [(of_seed(one).lakes, one) for one in CHOSEN], indirect=["runner"]
+)
+def test_what_is_said_of_datasets_is_so(runner, seed):
+    """What exists, was read, made, renamed or dropped, and how many rows, files and bytes."""
+    outcome = runner.outcome(of_seed(seed))
+    assert outcome.differences == [], str(outcome)
+
+
+PLACE, FORMER = "/wh/t", "/wh/old"
+ROWS = Place({"part-1": File(3, 90)})
+MORE = Place({**ROWS.files, "part-2": File(2, 60)})
+
+
+def output(mode=Mode.APPEND, rows=None, name=PLACE, **more):
+    identity = Identity(DatasetId("file", name), f"file:{name}", symlinks=more.pop("symlinks", ()))
+    return Output(Dataset(identity), mode, Statistics(rows), **more)
+
+
+def step(before, after, reads=()):
+    return Taken("insert into t", reads, reads, "", before, after, 0, 1)
+
+
+def there(place=ROWS, name=PLACE, table="db.t"):
+    return Moment({name: place}, {table: Table(name)})
+
+
+WRONG = {
+    "nothing said": (Lineage(), there(), there(MORE), "changed, and is no output"),
+    "too many rows": (Lineage(outputs=(output(rows=5),)), there(), there(MORE), "5 rows said"),
+    "made": (Lineage(outputs=(output(Mode.CREATE),)), there(), there(MORE), "was there before"),
+    "dropped": (Lineage(outputs=(output(Mode.DROP),)), there(), there(), "dropped, and there"),
+    "never made": (Lineage(outputs=(output(Mode.CREATE),)), Moment(), Moment(), "and not there"),
+    "not dropped": (Lineage(), there(), Moment(), "is a table no more, and not said"),
+    "not read": (Lineage(), there(), there(), "read, and is no input"),
+    "another name": (
+        Lineage(outputs=(output(symlinks=(Symlink("file:/wh", "db.u"),)),)),
+        there(),
+        there(MORE),
+        "the table db.u, which is not there",
+    ),
+    "never called so": (
+        Lineage(outputs=(output(Mode.RENAME, previous=DatasetId("file", FORMER)),)),
+        there(),
+        there(),
+        "which was never there",
+    ),
+}
+"""Name -> a lineage, what there was before and after a step, and what is found."""
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_comparison_finds_what_is_not_so(name):
+    """Each kind of false word is found, and none where a gap owns up to it."""
+    lineage, before, after, wanted = WRONG[name]
+    taken = [step(before, after, (PLACE,) if name == "not read" else ())]
+    found = differences(lineage, taken)
+    assert any(wanted in one for one in found), found
+    assert differences(replace(lineage, gaps=(Gap("x", "not known"),)), taken) == []
+
+
+def test_the_comparison_finds_nothing_in_what_is_so():
+    """An append of two rows, with its name, its read and its counts."""
+    link = Symlink("file:/wh", "db.t")
+    read = Input(Dataset(Identity(DatasetId("file", PLACE), "")), Statistics(rows=3, files=1))
+    lineage = Lineage(inputs=(read,), outputs=(output(rows=2, symlinks=(link,)),))
+    assert differences(lineage, [step(there(), there(MORE), (PLACE,))]) == []
+
+
+def test_a_seed_is_one_program():
+    """A difference can be repeated by its seed."""
+    assert [str(of_seed(seed)) for seed in CHOSEN] == [str(of_seed(seed)) for seed in CHOSEN]
