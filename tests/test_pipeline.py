@@ -7,6 +7,7 @@ from typing import Any
 
 from spark_trees import WRITE, alias, call, column, node, project, record, scan
 
+from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.pipeline import execution_lineage, executions
 
 ONE = project(node("OneRowRelation"), alias("one", 1, call("Literal")))
@@ -94,3 +95,42 @@ def test_spark_s_own_reads_are_nobody_s() -> None:
         record(scan(column("a", 1))),
     ]
     assert [(one.number, one.record.name) for one in executions(records)] == [(1, "command")]
+
+
+READ = {"node": "LogicalRelation", "expr_id": 1, "probed": {"paths": ["file:/in"], "format": "Parquet"}}
+
+
+def write_of_files(**more: Any) -> Lineage:
+    """The lineage of a write of `/in` into `/out` that failed, or whatever `more` says."""
+    probed = {"paths": "file:/out", "format": "Parquet", "mode": more.pop("mode", "Append")}
+    metrics = [
+        {"node": "Scan parquet", "rows": 2, "files": 1},
+        {"node": "Execute", **more.pop("counted", {})},
+    ]
+    error = {"outcome": "failure", "error": {"class": "E", "message": "m"}}
+    given = {"facts": [READ, target(WRITE, probed)], "metrics": metrics, **error, **more}
+    (found,) = executions([record([], plan=node(WRITE, scan(column("a", 1))), **given)])
+    return found.lineage
+
+
+def test_what_a_failed_write_read_is_an_input_without_counts() -> None:
+    """Tasks that failed read more than Spark counted; without a job nothing was read."""
+    (one,) = write_of_files(jobs=1).inputs
+    assert (one.dataset.id.name, bool(one.statistics)) == ("/in", False)
+    assert write_of_files(jobs=0).inputs == ()
+    assert len(write_of_files(jobs=None).inputs) == 1
+
+
+def test_a_failed_overwrite_is_a_gap() -> None:
+    """Spark removes files before it writes others; an append, and what began no job, remove none."""
+    (gap,) = write_of_files(jobs=1, mode="Overwrite").gaps
+    assert gap.output is not None
+    assert gap.output.name == "/out"
+    assert write_of_files(jobs=1).gaps == write_of_files(jobs=0, mode="Overwrite").gaps == ()
+
+
+def test_a_write_that_found_something_read_nothing() -> None:
+    """The mode `ignore` of a place that is there."""
+    done = {"outcome": "success", "error": None}
+    assert write_of_files(mode="Ignore", counted={"files": 0, "rows": 0}, **done) == Lineage()
+    assert len(write_of_files(mode="Ignore", counted={"files": 1, "rows": 2}, **done).outputs) == 1

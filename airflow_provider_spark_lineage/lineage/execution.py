@@ -172,9 +172,9 @@ def lineage_of(
             leaves.update(_copied(written, facts.of_target(written.write)))
         leaves.update(_replaced(written, facts.of_target(written.write)))
     inputs = _inputs(leaves, about.metrics, about.stream)
-    if about.failure is not None and about.jobs == 0:
-        # Refused before Spark read anything: the table is there already, for example.
-        inputs = []
+    if about.failure is not None:
+        # What failed tasks read is not counted. Without a job nothing was read: a table is there already.
+        inputs = [replace(one, statistics=Statistics()) for one in inputs] if about.jobs != 0 else []
     inserts = [one for one in evaluation.writes if one.write.inserted]
     for part in about.parts if len(inserts) == 1 else ():
         leaves.update(_added(inserts[0], evaluate(part), facts))

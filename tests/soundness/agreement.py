@@ -78,6 +78,11 @@ class Span:
                 found = {name: now if at == old else at for name, at in found.items()} | {old: now}
         return found
 
+    def is_from_before(self, place: str, step: Taken) -> bool:
+        """Return whether some of what a step finds in a place was there before all steps."""
+        is_as_it_was = self.start.has(place) and self.start.place(place) == step.before.place(place)
+        return is_as_it_was or bool(self.old & step.before.place(place).files.keys())
+
     def written(self, place: str) -> list[File]:
         """Return the files that were written into a place and are still in it."""
         return [file for name, file in self.end.place(place).files.items() if name not in self.old]
@@ -171,7 +176,7 @@ def reads(span: Span) -> Iterator[Difference]:
     told = {one.dataset.id.name for one in span.lineage.inputs}
     for step in span.steps:
         for place in step.reads:
-            if span.old & step.before.place(place).files.keys() and place not in told:
+            if span.is_from_before(place, step) and place not in told:
                 yield place, f"read, and is no input: {step.text}"
     read = {place for step in span.steps for place in step.reads}
     for name in sorted(told - read - {span.moved.get(place, "") for place in read}):
@@ -192,7 +197,7 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
         name = one.dataset.id.name
         reading = [step for step in span.steps if name in step.reads]
         # What the program wrote itself and read back is an input only where there is nothing else.
-        reading = [step for step in reading if span.old & step.before.place(name).files.keys()] or reading
+        reading = [step for step in reading if span.is_from_before(name, step)] or reading
         every = [_total(step.before.place(name).readable()) for step in reading]
         sure = [_total(step.before.place(name).readable()) for step in reading if name in step.counted]
         for count in ("rows", "files", "size_bytes"):

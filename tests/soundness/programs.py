@@ -117,7 +117,7 @@ class _Writer:
         reads = tuple(dict.fromkeys(place for thing in some for place in _places(thing)))
         text = self._text(row, target, some)
         self._after(row, target, some, text)
-        counted = () if row.partly or row.fails else reads
+        counted = () if row.partly else reads
         reads += (target.place,) if row.rewrites else ()
         return Step(text, *(((), ()) if row.idle else (reads, counted)), fails=row.fails)
 
@@ -138,7 +138,7 @@ class _Writer:
 
     def _sources_of(self, row: Row, target: Thing) -> list[Thing]:
         """Choose what a step reads."""
-        there = {(thing.name, thing.place) for thing in self.things}
+        there = {(thing.name, thing.place) for thing in self.things if not thing.stale}
 
         def is_readable(thing: Thing) -> bool:
             return (

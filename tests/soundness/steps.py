@@ -178,8 +178,8 @@ ROWS = (
     Row("drop table {table} purge", on="table", leaves="no name"),
     Row("drop table if exists {table}", on="table", leaves="no name", weight=1),
     Row("drop table if exists {table}", forms=EVERY, weight=1),
-    Row("create view {table} as {query}", makes="view", weight=3),
-    Row("create or replace view {table} as {query}", on="view", weight=1),
+    Row("create view {table} as {query}", makes="view", partly=True, weight=3),
+    Row("create or replace view {table} as {query}", on="view", partly=True, weight=1),
     Row("drop view {table}", on="view", leaves="no name"),
     Row("drop database {database} cascade", leaves="no database", weight=1),
     # Streams.
