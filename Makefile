@@ -35,7 +35,7 @@ unit: setup ## Run the tests that need no JVM and no Airflow, in seconds
 live: setup ## Run the tests that start Spark or Airflow
 	@. scripts/env.sh && pytest -m "spark or airflow" tests
 
-soundness: setup ## Prove the lineage of all queries by changing what they read, and print how precise it is
+soundness: setup ## Prove all queries by changing what they read, and seeded programs by looking at disk and catalog
 	@. scripts/env.sh && python tests/soundness/run.py
 
 system: setup ## Run the example DAGs on real Airflow and Spark, and compare their events

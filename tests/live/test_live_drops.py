@@ -219,3 +219,15 @@ def test_drop_that_python_did_not_ask_for_is_of_the_name_with_a_gap(session):
     assert [gap.reason for gap in captured.lineage.gaps] == [
         "whether the dropped table's data went with it is not recorded"
     ]
+
+
+def test_a_view_put_in_the_place_of_another_is_an_overwrite(session):
+    """OR REPLACE makes a view where there is none; IF NOT EXISTS leaves one that is there alone."""
+    spark, _, _ = session
+    modes = []
+    for verb in ("create or replace view", "create or replace view", "create view if not exists"):
+        with capture_lineage(spark) as captured:
+            spark.sql(f"{verb} put as select 1 a")
+        modes.append([one.mode for one in captured.lineage.outputs])
+    assert modes == [[Mode.CREATE], [Mode.OVERWRITE], []]
+    spark.sql("drop view put")

@@ -165,7 +165,8 @@ def entries(span: Span) -> Iterator[Difference]:
         if name not in told:
             yield name, "is a new table, and not said"
     before = {output.previous.name for output in outputs if output.previous}
-    dropped = {name for name, output in names.items() if output.mode is Mode.DROP}
+    ended = [output.dataset.identity for output in outputs if output.mode is Mode.DROP]
+    dropped = {one.id.name for one in ended} | {link.name for one in ended for link in one.symlinks}
     for name in sorted(span.start.tables.keys() - span.end.tables.keys()):
         if not {name, span.start.tables[name].place} & (before | dropped):
             yield name, "is a table no more, and not said"
@@ -202,7 +203,9 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
         sure = [_total(step.before.place(name).readable()) for step in reading if name in step.counted]
         for count in ("rows", "files", "size_bytes"):
             said = getattr(one.statistics, count)
-            least = max((getattr(total, count) for total in sure), default=0)
+            # Of what was empty before, no file tells which read is the program's own.
+            smallest = max if span.start.place(name).files else min
+            least = smallest((getattr(total, count) for total in sure), default=0)
             most = max((getattr(total, count) for total in every), default=0)
             if said is not None and not least <= said <= most:
                 yield name, f"{said} {count} said to be read, {least} to {most} there"
