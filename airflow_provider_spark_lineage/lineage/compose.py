@@ -95,6 +95,8 @@ class Composer:
             content = self._held(one.dataset.id)
             outside = content is None or content.from_outside
             _add_input(self._inputs if outside else self._read_back, one)
+            if one.dataset.id in self._born:
+                _add_input(self._inputs, one)
             self._know(one.dataset)
         # Every output is resolved against what there was before this execution wrote anything.
         told = dict.fromkeys(lineage.gaps)

@@ -309,6 +309,16 @@ def test_rows_before_a_partial_overwrite_are_not_counted() -> None:
     assert compose([more, part, more]).outputs[0].statistics.rows is None
 
 
+def test_reads_of_what_the_task_made_are_counted_to_the_last() -> None:
+    """The largest counts also where an earlier one had made the dataset an input."""
+    made = execution(Output(dataset("t", "one"), Mode.CREATE, Statistics(rows=1)))
+    steps = [
+        made,
+        *(execution(reads("t", "one", rows=rows), writes("b", edge("t.one", "x"))) for rows in (2, 7)),
+    ]
+    assert [(one.dataset.id, one.statistics.rows) for one in compose(steps).inputs] == [(place("t"), 7)]
+
+
 def test_batches_of_one_stream_are_one_read() -> None:
     """Each of them reads other rows; of different streams and of queries the largest read counts."""
 

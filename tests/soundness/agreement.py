@@ -198,7 +198,8 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
         name = one.dataset.id.name
         reading = [step for step in span.steps if name in step.reads]
         # What the program wrote itself and read back is an input only where there is nothing else.
-        reading = [step for step in reading if span.is_from_before(name, step)] or reading
+        if span.start.place(name).files:
+            reading = [step for step in reading if span.is_from_before(name, step)] or reading
         every = [_total(step.before.place(name).readable()) for step in reading]
         sure = [_total(step.before.place(name).readable()) for step in reading if name in step.counted]
         for count in ("rows", "files", "size_bytes"):
@@ -207,7 +208,9 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
             smallest = max if span.start.place(name).files else min
             least = smallest((getattr(total, count) for total in sure), default=0)
             most = max((getattr(total, count) for total in every), default=0)
-            if said is not None and not least <= said <= most:
+            if said is not None and all(step.raised for step in reading):
+                yield name, f"{said} {count} said to be read by what failed"
+            elif said is not None and not least <= said <= most:
                 yield name, f"{said} {count} said to be read, {least} to {most} there"
 
 

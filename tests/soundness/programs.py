@@ -117,7 +117,7 @@ class _Writer:
         reads = tuple(dict.fromkeys(place for thing in some for place in _places(thing)))
         text = self._text(row, target, some)
         self._after(row, target, some, text)
-        counted = () if row.partly else reads
+        counted = () if row.partly or row.fails else reads
         reads += (target.place,) if row.rewrites else ()
         return Step(text, *(((), ()) if row.idle else (reads, counted)), fails=row.fails)
 
@@ -150,6 +150,9 @@ class _Writer:
             )
 
         found = [thing for thing in self.things if is_readable(thing)]
+        if row.fails:
+            # Spark works out at once what it has no files for.
+            found = [thing for thing in found if _places(thing)]
         if "{query}" in row.text:
             found = [thing for thing in found if thing.has_name or _has_path(thing)]
         if "{stream}" in row.text:
@@ -268,7 +271,9 @@ class _Writer:
 
     def _rename(self, thing: Thing) -> None:
         place = f"DB/{thing.name}r" if thing.kind == "managed" else thing.place
-        self._put(thing, replace(thing, name=f"{thing.name}r", place=place))
+        # Spark forgets where the partitions of such a table are.
+        stale = thing.stale or (thing.parted and thing.kind == "managed" and thing.form in FILES)
+        self._put(thing, replace(thing, name=f"{thing.name}r", place=place, stale=stale))
 
     def _spoil(self, changed: Thing) -> None:
         """Other names of changed files are not read any more: Spark remembers the files of tables."""
