@@ -83,6 +83,11 @@ class Span:
         is_as_it_was = self.start.has(place) and self.start.place(place) == step.before.place(place)
         return is_as_it_was or bool(self.old & step.before.place(place).files.keys())
 
+    def rewrites(self, place: str, step: Taken) -> bool:
+        """Return whether a step made a place anew of what it read there: UPDATE, for example."""
+        removed = step.before.place(place).files.keys() - step.after.place(place).files.keys()
+        return place in step.reads and bool(removed)
+
     def written(self, place: str) -> list[File]:
         """Return the files that were written into a place and are still in it."""
         return [file for name, file in self.end.place(place).files.items() if name not in self.old]
@@ -201,7 +206,10 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
         if span.start.place(name).files:
             reading = [step for step in reading if span.is_from_before(name, step)] or reading
         every = [_total(step.before.place(name).readable()) for step in reading]
-        sure = [_total(step.before.place(name).readable()) for step in reading if name in step.counted]
+        anew = next((n for n, step in enumerate(reading) if span.rewrites(name, step)), len(reading))
+        # What was made anew of itself is the program's own, though it has old files.
+        first = reading[: anew + 1]
+        sure = [_total(step.before.place(name).readable()) for step in first if name in step.counted]
         for count in ("rows", "files", "size_bytes"):
             said = getattr(one.statistics, count)
             # Of what was empty before, no file tells which read is the program's own.

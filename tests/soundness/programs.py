@@ -107,7 +107,8 @@ class _Writer:
     def _step(self, row: Row) -> Step | None:
         """Return a step of a kind; None where there is nothing to do it to."""
         target = self._target(row)
-        if target is None or not (self.has_database or "{table}" not in row.text):
+        needs_database = "{table}" in row.text or "{database}" in row.text
+        if target is None or (needs_database and not self.has_database):
             return None
         some = self._sources_of(row, target)
         if row.fails and "raise_error" in row.text and not any(thing.filled for thing in some):
