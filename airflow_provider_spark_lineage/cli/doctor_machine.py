@@ -100,6 +100,29 @@ def _pyspark() -> Iterator[Finding]:
         yield Finding("py4j", "missing", "problem", f"py4j is not installed; {_reinstall(full)}.")
     else:
         yield Finding("py4j", py4j or "not installed")
+    yield from _pandas(full)
+
+
+def _pandas(spark: str | None) -> Iterator[Finding]:
+    """Look for a pandas that is newer than Spark knows: whatever a task does with it fails inside Spark."""
+    pandas = version_of("pandas")
+    if pandas is None or spark is None:
+        return
+    if _numbers(pandas) >= (3,) and _numbers(spark) < (4, 2):
+        yield Finding(
+            "pandas",
+            pandas,
+            "note",
+            f"pyspark {spark} was made for pandas 2: pandas-on-Spark and `toPandas` may fail with {pandas}; "
+            "run `pip install 'pandas<3'` or take pyspark 4.2 or newer.",
+        )
+    else:
+        yield Finding("pandas", pandas)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return (4, 2) for `4.2.0.dev1`."""
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
 
 
 def _reinstall(version: str) -> str:

@@ -284,6 +284,16 @@ def test_pyspark_client_of_the_same_version_is_fine(machine, tmp_path):
     assert seen["pyspark-client"]["level"] == "ok"
 
 
+@pytest.mark.parametrize(("version", "level"), [("2.3.3", "ok"), ("3.0.0", "note")])
+def test_a_pandas_that_spark_does_not_know_is_told(machine, tmp_path, version, level):
+    """With pandas 3, pandas-on-Spark of Spark 4.1 fails in the user's own lines, far from the cause."""
+    site = distribution(tmp_path / "site", "pandas", version)
+    distribution(tmp_path / "site", "pyspark", "4.1.4")
+    found = machine(PYTHONPATH=str(site))["pandas"]
+    assert (found["value"], found["level"]) == (version, level)
+    assert ("pandas<3" in found["advice"]) == (level == "note")
+
+
 def test_files_of_another_version_are_found(machine, tmp_path):
     """After removing pyspark-client, pip lists a pyspark whose files another version wrote."""
     package = tmp_path / "site" / "pyspark"
