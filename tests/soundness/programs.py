@@ -125,6 +125,8 @@ class _Writer:
     def _target(self, row: Row) -> Thing | None:
         if row.on:
             found = [thing for thing in self.things if KINDS[row.on](thing)]
+            if "name" not in row.leaves:
+                found = [thing for thing in found if not thing.stale]
             return self.random.choice(found) if found else None
         forms = [form for form in row.forms if self.lakes or form not in LAKES]
         if self.lakes and self.random.random() < 0.6:
@@ -179,7 +181,7 @@ class _Writer:
             form=target.form,
             columns=COLUMNS,
             options=".option('header', True)" if header else "",
-            header="options (header 'true')" if header else "",
+            header="options (header 'true', inferSchema 'true')" if header else "",
             by=".partitionBy('p')" if parted else "",
             parted="partitioned by (p)" if parted else "",
             parted_by=".partitionedBy(col('p'))" if parted else "",
@@ -246,7 +248,8 @@ class _Writer:
             self._put(target, replace(target, filled=filled or (row_by_row and target.filled)))
             self._spoil(target)
         elif row.leaves == "nothing":
-            self._put(target, replace(target, filled=False))
+            # After a failure Spark still looks for the files that it removed.
+            self._put(target, replace(target, filled=False, stale=row.fails))
             self._spoil(target)
         elif row.leaves == "no name" and row.on:
             self._drop(target)
