@@ -133,4 +133,6 @@ def test_a_write_that_found_something_read_nothing() -> None:
     """The mode `ignore` of a place that is there."""
     done = {"outcome": "success", "error": None}
     assert write_of_files(mode="Ignore", counted={"files": 0, "rows": 0}, **done) == Lineage()
+    assert write_of_files(mode="Ignore", metrics=[], jobs=1, **done) == Lineage()
+    assert len(write_of_files(mode="Ignore", metrics=[], jobs=1, written={"rows": 0}, **done).outputs) == 1
     assert len(write_of_files(mode="Ignore", counted={"files": 1, "rows": 2}, **done).outputs) == 1

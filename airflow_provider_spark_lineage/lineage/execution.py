@@ -194,7 +194,9 @@ def lineage_of(
         uncounted = not counted or (counted.rows == 0 and in_tasks.rows)
         if uncounted and not written.write.copied and len(evaluation.writes) == 1:
             counted = in_tasks
-        if _found_something(written.write, target, counted):
+        # A lake that is there already is not even asked to write.
+        ran = bool(counted or about.parts or about.written or about.jobs is None)
+        if _found_something(written.write, target, counted, ran=ran):
             # Nor was anything read for it.
             inputs = [] if len(evaluation.writes) == 1 else inputs
             continue
@@ -315,15 +317,17 @@ def _undone(written: Written, target: Facts) -> Iterable[Gap]:
         yield Gap(written.write.label, reason, identity.id)
 
 
-def _found_something(write: Write, target: Facts, statistics: Statistics) -> bool:
+def _found_something(write: Write, target: Facts, statistics: Statistics, *, ran: bool) -> bool:
     """Return whether IF NOT EXISTS, or the mode `ignore`, found that there was something already.
 
     A command that wrote something says so by the write inside.
     """
     if_not_exists = target.get("if_not_exists") or str(target.get("mode")).lower() == "ignore"
     # A view is there at once, or was.
-    found = statistics.files == 0 or write.relation in _WRAPPERS or target.get("existed") is True
-    return bool(if_not_exists) and found
+    is_there = target.get("existed") is True
+    return bool(if_not_exists) and (
+        statistics.files == 0 or not ran or write.relation in _WRAPPERS or is_there
+    )
 
 
 def _outputs(

@@ -67,8 +67,8 @@ ALL = range(500)
 
 
 def of_seed(seed: int) -> Program:
-    """Return the program of a seed: two of five run in a session with lakes."""
-    return _Writer(seed, lakes=seed % 5 > 2).program()
+    """Return the program of a seed: one of four runs in a session with lakes."""
+    return _Writer(seed, lakes=seed % 4 == 3).program()
 
 
 class _Writer:
