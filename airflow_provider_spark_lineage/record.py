@@ -30,7 +30,8 @@ REMOVED = "***"
 
 _KEY_WORDS = r"""
     password | passwd | passphrase | secret | token | credential s?
-    | api[_.-]?key | access[_.-]?key (?:[_.-]?id)? | account[_.-]?key | private[_.-]?key | signature"""
+    | api[_.-]?key | access[_.-]?key (?:[_.-]?id)? | account[_.-]?key | private[_.-]?key | signature
+    | encryption[_.-]?key | \bpw\b | keystore[_.-]?password"""
 _TYPES = r"""
     (?: string | (?:big|small|tiny)?int | integer | long | short | byte | double | float | decimal | boolean
       | binary | date | timestamp (?:_ntz|_ltz)? | array | map | struct | variant | char | varchar )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_provider_spark_lineage.capture.guard import harmless
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.facets.events import RunIdentity
+    from airflow_provider_spark_lineage.facets.events import EventExecution, RunIdentity
     from airflow_provider_spark_lineage.pipeline import Execution
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class Sender:
         self._parent = parent
         self._emit = emit
         self._per_field = per_field
-        self._waiting: queue.Queue[Execution | None] = queue.Queue(self.MOST_WAITING)
+        self._waiting: queue.Queue[tuple[str, EventExecution] | None] = queue.Queue(self.MOST_WAITING)
         self._given_up = threading.Event()
         self._unsent = 0
         self._thread: threading.Thread | None = None
@@ -48,8 +48,12 @@ class Sender:
         if self._thread is None:
             self._thread = threading.Thread(target=self._send, name="spark-lineage-events", daemon=True)
             self._thread.start()
+        from airflow_provider_spark_lineage.pipeline import execution_events_of
+
+        # Without its record, which may be large.
+        (waiting,) = execution_events_of([execution])
         try:
-            self._waiting.put_nowait(execution)
+            self._waiting.put_nowait((execution.record.application_id, waiting))
         except queue.Full:
             self._unsent += 1
 
@@ -73,14 +77,14 @@ class Sender:
 
     def _send(self) -> None:
         from airflow_provider_spark_lineage.facets.events import execution_events
-        from airflow_provider_spark_lineage.pipeline import execution_events_of
 
-        while (execution := self._waiting.get()) is not None and not self._given_up.is_set():
+        while (waiting := self._waiting.get()) is not None and not self._given_up.is_set():
             with harmless("events of single executions could not be sent"):
+                application_id, execution = waiting
                 events = execution_events(
-                    execution_events_of([execution]),
+                    [execution],
                     self._parent,
-                    application_id=execution.record.application_id,
+                    application_id=application_id,
                     dataset_edges_per_field=self._per_field,
                 )
                 for event in events:

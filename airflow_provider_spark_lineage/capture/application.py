@@ -119,15 +119,15 @@ class Application:
                 while taken and not self._closed:
                     with talking:
                         taken = self._listener.take()
-                        lines = iter(taken.splitlines())
-                        for line in lines:
-                            self._read(line, lines)
+                    lines = iter(taken.split("\n"))
+                    for line in lines:
+                        self._read(line, lines)
         with self._changed:
             self._changed.notify_all()
 
     def _read(self, line: str, lines: Iterator[str]) -> None:
         """Understand one line: a mark, an execution (whose body is the next line), the end, or a loss."""
-        kind, text = line[0], line[1:]
+        kind, text = line[:1], line[1:]
         if kind == "M":
             number, running = map(int, text.split())
             with self._changed:
@@ -143,8 +143,10 @@ class Application:
         elif kind == "R":
             body = next(lines)
             with harmless("an execution could not be recorded", self._problems):
-                self.keep(self._record(self.reader.completed(text, body)))
-        else:
+                with talking:
+                    fields = self.reader.completed(text, body)
+                self.keep(self._record(fields))
+        elif kind:
             tell(without_secrets(text)[:MOST_LETTERS_OF_PROBLEM], self._problems)
 
     def _record(self, fields: Dict[str, Any]) -> Record:

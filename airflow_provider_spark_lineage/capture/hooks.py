@@ -160,14 +160,18 @@ _MOST_WAITED_SECONDS = 1.0
 """A JVM that hangs must not keep a process from forking."""
 
 
+_forking = threading.local()
+"""Whether the thread that forks has `talking`: where that could not be had in time, another thread has it."""
+
+
 def _before_fork() -> None:
-    talking.acquire(timeout=_MOST_WAITED_SECONDS)
+    _forking.talks = talking.acquire(timeout=_MOST_WAITED_SECONDS)
     _hold_connections()
 
 
 def _after_fork() -> None:
     _held.clear()
-    if talking.locked():
+    if _forking.talks:
         talking.release()
 
 

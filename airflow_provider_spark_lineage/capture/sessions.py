@@ -55,6 +55,7 @@ class Capture:
         self._context: Any = None
         self._dropped_before = 0
         self._withholds = False
+        self._process = os.getpid()
 
     def arm(self) -> None:
         """Listen to the application that there is, or to the one that will be made."""
@@ -85,21 +86,22 @@ class Capture:
     def called(self, call: Call) -> None:
         """Record what Spark tells no listener; told of each call before it begins and when it has ended."""
         context = call.context
-        if context is None or context._jsc is None:
+        if context is None or context._jsc is None or self._is_forked():
             return
         application = self._listen(context)
-        record = record_of(call, application)
-        if record is not None:
+        record = record_of(call, application) if application is not None else None
+        if application is not None and record is not None:
             application.add(record)
 
-    def _listen(self, context: Any) -> Application:
-        """Return the application of a context, listened to from now on."""
+    def _listen(self, context: Any) -> Optional[Application]:
+        """Return the application of a context, listened to from now on; None if that failed before."""
         with self._lock:
-            if self._application is None or self._context is not context:
+            if self._context is not context:
+                # Tried once: a Spark that cannot be listened to must not cost every call of the program.
+                self._context, self._application = context, None
                 self._application = Application(
                     context, self._sink, self._max_plan_bytes, self._sql_text, self.problems
                 )
-                self._context = context
                 self._dropped_before = _dropped_events(context)
                 listeners = context.getConf().get("spark.extraListeners", "")
                 self.agent_configured = "OpenLineageSparkListener" in listeners
@@ -114,7 +116,7 @@ class Capture:
         """
         problems = self.problems if problems is None else problems
         context, application = self._context, self._application
-        if application is None or context._jsc is None:
+        if application is None or context._jsc is None or self._is_forked():
             return
         timeout = self._drain_timeout_seconds if timeout_seconds is None else timeout_seconds
         with alarm_paused(), harmless("the last executions were not all reported in time", problems):
@@ -151,11 +153,15 @@ class Capture:
         self.drain()
         with self._lock:
             application, self._application = self._application, None
-            alive = self._context is not None and self._context._jsc is not None
+            alive = self._context is not None and self._context._jsc is not None and not self._is_forked()
             self._context = None
         if application is not None:
             with harmless("Spark could not be let go of", self.problems):
                 application.close(alive=alive)
+
+    def _is_forked(self) -> bool:
+        """Say whether this is a child of the process that captures, whose connection is not its own."""
+        return os.getpid() != self._process
 
     def _tell_of_connect(self) -> None:
         if os.environ.get("SPARK_CONNECT_MODE_ENABLED") or os.environ.get("SPARK_REMOTE"):

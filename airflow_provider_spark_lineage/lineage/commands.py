@@ -39,6 +39,9 @@ def effect(command: Command, target: Facts) -> Effect:
     """Return what a command did, by the facts of the table that it names."""
     if command.change is Change.DROPPED and "tables" in target:
         return _dropped_with_its_database(command, target)
+    if command.change is Change.DROPPED and target.get("cascade") is True:
+        reason = "a database was dropped with all that it held; which tables these were is not recorded"
+        return Effect(gaps=(Gap(command.label, reason),))
     if command.change is None or _did_nothing(command.change, target):
         return Effect()
     identities = identify(target)

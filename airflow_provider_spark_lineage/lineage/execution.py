@@ -309,12 +309,19 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[
 
 
 def _undone(written: Written, target: Facts) -> Iterable[Gap]:
-    """Yield what nobody knows of a failed overwrite: Spark removes what is there before it writes."""
-    if _mode(target) is not Mode.OVERWRITE or target.get("dynamic_partitions") or is_atomic(target):
+    """Yield what nobody knows of a failed write: Spark removes what is overwritten before it writes.
+
+    What it adds to files is there when the job has succeeded; what it gives to a server, at once.
+    """
+    if is_atomic(target):
         return
     for identity in identify(target):
-        reason = "the write failed; whether what was there before is still there is not recorded"
-        yield Gap(written.write.label, reason, identity.id)
+        if _mode(target) is Mode.OVERWRITE and not target.get("dynamic_partitions"):
+            reason = "the write failed; whether what was there before is still there is not recorded"
+            yield Gap(written.write.label, reason, identity.id)
+        elif not identity.storage_layer:
+            reason = "the write failed; which of its rows are there all the same is not recorded"
+            yield Gap(written.write.label, reason, identity.id)
 
 
 def _found_something(write: Write, target: Facts, statistics: Statistics, *, ran: bool) -> bool:

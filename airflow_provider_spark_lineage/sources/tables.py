@@ -148,7 +148,11 @@ PROBES = (
         for node in ("CreateTable", "ReplaceTable", "ReplaceTableAsSelect")
     ),
     *(
-        Probe(node=node, target=True, accessors={"database": f"{database}.toString", **SETTINGS})
+        Probe(
+            node=node,
+            target=True,
+            accessors={"database": f"{database}.toString", "cascade": "cascade", **SETTINGS},
+        )
         for node, database in (("DropDatabaseCommand", "databaseName"), ("DropNamespace", "child"))
     ),
     _view("CreateViewCommand", when=("viewType", "PersistedView"), if_not_exists="allowExisting"),

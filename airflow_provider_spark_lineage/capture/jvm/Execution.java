@@ -73,6 +73,16 @@ public class Execution {
         }
     }
 
+    /** Says whether it only showed the result of a command, which had an execution of its own. */
+    public boolean isResult() {
+        try {
+            return failure() == null && !name().equals("command") && analyzed() instanceof Command
+                && query().commandExecuted().getClass().getSimpleName().equals("CommandResult");
+        } catch (Throwable error) {
+            return false;
+        }
+    }
+
     public boolean isBatch() {
         LogicalPlan plan = analyzed();
         return plan != null && plan.getClass().getSimpleName().startsWith("WriteToMicroBatchDataSource");

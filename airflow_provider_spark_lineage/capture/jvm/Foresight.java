@@ -1,11 +1,13 @@
 package sparklineage;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.CommandExecutionMode;
 import org.apache.spark.sql.execution.QueryExecution;
@@ -20,6 +22,14 @@ public class Foresight {
     private static final int MOST_STATEMENTS = 100;
     private static final int MOST_TABLES = 200;
 
+    /**
+     * What is asked about, as the parser reads it. To analyze anything else may be to run it: EXECUTE IMMEDIATE,
+     * scripts and calls of procedures do their work when they are analyzed.
+     */
+    private static final Set ASKED = new HashSet(java.util.Arrays.asList(new String[] {
+        "CreateTable", "CreateView", "DropNamespace", "DropTable", "DropView", "ReplaceTable", "ReplaceTableAsSelect",
+    }));
+
     private final Reader reader;
 
     /** What was asked of statements that were not reported yet: an Object[] of what tells one, and its facts. */
@@ -33,6 +43,9 @@ public class Foresight {
     public void ask(Object session, String text) {
         try {
             QueryExecution execution = analyzed(session, text);
+            if (execution == null) {
+                return;
+            }
             LogicalPlan plan = execution.analyzed();
             String name = Plans.simpleName(plan.getClass().getName());
             Query query = new Query(reader, session, execution);
@@ -51,7 +64,7 @@ public class Foresight {
                 }
             }
         } catch (Throwable error) {
-            // The program meets the same error.
+            // A statement that is wrong says so itself when it runs; of others less is known.
         }
     }
 
@@ -75,9 +88,12 @@ public class Foresight {
         return plan.toString().replaceAll("#\\d+", "");
     }
 
+    /** Returns a statement as Spark understands it, without running it; null for one that is not asked about. */
     private static QueryExecution analyzed(Object session, String text) throws Exception {
         SessionState state = (SessionState) Paths.call(session, "sessionState", new Object[0]);
-        return state.executePlan(state.sqlParser().parsePlan(text), CommandExecutionMode.SKIP());
+        LogicalPlan parsed = state.sqlParser().parsePlan(text);
+        boolean asked = ASKED.contains(Plans.simpleName(parsed.getClass().getName()));
+        return asked ? state.executePlan(parsed, CommandExecutionMode.SKIP()) : null;
     }
 
     /** Returns the facts of every table in a database that is about to be dropped with all that it holds. */

@@ -28,7 +28,7 @@ public class Listener extends SparkListener {
     private static final String EXECUTION = "spark.sql.execution.id";
 
     /** Letters that wait for Python; what ends when there are more is lost, and counted. */
-    private static final long MOST_WAITING = 256L * 1024 * 1024;
+    private static final long MOST_WAITING = 64L * 1024 * 1024;
 
     /** Letters that Python takes at once. */
     private static final int MOST_TAKEN = 4 * 1024 * 1024;
@@ -122,7 +122,7 @@ public class Listener extends SparkListener {
             }
         } catch (Throwable error) {
             // Spark's bus must not see it: Python says that an execution is lost.
-            lines.add("L" + Query.sentence(reader.texts, "an execution could not be recorded", error));
+            lines.add("L" + Query.sentence(reader.texts, "an execution could not be recorded", error).replace('\n', ' '));
         }
     }
 

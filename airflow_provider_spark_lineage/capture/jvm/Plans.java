@@ -43,7 +43,7 @@ public class Plans {
 
     /** Fields whose texts are names of columns and variables: others may repeat the statement. */
     private static final Set TEXTS = new HashSet(java.util.Arrays.asList(new String[] {
-        "name", "originalNameParts", "targetColNameParts",
+        "name", "originalNameParts", "queryId", "targetColNameParts",
     }));
 
     /** Fields whose numbers are ids, positions and lengths: others may be literals. */

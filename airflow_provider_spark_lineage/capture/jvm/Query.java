@@ -91,7 +91,7 @@ public class Query {
 
     /** Returns the same lines of an execution that has ended; null for one that has a record already. */
     public String write(List parts, long limit) {
-        if (execution.isOfFunction()) {
+        if (execution.isOfFunction() || execution.isResult()) {
             return null;
         }
         Json out = json();
