@@ -69,6 +69,7 @@ class Application:
         self._bus.addSparkListener(self._listener)
         # What the bus handles before this mark was there before.
         self._listener.mark()
+        self._client = context._gateway._gateway_client
         self._thread = threading.Thread(target=self._follow, name="spark-lineage-records", daemon=True)
         self._thread.start()
 
@@ -122,8 +123,17 @@ class Application:
                     lines = iter(taken.split("\n"))
                     for line in lines:
                         self._read(line, lines)
+            with harmless("a connection to the JVM could not be closed"):
+                self._hang_up()
         with self._changed:
             self._changed.notify_all()
+
+    def _hang_up(self) -> None:
+        """Close the connection of this thread; py4j would do it later, and tell the user's log."""
+        connection = self._client.get_thread_connection()
+        if connection is not None:
+            self._client.deque.remove(connection)
+            connection.close()
 
     def _read(self, line: str, lines: Iterator[str]) -> None:
         """Understand one line: a mark, an execution (whose body is the next line), the end, or a loss."""

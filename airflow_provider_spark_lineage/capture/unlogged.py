@@ -10,8 +10,8 @@ import logging
 import threading
 from typing import Iterator
 
-_TALK = ("Command to send", "Answer received")
-"""How py4j's DEBUG messages begin that show what goes over a connection."""
+_TALK = ("Command to send", "Answer received", "Closing down clientserver connection")
+"""How py4j's messages begin that show what goes over a connection, and that tell of its end."""
 
 
 class _Thread(threading.local):
