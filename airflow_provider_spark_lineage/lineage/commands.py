@@ -83,7 +83,7 @@ def effect(command: Command, target: Facts) -> Effect:
 
 def _dropped_with_its_database(command: Command, target: Facts) -> Effect:
     """Every table of a dropped database is dropped; a place inside the database's own goes with that."""
-    shared = {name: value for name, value in target.items() if name != "tables"}
+    shared = {name: value for name, value in target.items() if name not in ("cascade", "tables")}
     folder = split_location(str(target.get("database_location") or "/"))[1] + "/"
     some = []
     for table in target["tables"]:

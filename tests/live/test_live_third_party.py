@@ -55,12 +55,12 @@ def test_the_second_api_s_files_are_known(spark, lineage, workbook, tmp_path):
 
 
 def test_what_the_first_api_writes_is_named_by_its_path(spark, lineage, tmp_path):
-    """Nobody says that it is a file, hence the gap. Spark tells of its rows before they are read."""
+    """Nobody says that it is a file, hence the gap."""
     spark.range(3).selectExpr("id", "concat('n', id) as name").write.parquet(str(tmp_path / "in"))
     frame = spark.read.parquet(str(tmp_path / "in")).selectExpr("id + 1 as id")
     write = frame.write.format(FIRST).option("header", "true")
     assert lineage(lambda: write.save(str(tmp_path / "out.xlsx"))) == [
-        "reads   file /in   id bigint, name string",
+        "reads   file /in   id bigint, name string   rows=3",
         "writes  file /out.xlsx   create",
         "id <- in.id    direct    transformation",
         "gap     SaveIntoDataSourceCommand#0   its source is not a known one;"

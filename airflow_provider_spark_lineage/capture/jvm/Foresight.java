@@ -118,6 +118,8 @@ public class Foresight {
             folder = about == null ? null : ((Map) about).get("location");
         }
         if (listed == null) {
+            // There is no such database.
+            facts.put("tables", found);
             return facts;
         }
         List names = Paths.all(listed);
