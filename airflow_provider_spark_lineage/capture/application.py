@@ -1,7 +1,7 @@
 """One Spark application: its records, in the order in which Spark's listener bus tells of executions.
 
-A thread takes from the JVM what `Listener.java` has written there, a few times a second: the user's code
-waits for nothing, and what ended before a driver dies is here.
+A thread takes from the JVM what `Listener.java` has written there, twice a second: the user's code waits for
+nothing, and what ended before a driver dies is here.
 """
 
 from __future__ import annotations
@@ -101,6 +101,7 @@ class Application:
         self._wake.set()
         if alive:
             self._bus.removeSparkListener(self._listener)
+            self._listener.close()
 
     def keep(self, record: Record) -> None:
         """Number a record, from 1 in the order of the bus, and pass it on."""

@@ -156,6 +156,18 @@ def test_an_accessor_that_fails_costs_its_fact_alone(spark, recorded, tmp_path, 
     assert "hunter2" not in records[0].problems[0]
 
 
+def test_what_is_asked_holds_nobody_on_sparks_bus(spark, recorded, tmp_path, monkeypatch):
+    """A catalog may need long to answer. On the bus's own thread, whoever waits for the bus waits in vain."""
+    spark.range(3).write.parquet(str(tmp_path / "in"))
+    waiting = "$session.sparkContext.listenerBus.waitUntilEmpty"
+    known = PROBES["LogicalRelation"]
+    probes = [replace(probe, accessors={"waiting": waiting, **probe.accessors}) for probe in known]
+    monkeypatch.setitem(PROBES, "LogicalRelation", tuple(probes))
+    with recorded() as records:
+        spark.read.parquet(str(tmp_path / "in")).collect()
+    assert records[0].problems == []
+
+
 def test_a_capture_that_cannot_start_harms_nothing(spark, monkeypatch):
     """Whatever breaks while attaching, the user's block runs and the lineage says what is missing."""
     from airflow_provider_spark_lineage.capture import sessions

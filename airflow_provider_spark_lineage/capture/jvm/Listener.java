@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.SparkContext;
 import org.apache.spark.executor.OutputMetrics;
@@ -20,12 +21,19 @@ import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
 
 /**
- * Writes every execution of a Spark application down when it ends, on Spark's listener bus.
+ * Writes every execution of a Spark application down when it has ended.
  *
- * Python takes what is written, line by line and in the order of the bus, when it has time.
+ * The thread of Spark's listener bus only notes what began and ended: a catalog that is slow to answer must
+ * hold neither the listeners beside this one nor the end of the application. A thread of our own asks and
+ * writes, in the order of the bus. Python takes what is written, line by line, when it has time.
  */
-public class Listener extends SparkListener {
+public class Listener extends SparkListener implements Runnable {
+    private static final String OVER = "E";
+    private static final String TOO_MANY = "Lan execution could not be recorded: too many wait to be";
     private static final String EXECUTION = "spark.sql.execution.id";
+
+    /** Executions that wait to be written; what ends when there are more is lost. */
+    private static final int MOST_ENDED = 1000;
 
     /** Letters that wait for Python; what ends when there are more is lost, and counted. */
     private static final long MOST_WAITING = 64L * 1024 * 1024;
@@ -36,6 +44,8 @@ public class Listener extends SparkListener {
     private final Reader reader;
     private final SparkContext context;
     private final long limit;
+    /** What has ended and is not written yet: executions, and lines that come behind them. */
+    private final LinkedBlockingQueue ended = new LinkedBlockingQueue();
     private final ConcurrentLinkedQueue lines = new ConcurrentLinkedQueue();
     private final AtomicLong waiting = new AtomicLong();
     private final AtomicLong marks = new AtomicLong();
@@ -51,6 +61,31 @@ public class Listener extends SparkListener {
         this.reader = reader;
         this.context = context;
         this.limit = limit;
+        Thread thread = new Thread(this, "spark-lineage-writer");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    public void run() {
+        try {
+            Object next = "";
+            while (!OVER.equals(next)) {
+                next = ended.take();
+                if (next instanceof Execution) {
+                    write((Execution) next);
+                } else {
+                    lines.add(next);
+                }
+            }
+        } catch (InterruptedException error) {
+            // Nobody interrupts it but the end of the JVM.
+        }
+    }
+
+    /** Writes nothing more. */
+    public void close() {
+        ended.clear();
+        ended.add(OVER);
     }
 
     /** Posts a mark behind everything that Spark has posted by now, and returns its number; 0 begins. */
@@ -108,7 +143,7 @@ public class Listener extends SparkListener {
 
     public void onApplicationEnd(SparkListenerApplicationEnd event) {
         // No mark arrives any more.
-        lines.add("E");
+        ended.add(OVER);
     }
 
     public void onOtherEvent(SparkListenerEvent event) {
@@ -122,14 +157,18 @@ public class Listener extends SparkListener {
             }
         } catch (Throwable error) {
             // Spark's bus must not see it: Python says that an execution is lost.
-            lines.add("L" + Query.sentence(reader.texts, "an execution could not be recorded", error).replace('\n', ' '));
+            ended.add(lost(error));
         }
+    }
+
+    private String lost(Throwable error) {
+        return "L" + Query.sentence(reader.texts, "an execution could not be recorded", error).replace('\n', ' ');
     }
 
     private void arrived(Mark mark) {
         if (mark.of == this) {
             begun = true;
-            lines.add("M" + mark.number + " " + open.size());
+            ended.add("M" + mark.number + " " + open.size());
         }
     }
 
@@ -156,26 +195,32 @@ public class Listener extends SparkListener {
         if (execution.parent != null && open.containsValue(execution.parent)) {
             // What it is to its parent shows when that has ended.
             execution.parent.nested.add(execution);
+        } else if (ended.size() < MOST_ENDED) {
+            ended.add(execution);
         } else {
-            write(execution);
+            ended.add(TOO_MANY);
         }
     }
 
     /** Writes an execution with its parts; a batch given to a function of the program has none. */
     private void write(Execution execution) {
-        boolean isWhole = execution.runsOthers();
-        for (Iterator each = execution.nested.iterator(); each.hasNext() && !isWhole;) {
-            write((Execution) each.next());
-        }
-        String written = new Query(reader, execution).write(isWhole ? execution.parts() : new ArrayList(), limit);
-        if (written != null) {
-            write("R" + written);
+        try {
+            boolean isWhole = execution.runsOthers();
+            for (Iterator each = execution.nested.iterator(); each.hasNext() && !isWhole;) {
+                write((Execution) each.next());
+            }
+            String written = new Query(reader, execution).write(isWhole ? execution.parts() : new ArrayList(), limit);
+            if (written != null) {
+                write("R" + written);
+            }
+        } catch (Throwable error) {
+            lines.add(lost(error));
         }
     }
 
     private void write(String line) {
         if (waiting.get() + line.length() > MOST_WAITING) {
-            lines.add("Lan execution could not be recorded: too many wait to be");
+            lines.add(TOO_MANY);
             return;
         }
         waiting.addAndGet(line.length());
