@@ -1,1 +1,1 @@
-"""From records to lineage: what each execution read and wrote, which column came from where, and what a task did."""
+"""From records to lineage: what was read and written, which column came from where, and what a task did."""

@@ -137,7 +137,7 @@ CASES = {
 
 OF_HIVE = ("managed", "if exists", "external", "view", "cascade")
 SESSIONS_AND_CASES = [
-    (kind, case) for kind in (lakes, hive) for case in CASES if kind is lakes or case.startswith(OF_HIVE)
+    (kind, case) for kind in (hive, lakes) for case in CASES if kind is lakes or case.startswith(OF_HIVE)
 ]
 
 
