@@ -189,6 +189,8 @@ def capture_lineage(spark: Any = None, *, sql_text: str | None = None) -> Iterat
     except BaseException:  # Ctrl-C and sys.exit end the block as failed, too; all of them pass through.
         captured.failed = True
         raise
+    else:
+        captured.failed = False
     finally:
         captured.finish()
 

@@ -8,7 +8,7 @@ import tempfile
 import threading
 import zlib
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, NamedTuple
 
 from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.record import Record
@@ -17,12 +17,20 @@ SPILL_BYTES = 32_000_000
 """What is kept in memory of compressed records; what comes later goes to a file without a name."""
 
 
+class _Spilled(NamedTuple):
+    """Where a file has a record: from which byte on, and how many."""
+
+    file: IO[bytes]
+    place: int
+    length: int
+
+
 class Memory:
     """Keeps records in the order in which they come."""
 
     def __init__(self) -> None:
-        self._entries: list[bytes | tuple[int, int]] = []
-        """A compressed record, or its place and length in the file."""
+        self._entries: list[bytes | _Spilled] = []
+        """Compressed records, or where they are."""
 
         self._size = 0
         self._file: IO[bytes] | None = None
@@ -38,7 +46,7 @@ class Memory:
             self._entries.append(entry or content)
             self._size += 0 if entry else len(content)
 
-    def _spilled(self, content: bytes) -> tuple[int, int] | None:
+    def _spilled(self, content: bytes) -> _Spilled | None:
         """Return where the file has a record; None where no file can be written."""
         with harmless("records stay in memory, because no temporary file could be written"):
             if self._file is None:
@@ -47,26 +55,15 @@ class Memory:
             # At a place, not at the file's own position: a forked child shares that.
             if os.pwrite(self._file.fileno(), content, self._end) == len(content):
                 self._end += len(content)
-                return self._end - len(content), len(content)
+                return _Spilled(self._file, self._end - len(content), len(content))
         return None
 
     def read(self) -> Iterator[Record]:
         """Yield the records that there are by now."""
         with self._lock:
-            entries, file = list(self._entries), self._file
+            entries = list(self._entries)
         for entry in entries:
             content = entry
-            if not isinstance(content, bytes):
-                if file is None or file.closed:
-                    return
-                place, length = content
-                content = os.pread(file.fileno(), length, place)
+            if isinstance(content, _Spilled):
+                content = os.pread(content.file.fileno(), content.length, content.place)
             yield Record.from_json(json.loads(zlib.decompress(content)))
-
-    def clear(self) -> None:
-        """Let go of all records."""
-        with self._lock:
-            self._entries, self._size, self._end = [], 0, 0
-            if self._file is not None:
-                self._file.close()
-            self._file = None

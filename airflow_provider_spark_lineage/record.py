@@ -42,7 +42,8 @@ _SECRETS = re.compile(
       (?P<url> (?<![a-z0-9+.-]) [a-z][a-z0-9+.-]*:// ) [^\s/@:'"\\]* : [^\s/'"\\]+ (?P<at> @ )
       # name = value, "name": "value", name -> value, and `OPTIONS (name 'value')` of SQL
     | (?P<name> (?: (?<![\w.-]) [\w.-]* (?: {_KEY_WORDS} ) [\w.-]*
-          | (?<![\w.-]) (?: [\w-]+ [._-] )* (?: pass | pwd | sas | sig | auth | authorization ) )
+          | (?<![\w.-]) (?: [\w-]+ [._-] )* (?: pass | pwd | sas | sig | auth | authorization )
+          | \b identified \s+ by \b )
         ["'`\\]* (?: \s* (?: => | -> | ={{1,3}} | :(?!:) ) \s* | \s+ (?= ["'] ) ) )
         (?: (?P<quote> \\* ["'] ) (?: (?P=quote){{2}} | (?! (?P=quote) ) (?: \\. | . ) )*
           # SQL Server's way to write a value with semicolons in it
@@ -73,7 +74,7 @@ _MAX_PASSES = 10
 
 CREDENTIAL_HINT = (
     r"(?i)pass|pwd|secret|token|cred|key|sas|sig|auth|akia|asia|eyj|gh[pousr]_|github|xox|glpat|dapi|sk_|sk-|@"
-    r"|bearer|aes_"
+    r"|bearer|aes_|identified"
 )
 """A text without a match holds nothing that `without_secrets` replaces; Java reads the pattern, too."""
 

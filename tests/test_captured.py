@@ -42,12 +42,23 @@ def test_an_exception_passes_through_and_the_run_failed():
     assert ending(captured) == "FAIL"
 
 
-def test_without_an_exception_a_failed_execution_decides():
-    """Nobody told that the block failed, so it completed unless an execution of it did not."""
+FAILED = replace(RECORD, outcome="failure", error={"class": "E", "message": "m"})
+
+
+def test_a_block_that_ended_well_completed():
+    """Whoever catches the failure of a query and goes on has not failed, as a task has not."""
+    with capture_lineage() as captured:
+        captured.write(FAILED)
+    assert ending(captured) == "COMPLETE"
+
+
+def test_where_nobody_told_a_failed_execution_decides():
+    """A capture that is begun and ended by hand hears of no exception."""
     endings = []
-    for record in (RECORD, replace(RECORD, outcome="failure", error={"class": "E", "message": "m"})):
-        with capture_lineage() as captured:
-            captured.write(record)
+    for record in (RECORD, FAILED):
+        captured = Captured()
+        captured.write(record)
+        captured.finish()
         endings.append(ending(captured))
     assert endings == ["COMPLETE", "FAIL"]
 

@@ -48,8 +48,6 @@ def test_nothing_is_seen_on_the_disk(temporary: Path) -> None:
     kept = Memory()
     kept.write(ONE)
     assert list(temporary.iterdir()) == []
-    kept.clear()
-    assert numbers(kept) == []
 
 
 def test_without_a_place_for_temporary_files_records_stay_in_memory(

@@ -222,6 +222,7 @@ KEEPS_NO_SECRET = [
     "aws_secret_access_key = hunter2",
     "SET spark.my.password=hunter2",
     "select aes_encrypt(card, 'hunter2') from t",
+    "create user etl identified by 'hunter2'",
     "select try_aes_decrypt(unbase64(card), 'hunter2', 'GCM') from t",
     "aes_encrypt(card, hunter2, GCM, DEFAULT, , )",
     "-----BEGIN RSA PRIVATE KEY-----\nhunter2\n-----END RSA PRIVATE KEY-----",

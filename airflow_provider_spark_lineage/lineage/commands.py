@@ -66,10 +66,16 @@ def effect(command: Command, target: Facts) -> Effect:
         return Effect(gaps=(Gap(command.label, reason),))
     before = previous(target) if command.change is Change.RENAMED else ()
     partial = bool(target.get("partitions")) or _may_be_absent(target)
-    is_new = command.change is Change.REPLACED and target.get("existed") is False
-    mode = Mode.CREATE if is_new else _MODES[command.change]
+    mode = _MODES[command.change]
+    if command.change is Change.REPLACED and target.get("existed") is False:
+        mode = Mode.CREATE
+    rewrites = mode is Mode.TRUNCATE and partial
+    if rewrites:
+        # A partition is emptied: to the table that is what a DELETE is.
+        mode = Mode.OVERWRITE
+    name = next(iter(before), None)
     outputs = tuple(
-        Output(dataset, mode, partial=partial, previous=next(iter(before), None), has_rows=False)
+        Output(dataset, mode, partial=partial, rewrites=rewrites, previous=name, has_rows=False)
         for dataset in datasets
     )
     gaps = tuple(

@@ -47,7 +47,7 @@ class _Claim:
 
     def count(self, output: Output) -> None:
         """Add the rows of one more write."""
-        if not output.has_rows:
+        if not output.has_rows and not output.rewrites:
             self.written = None if output.mode is Mode.TRUNCATE else self.written
         elif self.written is not None and output.mode is Mode.APPEND:
             self.written = added(self.written, output.statistics)
@@ -180,9 +180,11 @@ class Composer:
             self._made.discard(entry)
         claim, read = self._claims.pop(dropped, None), self._inputs.get(dropped)
         self._contents.forget(dropped)
+        if self._is_replaced(claim):
+            return
         former = self._former(claim)
         if former is not None:
-            # Of what was there before the task, its old name is known outside.
+            # What was there before the task is known outside by its old name.
             output, dropped, claim = replace(output, dataset=former, previous=None), former.id, None
         if claim is not None and claim.made:
             self._moved[dropped] = None
@@ -194,7 +196,10 @@ class Composer:
         """End a name; the data that it stood for stay, and lose it."""
         entry = output.dataset.id
         self._forget_entry(entry)
-        former = self._former(self._claims.pop(entry, None))
+        claim = self._claims.pop(entry, None)
+        if self._is_replaced(claim):
+            return
+        former = self._former(claim)
         if former is not None:
             output, entry = replace(output, dataset=former, previous=None), former.id
         if entry in self._made:
@@ -263,10 +268,23 @@ class Composer:
             self._moved[old] = new
         self._tell(replace(gap, output=new) for gap in self._unsay(old))
 
-    def _former(self, claim: _Claim | None) -> Dataset | None:
-        """Return what a renamed dataset was before the task, unless something else is called so by now."""
+    def _is_replaced(self, claim: _Claim | None) -> bool:
+        """Return whether something else has the old name of a renamed dataset by now, which is dropped."""
         former = claim.output.previous if claim and not claim.made else None
-        if claim is None or former is None or former in self._claims:
+        successor = self._claims.get(former) if former is not None else None
+        if successor is None:
+            return False
+        # To those outside, its old name has other data now.
+        successor.output = replace(successor.output, mode=Mode.OVERWRITE)
+        successor.made = False
+        self._made.discard(successor.output.dataset.id)
+        self._made.difference_update(_entries(successor.output.dataset))
+        return True
+
+    def _former(self, claim: _Claim | None) -> Dataset | None:
+        """Return what a renamed dataset was before the task."""
+        former = claim.output.previous if claim and not claim.made else None
+        if claim is None or former is None:
             return None
         identity = claim.output.dataset.identity
         uri = identity.uri if identity.is_entry else uri_of(former.namespace, former.name)

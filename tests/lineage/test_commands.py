@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_provider_spark_lineage.lineage.commands import Effect, effect
+from airflow_provider_spark_lineage.lineage.model import Mode
 from airflow_provider_spark_lineage.plan.algebra import Change, Command
 
 DROP = Command((), (), "DropTable#0", relation="DropTable", change=Change.DROPPED)
@@ -166,3 +167,14 @@ def test_dropped_table_that_its_source_names_by_itself_is_sure() -> None:
     assert effect(DROP, facts).gaps == ()
     (gap,) = effect(DROP, {**facts, "if_exists": True}).gaps
     assert gap.reason == "whether the dropped table was there is not recorded"
+
+
+def test_an_emptied_partition_leaves_the_rest_of_the_table() -> None:
+    """Of a table that lost some of its rows, nobody says that it lost all of them."""
+    truncate = Command(
+        (), (), "TruncateTableCommand#0", relation="TruncateTableCommand", change=Change.EMPTIED
+    )
+    facts = {**SESSION, **PARQUET, "table_type": "MANAGED"}
+    assert [one.mode for one in effect(truncate, facts).outputs] == [Mode.TRUNCATE]
+    (output,) = effect(truncate, {**facts, "partitions": 1}).outputs
+    assert (output.mode, output.partial, output.rewrites) == (Mode.OVERWRITE, True, True)

@@ -250,7 +250,7 @@ def test_renaming_what_was_there_before_says_its_old_name() -> None:
 
 
 def test_new_table_takes_the_place_of_the_old_one() -> None:
-    """Made under another name, renamed into place: the table has the edges, the replaced one is dropped."""
+    """Made under another name, renamed into place: the table has other rows now, its name is as before."""
     lineage = compose(
         [
             execution(reads("a", "x"), writes("fresh", edge("a.x", "x"), mode=Mode.CREATE, table="db.fresh")),
@@ -259,8 +259,19 @@ def test_new_table_takes_the_place_of_the_old_one() -> None:
             execution(changes("aside", Mode.DROP)),
         ]
     )
-    assert modes_of(lineage) == {"aside": Mode.DROP, "t": Mode.CREATE}
+    assert modes_of(lineage) == {"t": Mode.OVERWRITE}
     assert edges_of(lineage, "t") == {edge("a.x", "x")}
+
+
+def test_table_made_under_the_name_of_one_renamed_and_dropped_overwrites_it() -> None:
+    """To those outside the name never went away; dropped as well, it did."""
+    steps = [
+        execution(entry("db.u", Mode.RENAME, at="old", previous="db.t")),
+        execution(entry("db.t", Mode.CREATE, at="new")),
+        execution(entry("db.u", Mode.DROP)),
+    ]
+    assert modes_of(compose(steps)) == {"db.t": Mode.OVERWRITE}
+    assert modes_of(compose([*steps, execution(entry("db.t", Mode.DROP))])) == {"db.t": Mode.DROP}
 
 
 def test_column_born_in_a_renamed_table_starts_there_under_its_new_name() -> None:
@@ -305,6 +316,15 @@ def test_truncated_and_filled_is_overwritten() -> None:
     assert modes_of(lineage)["t"] is Mode.OVERWRITE
     assert edges_of(lineage, "b") == {edge("c.x", "x")}
     assert next(one for one in lineage.outputs if one.dataset.id == place("t")).statistics.rows == 2
+
+
+def test_of_a_table_with_an_emptied_partition_nobody_knows_the_rows() -> None:
+    """The rows of the other partitions are there still, and lead to where they came from."""
+    emptied = changes("t", Mode.OVERWRITE, partial=True, rewrites=True)
+    filled = execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=5))
+    lineage = compose([filled, execution(emptied)])
+    assert edges_of(lineage, "t") == {edge("a.x", "x")}
+    assert [one.statistics.rows for one in lineage.outputs] == [None]
 
 
 def test_created_again_if_not_exists_keeps_what_it_holds() -> None:

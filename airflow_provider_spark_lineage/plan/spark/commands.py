@@ -155,7 +155,7 @@ COMMANDS: dict[str, Row] = {
     ),
     "ReplaceTable": _moves_nothing("Makes a table without rows, or makes it anew.", Change.REPLACED),
     **dict.fromkeys(
-        ("TruncateDeltaTableCommand", "TruncatePartition", "TruncateTable", "TruncateTableCommand"),
+        ("TruncateDeltaTableCommand", "TruncateTable", "TruncateTableCommand"),
         _moves_nothing("Leaves a table or a partition without rows.", Change.EMPTIED),
     ),
     **dict.fromkeys(
@@ -363,6 +363,7 @@ COMMANDS: dict[str, Row] = {
             "DeleteFromTableWithFilters",
             "LoadData",
             "MergeIntoTable",
+            "TruncatePartition",
             "UpdateTable",
         ),
         _hidden("which rows of its table it changes, and from what, is not read"),
