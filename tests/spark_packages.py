@@ -102,6 +102,12 @@ def coordinate(name: str) -> str | None:
     return PACKAGES[name].get(_line(), PACKAGES[name].get(""))
 
 
+def release(name: str) -> tuple[int, ...]:
+    """Return the version of a package, `(3, 3, 1)`."""
+    version = (coordinate(name) or "").rpartition(":")[2]
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
 def _line() -> str:
     import pyspark
 

@@ -34,7 +34,7 @@ def spark(tmp_path_factory, warehouse):
         "spark.sql.catalog.lake.type": "hadoop",
         "spark.sql.catalog.lake.warehouse": str(warehouse / "lake"),
         "spark.sql.catalog.store": CATALOG,
-        "spark.sql.catalog.store.type": "jdbc",
+        "spark.sql.catalog.store.catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
         "spark.sql.catalog.store.uri": "jdbc:h2:mem:iceberg;DB_CLOSE_DELAY=-1",
         "spark.sql.catalog.store.warehouse": str(warehouse / "store"),
     }
