@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from paired import Took, Watch, report
+from paired import Took, Watch, report, start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
 
@@ -82,19 +82,9 @@ PROGRAMS: dict[str, tuple[Step | None, Step, float]] = {
 
 def measured(name: str, captured: bool) -> Took:
     """Run a program in this process."""
-    from pyspark.sql import SparkSession
-
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home)
-        spark = (
-            SparkSession.builder.master("local[2]")
-            .config("spark.ui.enabled", "false")
-            .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.sql.shuffle.partitions", "4")
-            .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
-            .getOrCreate()
-        )
-        spark.sparkContext.setLogLevel("ERROR")
+        spark = start_spark(folder, "local[2]")
         before, program, _ = PROGRAMS[name]
         if before:
             before(spark, folder)

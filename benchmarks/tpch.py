@@ -19,7 +19,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from paired import Took, Watch, report
+from paired import Took, Watch, report, start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.pipeline import execution_lineage
@@ -36,20 +36,10 @@ RUNS = 20
 @contextmanager
 def session(folder: Path, scale: float) -> Iterator[Any]:
     """A Spark session with a view for each table of TPC-H data of its own."""
-    from pyspark.sql import SparkSession
-
     generator = Path(sys.executable).with_name("tpchgen-cli")
     data = folder / "data"
     subprocess.run([generator, "parquet", "-s", str(scale), "-o", data, "--quiet"], check=True)
-    spark = (
-        SparkSession.builder.master("local[*]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", "4")
-        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = start_spark(folder, "local[*]")
     for table in data.glob("*.parquet"):
         spark.read.parquet(str(table)).createOrReplaceTempView(table.stem)
     yield spark

@@ -71,7 +71,7 @@ def test_a_table_made_by_a_query_is_one_write(spark, recorded, table):
     assert edges(found) == {("id", "src.id", "identity"), ("double", "src.v", "transformation")}
     assert found.inputs[0].statistics.rows == 3
     assert found.gaps == ()
-    if release("delta") >= (3, 1):
+    if release("delta") >= (3, 3):
         with recorded() as records:
             spark.table("src").select("id").write.format("delta").mode("overwrite").saveAsTable("made")
         assert lineage(records).outputs[0].mode.value == "overwrite"
@@ -204,7 +204,7 @@ def test_maintenance_moves_no_rows(spark, recorded, table):
         spark.sql("optimize t")
         spark.sql("vacuum t")
         spark.sql("describe history t").collect()
-        if release("delta") >= (3, 2):
+        if release("delta") >= (3, 3):
             spark.sql("alter table t cluster by (id)")
     found = [execution.lineage for execution in executions(records)]
     assert not any(found)
