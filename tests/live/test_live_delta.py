@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pyspark
 import pytest
 from conftest import start_spark
 from lakes import edges, lineage, make_source, named, valid_events
@@ -14,7 +13,7 @@ from airflow_provider_spark_lineage.pipeline import executions
 need("delta")
 pytestmark = pytest.mark.spark
 
-of_spark_4 = pytest.mark.skipif(pyspark.__version__ < "4", reason="Delta for Spark 3.5 has no such statement")
+of_delta_4_1 = pytest.mark.skipif(release("delta") < (4, 1), reason="older releases have no such statement")
 
 SETTINGS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -150,7 +149,7 @@ def test_merge(spark, recorded, table):
     assert found.gaps == ()
 
 
-@of_spark_4
+@of_delta_4_1
 def test_merge_that_adds_columns(spark, recorded, table):
     """A column that the source brings in comes from the source alone."""
     with recorded() as records:
@@ -211,7 +210,7 @@ def test_maintenance_moves_no_rows(spark, recorded, table):
     assert [gap for one in found for gap in one.gaps] == []
 
 
-@of_spark_4
+@of_delta_4_1
 def test_commands_that_change_a_table(spark, recorded, table):
     """Changed columns, no rows any more, other rows in its partitions: each is an output at its version."""
     for version, (statement, mode) in enumerate(
@@ -228,7 +227,7 @@ def test_commands_that_change_a_table(spark, recorded, table):
     assert (written.dataset.id.name, written.mode.value, written.partial) == (table, "overwrite", True)
 
 
-@of_spark_4
+@of_delta_4_1
 def test_a_generated_column_comes_from_what_it_is_computed_of(spark, recorded, table):
     """The query does not have it; it is a field of the output with its type."""
     spark.sql("drop table if exists g")
