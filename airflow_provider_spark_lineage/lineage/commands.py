@@ -22,6 +22,10 @@ _MODES = {
 }
 
 
+_LESSENING = frozenset({"AlterTableDropPartitionCommand", "DropPartitions"})
+"""Commands that take rows from a table, as TRUNCATE of a partition does."""
+
+
 @dataclass(frozen=True)
 class Effect:
     """What one command read and wrote."""
@@ -69,10 +73,10 @@ def effect(command: Command, target: Facts) -> Effect:
     mode = _MODES[command.change]
     if command.change is Change.REPLACED and target.get("existed") is False:
         mode = Mode.CREATE
-    rewrites = mode is Mode.TRUNCATE and partial
+    rewrites = command.relation in _LESSENING or (mode is Mode.TRUNCATE and partial)
     if rewrites:
-        # A partition is emptied: to the table that is what a DELETE is.
-        mode = Mode.OVERWRITE
+        # Some of its rows are gone, and the others as they were.
+        mode = Mode.ALTER
     name = next(iter(before), None)
     outputs = tuple(
         Output(dataset, mode, partial=partial, rewrites=rewrites, previous=name, has_rows=False)

@@ -42,17 +42,26 @@ class _Claim:
     made: bool
     """Nothing in it is from before the task: it disappears when it is dropped."""
 
+    done: Mode | None = None
+    """What was done to its rows or columns; None where it only has another name."""
+
     written: Statistics | None = None
     """The last overwrite and the appends after it; None where no rows were written."""
 
     def count(self, output: Output) -> None:
         """Add the rows of one more write."""
-        if not output.has_rows and not output.rewrites:
-            self.written = None if output.mode is Mode.TRUNCATE else self.written
+        if output.mode is not Mode.RENAME:
+            self.done = output.mode if self.done is None else _merged(self.done, output.mode)
+        if output.mode is Mode.TRUNCATE:
+            self.written = None
+        elif self.written is not None and output.rewrites:
+            # How many of the rows before it are left, and which of them it wrote anew, is not known.
+            self.written = Statistics()
+        elif not output.has_rows:
+            return
         elif self.written is not None and output.mode is Mode.APPEND:
             self.written = added(self.written, output.statistics)
-        elif self.written is not None and (output.partial or output.rewrites):
-            # How many of the rows before it are left, and which of them it wrote anew, is not known.
+        elif self.written is not None and output.partial:
             self.written = Statistics()
         else:
             self.written = output.statistics
@@ -84,6 +93,15 @@ class Composer:
         self._born: set[DatasetId] = set()
         """Inputs that the task wrote itself, there because columns were born in them."""
 
+        self._gone: dict[DatasetId, Output] = {}
+        """What was there before the task under a name and is no more, whatever has the name by now."""
+
+        self._left: set[DatasetId] = set()
+        """Names of before the task that were taken from what had them: what has them now is the task's."""
+
+        self._formerly: dict[DatasetId, DatasetId] = {}
+        """What was renamed and then dropped -> what it was called before the task."""
+
         self._moved: dict[DatasetId, DatasetId | None] = {}
         """Where what the task made is now: under another name, or dropped, which is None."""
 
@@ -97,6 +115,9 @@ class Composer:
             _add_input(self._inputs if outside else self._read_back, one)
             if one.dataset.id in self._born:
                 _add_input(self._inputs, one)
+            elif content is not None and content.reworked and one.dataset.id in self._inputs:
+                # It is no other dataset for that, so its largest read may be this one.
+                _add_input(self._inputs, replace(one, dataset=self._inputs[one.dataset.id].dataset))
             self._know(one.dataset)
         # Every output is resolved against what there was before this execution wrote anything.
         told = dict.fromkeys(lineage.gaps)
@@ -114,34 +135,50 @@ class Composer:
 
     def lineage(self) -> Lineage:
         """Return the merged lineage; the same on every call."""
-        now = {born: self._now(born) for born in self._born if born in self._moved}
+        now: dict[DatasetId, DatasetId | None] = {**self._formerly}
+        now.update((born, self._now(born)) for born in self._born if born in self._moved)
         outputs = [
             replace(
                 claim.output,
+                mode=self._mode(claim.output),
                 statistics=claim.written or Statistics(),
                 dataset=replace(claim.output.dataset, fields=tuple(claim.fields.values())),
                 edges=tuple(sorted(_moved(claim.edges, now), key=lambda edge: edge.order)),
-                inputs=tuple(sorted(found for one in claim.inputs if (found := now.get(one, one)))),
+                inputs=tuple(sorted({found for one in claim.inputs if (found := now.get(one, one))})),
             )
             for claim in self._claims.values()
         ]
-        inputs = [one for identifier, one in self._inputs.items() if identifier not in now]
-        for renamed in {found for found in now.values() if found in self._claims}:
-            claim = self._claims[renamed]
-            inputs.append(Input(replace(claim.output.dataset, fields=tuple(claim.fields.values()))))
+        outputs += [output for name, output in self._gone.items() if self._is_gone(name)]
+        inputs: dict[DatasetId, Input] = {}
+        for name, one in self._inputs.items():
+            if name in self._formerly:
+                _add_input(inputs, replace(one, dataset=_called(one.dataset, self._formerly[name])))
+            elif name not in now:
+                _add_input(inputs, one)
+        for renamed in {found for born in self._born if (found := now.get(born)) is not None}:
+            claim = self._claims.get(renamed)
+            if claim is not None:
+                _add_input(inputs, Input(replace(claim.output.dataset, fields=tuple(claim.fields.values()))))
+            elif renamed in self._gone:
+                _add_input(inputs, Input(self._gone[renamed].dataset))
         return Lineage(
-            inputs=tuple(sorted(inputs, key=lambda one: one.dataset.id)),
+            inputs=tuple(sorted(inputs.values(), key=lambda one: one.dataset.id)),
             outputs=tuple(sorted(outputs, key=lambda one: one.dataset.id)),
             gaps=tuple(self._gaps),
             failures=tuple(self._failures),
         )
+
+    def _mode(self, output: Output) -> Mode:
+        """Return what became of a name: to make anew what was dropped is to overwrite it."""
+        replaced = output.mode is Mode.CREATE and output.dataset.id in self._gone
+        return Mode.OVERWRITE if replaced else output.mode
 
     def _now(self, identifier: DatasetId) -> DatasetId | None:
         """Return the name that something the task made has now; None when it is no more."""
         found: DatasetId | None = identifier
         while found in self._moved:
             found = self._moved[found]
-        return found
+        return self._formerly.get(found, found) if found is not None else None
 
     def _held(self, identifier: DatasetId) -> Content | None:
         """Return what a dataset held as the execution at hand reads it; None where that is from outside."""
@@ -180,32 +217,26 @@ class Composer:
             self._made.discard(entry)
         claim, read = self._claims.pop(dropped, None), self._inputs.get(dropped)
         self._contents.forget(dropped)
-        if self._is_replaced(claim):
+        if claim is not None and claim.made:
+            self._moved[dropped] = None
             return
         former = self._former(claim)
         if former is not None:
             # What was there before the task is known outside by its old name.
-            output, dropped, claim = replace(output, dataset=former, previous=None), former.id, None
-        if claim is not None and claim.made:
-            self._moved[dropped] = None
-            return
-        seen = claim.output.dataset if claim else read.dataset if read else output.dataset
-        self._claims[dropped] = _Claim(replace(output, dataset=seen), set(), set(), {}, made=False)
+            self._formerly[dropped] = former.id
+        seen = former or (claim.output.dataset if claim else read.dataset if read else output.dataset)
+        self._gone[seen.id] = replace(output, dataset=seen, previous=None)
 
     def _end_entry(self, output: Output) -> None:
         """End a name; the data that it stood for stay, and lose it."""
         entry = output.dataset.id
         self._forget_entry(entry)
-        claim = self._claims.pop(entry, None)
-        if self._is_replaced(claim):
-            return
-        former = self._former(claim)
-        if former is not None:
-            output, entry = replace(output, dataset=former, previous=None), former.id
+        former = self._former(self._claims.pop(entry, None))
         if entry in self._made:
             self._made.discard(entry)
         else:
-            self._claims[entry] = _Claim(output, set(), set(), {}, made=False)
+            ended = former or output.dataset
+            self._gone[ended.id] = replace(output, dataset=ended, previous=None)
 
     def _forget_entry(self, entry: DatasetId, new: DatasetId | None = None) -> None:
         """Take a name from the data that it stood for, or give them a new one in its place."""
@@ -226,6 +257,7 @@ class Composer:
         if old is None:
             self._claim(output, set(), set())
             return
+        self._take(new)
         self._forget_entry(old, new)
         claim = self._claims.pop(old, None)
         if old not in self._made:
@@ -242,12 +274,16 @@ class Composer:
     def _rename(self, output: Output) -> None:
         """Let everything that was said of a dataset follow it to its new name."""
         new = output.dataset.id
+        self._take(new)
         old = output.previous if output.previous in self._claims else new
         claim = self._claims.pop(old, None)
         for entry in _entries(claim.output.dataset) if claim else ():
             self._tables.pop(entry, None)
             self._made.discard(entry)
         self._know(output.dataset)
+        if claim is None or not claim.made:
+            was = claim.output.previous if claim and claim.output.previous else output.previous
+            self._left.discard(new) if was == new else self._left.add(was or old)
         if claim is None:
             self._claim(output, set(), set())
             return
@@ -258,9 +294,9 @@ class Composer:
             output = replace(output, previous=claim.output.previous)
         if output.previous != new:
             self._claims[new] = replace(claim, output=output)
-        elif claim.inputs or claim.written is not None:
-            # It is called again what it was; what was written to it stays said.
-            output = replace(output, mode=Mode.OVERWRITE, previous=None)
+        elif claim.done is not None:
+            # It is called again what it was; what was done to it stays said.
+            output = replace(output, mode=claim.done, previous=None)
             self._claims[new] = replace(claim, output=output)
         self._contents.rename(old, new)
         self._moved.pop(new, None)
@@ -268,27 +304,12 @@ class Composer:
             self._moved[old] = new
         self._tell(replace(gap, output=new) for gap in self._unsay(old))
 
-    def _is_replaced(self, claim: _Claim | None) -> bool:
-        """Return whether something else has the old name of a renamed dataset by now, which is dropped."""
-        former = claim.output.previous if claim and not claim.made else None
-        successor = self._claims.get(former) if former is not None else None
-        if successor is None:
-            return False
-        # To those outside, its old name has other data now.
-        successor.output = replace(successor.output, mode=Mode.OVERWRITE)
-        successor.made = False
-        self._made.discard(successor.output.dataset.id)
-        self._made.difference_update(_entries(successor.output.dataset))
-        return True
-
     def _former(self, claim: _Claim | None) -> Dataset | None:
         """Return what a renamed dataset was before the task."""
         former = claim.output.previous if claim and not claim.made else None
         if claim is None or former is None:
             return None
-        identity = claim.output.dataset.identity
-        uri = identity.uri if identity.is_entry else uri_of(former.namespace, former.name)
-        return Dataset(replace(identity, id=former, uri=uri, symlinks=()), tuple(claim.fields.values()))
+        return _called(replace(claim.output.dataset, fields=tuple(claim.fields.values())), former)
 
     def _unsay(self, identifier: DatasetId) -> list[Gap]:
         """Take back the gaps of an output, and return them."""
@@ -371,7 +392,7 @@ class Composer:
         self._know(output.dataset)
         self._claim(output, edges, inputs)
         for entry in _entries(output.dataset):
-            if output.mode is Mode.CREATE and not self._is_gone(entry):
+            if output.mode is Mode.CREATE:
                 self._made.add(entry)
             if entry != identifier:
                 self._forget_claim(entry)
@@ -383,20 +404,26 @@ class Composer:
             del self._claims[entry]
 
     def _is_gone(self, identifier: DatasetId) -> bool:
-        claim = self._claims.get(identifier)
-        return claim is not None and claim.output.mode is Mode.DROP
+        """Return whether there is nothing under a name under which something was before the task."""
+        return identifier in self._gone and identifier not in self._claims and identifier not in self._tables
+
+    def _take(self, identifier: DatasetId) -> None:
+        """Give a name to something: a table that was dropped IF EXISTS under it may not have been there."""
+        if identifier in self._gone and self._gone[identifier].partial:
+            del self._gone[identifier]
 
     def _claim(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
         """Add one write to what the task says of a dataset: every one really happened, so all edges stay."""
         identifier = output.dataset.id
         claim = self._claims.get(identifier)
         fields = {one.name: one for one in output.dataset.fields}
-        if claim is None or self._is_gone(identifier):
-            # What is overwritten may have been there before.
+        if claim is None:
+            self._take(identifier)
+            # What is overwritten may have been there before, and what was read was.
+            is_free = identifier in self._gone or identifier in self._left
             whole = output.mode is Mode.CREATE and not output.partial
-            # A table that was dropped IF EXISTS may not have been there.
-            new = identifier not in self._inputs and (claim is None or claim.output.partial)
-            claim = _Claim(output, set(edges), set(inputs), fields, whole and new)
+            made = output.mode is not Mode.RENAME and (is_free or (whole and identifier not in self._inputs))
+            claim = _Claim(output, set(edges), set(inputs), fields, made)
             claim.count(output)
             self._claims[identifier] = claim
             return
@@ -423,6 +450,13 @@ def _merged(before: Mode, now: Mode) -> Mode:
     if now is Mode.APPEND:
         return Mode.OVERWRITE if before is Mode.TRUNCATE else before
     return before if now is Mode.ALTER and before is not Mode.APPEND else now
+
+
+def _called(dataset: Dataset, name: DatasetId) -> Dataset:
+    """Return a dataset under another name, of which no catalog knows."""
+    identity = dataset.identity
+    uri = identity.uri if identity.is_entry else uri_of(name.namespace, name.name)
+    return replace(dataset, identity=replace(identity, id=name, uri=uri, symlinks=()))
 
 
 def _entries(dataset: Dataset) -> tuple[DatasetId, ...]:

@@ -22,10 +22,13 @@ class Content:
     from_outside: bool = False
     """It also holds rows from before the task."""
 
+    reworked: bool = False
+    """Its rows are those from before the task, given anew by UPDATE, DELETE or MERGE."""
+
     def copy(self) -> Content:
         """Return the same, to be changed on its own."""
         columns = {name: set(edges) for name, edges in self.columns.items()}
-        return Content(columns, set(self.rows), set(self.inputs), self.from_outside)
+        return Content(columns, set(self.rows), set(self.inputs), self.from_outside, self.reworked)
 
     def holds(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: set[DatasetId]) -> bool:
         """Say whether another write of the same kind would add nothing."""
@@ -82,7 +85,11 @@ class Contents:
         identifier, version = output.dataset.id, output.dataset.identity.version
         history = self._histories.get(identifier)
         keeps = output.mode is Mode.APPEND or output.partial
-        content = history.now if history and keeps else Content(from_outside=keeps and not empty)
+        if history and keeps:
+            content = history.now
+        else:
+            is_of_before = history.now.from_outside or history.now.reworked if history else not empty
+            content = Content(from_outside=keeps and not empty, reworked=output.rewrites and is_of_before)
         written = output.dataset.fields, edges | _left(output, content, edges), inputs
         if not content.holds(*written):
             # What a former version held does not change any more.

@@ -150,7 +150,7 @@ class Output:
     have been nothing."""
 
     rewrites: bool = False
-    """It gave some rows of before anew, changed or as they were: UPDATE, DELETE, MERGE."""
+    """It changed or removed some rows of before: UPDATE, DELETE, MERGE, a partition that is emptied."""
 
     partitions: tuple[str, ...] = ()
     """Columns of a partial overwrite that say which rows of before it left."""

@@ -29,7 +29,7 @@ def render(lineage: Lineage, column: str = "") -> str:
         names = {one.name for one in output.dataset.fields}
         if column and column not in names:
             continue
-        if not edges and (output.mode in _WITHOUT_ROWS or output.rewrites):
+        if output.mode in _WITHOUT_ROWS and not edges:
             continue
         if several:
             lines.append(f"to      {_place(output.dataset.id)}")

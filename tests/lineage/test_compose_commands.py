@@ -320,7 +320,7 @@ def test_truncated_and_filled_is_overwritten() -> None:
 
 def test_of_a_table_with_an_emptied_partition_nobody_knows_the_rows() -> None:
     """The rows of the other partitions are there still, and lead to where they came from."""
-    emptied = changes("t", Mode.OVERWRITE, partial=True, rewrites=True)
+    emptied = changes("t", Mode.ALTER, partial=True, rewrites=True)
     filled = execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=5))
     lineage = compose([filled, execution(emptied)])
     assert edges_of(lineage, "t") == {edge("a.x", "x")}

@@ -141,7 +141,8 @@ class _Writer:
 
     def _sources_of(self, row: Row, target: Thing) -> list[Thing]:
         """Choose what a step reads."""
-        there = {(thing.name, thing.place) for thing in self.things if not thing.stale}
+        # A view needs the name of what it reads, too: files outlive the table that is dropped.
+        there = {(thing.name, thing.place, thing.has_name) for thing in self.things if not thing.stale}
 
         def is_readable(thing: Thing) -> bool:
             return (
@@ -149,7 +150,9 @@ class _Writer:
                 and (row.itself or not target.place or target.place not in _places(thing))
                 and not (row.on == "view" and _needs(thing, target))
                 and (thing.filled or thing.has_name)
-                and all((one.name, one.place) in there and is_readable(one) for one in thing.below)
+                and all(
+                    (one.name, one.place, one.has_name) in there and is_readable(one) for one in thing.below
+                )
             )
 
         found = [thing for thing in self.things if is_readable(thing)]

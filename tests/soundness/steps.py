@@ -195,6 +195,7 @@ ROWS = (
         STREAM + ".foreachBatch(lambda rows, _: rows.write.mode('append'){by}{options}.format('{form}')"
         ".save('{place}')).start().awaitTermination()",
         on="path",
+        partly=True,
     ),
     # Reads alone.
     Row("{frame}.collect()", weight=3),

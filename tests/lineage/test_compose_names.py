@@ -1,0 +1,143 @@
+"""Tables of a small catalog are made, written, renamed and dropped: what is said is what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tasks import WAREHOUSE, changes, edge, entry, execution, place, reads, writes
+
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, Output
+from airflow_provider_spark_lineage.sources.dataset import DatasetId
+
+BEFORE = ("a", "b")
+NAMES = ("a", "b", "c", "d")
+
+
+@dataclass
+class Table:
+    """What a name stands for; `origin` is its name before the task, empty for one that the task made."""
+
+    origin: str
+    done: set[Mode] = field(default_factory=set)
+
+
+@dataclass
+class Catalog:
+    """The truth: which table has which name, and the executions that made it so."""
+
+    tables: dict[str, Table] = field(default_factory=lambda: {name: Table(name) for name in BEFORE})
+    executions: list[Lineage] = field(default_factory=list)
+
+    def take(self, action: str, name: str, new: str) -> None:
+        """Do something, if Spark would."""
+        is_there = name in self.tables
+        if action == "make" and not is_there:
+            self.tables[name] = Table("")
+            self.write("x", name, Mode.CREATE)
+        elif action == "copy" and is_there and new not in self.tables:
+            self.tables[new] = Table("")
+            self.write(name, new, Mode.CREATE)
+        elif action == "write" and is_there:
+            self.tables[name].done.add(Mode.APPEND)
+            self.write("x", name, Mode.APPEND)
+        elif action == "empty" and is_there:
+            self.tables[name].done.add(Mode.TRUNCATE)
+            self.say(changes(name, Mode.TRUNCATE))
+        elif action == "drop" and is_there:
+            del self.tables[name]
+            self.say(changes(name, Mode.DROP))
+        elif action == "rename" and is_there and new not in self.tables:
+            self.tables[new] = self.tables.pop(name)
+            self.say(changes(new, Mode.RENAME, previous=place(name)))
+
+    def write(self, source: str, name: str, mode: Mode) -> None:
+        self.say(
+            reads(source, "x"), writes(name, edge(f"{source}.x", "x"), mode=mode, table=f"db.{name}", rows=1)
+        )
+
+    def say(self, *parts: Input | Output) -> None:
+        self.executions.append(execution(*parts))
+
+
+@dataclass
+class Entries(Catalog):
+    """The same of names alone, whose data lie elsewhere and stay there."""
+
+    def take(self, action: str, name: str, new: str) -> None:
+        """Do something, if Spark would; what is written goes to the data."""
+        is_there = name in self.tables
+        if action == "make" and not is_there:
+            self.tables[name] = Table("")
+            self.say(entry(name, Mode.CREATE))
+        elif action == "drop" and is_there:
+            del self.tables[name]
+            self.say(entry(name, Mode.DROP))
+        elif action == "rename" and is_there and new not in self.tables:
+            self.tables[new] = self.tables.pop(name)
+            self.say(entry(new, Mode.RENAME, previous=name))
+
+
+def expected(
+    catalog: Catalog, named: Callable[[str], DatasetId]
+) -> dict[DatasetId, tuple[set[Mode], DatasetId | None]]:
+    """Return what may be said of each name, and what it was called."""
+    found: dict[DatasetId, tuple[set[Mode], DatasetId | None]] = {}
+    alive = {table.origin for table in catalog.tables.values()}
+    for name in NAMES:
+        table = catalog.tables.get(name)
+        is_gone = name in BEFORE and name not in alive
+        if table is None:
+            if is_gone:
+                found[named(name)] = ({Mode.DROP}, None)
+        elif not table.origin:
+            found[named(name)] = ({Mode.OVERWRITE if is_gone else Mode.CREATE}, None)
+        elif table.origin != name:
+            found[named(name)] = ({Mode.RENAME}, named(table.origin))
+            if table.done:
+                found[named(name)] = ({Mode.RENAME, *table.done, Mode.OVERWRITE}, named(table.origin))
+        elif table.done:
+            several = {Mode.OVERWRITE} if len(table.done) > 1 else set()
+            found[named(name)] = (table.done | several, None)
+    return found
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(("make", "copy", "write", "empty", "drop", "drop", "rename", "rename")),
+        st.sampled_from(NAMES),
+        st.sampled_from(NAMES),
+    ),
+    max_size=12,
+)
+
+
+def check(catalog: Catalog, steps: list[tuple[str, str, str]], named: Callable[[str], DatasetId]) -> None:
+    for step in steps:
+        catalog.take(*step)
+    lineage = compose(catalog.executions)
+    said = {one.dataset.id: (one.mode, one.previous) for one in lineage.outputs}
+    truth = expected(catalog, named)
+    assert set(said) == set(truth)
+    for name, (mode, previous) in said.items():
+        assert mode in truth[name][0], name
+        assert previous == truth[name][1], name
+    there = {one.dataset.id for one in (*lineage.inputs, *lineage.outputs)}
+    assert {one.source for output in lineage.outputs for one in output.edges} <= there
+
+
+@settings(max_examples=500, deadline=None)
+@given(steps=STEPS)
+def test_what_is_said_of_tables_is_what_became_of_them(steps: list[tuple[str, str, str]]) -> None:
+    """Made, overwritten, dropped, renamed, or as it was: judged by the catalog before and after the task."""
+    check(Catalog(), steps, place)
+
+
+@settings(max_examples=500, deadline=None)
+@given(steps=STEPS)
+def test_what_is_said_of_names_is_what_became_of_them(steps: list[tuple[str, str, str]]) -> None:
+    """The same of a catalog's entries, whose data nobody touches."""
+    check(Entries(), steps, lambda name: DatasetId(WAREHOUSE, name))
