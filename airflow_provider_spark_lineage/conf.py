@@ -35,7 +35,7 @@ def disabled() -> bool:
 
 
 def drain_timeout_seconds() -> float:
-    """[spark_lineage] drain_timeout_seconds: longest wait for Spark's listener bus before a session stops."""
+    """[spark_lineage] drain_timeout_seconds: longest wait, before a session stops, for what has ended."""
     return _read("drain_timeout_seconds", _seconds, "a number of seconds, 0 or more", default=30.0)
 
 

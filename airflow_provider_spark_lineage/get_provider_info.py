@@ -32,8 +32,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "drain_timeout_seconds": {
         "description": (
-            "Longest time, in seconds, to wait for Spark's listener bus before a session stops. What has\n"
-            "not arrived by then is missing from the lineage, and the lineage says so.\n"
+            "Longest time, in seconds, to wait before a session stops until what has ended is recorded.\n"
+            "What is not by then is missing from the lineage, and the lineage says so.\n"
         ),
         "version_added": "0.1.0",
         "type": "float",

@@ -42,8 +42,7 @@ _SECRETS = re.compile(
       (?P<url> (?<![a-z0-9+.-]) [a-z][a-z0-9+.-]*:// ) [^\s/@:'"\\]* : [^\s/'"\\]+ (?P<at> @ )
       # name = value, "name": "value", name -> value, and `OPTIONS (name 'value')` of SQL
     | (?P<name> (?: (?<![\w.-]) [\w.-]* (?: {_KEY_WORDS} ) [\w.-]*
-          | (?<![\w.-]) (?: [\w-]+ [._-] )* (?: pass | pwd | sas | sig | auth | authorization )
-          | \b identified \s+ by \b )
+          | (?<![\w.-]) (?: [\w-]+ [._-] )* (?: pass | pwd | sas | sig | auth | authorization ) )
         ["'`\\]* (?: \s* (?: => | -> | ={{1,3}} | :(?!:) ) \s* | \s+ (?= ["'] ) ) )
         (?: (?P<quote> \\* ["'] ) (?: (?P=quote){{2}} | (?! (?P=quote) ) (?: \\. | . ) )*
           # SQL Server's way to write a value with semicolons in it
@@ -55,6 +54,9 @@ _SECRETS = re.compile(
             [^\s,;&"'\\(){{}}\[\]] [^\s,;&"'\\)\]}}]* )
       # a key of S3 may have a slash in it
     | (?P<s3> \b s3[an]?:// ) [^\s/@:'"\\]+ : [^\s'"\\@]+ (?P<at3> @ )
+    | (?P<user> \b identified \s+ (?: with \s+ \S+ \s+ )? (?: by | as ) (?: \s+ values )? \s* )
+        (?: "[^"]*" | '[^']*' | `[^`]*` )
+    | (?P<grant> \b (?: user | to ) \s+ \S+ \s+ identified \s+ by \s+ ) [^\s;"'`]+
     | (?P<bearer> \b bearer \s+ ) (?= [\w.~+/-]* \d ) [\w.~+/-]{{16,}} =*
     | (?P<oracle> \b jdbc:oracle:\w+: ) [^\s/@:'"\\]+ / [^\s'"\\]+ (?P<at2> @ )
     | (?P<aes> \b (?: try_ )? aes_ (?: en | de ) crypt \s* \( [^,;]{{1,200}} , \s* ["'\\]* ) [^\s,"'\\)]+
@@ -67,7 +69,7 @@ _SECRETS = re.compile(
     """,
     re.DOTALL,
 )
-_KEPT = ("url", "name", "quote", "scheme", "s3", "bearer", "oracle", "aes")
+_KEPT = ("url", "name", "quote", "scheme", "s3", "user", "grant", "bearer", "oracle", "aes")
 """Groups of the pattern that stand before a secret and stay."""
 
 _MAX_PASSES = 10

@@ -3,7 +3,7 @@
     python benchmarks/capture.py [--queries 300] [--writes 2000]
 
 Queries with and without capture alternate in blocks, so that a warmer JVM serves both. Capture works beside
-the user's code, on Spark's listener bus: a block's time includes the wait for it.
+the user's code, on threads of its own: a block's time includes the wait for them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def small_queries(spark: Any, folder: Path, count: int) -> None:
     print(
         f"  added               median {added:6.1f}   p95 {p95[0] - p95[1]:6.1f}   (aim: median < {ADDED_MS})"
     )
-    print(f"  added, with the wait for the listener bus at the end, per query {drained:6.1f}")
+    print(f"  added, with the wait for the records at the end, per query {drained:6.1f}")
 
 
 def memory_mb() -> float:

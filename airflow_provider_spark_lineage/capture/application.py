@@ -51,10 +51,10 @@ class Application:
         self._problems = problems
         self._count = 0
         self._calls: Dict[int, Record] = {}
-        """Number of a mark -> the record of a call that is due when the bus has handled the mark."""
+        """Number of a mark -> the record of a call that is due when the JVM has come to the mark."""
 
         self._passed = -1
-        """The last mark that the bus has handled."""
+        """The last mark that the JVM has come to."""
 
         self._running = 0
         """How many executions had not ended then."""
@@ -90,7 +90,7 @@ class Application:
                 lambda: self._passed >= number or self._over or not self._thread.is_alive(), timeout_seconds
             )
         if not is_done:
-            raise TimeoutError(f"Spark's listener bus needs more than {timeout_seconds:g} seconds")
+            raise TimeoutError(f"to record what has ended needs more than {timeout_seconds:g} seconds")
         if self._running:
             what = "executions had" if self._running > 1 else "execution had"
             tell(f"{self._running} {what} not ended when the capture did", problems)
@@ -100,8 +100,10 @@ class Application:
         self._closed = True
         self._wake.set()
         if alive:
-            self._bus.removeSparkListener(self._listener)
-            self._listener.close()
+            try:
+                self._bus.removeSparkListener(self._listener)
+            finally:
+                self._listener.close()
 
     def keep(self, record: Record) -> None:
         """Number a record, from 1 in the order of the bus, and pass it on."""

@@ -83,6 +83,13 @@ public class Foresight {
         return new LinkedHashMap();
     }
 
+    /** Forgets everything that was asked: for a command that is not asked about, less is said. */
+    public void forget() {
+        synchronized (known) {
+            known.clear();
+        }
+    }
+
     /** Returns what tells a command from others: its text without the ids of columns, which are new each time. */
     private static String key(LogicalPlan plan) {
         return plan.toString().replaceAll("#\\d+", "");

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.SparkContext;
 import org.apache.spark.executor.OutputMetrics;
@@ -28,7 +29,8 @@ import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
  * writes, in the order of the bus. Python takes what is written, line by line, when it has time.
  */
 public class Listener extends SparkListener implements Runnable {
-    private static final String OVER = "E";
+    private static final Object OVER = new Object();
+    private static final String LOST = "Lan execution could not be recorded";
     private static final String TOO_MANY = "Lan execution could not be recorded: too many wait to be";
     private static final String EXECUTION = "spark.sql.execution.id";
 
@@ -46,6 +48,7 @@ public class Listener extends SparkListener implements Runnable {
     private final long limit;
     /** What has ended and is not written yet: executions, and lines that come behind them. */
     private final LinkedBlockingQueue ended = new LinkedBlockingQueue();
+    private final AtomicInteger executions = new AtomicInteger();
     private final ConcurrentLinkedQueue lines = new ConcurrentLinkedQueue();
     private final AtomicLong waiting = new AtomicLong();
     private final AtomicLong marks = new AtomicLong();
@@ -61,24 +64,24 @@ public class Listener extends SparkListener implements Runnable {
         this.reader = reader;
         this.context = context;
         this.limit = limit;
-        Thread thread = new Thread(this, "spark-lineage-writer");
-        thread.setDaemon(true);
-        thread.start();
     }
 
     public void run() {
-        try {
-            Object next = "";
-            while (!OVER.equals(next)) {
-                next = ended.take();
+        boolean isOver = false;
+        while (!isOver) {
+            try {
+                Object next = ended.take();
+                isOver = next == OVER;
                 if (next instanceof Execution) {
+                    executions.decrementAndGet();
                     write((Execution) next);
-                } else {
+                } else if (!isOver) {
                     lines.add(next);
                 }
+            } catch (Throwable error) {
+                // Nobody else would write what comes later.
+                lines.add(LOST);
             }
-        } catch (InterruptedException error) {
-            // Nobody interrupts it but the end of the JVM.
         }
     }
 
@@ -142,8 +145,8 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     public void onApplicationEnd(SparkListenerApplicationEnd event) {
-        // No mark arrives any more.
-        ended.add(OVER);
+        // No mark arrives any more, but executions that this ended may.
+        ended.add("E");
     }
 
     public void onOtherEvent(SparkListenerEvent event) {
@@ -167,6 +170,12 @@ public class Listener extends SparkListener implements Runnable {
 
     private void arrived(Mark mark) {
         if (mark.of == this) {
+            if (!begun) {
+                // Made by this thread, it has nothing of the user's threads, such as what Spark takes for their query.
+                Thread thread = new Thread(this, "spark-lineage-writer");
+                thread.setDaemon(true);
+                thread.start();
+            }
             begun = true;
             ended.add("M" + mark.number + " " + open.size());
         }
@@ -195,10 +204,13 @@ public class Listener extends SparkListener implements Runnable {
         if (execution.parent != null && open.containsValue(execution.parent)) {
             // What it is to its parent shows when that has ended.
             execution.parent.nested.add(execution);
-        } else if (ended.size() < MOST_ENDED) {
+        } else if (executions.get() < MOST_ENDED) {
+            executions.incrementAndGet();
             ended.add(execution);
         } else {
             ended.add(TOO_MANY);
+            // What was asked for it must not be taken for what comes later.
+            reader.foresight.forget();
         }
     }
 

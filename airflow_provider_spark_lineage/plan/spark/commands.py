@@ -156,7 +156,7 @@ COMMANDS: dict[str, Row] = {
     "ReplaceTable": _moves_nothing("Makes a table without rows, or makes it anew.", Change.REPLACED),
     **dict.fromkeys(
         ("TruncateDeltaTableCommand", "TruncateTable", "TruncateTableCommand"),
-        _moves_nothing("Leaves a table or a partition without rows.", Change.EMPTIED),
+        _moves_nothing("Leaves a table without rows, or takes those of a partition from it.", Change.EMPTIED),
     ),
     **dict.fromkeys(
         ("DropDatabaseCommand", "DropNamespace", "DropTable", "DropTableCommand"),
@@ -363,11 +363,11 @@ COMMANDS: dict[str, Row] = {
             "DeleteFromTableWithFilters",
             "LoadData",
             "MergeIntoTable",
-            "TruncatePartition",
             "UpdateTable",
         ),
         _hidden("which rows of its table it changes, and from what, is not read"),
     ),
+    "TruncatePartition": _hidden("which partition of its table it empties is not read"),
     **dict.fromkeys(("CloneTableCommand", "RestoreTableCommand"), _copy),
     "CreateDeltaTableCommand": _create_delta,
     **dict.fromkeys(
