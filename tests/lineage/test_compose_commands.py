@@ -368,3 +368,16 @@ def test_versions_of_a_table_made_again_begin_anew() -> None:
     renamed = execution(changes("u", Mode.RENAME, previous=place("t")))
     reading = execution(reads("u", "x", version="0"), writes("b", edge("u.x", "x")))
     assert edges_of(compose([made, again, renamed, reading]), "b") == {edge("a.x", "x")}
+
+
+def test_a_table_changed_in_place_has_its_largest_read_afterwards() -> None:
+    """A DELETE leaves it the dataset that it was; what replaces all of its rows does not."""
+
+    def rows_read(first: Output) -> list[int | None]:
+        read = Input(dataset("t", "x"), Statistics(1))
+        again = Input(dataset("t", "x"), Statistics(24))
+        lineage = compose([execution(read, first), execution(again, writes("b", edge("t.x", "x")))])
+        return [one.statistics.rows for one in lineage.inputs if one.dataset.id == place("t")]
+
+    assert rows_read(writes("t", edge("t.x", "x"), rewrites=True)) == [24]
+    assert rows_read(writes("t", edge("t.x", "x"))) == [1]

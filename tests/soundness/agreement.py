@@ -205,10 +205,13 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
         # What the program wrote itself and read back is an input only where there is nothing else.
         if span.start.place(name).files:
             reading = [step for step in reading if span.is_from_before(name, step)] or reading
-        every = [_total(step.before.place(name).readable()) for step in reading]
         anew = next((n for n, step in enumerate(reading) if span.rewrites(name, step)), len(reading))
         # What was made anew of itself is the program's own, though it has old files.
         first = reading[: anew + 1]
+        if anew < len(reading):
+            # UPDATE, DELETE and MERGE leave it the dataset that it was: its largest read may come after them.
+            reading = [step for step in span.steps if name in step.reads]
+        every = [_total(step.before.place(name).readable()) for step in reading]
         sure = [_total(step.before.place(name).readable()) for step in first if name in step.counted]
         for count in ("rows", "files", "size_bytes"):
             said = getattr(one.statistics, count)
