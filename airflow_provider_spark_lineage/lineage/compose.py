@@ -8,10 +8,10 @@ an input as well. The cost of one more execution does not depend on how many the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from airflow_provider_spark_lineage.lineage.contents import Content, Contents
+from airflow_provider_spark_lineage.lineage.contents import Content, Contents, moved
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
     Edge,
@@ -143,7 +143,7 @@ class Composer:
                 mode=self._mode(claim.output),
                 statistics=claim.written or Statistics(),
                 dataset=replace(claim.output.dataset, fields=tuple(claim.fields.values())),
-                edges=tuple(sorted(_moved(claim.edges, now), key=lambda edge: edge.order)),
+                edges=tuple(sorted(moved(claim.edges, now), key=lambda edge: edge.order)),
                 inputs=tuple(sorted({found for one in claim.inputs if (found := now.get(one, one))})),
             )
             for claim in self._claims.values()
@@ -179,6 +179,33 @@ class Composer:
         while found in self._moved:
             found = self._moved[found]
         return self._formerly.get(found, found) if found is not None else None
+
+    def _use_again(self, identifier: DatasetId) -> None:
+        """Let something else have a name: what was read under it is known by the name that it has now."""
+        if identifier not in self._moved and identifier not in self._formerly:
+            return
+        found = self._now(identifier)
+        if found != identifier and (identifier in self._born or identifier in self._formerly):
+            now = {identifier: found}
+            for claim in self._claims.values():
+                claim.edges = set(moved(claim.edges, now))
+                claim.inputs = {one for name in claim.inputs if (one := now.get(name, name))}
+            self._contents.follow(now)
+            self._born.discard(identifier)
+            read, back = self._inputs.pop(identifier, None), self._read_back.pop(identifier, None)
+            if read is not None and identifier in self._formerly and found is not None:
+                _add_input(self._inputs, replace(read, dataset=_called(read.dataset, found)))
+            elif read is not None and back is not None and found in self._claims:
+                dataset = self._claims[found].output.dataset
+                self._born.add(found)
+                self._inputs[found] = replace(read, dataset=dataset)
+                self._read_back[found] = replace(back, dataset=dataset)
+        self._moved.pop(identifier, None)
+        self._formerly.pop(identifier, None)
+        for name in [name for name, after in self._moved.items() if after == identifier]:
+            self._moved[name] = found
+            if found == name:
+                del self._moved[name]
 
     def _held(self, identifier: DatasetId) -> Content | None:
         """Return what a dataset held as the execution at hand reads it; None where that is from outside."""
@@ -299,7 +326,7 @@ class Composer:
             output = replace(output, mode=claim.done, previous=None)
             self._claims[new] = replace(claim, output=output)
         self._contents.rename(old, new)
-        self._moved.pop(new, None)
+        self._use_again(new)
         if old != new:
             self._moved[old] = new
         self._tell(replace(gap, output=new) for gap in self._unsay(old))
@@ -388,7 +415,7 @@ class Composer:
             return
         if output.mode is not Mode.ALTER and not output.dataset.identity.is_entry:
             self._contents.write(output, edges, inputs, empty=gone)
-            self._moved.pop(identifier, None)
+            self._use_again(identifier)
         self._know(output.dataset)
         self._claim(output, edges, inputs)
         for entry in _entries(output.dataset):
@@ -464,15 +491,6 @@ def _entries(dataset: Dataset) -> tuple[DatasetId, ...]:
     if dataset.identity.is_entry:
         return (dataset.id,)
     return tuple(DatasetId(link.namespace, link.name) for link in dataset.identity.symlinks)
-
-
-def _moved(edges: Iterable[Edge], now: Mapping[DatasetId, DatasetId | None]) -> Iterator[Edge]:
-    """Yield edges that start where their sources are now, without those whose source is no more."""
-    for edge in edges:
-        if edge.source not in now:
-            yield edge
-        elif (source := now[edge.source]) is not None:
-            yield replace(edge, source=source)
 
 
 def _add_input(inputs: dict[DatasetId, Input], one: Input) -> None:

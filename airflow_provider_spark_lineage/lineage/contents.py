@@ -5,7 +5,7 @@ Says nothing of what the task did to them; that is `compose`'s job.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from airflow_provider_spark_lineage.lineage.model import Edge, Field, Kind, Mode, Output
@@ -107,6 +107,14 @@ class Contents:
         self._dropped.add(identifier)
         self._histories.pop(identifier, None)
 
+    def follow(self, now: Mapping[DatasetId, DatasetId | None]) -> None:
+        """Let what was traced to some datasets be traced to the names that they have now; None is no more."""
+        for history in self._histories.values():
+            for content in (history.now, *history.versions.values()):
+                content.columns = {name: set(moved(edges, now)) for name, edges in content.columns.items()}
+                content.rows = set(moved(content.rows, now))
+                content.inputs = {one for name in content.inputs if (one := now.get(name, name))}
+
     def rename(self, old: DatasetId, new: DatasetId) -> None:
         """Let what a dataset holds follow it to its new name."""
         if old in self._histories:
@@ -122,3 +130,12 @@ def _left(output: Output, before: Content, edges: set[Edge]) -> set[Edge]:
         shown = (one.name for one in output.dataset.fields if one.name.lower() in names)
         deciding += [Edge(output.dataset.id, name, Kind.FILTER) for name in shown]
     return {replace(edge, kind=Kind.FILTER, column="") for edge in deciding}
+
+
+def moved(edges: Iterable[Edge], now: Mapping[DatasetId, DatasetId | None]) -> Iterator[Edge]:
+    """Yield edges that start where their sources are now, without those whose source is no more."""
+    for edge in edges:
+        if edge.source not in now:
+            yield edge
+        elif (source := now[edge.source]) is not None:
+            yield replace(edge, source=source)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tasks import WAREHOUSE, changes, edge, entry, execution, place, reads, writes
+from tasks import WAREHOUSE, changes, dataset, edge, entry, execution, place, reads, writes
 
 from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, Output
+from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, Output, Statistics
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 BEFORE = ("a", "b")
@@ -23,6 +23,8 @@ class Table:
 
     origin: str
     done: set[Mode] = field(default_factory=set)
+    sources: list[Table] = field(default_factory=list)
+    """What its rows were copied from, where these were born in it."""
 
 
 @dataclass
@@ -38,14 +40,21 @@ class Catalog:
         if action == "make" and not is_there:
             self.tables[name] = Table("")
             self.write("x", name, Mode.CREATE)
+        elif action == "bear" and not is_there:
+            self.tables[name] = Table("")
+            self.tables[name].sources.append(self.tables[name])
+            self.say(Output(dataset(name, "x", table=f"db.{name}"), Mode.CREATE, Statistics(1)))
         elif action == "copy" and is_there and new not in self.tables:
-            self.tables[new] = Table("")
+            self.tables[new] = Table("", sources=list(self.tables[name].sources))
             self.write(name, new, Mode.CREATE)
         elif action == "write" and is_there:
             self.tables[name].done.add(Mode.APPEND)
+            # A column that has rows from elsewhere is not traced to those that were born in it.
+            self.tables[name].sources = []
             self.write("x", name, Mode.APPEND)
         elif action == "empty" and is_there:
             self.tables[name].done.add(Mode.TRUNCATE)
+            self.tables[name].sources = []
             self.say(changes(name, Mode.TRUNCATE))
         elif action == "drop" and is_there:
             del self.tables[name]
@@ -107,7 +116,7 @@ def expected(
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(("make", "copy", "write", "empty", "drop", "drop", "rename", "rename")),
+        st.sampled_from(("make", "bear", "copy", "write", "empty", "drop", "drop", "rename", "rename")),
         st.sampled_from(NAMES),
         st.sampled_from(NAMES),
     ),
@@ -125,6 +134,12 @@ def check(catalog: Catalog, steps: list[tuple[str, str, str]], named: Callable[[
     for name, (mode, previous) in said.items():
         assert mode in truth[name][0], name
         assert previous == truth[name][1], name
+    names = {id(table): named(name) for name, table in catalog.tables.items()}
+    for output in lineage.outputs:
+        table = next((one for one in catalog.tables.values() if names[id(one)] == output.dataset.id), None)
+        if table is not None and table.sources:
+            born = {names[id(one)] for one in table.sources if id(one) in names and one is not table}
+            assert {one.source for one in output.edges} - {place("x")} == born
     there = {one.dataset.id for one in (*lineage.inputs, *lineage.outputs)}
     assert {one.source for output in lineage.outputs for one in output.edges} <= there
 
