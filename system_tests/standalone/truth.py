@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -141,7 +141,7 @@ def _wrong_end(attempt: Try, event: Event, label: str, outputs: Mapping[str, int
         yield f"{label}: ends what ended otherwise"
     elif tells == "nothing" and (outputs or gaps):
         yield f"{label}: comes from where nothing is known, and names {sorted(outputs)}, {gaps}"
-    elif tells == "all" and (set(outputs) != set(attempt.wrote) or gaps):
+    elif tells == "all" and (set(outputs) != set(attempt.wrote) or gaps_of(event, of=attempt.wrote)):
         yield f"{label}: names {sorted(outputs)} of {sorted(attempt.wrote)}, gaps {gaps}"
     elif tells == "part" and not (outputs and any(TOLD_TO_STOP in gap for gap in gaps)):
         yield f"{label}: names {sorted(outputs)}, gaps {gaps}"
@@ -161,7 +161,11 @@ def outputs_of(event: Event) -> dict[str, int | None]:
     }
 
 
-def gaps_of(event: Event) -> list[str]:
-    """The reasons of an event's gaps."""
+def gaps_of(event: Event, of: Collection[str] = ()) -> list[str]:
+    """The reasons of an event's gaps; with `of`, not those about an output that is none of these."""
     facet = event["run"].get("facets", {}).get("sparkLineage_gaps", {})
-    return [gap["reason"] for gap in facet.get("gaps", [])]
+    return [
+        gap["reason"]
+        for gap in facet.get("gaps", [])
+        if not of or not gap.get("output") or gap["output"]["name"] in of
+    ]
