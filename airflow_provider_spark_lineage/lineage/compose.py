@@ -9,62 +9,23 @@ an input as well. The cost of one more execution does not depend on how many the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from airflow_provider_spark_lineage.lineage.claims import Claim, called, names_of
 from airflow_provider_spark_lineage.lineage.contents import Content, Contents, moved
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
     Edge,
     Failure,
-    Field,
     Gap,
     Input,
-    Kind,
     Lineage,
     Mode,
     Output,
     Statistics,
 )
 from airflow_provider_spark_lineage.lineage.statistics import added, larger
-from airflow_provider_spark_lineage.plan.algebra import Transformation
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
-from airflow_provider_spark_lineage.sources.paths import uri_of
-
-
-@dataclass
-class _Claim:
-    """What the task says of one output."""
-
-    output: Output
-    edges: set[Edge]
-    inputs: set[DatasetId]
-    fields: dict[str, Field]
-    made: bool
-    """Nothing in it is from before the task: it disappears when it is dropped."""
-
-    done: Mode | None = None
-    """What was done to its rows or columns; None where it only has another name."""
-
-    written: Statistics | None = None
-    """The last overwrite and the appends after it; None where no rows were written."""
-
-    def count(self, output: Output) -> None:
-        """Add the rows of one more write."""
-        if output.mode is not Mode.RENAME:
-            self.done = output.mode if self.done is None else _merged(self.done, output.mode)
-        if output.mode is Mode.TRUNCATE:
-            self.written = None
-        elif self.written is not None and output.rewrites:
-            # How many of the rows before it are left, and which of them it wrote anew, is not known.
-            self.written = Statistics()
-        elif not output.has_rows:
-            return
-        elif self.written is not None and output.mode is Mode.APPEND:
-            self.written = added(self.written, output.statistics)
-        elif self.written is not None and output.partial:
-            self.written = Statistics()
-        else:
-            self.written = output.statistics
 
 
 class Composer:
@@ -73,7 +34,7 @@ class Composer:
     def __init__(self) -> None:
         self._inputs: dict[DatasetId, Input] = {}
         self._read_back: dict[DatasetId, Input] = {}
-        self._claims: dict[DatasetId, _Claim] = {}
+        self._claims: dict[DatasetId, Claim] = {}
         self._contents = Contents()
         self._tables: dict[DatasetId, DatasetId] = {}
         """An entry of a catalog -> the data that it last stood for."""
@@ -152,7 +113,7 @@ class Composer:
         inputs: dict[DatasetId, Input] = {}
         for name, one in self._inputs.items():
             if name in self._formerly:
-                _add_input(inputs, replace(one, dataset=_called(one.dataset, self._formerly[name])))
+                _add_input(inputs, replace(one, dataset=called(one.dataset, self._formerly[name])))
             elif name not in now:
                 _add_input(inputs, one)
         for renamed in {found for born in self._born if (found := now.get(born)) is not None}:
@@ -194,7 +155,7 @@ class Composer:
             self._born.discard(identifier)
             read, back = self._inputs.pop(identifier, None), self._read_back.pop(identifier, None)
             if read is not None and identifier in self._formerly and found is not None:
-                _add_input(self._inputs, replace(read, dataset=_called(read.dataset, found)))
+                _add_input(self._inputs, replace(read, dataset=called(read.dataset, found)))
             elif read is not None and back is not None and found in self._claims:
                 dataset = self._claims[found].output.dataset
                 self._born.add(found)
@@ -222,7 +183,7 @@ class Composer:
         return replace(one, statistics=self._batches[key])
 
     def _know(self, dataset: Dataset) -> None:
-        for entry in () if dataset.identity.is_entry else _entries(dataset):
+        for entry in () if dataset.identity.is_entry else names_of(dataset):
             if self._tables.get(entry, dataset.id) != dataset.id:
                 # Replaced by a table at another place.
                 self._forget_entry(entry)
@@ -238,7 +199,7 @@ class Composer:
     def _drop(self, output: Output) -> None:
         """Remove data; what the task made of them itself is no output any more."""
         dropped = output.dataset.id
-        for entry in _entries(output.dataset):
+        for entry in names_of(output.dataset):
             self._tables.pop(entry, None)
             self._claims.pop(entry, None)
             self._made.discard(entry)
@@ -291,7 +252,7 @@ class Composer:
             first = claim.output.previous if claim else None
             if first != new:
                 output = replace(output, previous=first or old)
-                self._claims[new] = _Claim(output, set(), set(), {}, made=False)
+                self._claims[new] = Claim(output, set(), set(), {}, made=False)
             return
         self._made.discard(old)
         self._made.add(new)
@@ -304,7 +265,7 @@ class Composer:
         self._take(new)
         old = output.previous if output.previous in self._claims else new
         claim = self._claims.pop(old, None)
-        for entry in _entries(claim.output.dataset) if claim else ():
+        for entry in names_of(claim.output.dataset) if claim else ():
             self._tables.pop(entry, None)
             self._made.discard(entry)
         self._know(output.dataset)
@@ -316,7 +277,7 @@ class Composer:
             return
         if claim.made:
             output = replace(claim.output, dataset=output.dataset)
-            self._made.update(_entries(output.dataset))
+            self._made.update(names_of(output.dataset))
         elif claim.output.previous is not None:
             output = replace(output, previous=claim.output.previous)
         if output.previous != new:
@@ -331,12 +292,12 @@ class Composer:
             self._moved[old] = new
         self._tell(replace(gap, output=new) for gap in self._unsay(old))
 
-    def _former(self, claim: _Claim | None) -> Dataset | None:
+    def _former(self, claim: Claim | None) -> Dataset | None:
         """Return what a renamed dataset was before the task."""
         former = claim.output.previous if claim and not claim.made else None
         if claim is None or former is None:
             return None
-        return _called(replace(claim.output.dataset, fields=tuple(claim.fields.values())), former)
+        return called(replace(claim.output.dataset, fields=tuple(claim.fields.values())), former)
 
     def _unsay(self, identifier: DatasetId) -> list[Gap]:
         """Take back the gaps of an output, and return them."""
@@ -370,26 +331,11 @@ class Composer:
         content = self._held(edge.source)
         if content is None:
             return {edge}
-        traced = {edge} if content.from_outside else set()
         name = self._written_name(edge, content)
-        if name not in content.columns:
-            if not content.from_outside:
-                reason = (
-                    f"`{edge.field}` of {edge.source.name} was read back, but the task wrote no such column"
-                )
-                told[Gap("composition", reason, output.dataset.id, edge.column)] = None
-            return traced
-        origins = content.columns[name]
-        if not origins:
-            return {edge}
-        step = Transformation(edge.kind, edge.masking)
-        for origin in origins:
-            path = step.after(Transformation(origin.kind, origin.masking))
-            # Of a field that did not arrive as it was, nobody knows what became of its parts.
-            inside = edge.part if origin.kind is Kind.IDENTITY else ""
-            part = ".".join(name for name in (origin.part, inside) if name)
-            traced.add(replace(origin, kind=path.kind, masking=path.masking, column=edge.column, part=part))
-        return traced
+        if name not in content.columns and not content.from_outside:
+            reason = f"`{edge.field}` of {edge.source.name} was read back, but the task wrote no such column"
+            told[Gap("composition", reason, output.dataset.id, edge.column)] = None
+        return content.trace(edge, name)
 
     def _written_name(self, edge: Edge, content: Content) -> str:
         """Return what the task called a field that it reads back: perhaps in another case, or by position."""
@@ -418,7 +364,7 @@ class Composer:
             self._use_again(identifier)
         self._know(output.dataset)
         self._claim(output, edges, inputs)
-        for entry in _entries(output.dataset):
+        for entry in names_of(output.dataset):
             if output.mode is Mode.CREATE:
                 self._made.add(entry)
             if entry != identifier:
@@ -440,57 +386,18 @@ class Composer:
             del self._gone[identifier]
 
     def _claim(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
-        """Add one write to what the task says of a dataset: every one really happened, so all edges stay."""
+        """Add one write to what the task says of a dataset."""
         identifier = output.dataset.id
         claim = self._claims.get(identifier)
-        fields = {one.name: one for one in output.dataset.fields}
         if claim is None:
             self._take(identifier)
             # What is overwritten may have been there before, and what was read was.
             is_free = identifier in self._gone or identifier in self._left
             whole = output.mode is Mode.CREATE and not output.partial
             made = output.mode is not Mode.RENAME and (is_free or (whole and identifier not in self._inputs))
-            claim = _Claim(output, set(edges), set(inputs), fields, made)
-            claim.count(output)
-            self._claims[identifier] = claim
-            return
-        if output.dataset.identity.type == "VIEW":
-            claim.edges, claim.inputs, claim.fields = set(), set(), {}
-        claim.edges |= edges
-        claim.inputs |= inputs
-        for name, one in fields.items():
-            claim.fields.setdefault(name, one)
-        claim.count(output)
-        claim.output = replace(
-            output,
-            mode=_merged(claim.output.mode, output.mode),
-            # The last write left it as it is.
-            dataset=claim.output.dataset.merged(output.dataset).at(output.dataset.identity.version),
-            previous=claim.output.previous,
-        )
-
-
-def _merged(before: Mode, now: Mode) -> Mode:
-    """Return what two changes of one dataset come to."""
-    if before is Mode.CREATE:
-        return before
-    if now is Mode.APPEND:
-        return Mode.OVERWRITE if before is Mode.TRUNCATE else before
-    return before if now is Mode.ALTER and before is not Mode.APPEND else now
-
-
-def _called(dataset: Dataset, name: DatasetId) -> Dataset:
-    """Return a dataset under another name, of which no catalog knows."""
-    identity = dataset.identity
-    uri = identity.uri if identity.is_entry else uri_of(name.namespace, name.name)
-    return replace(dataset, identity=replace(identity, id=name, uri=uri, symlinks=()))
-
-
-def _entries(dataset: Dataset) -> tuple[DatasetId, ...]:
-    """Return the names that catalogs have for a dataset: its own, if it is one."""
-    if dataset.identity.is_entry:
-        return (dataset.id,)
-    return tuple(DatasetId(link.namespace, link.name) for link in dataset.identity.symlinks)
+            self._claims[identifier] = Claim.of(output, edges, inputs, made=made)
+        else:
+            claim.add(output, edges, inputs)
 
 
 def _add_input(inputs: dict[DatasetId, Input], one: Input) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from airflow_provider_spark_lineage.lineage.model import Edge, Field, Kind, Mode, Output
+from airflow_provider_spark_lineage.plan.algebra import Transformation
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 
@@ -38,6 +39,21 @@ class Content:
             and all(one.name in known for one in fields)
             and all(edge in known.get(edge.column, ()) for edge in edges)
         )
+
+    def trace(self, edge: Edge, name: str) -> set[Edge]:
+        """Return where an edge begins that starts at a column of this, which was written as `name`."""
+        traced = {edge} if self.from_outside else set()
+        if name not in self.columns:
+            return traced
+        # Of a column that was born in it there is nothing before.
+        step = Transformation(edge.kind, edge.masking)
+        for origin in self.columns[name]:
+            path = step.after(Transformation(origin.kind, origin.masking))
+            # Of a field that did not arrive as it was, nobody knows what became of its parts.
+            inside = edge.part if origin.kind is Kind.IDENTITY else ""
+            part = ".".join(one for one in (origin.part, inside) if one)
+            traced.add(replace(origin, kind=path.kind, masking=path.masking, column=edge.column, part=part))
+        return traced or {edge}
 
     def add(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: Iterable[DatasetId]) -> None:
         """Add the rows of one write."""
