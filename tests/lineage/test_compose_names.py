@@ -55,39 +55,38 @@ class Catalog:
         elif action == "empty" and is_there:
             self.tables[name].done.add(Mode.TRUNCATE)
             self.tables[name].sources = []
-            self.say(changes(name, Mode.TRUNCATE))
+            self.change(name, Mode.TRUNCATE)
         elif action == "drop" and is_there:
             del self.tables[name]
-            self.say(changes(name, Mode.DROP))
+            self.change(name, Mode.DROP)
         elif action == "rename" and is_there and new not in self.tables:
             self.tables[new] = self.tables.pop(name)
-            self.say(changes(new, Mode.RENAME, previous=place(name)))
+            self.change(new, Mode.RENAME, name)
 
     def write(self, source: str, name: str, mode: Mode) -> None:
         self.say(
             reads(source, "x"), writes(name, edge(f"{source}.x", "x"), mode=mode, table=f"db.{name}", rows=1)
         )
 
+    def change(self, name: str, mode: Mode, previous: str | None = None) -> None:
+        self.say(changes(name, mode, previous=previous and place(previous)))
+
     def say(self, *parts: Input | Output) -> None:
         self.executions.append(execution(*parts))
 
 
-@dataclass
 class Entries(Catalog):
-    """The same of names alone, whose data lie elsewhere and stay there."""
+    """The same of names alone, whose data lie elsewhere and stay there: what is written goes to the data."""
 
     def take(self, action: str, name: str, new: str) -> None:
-        """Do something, if Spark would; what is written goes to the data."""
-        is_there = name in self.tables
-        if action == "make" and not is_there:
-            self.tables[name] = Table("")
-            self.say(entry(name, Mode.CREATE))
-        elif action == "drop" and is_there:
-            del self.tables[name]
-            self.say(entry(name, Mode.DROP))
-        elif action == "rename" and is_there and new not in self.tables:
-            self.tables[new] = self.tables.pop(name)
-            self.say(entry(new, Mode.RENAME, previous=name))
+        if action in ("make", "drop", "rename"):
+            super().take(action, name, new)
+
+    def write(self, source: str, name: str, mode: Mode) -> None:
+        self.change(name, mode)
+
+    def change(self, name: str, mode: Mode, previous: str | None = None) -> None:
+        self.say(entry(name, mode, previous=previous))
 
 
 def expected(

@@ -24,6 +24,8 @@ def start_spark(folder, **conf):
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        # The JVM keeps the settings with which its first session began.
+        "spark.sql.catalogImplementation": "in-memory",
         **settings(),
         **conf,
     }

@@ -18,7 +18,11 @@ need("delta", "iceberg", "h2")
 pytestmark = pytest.mark.spark
 
 ICEBERG = "org.apache.iceberg.spark.SparkCatalog"
-H2 = "jdbc:h2:mem:drops;DB_CLOSE_DELAY=-1"
+
+
+def h2(folder, database):
+    """A database in this JVM's memory that no other session of these tests uses."""
+    return f"jdbc:h2:mem:{folder.name}_{database};DB_CLOSE_DELAY=-1"
 
 
 def lakes(folder):
@@ -32,11 +36,11 @@ def lakes(folder):
         "spark.sql.catalog.folders.warehouse": str(folder / "folders"),
         "spark.sql.catalog.store": ICEBERG,
         "spark.sql.catalog.store.type": "jdbc",
-        "spark.sql.catalog.store.uri": "jdbc:h2:mem:names;DB_CLOSE_DELAY=-1",
+        "spark.sql.catalog.store.uri": h2(folder, "names"),
         "spark.sql.catalog.store.jdbc.schema-version": "V1",
         "spark.sql.catalog.store.warehouse": str(folder / "store"),
         "spark.sql.catalog.h2": "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
-        "spark.sql.catalog.h2.url": H2,
+        "spark.sql.catalog.h2.url": h2(folder, "shop"),
         "spark.sql.catalog.h2.driver": "org.h2.Driver",
     }
 
@@ -66,7 +70,7 @@ def session(request, tmp_path_factory):
     spark.stop()
 
 
-ORDERS = f"""jdbc options (url '{H2}', dbtable '"shop"."orders"', driver 'org.h2.Driver')"""
+ORDERS = """jdbc options (url '{h2}', dbtable '"shop"."orders"', driver 'org.h2.Driver')"""
 
 CASES = {
     "managed parquet": ("t", "create table t using parquet as select 1 a", "drop table t", "data"),
@@ -81,7 +85,7 @@ CASES = {
         "name",
     ),
     "view": ("t", "create view t as select 1 a", "drop view t", "name"),
-    "jdbc": ("t", f"create table t using {ORDERS}", "drop table t", "name"),
+    "jdbc": ("t", "create table t using " + ORDERS, "drop table t", "name"),
     "delta": ("t", "create table t using delta as select 1 a", "drop table t", "data"),
     "delta, external": (
         "t",
@@ -148,7 +152,7 @@ def test_drop_says_what_is_gone(session, case, made_by_task):
     spark, folder, _ = session
     table, make, drop, gone = CASES[case]
     slug = "".join(letter for letter in case if letter.isalnum()) + str(made_by_task)
-    steps = [one.format(root=folder, case=slug) for one in make.split("; ")]
+    steps = [one.format(root=folder, case=slug, h2=h2(folder, "shop")) for one in make.split("; ")]
     for step in () if made_by_task else steps:
         spark.sql(step)
     with capture_lineage(spark) as captured:

@@ -140,13 +140,17 @@ def test_a_sink_that_fails_costs_the_record(spark, caplog):
     assert capture.problems, "what is lost is no secret to those who read the lineage"
 
 
+def ask_of_relations(monkeypatch, **accessors):
+    """Ask files' relations more than capture does."""
+    probes = [replace(probe, accessors=accessors | probe.accessors) for probe in PROBES["LogicalRelation"]]
+    monkeypatch.setitem(PROBES, "LogicalRelation", tuple(probes))
+
+
 def test_an_accessor_that_fails_costs_its_fact_alone(spark, recorded, tmp_path, monkeypatch):
     """A fact that cannot be asked becomes a problem of the record; all others are there."""
     spark.range(3).write.parquet(str(tmp_path / "in"))
     torn = "$session.sessionState.sqlParser.parseExpression('token=hunter2 (')"
-    known = PROBES["LogicalRelation"]
-    probes = [replace(probe, accessors={"torn": torn, **probe.accessors}) for probe in known]
-    monkeypatch.setitem(PROBES, "LogicalRelation", tuple(probes))
+    ask_of_relations(monkeypatch, torn=torn)
     with recorded() as records:
         assert len(spark.read.parquet(str(tmp_path / "in")).collect()) == 3
     (fact,) = records[0].facts
@@ -160,9 +164,7 @@ def test_what_is_asked_holds_nobody_on_sparks_bus(spark, recorded, tmp_path, mon
     """A catalog may need long to answer. On the bus's own thread, whoever waits for the bus waits in vain."""
     spark.range(3).write.parquet(str(tmp_path / "in"))
     waiting = "$session.sparkContext.listenerBus.waitUntilEmpty"
-    known = PROBES["LogicalRelation"]
-    probes = [replace(probe, accessors={"waiting": waiting, **probe.accessors}) for probe in known]
-    monkeypatch.setitem(PROBES, "LogicalRelation", tuple(probes))
+    ask_of_relations(monkeypatch, waiting=waiting)
     with recorded() as records:
         spark.read.parquet(str(tmp_path / "in")).collect()
     assert records[0].problems == []
