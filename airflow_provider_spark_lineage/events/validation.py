@@ -267,6 +267,9 @@ def _is_no_text_or(is_valid: Callable[[str], bool], value: object) -> bool:
 # Producers, schemas and times of runs come again and again.
 @lru_cache(maxsize=4096)
 def _is_uri(value: str) -> bool:
+    # OpenLineage's producers write a namespace that is a scheme alone, such as `file`, without a colon.
+    if _SCHEME.fullmatch(value):
+        return True
     try:
         return bool(urlsplit(value).scheme) and not re.search(r"\s", value)
     except ValueError:
@@ -288,6 +291,7 @@ def _is_uuid(value: str) -> bool:
     return _UUID.fullmatch(value) is not None
 
 
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 _FORMATS: Mapping[str, Callable[[str], bool]] = {

@@ -81,7 +81,7 @@ def entries(facts: Facts) -> Tuple[Identity, ...]:
     if facts.get("catalog", "spark_catalog") != "spark_catalog":
         return ()
     return tuple(
-        Identity(DatasetId(link.namespace, link.name), link.namespace, type="TABLE", catalog=metastore(facts))
+        Identity(DatasetId(link.namespace, link.name), type="TABLE", catalog=metastore(facts))
         for link in symlinks(facts)
     )
 

@@ -19,7 +19,6 @@ from airflow_provider_spark_lineage.sources.paths import (
     is_part_of_model,
     roots,
     split_location,
-    uri_of,
 )
 
 PROBES = (
@@ -164,7 +163,6 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         identities.append(
             Identity(
                 id=DatasetId(namespace, name),
-                uri=uri_of(namespace, name),
                 storage_layer=namespace.split(":", 1)[0],
                 file_format=file_format,
                 symlinks=names,

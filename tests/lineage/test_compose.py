@@ -387,7 +387,7 @@ def test_csv_is_read_back_by_position() -> None:
     """Files without names: the reader's columns are those that were written, in their order."""
 
     def plain(*columns: str) -> Dataset:
-        identity = Identity(place("c"), "file:/wh/c", file_format="csv")
+        identity = Identity(place("c"), file_format="csv")
         return Dataset(identity, tuple(Field(column, "int") for column in columns))
 
     edges = (edge("a.x", "x"), edge("a.y", "y"))

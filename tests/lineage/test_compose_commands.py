@@ -345,7 +345,7 @@ def test_view_is_what_its_last_definition_says() -> None:
     """A view holds no rows: what it was defined as before is of no concern any more."""
 
     def view(*edges: Edge, mode: Mode) -> Output:
-        identity = Identity(DatasetId(WAREHOUSE, "db.v"), WAREHOUSE, type="VIEW")
+        identity = Identity(DatasetId(WAREHOUSE, "db.v"), type="VIEW")
         inputs = tuple(sorted({one.source for one in edges}))
         return Output(Dataset(identity, (Field("x", "int"),)), mode, edges=edges, inputs=inputs)
 
