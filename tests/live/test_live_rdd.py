@@ -119,7 +119,7 @@ def counts(spark, rdd, action="count", *arguments):
 
 
 def test_rows_of_jobs_are_those_that_their_tasks_counted(spark, lines, tmp_path):
-    """Of what is read once, in whatever way it goes on. To save a sequence file, the first pair is read before."""
+    """Of what is read once, in whatever way it goes on. Sequence files need the first pair."""
     upper, pairs, pickled = (str(tmp_path / name) for name in ("upper", "pairs", "pickled"))
     rdd = spark.sparkContext.textFile(lines)
     assert counts(spark, rdd, "collect") == (2, [])
