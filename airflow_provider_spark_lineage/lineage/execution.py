@@ -54,11 +54,12 @@ from airflow_provider_spark_lineage.sources import (
     identify,
     is_atomic,
     keeps_nothing,
+    metastore,
     names_of_table,
     replaced_by,
     stored_name,
 )
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Symlink
+from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Facts, Symlink
 from airflow_provider_spark_lineage.sources.program import variables
 
 _REWRITING = frozenset(
@@ -156,6 +157,9 @@ class ExecutionLineage:
     symlinks: tuple[Symlink, ...] = ()
     """Names of the table that a wrapping command writes."""
 
+    catalog: Catalog | None = None
+    """The catalog that a wrapping command writes by."""
+
     kept: Mapping[Key, Kept] = field(default_factory=dict)
     """Results that Spark keeps, which later executions read."""
 
@@ -229,6 +233,7 @@ def lineage_of(
         query=tuple(column.id for written in evaluation.writes for column, _ in written.columns),
         mode=_mode(target) if "mode" in target else None,
         symlinks=names_of_table(target),
+        catalog=metastore(target),
         kept=_kept(evaluation, facts, leaves, lineage, about) if not about.failure else {},
     )
 

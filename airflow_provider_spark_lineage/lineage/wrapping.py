@@ -30,6 +30,7 @@ def absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLinea
                 identity=replace(
                     output.dataset.identity,
                     symlinks=tuple(dict.fromkeys((*output.dataset.identity.symlinks, *outer.symlinks))),
+                    catalog=output.dataset.identity.catalog or outer.catalog,
                 ),
             ),
         )

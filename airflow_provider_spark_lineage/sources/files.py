@@ -112,10 +112,17 @@ PROBES = (
         )
     ),
     Probe(
+        node="InsertIntoDataSourceDirCommand",
+        target=True,
+        accessors={"directory": "storage.locationUri?", **SETTINGS},
+    ),
+    Probe(
         node="InsertIntoHiveDirCommand",
         target=True,
         accessors={
             "location": "storage.locationUri?",
+            "directory": "storage.locationUri?",
+            **SETTINGS,
             "format": "storage.serde?",
             "overwrite": "overwrite",
             "schema": "query.schema.json",
