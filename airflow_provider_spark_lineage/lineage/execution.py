@@ -265,7 +265,7 @@ def _added(written: Written, part: Evaluation, facts: FactsOfPlan) -> dict[Scan,
 def _told(written: Written, target: Facts) -> list[tuple[Attribute, Sources]]:
     """Return the columns of the partition that a statement names: each has one value in all rows."""
     known = {column.name.lower() for column, _ in written.columns}
-    named = recorded_fields({"schema": target.get("partition_schema")})
+    named = recorded_fields({"schema": target.get("partition_schema", "")})
     return [
         (Attribute(-1, one.name, one.type), frozenset()) for one in named if one.name.lower() not in known
     ]
