@@ -60,3 +60,8 @@ def table_facts(metadata: str) -> Dict[str, str]:
         "table_type": f"{metadata}.tableType.name",
         "options": f"$options({metadata}.storage.properties)",
     }
+
+
+def if_not_exists(node: str) -> Dict[str, str]:
+    """Return the accessor for IF NOT EXISTS of a CREATE; nothing for REPLACE, which has no such clause."""
+    return {"if_not_exists": "ignoreIfExists"} if node.startswith("Create") else {}

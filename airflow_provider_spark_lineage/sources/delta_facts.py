@@ -18,6 +18,7 @@ from airflow_provider_spark_lineage.sources.accessors import (
     MADE_EXISTS,
     SESSION_CATALOG,
     SETTINGS,
+    if_not_exists,
     table_facts,
 )
 from airflow_provider_spark_lineage.sources.catalogs import CatalogFacts
@@ -85,6 +86,9 @@ _INTERNAL_INDEXES = (
     "TahoeRemoveFileIndex",
 )
 
+_OF_COMMANDS = frozenset({"CdcAddFileIndex", "TahoeBatchFileIndex"})
+"""The file indexes of these that know what Delta reads files for."""
+
 _RENAMED = f"{CHILD}.copy(newName.last, {CHILD}.database, {CHILD}.catalog)"
 """The new name, which a command may give without its database."""
 
@@ -149,7 +153,7 @@ PROBES = (
             relation=index,
             accessors={
                 "delta_path": "relation.location.path",
-                "delta_action": "relation.location.actionType",
+                **({"delta_action": "relation.location.actionType"} if index in _OF_COMMANDS else {}),
                 "delta_index": "relation.location.getClass.getSimpleName",
                 "is_stream": "isStreaming",
             },
@@ -269,7 +273,7 @@ PROBES = (
             relation="DeltaCatalog",
             accessors={
                 **_table("name.catalog.loadTable(name.identifier)"),
-                "if_not_exists": "ignoreIfExists",
+                **if_not_exists(node),
                 "schema": "query.schema.json",
                 "mode": "getClass.getSimpleName",
             },
@@ -290,7 +294,7 @@ PROBES = (
             accessors={
                 **_table("name.catalog.loadTable(name.identifier)"),
                 **table_facts("name.catalog.loadTable(name.identifier).v1Table"),
-                "if_not_exists": "ignoreIfExists",
+                **if_not_exists(node),
                 "schema": "name.catalog.loadTable(name.identifier).schema.json",
             },
         )

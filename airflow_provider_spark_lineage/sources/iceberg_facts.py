@@ -9,6 +9,7 @@ from airflow_provider_spark_lineage.sources.accessors import (
     DROPPED,
     DROPPED_EXISTS,
     SETTINGS,
+    if_not_exists,
 )
 from airflow_provider_spark_lineage.sources.catalogs import CatalogFacts
 from airflow_provider_spark_lineage.sources.dataset import Probe
@@ -142,7 +143,7 @@ PROBES = (
             accessors={
                 **_written("name.catalog.loadTable(name.identifier)"),
                 "identifier": "name.identifier.toString",
-                "if_not_exists": "ignoreIfExists",
+                **if_not_exists(node),
                 "schema": "query.schema.json",
                 **_catalog("name.catalog"),
             },
@@ -158,7 +159,7 @@ PROBES = (
             relation=catalog,
             accessors={
                 "iceberg_location": "name.catalog.loadTable(name.identifier).table.location",
-                "if_not_exists": "ignoreIfExists",
+                **if_not_exists(node),
                 "identifier": "name.identifier.toString",
                 "schema": "name.catalog.loadTable(name.identifier).schema.json",
                 **_catalog("name.catalog"),

@@ -97,8 +97,11 @@ PROBES = (
         accessors={"options": "$options(options)", "mode": "mode", "schema": "query.schema.json"},
     ),
     *(
-        Probe(node=node, of="table", relation="JDBCTable", accessors=_asked("table.jdbcOptions"))
-        for node in ("DataSourceV2Relation", "DataSourceV2ScanRelation")
+        Probe(node=node, of=table, relation="JDBCTable", accessors=_asked(f"{table}.jdbcOptions"))
+        for node, table in (
+            ("DataSourceV2Relation", "table"),
+            ("DataSourceV2ScanRelation", "relation.table"),
+        )
     ),
     *(
         Probe(

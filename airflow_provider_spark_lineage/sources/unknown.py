@@ -7,7 +7,12 @@ from dataclasses import replace
 from typing import Optional, Tuple
 
 from airflow_provider_spark_lineage.sources import files
-from airflow_provider_spark_lineage.sources.accessors import COLUMN_CHANGES, FILE_SYSTEM, SETTINGS
+from airflow_provider_spark_lineage.sources.accessors import (
+    COLUMN_CHANGES,
+    FILE_SYSTEM,
+    SETTINGS,
+    if_not_exists,
+)
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Probe, Source
 from airflow_provider_spark_lineage.sources.paths import completed
 
@@ -119,7 +124,7 @@ PROBES = (
             node=node,
             target=True,
             accessors={
-                "if_not_exists": "ignoreIfExists",
+                **if_not_exists(node),
                 "schema": "query.schema.json",
                 "mode": "getClass.getSimpleName",
             },
