@@ -1,8 +1,10 @@
 """Runs the examples of README in real Airflow, and checks what their events say.
 
-python tools/first_task.py [REPORT]
+python tools/first_task.py [REPORT [EVENT]]
 
-It needs the package, Airflow and Spark, and nothing of the checkout but README. REPORT is a JUnit file.
+It needs the package, Airflow and Spark, and nothing of the checkout but README. REPORT is a JUnit file. EVENT
+is a file for the COMPLETE event of the first example, without what differs from run to run:
+`tools/picture.py` draws its picture from it, docs/lineage.json.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ spark.stop()
 class Place:
     """An AIRFLOW_HOME with its data, and the environment of what runs there."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, event_file: Path | None) -> None:
+        self.event_file = event_file
         self.folder = folder
         self.dags = folder / "dags"
         self.dags.mkdir()
@@ -129,6 +132,25 @@ def holds(real: Any, shown: Any) -> bool:
     return True
 
 
+def lasting(event: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of an event that is the same in every run."""
+    job = {name: event["job"][name] for name in ("namespace", "name")}
+    datasets = {
+        side: [
+            {
+                "namespace": one["namespace"],
+                "name": one["name"],
+                "facets": {
+                    name: one["facets"][name] for name in ("schema", "columnLineage") if name in one["facets"]
+                },
+            }
+            for one in event[side]
+        ]
+        for side in ("inputs", "outputs")
+    }
+    return {"eventType": event["eventType"], "job": job, **datasets}
+
+
 # ---- checks ---------------------------------------------------------------------------------------
 
 
@@ -144,6 +166,8 @@ def drop_in(place: Place) -> None:
     """The example with our decorator says what README shows."""
     event = complete(place.events("drop_in", example()))
     contains(event, json.loads(blocks("json")[0]))
+    if place.event_file:
+        place.event_file.write_text(json.dumps(lasting(event), indent=1) + "\n", encoding="utf-8")
 
 
 def configuration_only(place: Place) -> None:
@@ -161,12 +185,12 @@ def configuration_only(place: Place) -> None:
     contains(event, json.loads(blocks("json")[0]))
 
 
-def main(report: Path | None) -> int:
+def main(report: Path | None, event_file: Path | None) -> int:
     """Run every check, print what went wrong, and return 1 if anything did."""
     suite = ElementTree.Element("testsuite", name="first_task")
     failed, begin = 0, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        place = Place(Path(folder))
+        place = Place(Path(folder), event_file)
         for check in (doctor, drop_in, configuration_only):
             case = ElementTree.SubElement(suite, "testcase", classname="first_task", name=check.__name__)
             try:
@@ -184,4 +208,5 @@ def main(report: Path | None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else None))
+    files = [Path(argument).absolute() for argument in sys.argv[1:]]
+    sys.exit(main(*[*files, None, None][:2]))
