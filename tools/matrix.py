@@ -117,14 +117,14 @@ ROWS = (
         "3.10",
         ("apache-airflow==3.0.*", "apache-airflow-providers-apache-spark<6", "pyspark==4.0.*"),
         until="2026-02-15",
-        suites=("task", "unit", "airflow", "system"),
+        suites=("task", "unit", "airflow"),
     ),
     Row(
         "airflow-3.1",
         "3.11",
         ("apache-airflow==3.1.*", "pyspark==4.1.1", "pyspark-client==4.1.1"),
         until="2026-04-01",
-        suites=("task", "unit", "airflow", "system"),
+        suites=("task", "unit", "airflow"),
     ),
     Row(
         "airflow-3.2",

@@ -81,7 +81,7 @@ def _activity(options: Any) -> Finding:
 
 
 def _connection(options: Any) -> str:
-    """Return `[openlineage] config_conn_id`, which the provider has from VERSION on."""
+    """Return `[openlineage] config_conn_id`, which providers up to 2.13 do not have."""
     read = getattr(options, "config_conn_id", None)
     return str(read() or "") if read else ""
 
