@@ -171,13 +171,13 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
         return frozenset((identities[table].id, name, (), step) for (table, name, _), step in sources)
 
     columns = {
-        column.name: traced(sources)
-        for column, (_, sources) in zip(scan.output, evaluation.output, strict=True)
+        column.name: traced(value.whole)
+        for column, (_, value) in zip(scan.output, evaluation.output, strict=True)
     }
     types = {
         origin: column.type
-        for column, (_, sources) in zip(scan.output, evaluation.output, strict=True)
-        for origin, step in sources
+        for column, (_, value) in zip(scan.output, evaluation.output, strict=True)
+        for origin, step in value.whole
         if step == IDENTITY
     }
     datasets = tuple(
