@@ -84,15 +84,15 @@ class Hole:
     columns: tuple[str, ...] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Written:
     """One write with what its columns and its rows depend on."""
 
     write: Write
-    columns: list[tuple[Attribute, Value]]
+    columns: tuple[tuple[Attribute, Value], ...]
     rows: Sources
-    scans: list[Scan]
-    holes: list[Hole]
+    scans: tuple[Scan, ...]
+    holes: tuple[Hole, ...]
 
 
 @dataclass
@@ -245,9 +245,9 @@ class _Evaluator:
         reach = place.reach
         if not inputs and not node.copied:
             reach.holes[Hole(node.label, "what it writes is not in the plan")] = None
-        columns = [(column, inputs[0].get(column.id, NOTHING)) for column in source]
+        columns = tuple((column, inputs[0].get(column.id, NOTHING)) for column in source)
         place.result.writes.append(
-            Written(node, columns, frozenset(reach.rows), list(reach.scans), list(reach.holes))
+            Written(node, columns, frozenset(reach.rows), tuple(reach.scans), tuple(reach.holes))
         )
         return {}
 
