@@ -293,6 +293,7 @@ def execution_events_of(found: Iterable[Execution]) -> Iterator[facet_events.Eve
             sql=record.sql,
             engine_version=record.spark_version,
             streaming=_is_batch_of_stream(record),
+            job_type="RDD_JOB" if record.plan_kind == "rdd" else "SQL_JOB",
         )
 
 

@@ -45,6 +45,9 @@ class EventExecution:
     streaming: bool = False
     """It is a batch of a streaming query."""
 
+    job_type: str = "SQL_JOB"
+    """`RDD_JOB` for a job over an RDD, as OpenLineage's Java agent calls it."""
+
 
 @dataclass(frozen=True)
 class EventRun:
@@ -208,7 +211,7 @@ def _planned(lineage: Lineage) -> Lineage:
 def _execution_job_facets(execution: EventExecution) -> dict[str, JobFacet]:
     return (
         description_facet(execution.name)
-        | job_type_facet("SQL_JOB", streaming=execution.streaming)
+        | job_type_facet(execution.job_type, streaming=execution.streaming)
         | sql_facet(execution.sql)
     )
 

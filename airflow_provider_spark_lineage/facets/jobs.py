@@ -51,7 +51,7 @@ def description_facet(description: str) -> dict[str, JobFacet]:
 
 
 def job_type_facet(job_type: str, *, streaming: bool = False) -> dict[str, JobFacet]:
-    """`job_type` is `APPLICATION` or `SQL_JOB`, the words that the Java agent uses for the same two.
+    """`job_type` is `APPLICATION`, `SQL_JOB` or `RDD_JOB`, the words that the Java agent uses for the same.
 
     The agent says STREAMING of a query over a stream, and so do we of its batches. The application that
     runs it is BATCH, like the Airflow task: both end.
