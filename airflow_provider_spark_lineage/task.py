@@ -138,7 +138,7 @@ def lineage_of(task_instance: Any) -> TaskLineage | None:
 
 
 def is_active(task_instance: Any) -> bool:
-    """Say whether an event of this task will be sent, and with what its operator knows.
+    """Return whether an event of this task will be sent, and with what its operator knows.
 
     The provider decides; a task that it is told to keep silent about sends no event of an execution either.
     """

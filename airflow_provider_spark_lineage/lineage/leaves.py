@@ -279,7 +279,7 @@ def fields_of(target: Facts, columns: tuple[Field, ...]) -> tuple[Field, ...]:
 
 
 def gaps_of(label: str, identities: tuple[Identity, ...]) -> tuple[Gap, ...]:
-    """Say what is not known about the names of datasets."""
+    """Return what is not known about the names of datasets."""
     if not identities:
         return (Gap(label, "where its data lies was not recorded, so the dataset has no name"),)
     unknown = "its source is not a known one; it is named {} by what Spark says of it"

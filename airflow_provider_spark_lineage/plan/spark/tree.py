@@ -125,7 +125,7 @@ def expanded(plan: list[Any]) -> list[Any]:
 
 
 def is_tree(value: Any) -> bool:
-    """Say whether a JSON value is a tree: a pre-order list of nodes."""
+    """Return whether a JSON value is a tree: a pre-order list of nodes."""
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "class" in value[0]
 
 
@@ -144,18 +144,18 @@ def check(tree: list[dict[str, Any]]) -> None:
 
 
 def is_expression(value: Any) -> bool:
-    """Say whether a JSON value is the tree of an expression, not of a plan."""
+    """Return whether a JSON value is the tree of an expression, not of a plan."""
     return is_tree(value) and names_expression(value[0]["class"])
 
 
 def is_plan(value: Any) -> bool:
-    """Say whether a JSON value is the tree of a whole plan."""
+    """Return whether a JSON value is the tree of a whole plan."""
     return is_tree(value) and not names_expression(value[0]["class"])
 
 
 @cache
 def names_expression(class_name: str) -> bool:
-    """Say whether a class is one of an expression: by its package, or by its name."""
+    """Return whether a class is one of an expression: by its package, or by its name."""
     name = simple_name(class_name)
     if any(package in class_name for package in _EXPRESSION_PACKAGES):
         return name not in _PLANS_ELSEWHERE
