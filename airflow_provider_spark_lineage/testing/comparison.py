@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from airflow_provider_spark_lineage.events import Event, Events
-from airflow_provider_spark_lineage.events.collector import paused
+from airflow_provider_spark_lineage.events.reader import collector_paused as paused
 from airflow_provider_spark_lineage.testing.differences import ABSENT, Mismatch
 from airflow_provider_spark_lineage.testing.expected import Expected, ExpectedEvent, Scope
 from airflow_provider_spark_lineage.testing.keys import parse_key

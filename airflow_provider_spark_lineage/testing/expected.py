@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.events.collector import paused
+from airflow_provider_spark_lineage.events.reader import collector_paused as paused
 from airflow_provider_spark_lineage.testing.composite import Where, capture_names, stray_absences
 from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.matchers import nearest, sentence
