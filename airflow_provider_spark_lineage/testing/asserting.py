@@ -1,4 +1,4 @@
-"""Compares and raises: one call for a test, whose failure says everything and where the events are kept."""
+"""Compares and raises: one call for a test, whose failure says everything and where the events are."""
 
 from __future__ import annotations
 
@@ -11,27 +11,22 @@ from airflow_provider_spark_lineage.events import Events, read_events
 from airflow_provider_spark_lineage.testing.comparison import compare
 from airflow_provider_spark_lineage.testing.expected import Expected, Scope, read_expected
 from airflow_provider_spark_lineage.testing.matchers import json_type
-from airflow_provider_spark_lineage.testing.render import Line, lines
-from airflow_provider_spark_lineage.testing.report import Report
-from airflow_provider_spark_lineage.testing.runs.progress import DagRun
+from airflow_provider_spark_lineage.testing.report import Line, Report
+from airflow_provider_spark_lineage.testing.runs import DagRun
 
 Emitted: TypeAlias = DagRun | Events | Iterable[Mapping[str, Any]] | Path | str
 """Where events are: a run, a file or folder that they were written to, or they themselves."""
 
 
 class LineageDiffersError(AssertionError):
-    """Events are not as expected; `report` says how, and `lines` says it to a person.
+    """Events are not as expected; `report` says how, and `lines` are its text.
 
-    `kept` are the places, as a person can find them, where what the report speaks of still is: files of
-    events, Variables, a log.
+    `kept` are the places where the events still are, for a person: files, Variables, a log.
     """
 
     def __init__(self, report: Report, kept: tuple[object, ...] = ()) -> None:
         self.report = report
-        self.lines: tuple[Line, ...] = (
-            *lines(report),
-            *(Line(f"kept: {place}") for place in kept),
-        )
+        self.lines: tuple[Line, ...] = (*report.lines(), *(Line(f"kept: {place}") for place in kept))
         super().__init__("\n".join(line.text for line in self.lines))
 
 
@@ -44,11 +39,11 @@ def assert_lineage(
     versions: Mapping[str, str] | None = None,
     without: Collection[str] = (),
 ) -> Report:
-    """The report of a comparison that found nothing; LineageDiffersError otherwise.
+    """Return the report of a comparison without differences; raise LineageDiffersError if there are some.
 
-    `expected` is a file, a folder, or a mapping of key to event; `events` a run, where they were written, or
-    a list of them as plain mappings. The rest is that of `compare`, which also says what BadInputError is
-    raised for; it is for what is none of these, too.
+    `expected` is a file, a folder, or a mapping of key to event. `events` is a run, the place that they were
+    written to, or a list of them as plain mappings. The other arguments are those of `compare`. Raises
+    BadInputError if that does, or for arguments that are none of these.
     """
     if isinstance(expected, str | Path):
         expected = read_expected(expected)
@@ -60,12 +55,7 @@ def assert_lineage(
             " `<dag_id>.<task_id>.event.<type>` to events."
         )
     report = compare(
-        expected,
-        events_of(events),
-        variables=variables,
-        scope=scope,
-        versions=versions,
-        without=without,
+        expected, events_of(events), variables=variables, scope=scope, versions=versions, without=without
     )
     if not report.ok:
         raise LineageDiffersError(report, _kept(events))
@@ -73,7 +63,7 @@ def assert_lineage(
 
 
 def events_of(events: Emitted) -> Events:
-    """The events of a run, a file, a folder or a list; BadInputError for what is none of them."""
+    """Return the events of a run, a file, a folder or a list; BadInputError for anything else."""
     if isinstance(events, DagRun):
         return events.read()
     if isinstance(events, str | Path):
