@@ -182,10 +182,10 @@ class Events:
         return cls(tuple(Event(document, f"event {number}") for number, document in enumerate(documents, 1)))
 
     def dag_id_of(self, event: Event) -> str:
-        """Return the DAG that an event belongs to: from its facets, else from the nearest run it is a child of.
+        """Return the DAG that an event belongs to: by its facets, else by those of the nearest parent run.
 
-        The root's job is asked after the parents: the root of a triggered DAG run is in the triggering DAG. The
-        first part of the job name comes last, because ids may contain dots.
+        The root's job is asked after the parents: the root of a triggered DAG run is in the triggering DAG.
+        The first part of the job name comes last, because ids may contain dots.
         """
         if event.facet_dag_id:
             return event.facet_dag_id

@@ -1,8 +1,8 @@
 """Reads what OpenLineage's FileTransport writes: from a file, a folder or the transport's `log_file_path`.
 
 Several writers may append to one file, and any of them may be killed: JSON objects can share a line, spread
-over several lines, or end in the middle with the next object right behind. What cannot be read becomes a problem
-beside the events that can. Only a path that does not exist is an error.
+over several lines, or end in the middle with the next object right behind. What cannot be read becomes a
+problem beside the events that can. Only a path that does not exist is an error.
 """
 
 from __future__ import annotations
@@ -168,7 +168,8 @@ def _reason(error: Exception, is_last: bool) -> str:
 def _next_event(text: str, position: int) -> int:
     """Return where the next whole event starts; the end of the text if there is none.
 
-    An object that was cut off still contains whole small ones (facets), so only what looks like an event counts.
+    An object that was cut off still contains whole small ones (facets), so only what looks like an event
+    counts.
     """
     while match := _EVENT_START.search(text, position):
         try:

@@ -1,9 +1,9 @@
 """Checks an OpenLineage event against the JSON schemas that the event names.
 
 No network: the schemas are files of this package. They state the OpenLineage spec (names, types, required
-keys) in the versions that the client emits, and the facets of this package. Airflow's schemas are read from its
-installed provider. A schema that is not among them is a problem, not a pass.
-Needs `jsonschema-rs`, from the extra `testing`.
+keys) in the versions that the client emits, and the facets of this package. Airflow's schemas are read from
+its installed provider. A schema that is not among them is a problem, not a pass. Needs `jsonschema-rs`, from
+the extra `testing`.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _without_faults(schema: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _is_uri(text: str) -> bool:
-    """Accept what RFC 3986 would have percent-encoded: paths with braces or umlauts are emitted as they are."""
+    """Accept paths with braces or umlauts, which RFC 3986 wants percent-encoded: they are emitted so."""
     try:
         return bool(urlsplit(text).scheme) and not re.search(r"\s", text)
     except ValueError:

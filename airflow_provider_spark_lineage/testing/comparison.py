@@ -40,9 +40,9 @@ def compare(
     `variables` replaces `${NAME}` in expected strings. `scope` is `"all"` (every emitted event must be
     expected), `"dags"` (those of the DAGs that the expected keys name) or `"keys"` (those of these keys); by
     default a file is about its own DAGs, a folder about all, and a JSON array about its keys. `versions`, for
-    example `{"airflow": "3.2"}`, wins over what the events say and what is installed. `without` names relations
-    that are not to be checked. Raises BadInputError for a variable without value, for a version that nobody
-    knows, for a relation that does not exist, and if nothing is expected of these versions.
+    example `{"airflow": "3.2"}`, wins over what the events say and what is installed. `without` names
+    relations that are not to be checked. Raises BadInputError for a variable without value, for a version
+    that nobody knows, for a relation that does not exist, and if nothing is expected of these versions.
 
     >>> key = "dag.task.event.fail"
     >>> compare(Expected.of({key: {}}), Events.of([])).summary

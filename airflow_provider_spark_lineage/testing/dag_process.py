@@ -2,9 +2,9 @@
 
     python dag_process.py PROGRESS_FD DAG_FILE OPTIONS
 
-Every line is a JSON object: a task started, a task finished, and at last the DAG run with the final state of each
-task instance, or that the file has no such DAG. OPTIONS is a JSON object: `dag_id`, or null for the only DAG of
-the file, `conf` of the run, and `executor`, with which tasks run in worker processes. A program that
+Every line is a JSON object: a task started, a task finished, and at last the DAG run with the final state of
+each task instance, or that the file has no such DAG. OPTIONS is a JSON object: `dag_id`, or null for the only
+DAG of the file, `conf` of the run, and `executor`, with which tasks run in worker processes. A program that
 `runs` starts; it is never imported.
 """
 

@@ -221,7 +221,8 @@ def best_pairs(
     """Return the position in `actual` by the position in `expected`: whole matches first, then the nearest.
 
     As many elements as possible are paired with one that they match (Kuhn's algorithm): the first match of
-    a loose expectation may be the only match of a strict one. The others are paired by the fewest differences.
+    a loose expectation may be the only match of a strict one. The others are paired by the fewest
+    differences.
     """
     if len(expected) == len(actual) == 1 and not only_matches:
         return {0: 0}

@@ -1,7 +1,7 @@
 """Drafts of expected events: what was emitted, with matchers for what differs from run to run.
 
-A draft repeats what was emitted, right or wrong: it saves typing, not thinking. It leaves out what Airflow's own
-provider says of a run.
+A draft repeats what was emitted, right or wrong: it saves typing, not thinking. It leaves out what Airflow's
+own provider says of a run.
 """
 
 from __future__ import annotations

@@ -102,9 +102,9 @@ class Expected:
     ) -> Expected:
         """Return expectations from templates of Airflow's own system tests, by key or as an array.
 
-        `counts` gives the number of events, for example `">=2"`, by regular expressions that cover a key. `sort`
-        orders the events of a key by their documents. `helpers` is a Jinja environment whose globals, filters
-        and tests the templates may use in addition to ours.
+        `counts` gives the number of events, for example `">=2"`, by regular expressions that cover a key.
+        `sort` orders the events of a key by their documents. `helpers` is a Jinja environment whose globals,
+        filters and tests the templates may use in addition to ours.
         """
         options = TemplateOptions(counts or {}, sort, helpers)
         keys = templates if isinstance(templates, Mapping) else by_key(templates, source)

@@ -69,8 +69,9 @@ def parse_key(text: str) -> ExpectedKey:
 class Addresses:
     """The instance and the try of a task that each event is about.
 
-    A child run that does not say so belongs to the instance and try of the run that it is a child of. An event
-    without Airflow's facet, as after a state was set by hand, belongs to those of the other events of its run.
+    A child run that does not say so belongs to the instance and try of the run that it is a child of. An
+    event without Airflow's facet, as after a state was set by hand, belongs to those of the other events of
+    its run.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:

@@ -2,9 +2,9 @@
 
     python lifeline.py LIFELINE_FD COMMAND...
 
-LIFELINE_FD is the reading end of a pipe whose writing end only the starting process has. The system closes that
-end however the process ends, by SIGKILL too. When it is closed, and when the command ends, every process below
-this one is killed. A program that `runs` starts; it is never imported.
+LIFELINE_FD is the reading end of a pipe whose writing end only the starting process has. The system closes
+that end however the process ends, by SIGKILL too. When it is closed, and when the command ends, every process
+below this one is killed. A program that `runs` starts; it is never imported.
 
 A process group is not enough: Airflow gives every task a group of its own, and some operators a session.
 """

@@ -1,7 +1,7 @@
 """Reads the text of an expected file as JSON values and matchers, and fills in `${VARIABLES}`.
 
-YAML is read with JSON's data model: `yes`, `2024-01-01` and `1:30` are strings, keys are strings, and no key is
-written twice. What the values mean for an event is defined in `expected`.
+YAML is read with JSON's data model: `yes`, `2024-01-01` and `1:30` are strings, keys are strings, and no key
+is written twice. What the values mean for an event is defined in `expected`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _NotationError(Exception):
 
 
 def read_text(path: Path) -> str:
-    """Return the text of the file with its line ends and its byte order mark; BadInputError if it has none."""
+    """Return the text of the file, with its line ends and its byte order mark."""
     try:
         return path.read_bytes().decode("utf-8")
     except OSError as error:
@@ -241,8 +241,8 @@ class _YamlTree:
 _VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """A variable, or `$${`, which stands for `${`.
 
-Values come from the caller, not from the environment: a file that passes on one machine must not depend on what
-else is set there.
+Values come from the caller, not from the environment: a file that passes on one machine must not depend on
+what else is set there.
 """
 
 

@@ -17,7 +17,7 @@ _RUN_KEYS = frozenset({"map_index", "try_number", "runId"})
 """Keys that say which run an event is about; a difference there means that another run was meant."""
 
 _CANDIDATE_BUDGET = 20_000
-"""Pairs of keys that are compared for likeness; after that, missing events are reported without candidates."""
+"""Pairs of keys that are compared for likeness; after that, no candidates are named."""
 
 
 class Scoped(NamedTuple):
@@ -58,7 +58,7 @@ def in_scope(events: Events, expected: Expected, scope: Scope) -> Scoped:
 
 
 def dag_named_by(key: str, dag_ids: Set[str]) -> tuple[str, ...]:
-    """Return the DAG that a key names, if it is among these; ids may contain dots, so the longest that fits."""
+    """Return the DAG that a key names; ids may contain dots, so the longest that is among these."""
     dots = (position for position in range(len(key) - 1, 0, -1) if key[position] == ".")
     return next(((key[:dot],) for dot in dots if key[:dot] in dag_ids), ())
 

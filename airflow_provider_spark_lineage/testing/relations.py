@@ -230,7 +230,9 @@ def _unique_keys(runs: Runs) -> Findings:
                 repeated.append(event)
             elif not any(event.at("run", "facets", "airflow", "task", key) for key in _RESUMABLE):
                 restarted.append(event)
-    yield from _unchecked(repeated, " repeats the START of this try word for word: expected only if the task deferred itself")
+    yield from _unchecked(
+        repeated, " repeats the START of this try word for word: expected only if the task deferred itself"
+    )
     yield from _unchecked(restarted, ": second START of this try: expected only if the task deferred itself")
 
 
@@ -239,7 +241,7 @@ _RESUMABLE = ("deferrable", "hitl_summary")
 
 
 def _parents(runs: Runs) -> Findings:
-    """Every parent is a run with events, or the DAG run that Airflow names; a run and its parent share a root.
+    """Every parent is a run with events, or the DAG run that Airflow names, and has the same root.
 
     A run whose events name a parent names it in all of them, and a task always has one.
     """

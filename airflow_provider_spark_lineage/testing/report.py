@@ -187,9 +187,9 @@ class Report:
     def junit(self) -> str:
         """Return JUnit XML for a CI server.
 
-        There is a test case for every expected event (class `event`) and every relation (`relation`); cases of
-        the classes `unexpected` and `readable` only if something is wrong. Several events of one key are numbered:
-        `key`, `key (2)`.
+        There is a test case for every expected event (class `event`) and every relation (`relation`); cases
+        of the classes `unexpected` and `readable` only if something is wrong. Several events of one key are
+        numbered: `key`, `key (2)`.
         """
         suite = ElementTree.Element("testsuite", name=_SUITE)
         names = Counter[str]()

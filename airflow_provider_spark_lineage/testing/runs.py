@@ -2,8 +2,8 @@
 
 A run is `dag.test()`, which differs from a deployment in two ways: there is no START event of the DAG, and
 all tasks share one process. In the mode `"standalone"`, an API server and a LocalExecutor give every task a
-process as in a deployment, at some ten seconds more per task. Nothing here imports Airflow: the process that is
-started finds it.
+process as in a deployment, at some ten seconds more per task. Nothing here imports Airflow: the process that
+is started finds it.
 """
 
 from __future__ import annotations
@@ -100,11 +100,11 @@ def run_dag(
 ) -> DagRun:
     """Run a DAG, given as its file or as the object, in a process of its own.
 
-    `dag_id` selects one if a file has several. `home` becomes the AIRFLOW_HOME (by default a new folder), with a
-    copy of `metadata` (of `make_metadata`) if one is given; it keeps the events and the logs. `settings` are
-    more environment variables; `AIRFLOW__...` configures Airflow, and None removes a variable. `show` is called
-    for every task that starts or finishes. Raises BadInputError if there is no such DAG, and RunError if it does
-    not run to its end. A run whose tasks fail does end; see its `state`.
+    `dag_id` selects one if a file has several. `home` becomes the AIRFLOW_HOME (by default a new folder),
+    with a copy of `metadata` (of `make_metadata`) if one is given; it keeps the events and the logs.
+    `settings` are more environment variables; `AIRFLOW__...` configures Airflow, and None removes a variable.
+    `show` is called for every task that starts or finishes. Raises BadInputError if there is no such DAG, and
+    RunError if it does not run to its end. A run whose tasks fail does end; see its `state`.
     """
     if mode not in get_args(Mode):
         raise BadInputError(f'run_dag: mode is "test" or "standalone", not {mode!r}.')

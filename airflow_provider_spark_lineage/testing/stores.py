@@ -74,8 +74,8 @@ class CheckingTask:
     def select(self, events: Events) -> Events:
         """Return its own events and those of other jobs that it may have started, in their order.
 
-        Of other DAGs these are the runs that name this one as parent, if there are any; else all that came after
-        the first own event. Jobs without parent are selected by time too.
+        Of other DAGs these are the runs that name this one as parent, if there are any; else all that came
+        after the first own event. Jobs without parent are selected by time too.
         """
         own = self.own(events)
         since = min(map(_time_ns, own), default=None)
@@ -182,7 +182,7 @@ class VariableStore:
         """Key of a Variable -> its event, or why it is not one. No Variable is written twice."""
 
     def read(self) -> Events:
-        """Return the events in the order of the times in their keys; BadInputError if keys cannot be listed."""
+        """Return the events in the order of the times in their keys."""
         variables = _variables()
         of_dag = variables.keys(prefix=prefix_of_dag(self._task.dag_id))
         tags = {tag_of_dag_run(self._task.dag_id, self._task.run_id)}
@@ -289,8 +289,8 @@ def store_of(transport: Any, task: CheckingTask, keys: tuple[str, ...]) -> Store
             return FileStore(Path(path.removeprefix("file://")))
         kinds.append(str(inner.kind))
     raise BadInputError(
-        f"OpenLineage emits by transport {', '.join(kinds) or 'none'} here, which no task can read; configure "
-        "FileTransport or VariableTransport, or say with `events=` which file or folder has the events."
+        f"OpenLineage emits by transport {', '.join(kinds) or 'none'} here, which no task can read;"
+        " configure FileTransport or VariableTransport, or say with `events=` which file or folder it is."
     )
 
 

@@ -1,8 +1,8 @@
 """The expected files of Airflow's own system tests: JSON arrays of event templates, with Jinja in strings.
 
-Their meaning is not that of our files: one template is for the last event of its key, lists have an order, null
-means absent. They are not translated, so that a file means the same here and there. Jinja2 comes with the extra
-`testing` and is imported when the first template is read.
+Their meaning is not that of our files: one template is for the last event of its key, lists have an order,
+null means absent. They are not translated, so that a file means the same here and there. Jinja2 comes with
+the extra `testing` and is imported when the first template is read.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class Templates:
                 events = sorted(events, key=lambda event: sort(event.document))
             except Exception as error:  # the caller's function may raise anything
                 raise BadInputError(
-                    f"{self.source}: the events of `{self.key}` cannot be sorted: the sort function fails with"
-                    f" {type(error).__name__}: {error}."
+                    f"{self.source}: the events of `{self.key}` cannot be sorted: the sort function"
+                    f" fails with {type(error).__name__}: {error}."
                 ) from error
         return list(zip(self.documents, events[-1:] if len(self.documents) == 1 else events, strict=False))
 

@@ -1,8 +1,8 @@
 """Writes expected files from emitted events, and brings existing ones up to date.
 
-Expected values and matchers that accept what was emitted stay. In YAML, only the keys whose events changed are
-written anew; the text of all other keys stays as it is. Comments inside a rewritten key are lost, and named.
-Nothing is written before the new text has been read back and compared with the events.
+Expected values and matchers that accept what was emitted stay. In YAML, only the keys whose events changed
+are written anew; the text of all other keys stays as it is. Comments inside a rewritten key are lost, and
+named. Nothing is written before the new text has been read back and compared with the events.
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ def update_expected(
     """Write an expected file, YAML or JSON by its suffix, or bring an existing one up to date.
 
     The value of a variable is written as `${NAME}`. A new file expects all events, or those of `dag_id`; an
-    existing one stays with the DAGs that it names. Raises BadInputError, and does not write, if the file or an
-    event cannot be read, and if there are no events.
+    existing one stays with the DAGs that it names. Raises BadInputError, and does not write, if the file or
+    an event cannot be read, and if there are no events.
     """
     path = Path(path)
     if path.is_dir() or path.suffix not in SUFFIXES:
@@ -184,57 +184,57 @@ def _updated_tree(
 ) -> dict[str, Any]:
     """Return what the file says when the events are right, and note in `update` what changes."""
     versions = Versions(drafts.events, given)
-    emitted = Emitted(in_scope(drafts.events, expected, "dags").compared, drafts.events)
+    meant, _ = expected.meant_for(versions)
+    actual, new = _paired(expected, meant, drafts)
     dag_ids = frozenset(map(drafts.events.dag_id_of, drafts.events))
-    meant = {id(event) for event in expected.meant_for(versions)[0]}
-    wanted: list[ExpectedEvent] = []
-    origin: dict[int, ExpectedEvent] = {}
-    for event in expected.events:
-        if id(event) in meant:
-            wanted.append(event.filled(drafts.variables))
-            origin[id(wanted[-1])] = event
-    actual: dict[int, Event] = {}
-    asked: dict[int, Event] = {}
-    for group in groups_of(wanted, emitted):
-        asked.update({id(event): event for event in group.emitted})
-        for i, j in group.pairs.items():
-            actual[id(origin[id(group.wanted[i])])] = group.emitted[j]
-    paired = {id(event) for event in actual.values()}
-    new: dict[str, list[Event]] = {}
-    surplus = [event for event in asked.values() if id(event) not in paired]
-    for unexpected in (*surplus, *emitted.left()):
-        new.setdefault(drafts.key_of(unexpected, tree), []).append(unexpected)
-
-    new_tree: dict[str, Any] = {WHEN: tree[WHEN]} if WHEN in tree else {}
+    values: dict[str, list[Any]] = {}
     others: dict[str, list[ExpectedEvent]] = {}
     for event, (key, document) in zip(expected.events, _documents(tree), strict=True):
-        values = new_tree.setdefault(key, [])
-        if id(event) not in meant:
+        documents = values.setdefault(key, [])
+        if not any(event is other for other in meant):
             others.setdefault(key, []).append(event)
-            values.append(document)
+            documents.append(document)
         elif id(event) in actual:
             refreshed = _refreshed_event(event, actual[id(event)], drafts)
             if refreshed is not event.document:
                 update.refreshed.append(key)
-                when = {WHEN: document[WHEN]} if WHEN in document else {}
-                values.append({**when, **refreshed})
-            else:
-                values.append(document)
+                refreshed = {**({WHEN: document[WHEN]} if WHEN in document else {}), **refreshed}
+            documents.append(document if refreshed is event.document else refreshed)
         elif dag_named_by(parse_key(key).plain, dag_ids):
             update.removed.append(key)
         else:
             update.kept.append(key)
-            values.append(document)
-    for key, events in new.items():
+            documents.append(document)
+    for unexpected in new:
+        key = drafts.key_of(unexpected, tree)
+        update.added.append(key)
         when = _exactly_these(versions, others.get(key, ()))
-        added = sorted((drafts.of(event, key) for event in events), key=stable_text)
-        update.added += [key] * len(added)
-        new_tree.setdefault(key, []).extend({**when, **draft} for draft in added)
-    return {
-        key: values if key == WHEN or isinstance(tree.get(key), list) else one_or_list(values)
-        for key, values in new_tree.items()
-        if values
-    }
+        values.setdefault(key, []).append({**when, **drafts.of(unexpected, key)})
+    update.added.sort(key=key_order)
+    new_tree: dict[str, Any] = {WHEN: tree[WHEN]} if WHEN in tree else {}
+    for key, documents in values.items():
+        if documents:
+            new_tree[key] = documents if isinstance(tree.get(key), list) else one_or_list(documents)
+    return new_tree
+
+
+def _paired(
+    expected: Expected, meant: list[ExpectedEvent], drafts: Drafts
+) -> tuple[dict[int, Event], list[Event]]:
+    """Return the emitted event by the id of the expected one, and the events that nothing is expected of."""
+    emitted = Emitted(in_scope(drafts.events, expected, "dags").compared, drafts.events)
+    filled = [event.filled(drafts.variables) for event in meant]
+    original = {id(copy): event for copy, event in zip(filled, meant, strict=True)}
+    actual: dict[int, Event] = {}
+    asked: list[Event] = []
+    for group in groups_of(filled, emitted):
+        asked += group.emitted
+        actual.update({id(original[id(group.wanted[i])]): group.emitted[j] for i, j in group.pairs.items()})
+    paired = {id(event) for event in actual.values()}
+    # A key, and the same key with an address, may both have asked for an event.
+    surplus = {id(event): event for event in asked if id(event) not in paired}
+    new = [*surplus.values(), *emitted.left()]
+    return actual, sorted(new, key=lambda event: stable_text(drafts.masked(event.document)))
 
 
 def _exactly_these(versions: Versions, others: Collection[ExpectedEvent]) -> dict[str, Any]:
@@ -349,7 +349,7 @@ def _rewritten_keys(text: str, tree: Mapping[str, Any], new_tree: Mapping[str, A
 
 
 def _chunks(text: str) -> dict[str, str]:
-    """Return the lines of each top-level key, with the comments above it; those above the first key are `""`."""
+    """Return the lines of each top-level key with the comments above it; `""` has those above the first."""
     root = yaml.compose(text, Loader=yaml.BaseLoader)
     lines = text.splitlines(keepends=True)
     starts: list[tuple[str, int]] = []
@@ -364,7 +364,7 @@ def _chunks(text: str) -> dict[str, str]:
 
 
 def _sorted_in(tree: Mapping[str, Any], new_tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the new tree with new keys where the alphabet wants them, if the file is sorted; else at the end."""
+    """Return the new tree with new keys in alphabetical order if the file is sorted; else at the end."""
     old = [key for key in tree if key != WHEN]
     keys = [key for key in new_tree if key != WHEN]
     if old == sorted(old, key=key_order):

@@ -1,7 +1,7 @@
 """The `when:` of expected files: the versions that an expectation is for, and the versions there are.
 
-A version is what the caller gives, else what the events say, else what is installed here. One that nobody knows
-is an error: to skip an expectation for it would be a guess.
+A version is what the caller gives, else what the events say, else what is installed here. One that nobody
+knows is an error: to skip an expectation for it would be a guess.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ class Versions:
         if not known:
             raise BadInputError(
                 f"{condition.where}: `when` asks for the version of {name}, which no event says and"
-                f" which is not installed here; {_cure(name)}. Versions are known of: {', '.join(self._names)}."
+                f" which is not installed here; {_cure(name)}."
+                f" Versions are known of: {', '.join(self._names)}."
             )
         allowed = SpecifierSet(condition.range)
         refused = [text for text in known if not allowed.contains(_parsed(text) or "", prereleases=True)]

@@ -40,7 +40,8 @@ def wait_for_events(path: Path | str, until: Callable[[Events], bool] | int, tim
     if not holds:
         keys = ", ".join(sorted({event.key for event in events})) or "none"
         raise DeadlineError(
-            f"{path}: the events waited for did not come within {timeout_s:g} s; there are {len(events)}: {keys}."
+            f"{path}: the events waited for did not come within {timeout_s:g} s; there are {len(events)}:"
+            f" {keys}."
         )
     return events
 

@@ -343,8 +343,8 @@ def test_a_second_start_of_a_try_is_not_judged():
     add(task("START", "load", LOAD, 2))(events)
     add(task("START", "by.part", PART_0, 11, map_index=0))(events)
     assert notes(events) == [
-        "unique_keys: `shop.load.event.start` (START, event 15) and 1 more: second START of this try: expected "
-        "only if the task deferred itself."
+        "unique_keys: `shop.load.event.start` (START, event 15) and 1 more: second START of this try: "
+        "expected only if the task deferred itself."
     ]
     events = whole_run()
     double(6)(events)

@@ -23,14 +23,15 @@ dag.other.event.start: {inputs: [] , job:   {name: !any }}  # this stays as it i
 
 
 def test_only_keys_with_changes_are_written_anew(tmp_path):
-    """In them, values and matchers that hold stay; the text of all other keys, comments included, does too."""
+    """In them, values and matchers that hold stay; the text of all other keys stays as it is."""
     file = tmp_path / "dag.yaml"
     file.write_text(EXPECTED)
     other = {**run_event({}, "other"), "inputs": []}
     done = update(file, [run_event({"a": "abc", "changed": 2, "also": "x"}), other])
     assert done.refreshed == ["dag.task.event.start"]
     assert file.read_text() == (
-        "# About this DAG.\ndag.task.event.start: {run: {facets: {own: {a: !regex 'a.*', changed: 2, also: x}}}}\n"
+        "# About this DAG.\n"
+        "dag.task.event.start: {run: {facets: {own: {a: !regex 'a.*', changed: 2, also: x}}}}\n"
         + EXPECTED[EXPECTED.index("\n# About the other") :]
     )
     assert done.lost_comments == ["line 2: # emitted at once", "line 3: # on one line"]
@@ -112,7 +113,8 @@ def test_events_come_and_go(tmp_path):
     """New keys stand where the alphabet wants them; a key that was not emitted goes with its comments."""
     file = tmp_path / "dag.yaml"
     file.write_text(
-        "# top\ndag.a.event.start: {}\n\n# about c\ndag.c.event.start: {}\n\n# about e\ndag.e.event.start: {}\n"
+        "# top\ndag.a.event.start: {}\n\n# about c\ndag.c.event.start: {}\n\n"
+        "# about e\ndag.e.event.start: {}\n"
     )
     done = update(file, [run_event({}, task) for task in "abde"])
     assert (done.added, done.removed) == (["dag.b.event.start", "dag.d.event.start"], ["dag.c.event.start"])
