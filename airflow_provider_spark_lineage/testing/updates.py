@@ -185,13 +185,14 @@ def _updated_tree(
     """Return what the file says when the events are right, and note in `update` what changes."""
     versions = Versions(drafts.events, given)
     meant, _ = expected.meant_for(versions)
+    ids_of_meant = set(map(id, meant))
     actual, new = _paired(expected, meant, drafts)
     dag_ids = frozenset(map(drafts.events.dag_id_of, drafts.events))
     values: dict[str, list[Any]] = {}
     others: dict[str, list[ExpectedEvent]] = {}
     for event, (key, document) in zip(expected.events, _documents(tree), strict=True):
         documents = values.setdefault(key, [])
-        if not any(event is other for other in meant):
+        if id(event) not in ids_of_meant:
             others.setdefault(key, []).append(event)
             documents.append(document)
         elif id(event) in actual:
