@@ -6,11 +6,10 @@
 | `expected`, `notation`, `keys`, `versions` | read expected files: events, values, keys, `when` |
 | `templates` | read the expected files of Airflow's own system tests |
 | `matchers`, `differences` | compare one value |
-| `pairing` | which emitted event is compared with which expected one |
 | `relations` | what must hold between events |
 | `report` | the result as text, JSON and JUnit XML |
 | `drafts`, `updates`, `writing` | write expected files from events |
-| `asserting`, `waiting` | for tests: compare and raise, wait for events |
+| `asserting` | for tests: compare and raise, wait for events |
 | `runs`, with the programs `dag_process` and `lifeline` | run a DAG in real Airflow |
 | `in_dag`, `stores` | compare in a task of the DAG itself |
 
@@ -30,7 +29,12 @@ changed     dag.task.event.start  (event 1)
 from __future__ import annotations
 
 from airflow_provider_spark_lineage.events import Event, Events, read_events
-from airflow_provider_spark_lineage.testing.asserting import LineageDiffersError, assert_lineage
+from airflow_provider_spark_lineage.testing.asserting import (
+    DeadlineError,
+    LineageDiffersError,
+    assert_lineage,
+    wait_for_events,
+)
 from airflow_provider_spark_lineage.testing.comparison import compare
 from airflow_provider_spark_lineage.testing.differences import ABSENT
 from airflow_provider_spark_lineage.testing.drafts import DraftRules
@@ -47,7 +51,6 @@ from airflow_provider_spark_lineage.testing.runs import (
     tail,
 )
 from airflow_provider_spark_lineage.testing.updates import Update, draft_expected, update_expected
-from airflow_provider_spark_lineage.testing.waiting import DeadlineError, wait_for_events
 
 __all__ = [
     "ABSENT",

@@ -1,12 +1,13 @@
-"""Compares and raises: one call for a test, whose failure says everything and where the events are."""
+"""What a test calls: compare events and raise if they differ, and wait for events of other processes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from time import monotonic, sleep
+from typing import Any, TypeAlias, TypeVar
 
-from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.errors import BadInputError, SparkLineageError
 from airflow_provider_spark_lineage.events import Events, read_events
 from airflow_provider_spark_lineage.testing.comparison import compare
 from airflow_provider_spark_lineage.testing.expected import Expected, Scope, read_expected
@@ -14,8 +15,14 @@ from airflow_provider_spark_lineage.testing.matchers import json_type
 from airflow_provider_spark_lineage.testing.report import Line, Report
 from airflow_provider_spark_lineage.testing.runs import DagRun
 
+T = TypeVar("T")
+
 Emitted: TypeAlias = DagRun | Events | Iterable[Mapping[str, Any]] | Path | str
 """Where events are: a run, a file or folder that they were written to, or they themselves."""
+
+
+LONGEST_PAUSE_S = 0.5
+"""Between two looks; the first pauses are shorter, for events that are almost there."""
 
 
 class LineageDiffersError(AssertionError):
@@ -85,3 +92,48 @@ def _kept(events: Emitted) -> tuple[str, ...]:
     if isinstance(events, DagRun):
         return (f"events in {events.events}", f"log in {events.log}")
     return (f"events in {events}",) if isinstance(events, str | Path) else ()
+
+
+class DeadlineError(SparkLineageError):
+    """The events did not come in time; the message says which were there."""
+
+
+def wait_for_events(path: Path | str, until: Callable[[Events], bool] | int, timeout_s: float = 30) -> Events:
+    """Return the events of a file or folder as soon as `until` holds, or as soon as there are that many.
+
+    A path that does not exist yet has no events. Raises DeadlineError after `timeout_s`.
+
+    >>> wait_for_events("/nowhere", until=0)
+    Events(items=(), problems=())
+    """
+    path = Path(path)
+
+    def look() -> Events:
+        try:
+            return read_events(path)
+        except BadInputError:
+            return Events((), ())
+
+    events, holds = poll(look, until if callable(until) else lambda events: len(events) >= until, timeout_s)
+    if not holds:
+        keys = ", ".join(sorted({event.key for event in events})) or "none"
+        raise DeadlineError(
+            f"{path}: the events waited for did not come within {timeout_s:g} s; there are {len(events)}:"
+            f" {keys}."
+        )
+    return events
+
+
+def poll(look: Callable[[], T], holds: Callable[[T], bool], timeout_s: float) -> tuple[T, bool]:
+    """Return what `look` returns as soon as it holds, or at the deadline, and whether it holds."""
+    deadline = monotonic() + timeout_s
+    pause = 0.01
+    while True:
+        is_late = monotonic() >= deadline
+        seen = look()
+        if holds(seen):
+            return seen, True
+        if is_late:
+            return seen, False
+        sleep(min(pause, max(0.0, deadline - monotonic())))
+        pause = min(pause * 1.5, LONGEST_PAUSE_S)

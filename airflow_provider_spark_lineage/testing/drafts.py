@@ -15,7 +15,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events
-from airflow_provider_spark_lineage.testing.keys import Addresses, ExpectedKey, parse_key
+from airflow_provider_spark_lineage.testing.keys import Addresses, ExpectedKey, key_order, parse_key
 from airflow_provider_spark_lineage.testing.matchers import ABSENT_KEY, Matcher, make
 from airflow_provider_spark_lineage.testing.writing import is_writable, json_value
 
@@ -247,13 +247,6 @@ def literal_pattern(text: str) -> str:
 def stable_text(draft: Any) -> str:
     """Return what drafts are sorted by."""
     return json.dumps(json_value(draft), sort_keys=True)
-
-
-def key_order(key: str) -> tuple[str, int, int, str]:
-    """Return what keys are sorted by: the alphabet, but instances and tries by their numbers."""
-    parsed = parse_key(key)
-    index = -1 if parsed.map_index is None else parsed.map_index
-    return f"{parsed.subject}.event.", index, parsed.try_number or 0, parsed.type
 
 
 def one_or_list(documents: Collection[Any]) -> Any:

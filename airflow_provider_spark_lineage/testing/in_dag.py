@@ -13,7 +13,7 @@ from airflow.sdk import BaseOperator
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import EVENT_TYPES, Events
 from airflow_provider_spark_lineage.events.model import TERMINAL
-from airflow_provider_spark_lineage.testing.asserting import LineageDiffersError
+from airflow_provider_spark_lineage.testing.asserting import LineageDiffersError, poll
 from airflow_provider_spark_lineage.testing.comparison import compare
 from airflow_provider_spark_lineage.testing.expected import Expected, read_expected
 from airflow_provider_spark_lineage.testing.keys import parse_key
@@ -21,7 +21,6 @@ from airflow_provider_spark_lineage.testing.relations import RELATIONS, Runs, ch
 from airflow_provider_spark_lineage.testing.report import Report
 from airflow_provider_spark_lineage.testing.stores import CheckingTask, FileStore, Store, store_of
 from airflow_provider_spark_lineage.testing.templates import by_key, read_array
-from airflow_provider_spark_lineage.testing.waiting import poll
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

@@ -66,6 +66,13 @@ def parse_key(text: str) -> ExpectedKey:
     return ExpectedKey(match["subject"], match["type"], map_index, attempt)
 
 
+def key_order(key: str) -> tuple[str, int, int, str]:
+    """Return what keys are sorted by: the alphabet, but instances and tries by their numbers."""
+    parsed = parse_key(key)
+    index = -1 if parsed.map_index is None else parsed.map_index
+    return f"{parsed.subject}.event.", index, parsed.try_number or 0, parsed.type
+
+
 class Addresses:
     """The instance and the try of a task that each event is about.
 

@@ -257,8 +257,12 @@ def _parents(runs: Runs) -> Findings:
                 run_id, other = next(iter(wanted.items()))
                 reason = f"names another DAG run as parent than {_label(other)}"
                 yield Broken(event, f"{_PARENT}.run.runId", reason, run_id, event.parent_run_id)
-        # What triggered a DAG run may have events elsewhere.
-        elif not event.is_dag_run and event.parent_run_id not in (*runs.by_run_id, event.root_run_id):
+        # What triggered a DAG run may have events elsewhere, and so may a root.
+        elif (
+            not event.is_dag_run
+            and event.parent_run_id != event.root_run_id
+            and event.parent_run_id not in runs.by_run_id
+        ):
             reason = "names a parent run that has no events"
             yield Broken(event, f"{_PARENT}.run.runId", reason, ABSENT, event.parent_run_id)
         yield from _same_chain(event, runs, roots)
@@ -337,43 +341,32 @@ class _DagRunIds:
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
-        self._by_dag_runs: _Attempts = {}
+        self._said_by_dag_runs: _Attempts = {}
+        self._named_by_tasks: _Attempts = {}
         for event in runs.all_events:
             if event.is_dag_run and event.dag_run and event.run_id:
-                attempts = self._by_dag_runs.setdefault(event.dag_run, {})
+                attempts = self._said_by_dag_runs.setdefault(event.dag_run, {})
                 attempts.setdefault(event.clear_number, {}).setdefault(event.run_id, event)
-        self._by_tasks = self._named_by_tasks()
+        for event in sorted(runs.events, key=self._try_number):
+            dag_run = runs.dag_run_of(event)
+            if dag_run and event.parent_run_id:
+                attempts = self._named_by_tasks.setdefault(dag_run, {})
+                attempts.setdefault(event.clear_number, {event.parent_run_id: event})
 
     def of(self, event: Event) -> Mapping[str, Event]:
         """Return the run ids that this event of a task may have as parent, each with an event that says so.
 
-        DAG runs are asked before tasks. If the event does not say of which attempt it is, all are accepted.
+        DAG runs are asked first, then the first task of each attempt. An event that does not say its attempt
+        may have the parents of all.
         """
         dag_run = self._runs.dag_run_of(event)
-        for attempts in (self._by_dag_runs, self._by_tasks) if dag_run else ():
-            named = attempts.get(dag_run, {}) if dag_run else {}
-            numbers = list(named) if event.clear_number is None else [event.clear_number, None]
-            run_ids = {run_id: by for number in numbers for run_id, by in named.get(number, {}).items()}
+        for all_attempts in (self._said_by_dag_runs, self._named_by_tasks) if dag_run else ():
+            attempts = all_attempts.get(dag_run, {}) if dag_run else {}
+            numbers = list(attempts) if event.clear_number is None else [event.clear_number, None]
+            run_ids = {run_id: by for number in numbers for run_id, by in attempts.get(number, {}).items()}
             if run_ids:
                 return run_ids
         return {}
-
-    def _named_by_tasks(self) -> _Attempts:
-        """Return the first parent of each attempt."""
-        tasks: dict[tuple[tuple[str, str], int | None], list[Event]] = {}
-        for event in self._runs.events:
-            dag_run = self._runs.dag_run_of(event)
-            if dag_run and event.parent_run_id:
-                tasks.setdefault((dag_run, event.clear_number), []).append(event)
-        counted = {dag_run for dag_run, number in tasks if number is not None}
-        named: _Attempts = {}
-        for (dag_run, number), events in tasks.items():
-            first = min(events, key=self._try_number)
-            if number is not None:
-                named.setdefault(dag_run, {})[number] = {first.parent_run_id: first}
-            elif dag_run not in counted:
-                named[dag_run] = {None: {first.parent_run_id: first}}
-        return named
 
     def _try_number(self, event: Event) -> int:
         task_try = self._runs.try_of(event)

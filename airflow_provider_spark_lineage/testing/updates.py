@@ -8,19 +8,21 @@ named. Nothing is written before the new text has been read back and compared wi
 from __future__ import annotations
 
 import os
-import re
 import tempfile
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events
-from airflow_provider_spark_lineage.testing.comparison import compare
+from airflow_provider_spark_lineage.testing.comparison import (
+    Emitted,
+    compare,
+    dag_named_by,
+    groups_of,
+    in_scope,
+)
 from airflow_provider_spark_lineage.testing.differences import matches, pairs_of_elements
 from airflow_provider_spark_lineage.testing.drafts import (
     NO_RULES,
@@ -28,20 +30,18 @@ from airflow_provider_spark_lineage.testing.drafts import (
     Drafts,
     columns_of,
     edges_of,
-    key_order,
     one_or_list,
     stable_text,
     trimmed,
 )
 from airflow_provider_spark_lineage.testing.expected import SUFFIXES, Expected, ExpectedEvent, keys_of
-from airflow_provider_spark_lineage.testing.keys import parse_key
+from airflow_provider_spark_lineage.testing.keys import key_order, parse_key
 from airflow_provider_spark_lineage.testing.matchers import ABSENT_KEY, Matcher, make
-from airflow_provider_spark_lineage.testing.notation import BOM, fill, parse_tree, read_text
-from airflow_provider_spark_lineage.testing.pairing import Emitted, dag_named_by, groups_of, in_scope
+from airflow_provider_spark_lineage.testing.notation import fill, parse_tree, read_text
 from airflow_provider_spark_lineage.testing.relations import RELATIONS
 from airflow_provider_spark_lineage.testing.report import Difference, Kind
 from airflow_provider_spark_lineage.testing.versions import WHEN, Versions
-from airflow_provider_spark_lineage.testing.writing import json_text, yaml_text
+from airflow_provider_spark_lineage.testing.writing import json_text, lost_comments, updated_text, yaml_text
 
 
 @dataclass
@@ -168,10 +168,10 @@ def _update(path: Path, drafts: Drafts, versions: Mapping[str, str]) -> Update:
     update = Update(path)
     new_tree = _updated_tree(tree, Expected.of_tree(tree, str(path), "dags", text), drafts, versions, update)
     if update.changed:
-        new_text = _new_text(text, path, tree, new_tree)
+        new_text = updated_text(text, path, tree, new_tree)
         _write(path, new_text, drafts, versions, update.kept)
         if path.suffix != ".json":
-            update.lost_comments = _lost_comments(text, new_text)
+            update.lost_comments = lost_comments(text, new_text)
     else:
         expected = Expected.of_tree(tree, str(path), "dags")
         for item in _contradictions(expected, drafts, versions, update.kept):
@@ -316,88 +316,6 @@ class _Refresher:
         if sorted(pairs) == sorted(pairs, key=lambda i: pairs[i]):
             return [kept[j] if j in kept else new[j] for j in range(len(actual))]
         return [*(kept[pairs[i]] for i in sorted(pairs)), *new.values()]
-
-
-# The text of the file.
-
-
-def _new_text(text: str, path: Path, tree: Mapping[str, Any], new_tree: Mapping[str, Any]) -> str:
-    """Return the new text; in YAML with the unchanged keys as they were written, if that is possible."""
-    mark = BOM if text.startswith(BOM) else ""
-    if path.suffix == ".json":
-        indent = re.search(r"\n([ \t]+)\S", text)
-        return mark + json_text(_sorted_in(tree, new_tree), indent[1] if indent else "  ")
-    new_text = _rewritten_keys(text.removeprefix(BOM), tree, new_tree)
-    try:
-        is_right = parse_tree(new_text, path) == new_tree
-    except BadInputError:
-        is_right = False
-    # An anchor may tie a key that is kept to one that was rewritten.
-    return mark + (new_text if is_right else yaml_text(_sorted_in(tree, new_tree)))
-
-
-def _rewritten_keys(text: str, tree: Mapping[str, Any], new_tree: Mapping[str, Any]) -> str:
-    chunks = _chunks(text)
-    parts = [chunks.pop("")] if "" in chunks else []
-    for key, value in _sorted_in(tree, new_tree).items():
-        if key in tree and value == tree[key]:
-            parts.append(chunks[key])
-        else:
-            comments = re.match(r"(?:[ \t]*(?:#[^\n]*)?\n)*", chunks.get(key, ""))
-            newline = "\r\n" if "\r\n" in text else "\n"
-            parts.append((comments[0] if comments else "") + yaml_text({key: value}).replace("\n", newline))
-    return "".join(part if part.endswith("\n") else f"{part}\n" for part in parts if part)
-
-
-def _chunks(text: str) -> dict[str, str]:
-    """Return the lines of each top-level key with the comments above it; `""` has those above the first."""
-    root = yaml.compose(text, Loader=yaml.BaseLoader)
-    lines = text.splitlines(keepends=True)
-    starts: list[tuple[str, int]] = []
-    for key, _ in root.value if isinstance(root, yaml.MappingNode) else ():
-        line = key.start_mark.line
-        while starts and line > starts[-1][1] + 1 and re.match(r"#|\s*$", lines[line - 1]):
-            line -= 1
-        starts.append((key.value, line))
-    ends = [line for _, line in starts[1:]] + [len(lines)]
-    chunks = {key: "".join(lines[line:end]) for (key, line), end in zip(starts, ends, strict=True)}
-    return {"": "".join(lines[: starts[0][1]]), **chunks} if starts else {}
-
-
-def _sorted_in(tree: Mapping[str, Any], new_tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the new tree with new keys in alphabetical order if the file is sorted; else at the end."""
-    old = [key for key in tree if key != WHEN]
-    keys = [key for key in new_tree if key != WHEN]
-    if old == sorted(old, key=key_order):
-        keys.sort(key=key_order)
-    first = {WHEN: new_tree[WHEN]} if WHEN in new_tree else {}
-    return {**first, **{key: new_tree[key] for key in keys}}
-
-
-def _lost_comments(old: str, new: str) -> list[str]:
-    """Return every comment that the new text no longer has, with the line where it was."""
-    left = Counter(comment for _, comment in _comments(new))
-    lost = []
-    for line, comment in _comments(old):
-        left[comment] -= 1
-        if left[comment] < 0:
-            lost.append(f"line {line}: {comment}")
-    return lost
-
-
-def _comments(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the comments between YAML's tokens, with their lines."""
-    text = text.removeprefix(BOM)
-    end = 0
-    for token in yaml.scan(text, Loader=yaml.BaseLoader):
-        yield from _comments_in(text, end, token.start_mark.index)
-        end = max(end, token.end_mark.index)
-    yield from _comments_in(text, end, len(text))
-
-
-def _comments_in(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    for match in re.finditer(r"#[^\r\n]*", text[start:end]):
-        yield text.count("\n", 0, start + match.start()) + 1, match[0]
 
 
 def _write(path: Path, text: str, drafts: Drafts, versions: Mapping[str, str], kept: Collection[str]) -> None:
