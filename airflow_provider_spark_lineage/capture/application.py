@@ -6,13 +6,14 @@ nothing, and what ended before a driver dies is here.
 
 from __future__ import annotations
 
+import json
 import threading
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
 from airflow_provider_spark_lineage.capture.guard import harmless, tell
 from airflow_provider_spark_lineage.capture.jvm import MOST_LETTERS_OF_PROBLEM, JvmReader
-from airflow_provider_spark_lineage.capture.rdd import RddReader
+from airflow_provider_spark_lineage.capture.rdd import PICKLED, RddReader
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
 from airflow_provider_spark_lineage.record import Record, without_secrets
 
@@ -68,22 +69,22 @@ class Application:
         self._listener = self.reader.listener(context, max_plan_bytes)
         self._bus.addSparkListener(self._listener)
         # What the bus handles before this mark was there before.
-        self._listener.mark()
+        self._listener.mark("")
         self._client = context._gateway._gateway_client
         self._thread = threading.Thread(target=self._follow, name="spark-lineage-records", daemon=True)
         self._thread.start()
 
-    def add(self, record: Record) -> None:
-        """Keep a record when everything that Spark has posted by now is handled; nobody waits for it."""
+    def add(self, record: Record, call: str) -> None:
+        """Keep the record of a call when everything that Spark has posted by now is handled; nobody waits."""
         with self._changed:
-            self._calls[int(self._listener.mark())] = record
+            self._calls[int(self._listener.mark(call))] = record
 
     def drain(self, timeout_seconds: float, problems: List[str]) -> None:
         """Wait until everything that Spark has posted by now is recorded; raise `TimeoutError` otherwise.
 
         Executions that have not ended by then are among the `problems`.
         """
-        number = int(self._listener.mark())
+        number = int(self._listener.mark(""))
         self._wake.set()
         with self._changed:
             is_done = self._changed.wait_for(
@@ -142,10 +143,12 @@ class Application:
         """Understand one line: a mark, an execution (whose body is the next line), the end, or a loss."""
         kind, text = line[:1], line[1:]
         if kind == "M":
-            number, running = map(int, text.split())
+            mark, ongoing, counts = text.split(" ", 2)
+            number, running = int(mark), int(ongoing)
             with self._changed:
                 record = self._calls.pop(number, None)
                 if record is not None:
+                    _count(record, json.loads(counts or "{}"))
                     self.keep(record)
                 self._passed, self._running = number, running
                 self._changed.notify_all()
@@ -211,6 +214,18 @@ def fill(record: Record, fields: Dict[str, Any]) -> None:
     ]
     for problem in fields["problems"]:
         tell(problem, record.problems)
+
+
+def _count(record: Record, counts: Dict[str, Dict[str, int]]) -> None:
+    """Put into the record of a job over an RDD what its tasks read and wrote, where rows are records."""
+    for fact in record.facts:
+        probed = fact["probed"]
+        origins = probed.get("origins") or []
+        if "read" in counts and len(origins) == 1 and "schema" in origins[0]:
+            # Splits of a file overlap, so that the tasks together read more bytes than there are.
+            record.metrics = [{"node": "Scan RDD", "rows": counts["read"]["rows"]}]
+        if "written" in counts and fact["node"] == "SavedRDD" and probed.get("format") != PICKLED:
+            record.written = counts["written"]
 
 
 def _counts(fields: Dict[str, Any]) -> List[Dict[str, Any]]:

@@ -7,15 +7,16 @@ is asked of the RDD itself.
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.application import Application, fill, new_record
 from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.capture.jvm import MOST_LETTERS_OF_MESSAGE
-from airflow_provider_spark_lineage.capture.rdd import TEXT
+from airflow_provider_spark_lineage.capture.jvm import CALL, MOST_LETTERS_OF_MESSAGE
+from airflow_provider_spark_lineage.capture.rdd import PICKLED, TEXT
 from airflow_provider_spark_lineage.capture.streams import BATCH, behind
 from airflow_provider_spark_lineage.record import FULL, Record, without_secrets
 
@@ -64,7 +65,7 @@ Sorting and numbering look at the data by some of these before they give another
 
 RDD_SAVES: Dict[str, Callable[[Mapping[str, Any]], Dict[str, Any]]] = {
     "saveAsTextFile": lambda given: {"paths": given["path"], "format": "text", "schema": TEXT},
-    "saveAsPickleFile": lambda given: {"paths": given["path"], "format": "pickle"},
+    "saveAsPickleFile": lambda given: {"paths": given["path"], "format": PICKLED},
     "saveAsSequenceFile": lambda given: {"paths": given["path"], "format": "sequence"},
     "saveAsHadoopFile": lambda given: {"paths": given["path"], **_format(given["outputFormatClass"])},
     "saveAsNewAPIHadoopFile": lambda given: {"paths": given["path"], **_format(given["outputFormatClass"])},
@@ -91,6 +92,9 @@ class Site:
         return "rdd" if self.kind == "run" else self.kind
 
 
+_NUMBERS = itertools.count(1)
+
+
 @dataclass
 class Call:
     """One call of a watched method, told twice: before it began and when it had ended."""
@@ -103,6 +107,8 @@ class Call:
     ended: Optional[datetime] = None
     result: Any = None
     error: Optional[BaseException] = None
+    number: str = field(default_factory=lambda: str(next(_NUMBERS)))
+    """Tells it from all other calls of this process."""
 
     @property
     def rdd(self) -> Any:
@@ -217,8 +223,19 @@ def _handed_on(call: Call, application: Application) -> Optional[Record]:
     return record
 
 
+_LATER = frozenset({"countApprox", "meanApprox", "sumApprox", "toLocalIterator"})
+"""Actions whose jobs may go on after they have returned: what these count is not known when they end."""
+
+
+def _announce(call: Call, application: Application) -> None:
+    """Tell Spark which call the jobs of this thread belong to."""
+    if call.site.name not in _LATER:
+        call.context.setLocalProperty(CALL, call.number)
+
+
 def _job(call: Call, application: Application) -> Record:
     """Write down what a job over an RDD read and wrote, as a small plan and its facts."""
+    call.context.setLocalProperty(CALL, None)
     record = _begun(call, application)
     record.plan_kind = "rdd"
     scan: Dict[str, Any] = {"class": "RDD", "num-children": 0, "output": []}
@@ -251,6 +268,8 @@ def _begun(call: Call, application: Application) -> Record:
 
 
 _BEFORE: Dict[str, Callable[[Call, Application], Optional[Record]]] = {
+    "rdd": _announce,
+    "run": _announce,
     "cut": _remember,
     "batch": _batch,
     "statement": _foresee,

@@ -23,6 +23,9 @@ def _schema(**types: str) -> str:
 TEXT = _schema(value="string")
 """What Spark calls the column of a text file."""
 
+PICKLED = "pickle"
+"""Format of files whose records are batches of rows."""
+
 _SCHEMAS = {"textFile": TEXT}
 """The method that made a Hadoop RDD -> what its files show, in Spark's words for the same format."""
 

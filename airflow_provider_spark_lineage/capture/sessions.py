@@ -91,7 +91,7 @@ class Capture:
         application = self._listen(context)
         record = record_of(call, application) if application is not None else None
         if application is not None and record is not None:
-            application.add(record)
+            application.add(record, call.number)
 
     def _listen(self, context: Any) -> Optional[Application]:
         """Return the application of a context, listened to from now on; None if that failed before."""

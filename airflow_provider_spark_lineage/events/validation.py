@@ -215,7 +215,9 @@ def _without_faults(schema: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _is_uri(text: str) -> bool:
-    """Accept paths with braces or umlauts, which RFC 3986 wants percent-encoded: they are emitted so."""
+    """Accept what producers emit though RFC 3986 does not: a scheme alone (`file`), braces, umlauts."""
+    if re.fullmatch(r"[a-z][a-z0-9+.-]*", text):
+        return True
     try:
         return bool(urlsplit(text).scheme) and not re.search(r"\s", text)
     except ValueError:

@@ -99,7 +99,7 @@ def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
     identity = dataset.identity
     facets: dict[str, DatasetFacet] = {
         "dataSource": datasource_dataset.DatasourceDatasetFacet(
-            name=identity.id.namespace, uri=_as_uri(identity.uri) or None, producer=PRODUCER
+            name=identity.id.namespace, uri=_as_uri(identity.id.namespace), producer=PRODUCER
         )
     }
     if dataset.fields:

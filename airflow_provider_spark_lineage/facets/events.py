@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -21,7 +21,7 @@ from airflow_provider_spark_lineage.facets.jobs import (
 )
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.runs import engine_facet, error_facet, lineage_run_facets
-from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
 
 
 @dataclass(frozen=True)
@@ -153,6 +153,7 @@ def execution_events(
 ) -> Iterator[event_v2.RunEvent]:
     """START and COMPLETE or FAIL of each execution that touched a dataset, as children of `parent`.
 
+    START names inputs and outputs with their schemas, as what an execution does is known from its plan.
     Their jobs are called `<parent's job>.execution.<number>`. One execution is in memory at a time: a task
     may have thousands.
     """
@@ -174,6 +175,8 @@ def _pair(
         job_facets=_execution_job_facets(execution),
         run_facets=_parent_facet(parent) | engine_facet(execution.engine_version),
     )
+    planned = _planned(execution.lineage)
+    started.inputs, started.outputs = input_datasets(planned), output_datasets(planned)
     ended = _end(
         execution.lineage,
         execution.ended_at,
@@ -184,6 +187,22 @@ def _pair(
         run_facets=_parent_facet(parent) | engine_facet(execution.engine_version),
     )
     return started, ended
+
+
+def _planned(lineage: Lineage) -> Lineage:
+    """Return what is known of a lineage before it happens: no statistics, no edges, no version made."""
+    return Lineage(
+        tuple(replace(read, statistics=Statistics()) for read in lineage.inputs),
+        tuple(
+            replace(
+                write,
+                dataset=replace(write.dataset, identity=replace(write.dataset.identity, version="")),
+                statistics=Statistics(),
+                edges=(),
+            )
+            for write in lineage.outputs
+        ),
+    )
 
 
 def _execution_job_facets(execution: EventExecution) -> dict[str, JobFacet]:

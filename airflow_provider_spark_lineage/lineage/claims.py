@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Field, Mode, Output, Statistics
 from airflow_provider_spark_lineage.lineage.statistics import added
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
-from airflow_provider_spark_lineage.sources.paths import uri_of
 
 
 @dataclass
@@ -81,9 +80,7 @@ def _merged(before: Mode, now: Mode) -> Mode:
 
 def called(dataset: Dataset, name: DatasetId) -> Dataset:
     """Return a dataset under another name, of which no catalog knows."""
-    identity = dataset.identity
-    uri = identity.uri if identity.is_entry else uri_of(name.namespace, name.name)
-    return replace(dataset, identity=replace(identity, id=name, uri=uri, symlinks=()))
+    return replace(dataset, identity=replace(dataset.identity, id=name, symlinks=()))
 
 
 def names_of(dataset: Dataset) -> tuple[DatasetId, ...]:

@@ -52,7 +52,6 @@ def _dataset(dataset: Dataset) -> dict[str, Any]:
     identity = dataset.identity
     return {
         **_id(identity.id),
-        "uri": identity.uri,
         "format": identity.file_format,
         "symlinks": [
             {"namespace": link.namespace, "name": link.name, "type": link.type} for link in identity.symlinks

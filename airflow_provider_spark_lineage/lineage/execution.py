@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from airflow_provider_spark_lineage.lineage.columns import Evaluation, Hole, Sources, Written, evaluate
+from airflow_provider_spark_lineage.lineage.columns import (
+    Evaluation,
+    Hole,
+    Sources,
+    Value,
+    Written,
+    evaluate,
+    field_of,
+)
 from airflow_provider_spark_lineage.lineage.commands import effect
 from airflow_provider_spark_lineage.lineage.leaves import (
     FactsOfPlan,
@@ -40,7 +48,6 @@ from airflow_provider_spark_lineage.lineage.statistics import (
     write_statistics,
 )
 from airflow_provider_spark_lineage.plan.algebra import (
-    IDENTITY,
     VARIABLE,
     Attribute,
     Kind,
@@ -54,11 +61,12 @@ from airflow_provider_spark_lineage.sources import (
     identify,
     is_atomic,
     keeps_nothing,
+    metastore,
     names_of_table,
     replaced_by,
     stored_name,
 )
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Symlink
+from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Facts, Symlink
 from airflow_provider_spark_lineage.sources.program import variables
 
 _REWRITING = frozenset(
@@ -156,6 +164,9 @@ class ExecutionLineage:
     symlinks: tuple[Symlink, ...] = ()
     """Names of the table that a wrapping command writes."""
 
+    catalog: Catalog | None = None
+    """The catalog that a wrapping command writes by."""
+
     kept: Mapping[Key, Kept] = field(default_factory=dict)
     """Results that Spark keeps, which later executions read."""
 
@@ -229,6 +240,7 @@ def lineage_of(
         query=tuple(column.id for written in evaluation.writes for column, _ in written.columns),
         mode=_mode(target) if "mode" in target else None,
         symlinks=names_of_table(target),
+        catalog=metastore(target),
         kept=_kept(evaluation, facts, leaves, lineage, about) if not about.failure else {},
     )
 
@@ -238,7 +250,7 @@ def _copied(written: Written, target: Facts) -> dict[Scan, Leaf]:
     fields = recorded_fields(target)
     columns = tuple(Attribute(index, one.name, one.type) for index, one in enumerate(fields))
     scan = Scan((), columns, written.write.label, relation=written.write.relation)
-    written.columns = [(column, frozenset({((scan, column.name, ()), IDENTITY)})) for column in columns]
+    written.columns = [(column, field_of(scan, column.name)) for column in columns]
     written.scans = [scan]
     return {scan: relation_leaf(scan, copied_from(target))}
 
@@ -257,13 +269,11 @@ def _added(written: Written, part: Evaluation, facts: FactsOfPlan) -> dict[Scan,
     return {scan: facts.leaf(scan) for scan in part.scans}
 
 
-def _told(written: Written, target: Facts) -> list[tuple[Attribute, Sources]]:
+def _told(written: Written, target: Facts) -> list[tuple[Attribute, Value]]:
     """Return the columns of the partition that a statement names: each has one value in all rows."""
     known = {column.name.lower() for column, _ in written.columns}
     named = recorded_fields({"schema": target.get("partition_schema")})
-    return [
-        (Attribute(-1, one.name, one.type), frozenset()) for one in named if one.name.lower() not in known
-    ]
+    return [(Attribute(-1, one.name, one.type), Value()) for one in named if one.name.lower() not in known]
 
 
 def _replaced(written: Written, target: Facts) -> dict[Scan, Leaf]:
@@ -347,8 +357,8 @@ def _outputs(
     if len(fields) == 1:
         fields = (Field(stored_name(target, fields[0].name), fields[0].type),)
     edges: set[Edge] = set()
-    for one, (_, sources) in zip(fields, written.columns, strict=True):
-        edges.update(_edges(_traced(sources, leaves), one.name))
+    for one, (_, value) in zip(fields, written.columns, strict=True):
+        edges.update(_edges(_traced(value.whole, leaves), one.name))
     fed_by = [leaves[scan] for scan in written.scans]
     edges.update(_edges(_traced(written.rows, leaves), ""))
     for leaf in fed_by:
@@ -409,7 +419,7 @@ def _kept(
         value = _traced(sources, leaves) | kept_rows
         found[name] = Kept({VARIABLE: value}, frozenset(), datasets, gaps)
     if evaluation.output and (about.name in _KEEPING or about.rdd_id is not None):
-        columns = {column.id: _traced(sources, leaves) for column, sources in evaluation.output}
+        columns = {column.id: _traced(value.whole, leaves) for column, value in evaluation.output}
         rows = _traced(evaluation.rows, leaves) | kept_rows
         first = evaluation.output[0][0].id
         key = first if about.rdd_id is None else key_of_rdd(about.rdd_id)

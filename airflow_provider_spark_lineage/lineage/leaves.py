@@ -32,7 +32,10 @@ Source = tuple[DatasetId, str, tuple[str, ...], Transformation]
 Key = int | str
 """What finds a result that is kept: its first column's id, or a variable's name."""
 
-_RDDS = frozenset({"LogicalRDD", "ExternalRDD", "RDD"})
+_JOB = "RDD"
+"""What a job over an RDD reads; its counts are of this job."""
+
+_RDDS = frozenset({"LogicalRDD", "ExternalRDD", _JOB})
 
 
 def key_of_rdd(rdd_id: int) -> str:
@@ -168,13 +171,13 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
         return frozenset((identities[table].id, name, (), step) for (table, name, _), step in sources)
 
     columns = {
-        column.name: traced(sources)
-        for column, (_, sources) in zip(scan.output, evaluation.output, strict=True)
+        column.name: traced(value.whole)
+        for column, (_, value) in zip(scan.output, evaluation.output, strict=True)
     }
     types = {
         origin: column.type
-        for column, (_, sources) in zip(scan.output, evaluation.output, strict=True)
-        for origin, step in sources
+        for column, (_, value) in zip(scan.output, evaluation.output, strict=True)
+        for origin, step in value.whole
         if step == IDENTITY
     }
     datasets = tuple(
@@ -233,7 +236,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[Kept]) -> Leaf:
         frozenset(rows),
         tuple(gaps),
         (Gap(scan.label, reason),),
-        counted=False,
+        counted=scan.relation == _JOB,
     )
 
 

@@ -22,6 +22,7 @@ from airflow_provider_spark_lineage.sources import (
     warehouses,
 )
 from airflow_provider_spark_lineage.sources.dataset import (
+    Catalog,
     DatasetId,
     Facts,
     Identity,
@@ -102,6 +103,11 @@ def is_atomic(facts: Facts) -> bool:
 def names_of_table(facts: Facts) -> Tuple[Symlink, ...]:
     """Return the catalog's names of the table that facts speak of."""
     return catalogs.symlinks(facts)
+
+
+def metastore(facts: Facts) -> Optional[Catalog]:
+    """Return the session's catalog of the table or directory that facts speak of; None for one in memory."""
+    return catalogs.metastore(facts)
 
 
 def previous(facts: Facts) -> Tuple[DatasetId, ...]:

@@ -8,8 +8,9 @@ from typing import Dict, List, Optional, Tuple
 from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Facts, Identity, Symlink
 from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
 
-_HADOOP = "$session.sparkContext.hadoopConfiguration"
-_CONF = "$session.sparkContext.conf"
+# What a session's builder was given is here alone, not in the context's settings.
+_HADOOP = "$session.sharedState.hadoopConf"
+_CONF = "$session.sharedState.conf"
 
 SETTINGS: Dict[str, str] = {
     "warehouse": "$session.sessionState.conf.warehousePath",
@@ -81,14 +82,18 @@ def entries(facts: Facts) -> Tuple[Identity, ...]:
     if facts.get("catalog", "spark_catalog") != "spark_catalog":
         return ()
     return tuple(
-        Identity(DatasetId(link.namespace, link.name), link.namespace, type="TABLE", catalog=metastore(facts))
+        Identity(DatasetId(link.namespace, link.name), type="TABLE", catalog=metastore(facts))
         for link in symlinks(facts)
     )
 
 
 def metastore(facts: Facts) -> Optional[Catalog]:
-    """Return the catalog of a table of the session's; None for one in memory, which ends with the session."""
-    if facts.get("catalog_kind") != "hive" or len(table_name(facts)) != 2:
+    """Return the catalog of a table of the session's, or of a directory that SQL writes.
+
+    None for a catalog in memory, which ends with the session.
+    """
+    is_of_catalog = len(table_name(facts)) == 2 or "directory" in facts
+    if facts.get("catalog_kind") != "hive" or not is_of_catalog:
         return None
     kind, address = _server(facts)
     given = str(facts.get("warehouse") or "")

@@ -94,6 +94,12 @@ class Place:
     schema: str = ""
 
     @property
+    def uri(self) -> str:
+        """Return where the database is, without credentials."""
+        inside = f"/{self.database}" if self.database and "database" in self.kind.above else ""
+        return self.namespace + inside
+
+    @property
     def identity(self) -> Identity:
         """Return the identity of the database as a whole."""
         return self._named(self.database or self.namespace)
@@ -112,8 +118,7 @@ class Place:
         return self._named(".".join(part for part in name if part))
 
     def _named(self, name: str) -> Identity:
-        inside = f"/{self.database}" if self.database and "database" in self.kind.above else ""
-        return Identity(id=DatasetId(self.namespace, name), uri=self.namespace + inside)
+        return Identity(DatasetId(self.namespace, name))
 
 
 _NAME = r"""(?:"(?:[^"]|"")*" | `(?:[^`]|``)*` | \[[^\]]*\] | [^\s."`()\[\],;']+)"""

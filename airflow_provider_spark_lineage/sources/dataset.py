@@ -67,9 +67,6 @@ class Identity:
     """Everything a source can say about one dataset from its facts alone."""
 
     id: DatasetId
-    uri: str
-    """Where the dataset lies, without credentials; what the dataSource facet shows."""
-
     storage_layer: str = ""
     """For example `file`, `s3`, `delta`; empty when nothing is stored by Spark itself."""
 
@@ -107,7 +104,6 @@ class Identity:
         return tuple(
             Identity(
                 DatasetId(link.namespace, link.name),
-                link.namespace,
                 symlinks=(place,),
                 type="TABLE",
                 catalog=self.catalog,

@@ -373,7 +373,6 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     return (
         Identity(
             id=DatasetId(namespace, name),
-            uri=uri_of(namespace, name),
             note=note,
             storage_layer="delta",
             file_format="parquet",

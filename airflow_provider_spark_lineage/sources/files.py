@@ -19,7 +19,6 @@ from airflow_provider_spark_lineage.sources.paths import (
     is_part_of_model,
     roots,
     split_location,
-    uri_of,
 )
 
 PROBES = (
@@ -113,10 +112,17 @@ PROBES = (
         )
     ),
     Probe(
+        node="InsertIntoDataSourceDirCommand",
+        target=True,
+        accessors={"directory": "storage.locationUri?", **SETTINGS},
+    ),
+    Probe(
         node="InsertIntoHiveDirCommand",
         target=True,
         accessors={
             "location": "storage.locationUri?",
+            "directory": "storage.locationUri?",
+            **SETTINGS,
             "format": "storage.serde?",
             "overwrite": "overwrite",
             "schema": "query.schema.json",
@@ -164,7 +170,6 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         identities.append(
             Identity(
                 id=DatasetId(namespace, name),
-                uri=uri_of(namespace, name),
                 storage_layer=namespace.split(":", 1)[0],
                 file_format=file_format,
                 symlinks=names,

@@ -245,7 +245,6 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     return (
         Identity(
             id=DatasetId(namespace, f"{name}#{kind}" if kind else name),
-            uri=uri_of(namespace, name),
             storage_layer="iceberg",
             file_format="" if kind else "parquet",
             symlinks=_symlinks(facts),
@@ -258,9 +257,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
 def entries(facts: Facts) -> Tuple[Identity, ...]:
     """Return the table that facts speak of as an entry of its catalog."""
     return tuple(
-        Identity(
-            DatasetId(link.namespace, link.name), link.namespace, type="TABLE", catalog=_catalog_of(facts)
-        )
+        Identity(DatasetId(link.namespace, link.name), type="TABLE", catalog=_catalog_of(facts))
         for link in (() if "table_type" in facts else _symlinks(facts))
     )
 
@@ -342,7 +339,7 @@ def _address(catalog: Catalog) -> str:
         return re.sub(r"^thrift://", "hive://", catalog.metadata_uri.split(",")[0])
     if catalog.type == "jdbc":
         database = place(catalog.metadata_uri, {})
-        return database.identity.uri if database else ""
+        return database.uri if database else ""
     return catalog.metadata_uri if catalog.type in ("rest", "nessie") else ""
 
 

@@ -76,7 +76,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     namespace = "kafka://" + _first_broker(servers)
 
     def topic(name: str, note: str = "") -> Identity:
-        return Identity(id=DatasetId(namespace, name), uri=namespace, note=note)
+        return Identity(id=DatasetId(namespace, name), note=note)
 
     if facts.get("writes"):
         written = str(options.get("topic") or "")

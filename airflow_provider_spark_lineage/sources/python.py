@@ -83,7 +83,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     places = [_LOGIN.sub("", str(options[place])).rstrip("/") for place in _PLACES if options.get(place)]
     name = "/".join(place for place in places if place)
     identifier = DatasetId(namespace, name or namespace)
-    return (Identity(id=identifier, uri=f"{namespace}:{identifier.name}", known=bool(name)),)
+    return (Identity(id=identifier, known=bool(name)),)
 
 
 SOURCE = Source(name="python", probes=PROBES, identify=identify, options=frozenset(_PLACES))

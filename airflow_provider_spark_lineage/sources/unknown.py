@@ -187,7 +187,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         return tuple(replace(one, known=False) for one in files.identify({**facts, **found}))
     said = next((options[name] for name in _NAMES if options.get(name)), "")
     name = named or _place(said) or own or provider
-    return (Identity(id=DatasetId(namespace, name), uri=f"{namespace}:{name}", known=False),)
+    return (Identity(id=DatasetId(namespace, name), known=False),)
 
 
 def _called(provider: str) -> str:

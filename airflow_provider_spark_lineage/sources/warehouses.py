@@ -109,7 +109,7 @@ def _bigquery(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
         return ()
     outer = [options.get("project") or options.get("parentproject") or "", options.get("dataset") or ""]
     name = ".".join(part for part in (*outer[: max(0, 3 - len(parts))], *parts) if part)
-    return (Identity(id=DatasetId("bigquery", name), uri="bigquery"),)
+    return (Identity(id=DatasetId("bigquery", name)),)
 
 
 def _cosmos(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
@@ -124,7 +124,7 @@ def _cosmos(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     if not (host and database and container):
         return ()
     namespace = f"azurecosmos://{host}/dbs/{database}"
-    return (Identity(id=DatasetId(namespace, f"colls/{container}"), uri=namespace),)
+    return (Identity(id=DatasetId(namespace, f"colls/{container}")),)
 
 
 def _mongo(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
@@ -140,7 +140,7 @@ def _mongo(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
         return ()
     host = found["hosts"].split(",")[0].lower()
     namespace = f"mongodb://{host}" if ":" in host or "+srv" in uri else f"mongodb://{host}:27017"
-    return (Identity(id=DatasetId(namespace, f"{database}.{collection}"), uri=namespace),)
+    return (Identity(id=DatasetId(namespace, f"{database}.{collection}")),)
 
 
 def _cassandra(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
@@ -152,7 +152,7 @@ def _cassandra(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]
     port = str(facts.get("port") or options.get("spark.cassandra.connection.port") or "9042")
     first = host.split(",", maxsplit=1)[0].strip().lower()
     namespace = f"cassandra://{first}" if ":" in first else f"cassandra://{first}:{port}"
-    return (Identity(id=DatasetId(namespace, f"{keyspace}.{table}"), uri=namespace),)
+    return (Identity(id=DatasetId(namespace, f"{keyspace}.{table}")),)
 
 
 def _elasticsearch(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
@@ -170,7 +170,7 @@ def _elasticsearch(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, 
         else f"elasticsearch://{host}:{options.get('es.port') or '9200'}"
     )
     # An index may be given with a type of documents behind it.
-    return (Identity(id=DatasetId(namespace, resource.split("/")[0]), uri=namespace),)
+    return (Identity(id=DatasetId(namespace, resource.split("/")[0])),)
 
 
 _ROWS: Tuple[Callable[[Facts, Mapping[str, str]], Tuple[Identity, ...]], ...] = (

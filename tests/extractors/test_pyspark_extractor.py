@@ -26,7 +26,7 @@ def extractor(monkeypatch: pytest.MonkeyPatch):
     """The extractor of a task that read one dataset."""
     from airflow_provider_spark_lineage.extractors.pyspark import PySparkExtractor
 
-    run = Run(Lineage(inputs=(Input(Dataset(Identity(ORDERS, "file:/in/orders"))),)))
+    run = Run(Lineage(inputs=(Input(Dataset(Identity(ORDERS))),)))
     captured = SimpleNamespace(run=lambda: run)
     monkeypatch.setattr(task, "_latest", (task._key(instance()), task.TaskLineage(captured)))
     return PySparkExtractor(SimpleNamespace())

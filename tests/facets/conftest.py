@@ -35,7 +35,6 @@ def totals() -> Lineage:
     orders = Dataset(
         Identity(
             ORDERS,
-            "file:/in/orders",
             storage_layer="file",
             file_format="parquet",
             symlinks=(Symlink("hive://metastore:9083", "sales.orders"),),
@@ -48,9 +47,9 @@ def totals() -> Lineage:
             Field("address", "struct<street:string,geo:struct<lat:double,lon:double>>"),
         ),
     )
-    customers = Dataset(Identity(CUSTOMERS, "s3://lake/in/customers"), (Field("id", "bigint"),))
+    customers = Dataset(Identity(CUSTOMERS), (Field("id", "bigint"),))
     written = Dataset(
-        Identity(TOTALS, "file:/out/totals", storage_layer="file", file_format="parquet"),
+        Identity(TOTALS, storage_layer="file", file_format="parquet"),
         (
             Field("customer", "string"),
             Field("total", "double"),
@@ -88,7 +87,7 @@ def totals() -> Lineage:
 def copies() -> Lineage:
     """One task that copies a to x and b to y."""
     ids = [DatasetId("file", name) for name in ("/a", "/b", "/x", "/y")]
-    a, b, x, y = (Dataset(Identity(i, f"file:{i.name}"), (Field("k", "int"),)) for i in ids)
+    a, b, x, y = (Dataset(Identity(i), (Field("k", "int"),)) for i in ids)
     return Lineage(
         inputs=(Input(a), Input(b)),
         outputs=tuple(

@@ -54,11 +54,26 @@ def test_an_execution_that_touched_no_dataset_has_no_events(execution, whole):
 
 
 def test_start_claims_nothing_that_is_known_only_at_the_end(execution, whole):
-    for event in events_of([execution], whole, **NAMED):
-        if event["eventType"] == "START":
-            assert (event["inputs"], event["outputs"]) == ([], [])
-            assert "lineage" not in event["job"]["facets"]
-            assert GAPS not in event["run"]["facets"]
+    of_run, of_execution, *_ = events_of([execution], whole, **NAMED)
+    assert (of_run["inputs"], of_run["outputs"]) == ([], [])
+    for event in (of_run, of_execution):
+        assert "lineage" not in event["job"]["facets"]
+        assert GAPS not in event["run"]["facets"]
+    for dataset in (*of_execution["inputs"], *of_execution["outputs"]):
+        assert not {"inputStatistics", "outputStatistics"} & dataset.get("inputFacets", {}).keys()
+        assert not dataset.get("outputFacets")
+        assert "columnLineage" not in dataset["facets"]
+
+
+def test_start_of_an_execution_names_what_it_reads_and_writes(execution, whole):
+    """With their schemas, as its end does: a plan says them before it runs. No version is made yet."""
+    _, started, ended, _ = events_of([execution], whole, **NAMED)
+    for side in ("inputs", "outputs"):
+        assert [one["name"] for one in started[side]] == [one["name"] for one in ended[side]] != []
+        for before, after in zip(started[side], ended[side], strict=True):
+            assert before["facets"]["schema"] == after["facets"]["schema"]
+            assert before["facets"]["dataSource"] == after["facets"]["dataSource"]
+    assert "version" not in started["outputs"][0]["facets"]
 
 
 def test_the_end_carries_datasets_gaps_engine_and_explicit_lineage(execution, whole):

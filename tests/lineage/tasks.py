@@ -26,7 +26,7 @@ def place(name: str) -> DatasetId:
 
 def dataset(name: str, *columns: str, table: str = "") -> Dataset:
     symlinks = (Symlink(WAREHOUSE, table),) if table else ()
-    identity = Identity(place(name), f"file:/wh/{name}", symlinks=symlinks)
+    identity = Identity(place(name), symlinks=symlinks)
     return Dataset(identity, tuple(Field(column, "int") for column in columns))
 
 
@@ -84,6 +84,6 @@ def modes_of(lineage: Lineage) -> dict[str, Mode]:
 def entry(name: str, mode: Mode, at: str = "", previous: str = "") -> Output:
     """What a command does to a catalog's entry alone, whose data lie at the place `at`."""
     link = (Symlink("file", "/wh/" + at, "LOCATION"),) if at else ()
-    identity = Identity(DatasetId(WAREHOUSE, name), WAREHOUSE, symlinks=link, type="TABLE")
+    identity = Identity(DatasetId(WAREHOUSE, name), symlinks=link, type="TABLE")
     before = DatasetId(WAREHOUSE, previous) if previous else None
     return Output(Dataset(identity), mode, previous=before, has_rows=False)

@@ -206,7 +206,7 @@ def test_gap_of_an_execution_is_one_of_the_task() -> None:
 def test_dropped_if_exists_and_created_is_created() -> None:
     """What a script begins with says nothing once the table is made anew, and the table may go again."""
     steps = [
-        execution(changes("t", Mode.DROP, partial=True)),
+        execution(changes("t", Mode.DROP, may_be_absent=True)),
         execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.CREATE, table="db.t")),
     ]
     assert modes_of(compose(steps)) == {"t": Mode.CREATE}
@@ -345,7 +345,7 @@ def test_view_is_what_its_last_definition_says() -> None:
     """A view holds no rows: what it was defined as before is of no concern any more."""
 
     def view(*edges: Edge, mode: Mode) -> Output:
-        identity = Identity(DatasetId(WAREHOUSE, "db.v"), WAREHOUSE, type="VIEW")
+        identity = Identity(DatasetId(WAREHOUSE, "db.v"), type="VIEW")
         inputs = tuple(sorted({one.source for one in edges}))
         return Output(Dataset(identity, (Field("x", "int"),)), mode, edges=edges, inputs=inputs)
 

@@ -21,7 +21,7 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
 def dataset(name: str, **columns: str) -> Dataset:
     fields = tuple(Field(column, kind) for column, kind in columns.items())
-    return Dataset(Identity(DatasetId("file", name), f"file:{name}"), fields)
+    return Dataset(Identity(DatasetId("file", name)), fields)
 
 
 ORDERS = dataset("/in/orders", customer="string", amount="double")

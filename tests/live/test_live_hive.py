@@ -8,6 +8,7 @@ import pytest
 from conftest import start_spark
 from records.record_cases import without_sizes
 
+from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.pipeline import executions
@@ -177,3 +178,28 @@ def test_analyze_reads(spark, lineage):
     """Statistics are counted from the rows, and nothing is written."""
     statement = "analyze table parts compute statistics for columns id"
     assert lineage(spark, statement) == ["reads   file /warehouse/parts   id int, name string, p string"]
+
+
+@pytest.mark.parametrize("how", ["using parquet", "stored as orc", "row format delimited"])
+def test_a_directory_is_written_by_hives_catalog(spark, folder, how):
+    """INSERT OVERWRITE DIRECTORY in a session with Hive: the place has no name in the catalog."""
+    place = folder / how.split()[-1]
+    with capture_lineage(spark) as captured:
+        spark.sql(f"insert overwrite directory '{place}' {how} select * from texts")  # noqa: S608
+    (output,) = captured.lineage.outputs
+    assert output.dataset.id.name == str(place)
+    assert output.dataset.identity.catalog.type == "hive"
+    assert output.dataset.identity.symlinks == ()
+
+
+def test_the_metastore_is_known_wherever_its_address_was_given(spark, folder):
+    """To the builder it may be given without `spark.hadoop.`: the context's settings don't have it then."""
+    # Nothing listens there: the catalog that was opened before is asked, the address alone is read anew.
+    spark._jsparkSession.sharedState().hadoopConf().set("hive.metastore.uris", "thrift://meta:9083")
+    try:
+        with capture_lineage(spark) as captured:
+            spark.table("texts").collect()
+    finally:
+        spark._jsparkSession.sharedState().hadoopConf().unset("hive.metastore.uris")
+    (read,) = captured.lineage.inputs
+    assert [str(link.namespace) for link in read.dataset.identity.symlinks] == ["hive://meta:9083"]

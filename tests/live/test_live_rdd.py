@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -107,6 +108,58 @@ def test_a_thousand_actions_cost_little(spark, recorded, lines):
     plain = timed()
     with recorded():
         assert timed() < plain * 2 + 1
+
+
+def counts(spark, rdd, action="count", *arguments):
+    """Return the rows that an action of an RDD read, and those that it wrote."""
+    with capture_lineage(spark) as captured:
+        getattr(rdd, action)(*arguments)
+    (read,) = captured.lineage.inputs
+    return read.statistics.rows, [one.statistics.rows for one in captured.lineage.outputs]
+
+
+def test_rows_of_jobs_are_those_that_their_tasks_counted(spark, lines, tmp_path):
+    """Of what is read once, in whatever way it goes on. Sequence files need the first pair."""
+    upper, pairs, pickled = (str(tmp_path / name) for name in ("upper", "pairs", "pickled"))
+    rdd = spark.sparkContext.textFile(lines)
+    assert counts(spark, rdd, "collect") == (2, [])
+    assert counts(spark, rdd.keyBy(len).groupByKey()) == (2, [])
+    assert counts(spark, rdd.filter(lambda line: "p" in line), "saveAsTextFile", upper) == (2, [1])
+    assert counts(spark, rdd.map(lambda line: (line, 1)), "saveAsSequenceFile", pairs) == (None, [2])
+    assert counts(spark, rdd, "saveAsPickleFile", pickled) == (2, [None])
+    assert counts(spark, spark.sparkContext.pickleFile(pickled)) == (None, [])
+
+
+def test_rows_that_were_read_twice_or_from_memory_are_not_counted(spark, lines):
+    """Tasks count each reading, and blocks of a cached RDD as well; a job that goes on is not done."""
+    rdd = spark.sparkContext.textFile(lines)
+    for twice in (rdd.union(rdd), rdd.cartesian(rdd), rdd.keyBy(len).join(rdd.keyBy(len))):
+        assert counts(spark, twice) == (None, [])
+    assert counts(spark, rdd, "toLocalIterator") == (None, [])
+    cached = rdd.map(len).cache()
+    for _ in range(2):
+        assert counts(spark, cached) == (None, [])
+
+
+def test_calls_of_several_threads_have_their_own_counts(spark, tmp_path):
+    """Each thread's jobs are its own, though they run at once."""
+    paths = [tmp_path / f"{number}.txt" for number in range(1, 5)]
+    for number, path in enumerate(paths, 1):
+        path.write_text("line\n" * number)
+    with capture_lineage(spark) as captured, ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda path: spark.sparkContext.textFile(str(path)).count(), paths)
+        assert list(found) == [1, 2, 3, 4]
+    assert [one.statistics.rows for one in captured.lineage.inputs] == [1, 2, 3, 4]
+
+
+def test_a_frame_that_is_cached_is_read_from_what_it_was_made_of(spark, lines):
+    """Also when it is used again, and in a capture that began later."""
+    frame = spark.read.text(lines).cache()
+    rdd = spark.sparkContext.textFile(lines).cache()
+    for read in (frame, frame.filter("value > 'o'"), rdd, rdd.map(len)):
+        with capture_lineage(spark) as captured:
+            read.collect()
+        assert [one.dataset.id.name for one in captured.lineage.inputs] == [lines]
 
 
 def test_a_program_without_a_session_is_recorded(tmp_path, recorded, lines):

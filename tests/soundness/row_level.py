@@ -48,6 +48,11 @@ class Statement:
     partitioned: bool = False
     """By `g`."""
 
+    held: str = "k, g, v, s"
+    """What of `former` the table is made of."""
+
+
+NESTED = "k, g, v, s, array(s) as xs, map('a', s) as m"
 
 STATEMENTS = (
     Statement("update", EVERY, "update {t} set v = v + s.a where g = 1"),
@@ -59,6 +64,39 @@ STATEMENTS = (
     ),
     Statement(
         "update inside a struct", WRITTEN, "update {t} set s.b = concat(s.b, 'x'), s.a = g where v > 50"
+    ),
+    Statement("update where a struct's field", EVERY, "update {t} set v = -v where s.a > 3"),
+    Statement(
+        "update where elements and values",
+        EVERY,
+        "update {t} set v = -v where xs[0].a > 3;\nupdate {t} set g = k where m['a'].b > 'b'",
+        held=NESTED,
+    ),
+    Statement("delete where a struct's field", EVERY, "delete from {t} where s.a > 3"),
+    Statement(
+        "delete where elements and values",
+        EVERY,
+        "delete from {t} where xs[0].a > 3;\ndelete from {t} where m['a'].b > 'b'",
+        held=NESTED,
+    ),
+    Statement(
+        "merge where structs' fields",
+        EVERY,
+        "merge into {t} t using source o on t.k = o.k"
+        " when matched and t.s.a > 3 then update set v = o.v"
+        " when matched and o.s.b > 'b' then delete"
+        " when not matched and o.s.a > 2 then insert (k, g) values (o.k, o.g)"
+        " when not matched by source and t.s.b > 'b' then update set g = -t.g",
+    ),
+    Statement(
+        "merge where elements and values",
+        EVERY,
+        "merge into {t} t using (select k, g, v, array(s) as xs, map('a', s) as m from source) o on t.k = o.k"
+        " when matched and o.xs[0].a > 3 then update set v = o.v"
+        " when matched and t.m['a'].b > 'b' then delete"
+        " when not matched and o.m['a'].a > 2 then insert (k, g) values (o.k, o.g)"
+        " when not matched by source and t.xs[0].b > 'b' then update set g = -t.g",
+        held=NESTED,
     ),
     Statement("delete", (DELTA, ON_READ), "delete from {t} where g = 2 or v > 80"),
     Statement(
@@ -193,7 +231,7 @@ def _change(statement: Statement, lake: Lake) -> Callable[[SparkSession, Path], 
         # A statement that Spark refused may have left it.
         spark.conf.unset(DYNAMIC)
         spark.sql(f"drop table if exists {lake.table}")
-        spark.sql(f"create table {lake.table} {lake.using} {by} as select * from former")
+        spark.sql(f"create table {lake.table} {lake.using} {by} as select {statement.held} from former")
         for sql in statement.sql.format(t=lake.table, using=lake.using).split(";\n"):
             spark.sql(sql)
         return spark.table(lake.table)

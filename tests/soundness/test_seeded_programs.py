@@ -54,7 +54,7 @@ MORE = Place({**ROWS.files, "part-2": File(2, 60)})
 
 
 def output(mode=Mode.APPEND, rows=None, name=PLACE, **more):
-    identity = Identity(DatasetId("file", name), f"file:{name}", symlinks=more.pop("symlinks", ()))
+    identity = Identity(DatasetId("file", name), symlinks=more.pop("symlinks", ()))
     return Output(Dataset(identity), mode, Statistics(rows), **more)
 
 
@@ -103,7 +103,7 @@ def test_the_comparison_finds_what_is_not_so(name):
 def test_the_comparison_finds_nothing_in_what_is_so():
     """An append of two rows, with its name, its read and its counts."""
     link = Symlink("file:/wh", "db.t")
-    read = Input(Dataset(Identity(DatasetId("file", PLACE), "")), Statistics(rows=3, files=1))
+    read = Input(Dataset(Identity(DatasetId("file", PLACE))), Statistics(rows=3, files=1))
     lineage = Lineage(inputs=(read,), outputs=(output(rows=2, symlinks=(link,)),))
     assert differences(lineage, [step(there(), there(MORE), (PLACE,))]) == []
 

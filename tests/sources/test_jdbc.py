@@ -148,7 +148,7 @@ def test_no_credential_becomes_a_name(url: str) -> None:
     """Whatever stands in a URL, only its hosts, database and schema are told."""
     for table in ("t", "(select a from t) x"):
         (identity,) = identify({"url": url, "dbtable": table})
-        told = f"{identity.id} {identity.uri}"
+        told = str(identity)
         assert "hunter2" not in told
         assert "me:" not in told.replace("name:", "")
 

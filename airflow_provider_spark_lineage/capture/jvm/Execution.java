@@ -28,6 +28,9 @@ public class Execution {
     public long rows = 0;
     public long bytes = 0;
 
+    /** False where a task was tried again: Spark adds up what all attempts wrote. */
+    public boolean isExact = true;
+
     public Execution(long id, long root, long startedMs, Execution parent) {
         this.id = id;
         this.root = root;

@@ -2,6 +2,7 @@ package sparklineage;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,6 +19,7 @@ import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
 
@@ -33,6 +35,9 @@ public class Listener extends SparkListener implements Runnable {
     private static final String LOST = "Lan execution could not be recorded";
     private static final String TOO_MANY = "Lan execution could not be recorded: too many wait to be";
     private static final String EXECUTION = "spark.sql.execution.id";
+
+    /** Calls over RDDs whose jobs are followed: of those that run jobs after their end, nobody takes them. */
+    private static final int MOST_CALLS = 1000;
 
     /** Executions that wait to be written; what ends when there are more is lost. */
     private static final int MOST_ENDED = 1000;
@@ -57,6 +62,9 @@ public class Listener extends SparkListener implements Runnable {
     private final Map open = new LinkedHashMap();
     private final Map executionOfStage = new HashMap();
     private final Map stagesOfJob = new HashMap();
+    private final Map jobsOfCall = new HashMap();
+    private final Map callOfJob = new HashMap();
+    private final Map callOfStage = new HashMap();
     private boolean begun = false;
 
     /** Takes the largest length of a plan's text. */
@@ -92,9 +100,9 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     /** Posts a mark behind everything that Spark has posted by now, and returns its number; 0 begins. */
-    public long mark() {
+    public long mark(String call) {
         long number = marks.getAndIncrement();
-        context.listenerBus().post(new Mark(this, number));
+        context.listenerBus().post(new Mark(this, number, call));
         return number;
     }
 
@@ -112,9 +120,13 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     public void onJobStart(SparkListenerJobStart event) {
-        String id = event.properties() == null ? null : event.properties().getProperty(EXECUTION);
-        if (begun && id != null) {
-            List stages = Paths.all(event.stageIds());
+        if (!begun || event.properties() == null) {
+            return;
+        }
+        String id = event.properties().getProperty(EXECUTION);
+        String call = event.properties().getProperty(reader.call);
+        List stages = Paths.all(event.stageIds());
+        if (id != null) {
             stagesOfJob.put(Integer.valueOf(event.jobId()), stages);
             Execution execution = (Execution) open.get(Long.valueOf(id));
             if (execution != null) {
@@ -123,18 +135,54 @@ public class Listener extends SparkListener implements Runnable {
             for (Iterator each = stages.iterator(); each.hasNext();) {
                 executionOfStage.put(each.next(), Long.valueOf(id));
             }
+        } else if (call != null && jobsOfCall.size() < MOST_CALLS) {
+            stagesOfJob.put(Integer.valueOf(event.jobId()), stages);
+            if (!jobsOfCall.containsKey(call)) {
+                jobsOfCall.put(call, new Jobs());
+            }
+            Jobs jobs = (Jobs) jobsOfCall.get(call);
+            jobs.began(event);
+            callOfJob.put(Integer.valueOf(event.jobId()), jobs);
+            for (Iterator each = stages.iterator(); each.hasNext();) {
+                callOfStage.put(each.next(), jobs);
+            }
+        }
+    }
+
+    public void onTaskEnd(SparkListenerTaskEnd event) {
+        if (event.taskInfo() != null && event.taskInfo().successful()) {
+            return;
+        }
+        Integer stage = Integer.valueOf(event.stageId());
+        Execution execution = (Execution) open.get(executionOfStage.get(stage));
+        Jobs jobs = (Jobs) callOfStage.get(stage);
+        if (execution != null) {
+            execution.isExact = false;
+        }
+        if (jobs != null) {
+            jobs.taskFailed();
         }
     }
 
     public void onJobEnd(SparkListenerJobEnd event) {
         List stages = (List) stagesOfJob.remove(Integer.valueOf(event.jobId()));
+        Jobs jobs = (Jobs) callOfJob.remove(Integer.valueOf(event.jobId()));
         if (stages != null) {
             executionOfStage.keySet().removeAll(stages);
+            callOfStage.keySet().removeAll(stages);
+        }
+        if (jobs != null) {
+            jobs.jobEnded(event.jobId());
         }
     }
 
     public void onStageCompleted(SparkListenerStageCompleted event) {
-        Execution execution = (Execution) open.get(executionOfStage.get(Integer.valueOf(event.stageInfo().stageId())));
+        Integer stage = Integer.valueOf(event.stageInfo().stageId());
+        Jobs jobs = (Jobs) callOfStage.get(stage);
+        if (jobs != null) {
+            jobs.stageCompleted(event);
+        }
+        Execution execution = (Execution) open.get(executionOfStage.get(stage));
         boolean isDone = event.stageInfo().failureReason().isEmpty() && event.stageInfo().taskMetrics() != null;
         if (execution != null && isDone) {
             OutputMetrics written = event.stageInfo().taskMetrics().outputMetrics();
@@ -177,7 +225,12 @@ public class Listener extends SparkListener implements Runnable {
                 thread.start();
             }
             begun = true;
-            ended.add("M" + mark.number + " " + open.size());
+            Jobs jobs = (Jobs) jobsOfCall.remove(mark.call);
+            Json counts = new Json(reader.hint, new HashSet());
+            if (jobs != null) {
+                jobs.write(counts);
+            }
+            ended.add("M" + mark.number + " " + open.size() + " " + counts);
         }
     }
 

@@ -6,10 +6,13 @@ import org.apache.spark.scheduler.SparkListenerEvent;
 public class Mark implements SparkListenerEvent {
     public final Listener of;
     public final long number;
+    /** The call over an RDD that has ended; empty for none. */
+    public final String call;
 
-    public Mark(Listener of, long number) {
+    public Mark(Listener of, long number, String call) {
         this.of = of;
         this.number = number;
+        this.call = call;
     }
 
     /** Keeps it out of Spark's event log. */

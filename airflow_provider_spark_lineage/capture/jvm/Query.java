@@ -164,23 +164,19 @@ public class Query {
         long stages = execution.stages;
         long rows = execution.rows;
         long bytes = execution.bytes;
+        boolean isExact = execution.isExact;
         for (Iterator each = parts.iterator(); each.hasNext();) {
             Execution one = (Execution) each.next();
             jobs += one.jobs;
             stages += one.stages;
             rows += one.rows;
             bytes += one.bytes;
+            isExact = isExact && one.isExact;
         }
         out.name("jobs");
         out.raw(Long.valueOf(jobs));
-        if (stages > 0) {
-            out.name("written");
-            out.open('{');
-            out.name("rows");
-            out.raw(Long.valueOf(rows));
-            out.name("size_bytes");
-            out.raw(Long.valueOf(bytes));
-            out.close('}');
+        if (stages > 0 && isExact) {
+            Jobs.write(out, "written", rows, bytes);
         }
     }
 

@@ -29,6 +29,9 @@ public class Reader {
     public final Texts texts;
     public final Map settings = new ConcurrentHashMap();
     public final Counts counts;
+
+    /** Property of a job that says which call over an RDD began it. */
+    public final String call;
     private final Map kept = new ConcurrentHashMap();
     private final AtomicLong number = new AtomicLong();
 
@@ -40,6 +43,7 @@ public class Reader {
         parts = new HashSet((List) given.get("parts"));
         hint = Pattern.compile((String) given.get("hint"));
         texts = new Texts((String) given.get("sql_text"));
+        call = (String) given.get("call");
         counts = new Counts((Map) given.get("counts"), (Map) given.get("counts_of_scans"));
         for (Iterator each = probes.entrySet().iterator(); each.hasNext();) {
             Map.Entry entry = (Map.Entry) each.next();

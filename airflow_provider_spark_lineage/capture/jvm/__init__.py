@@ -24,6 +24,7 @@ _CLASSES = (
     "Counts",
     "Execution",
     "Foresight",
+    "Jobs",
     "Json",
     "Listener",
     "Mark",
@@ -57,6 +58,9 @@ _COUNTS_OF_SCANS = {"total data file size (bytes)": "size_bytes"}
 
 _QUERIES = frozenset({"dbtable", "query"})
 """Options whose value may be SQL text."""
+
+CALL = "spark.lineage.call"
+"""Local property of a thread that is in a call over an RDD; Spark gives it to the jobs that this begins."""
 
 MOST_LETTERS_OF_MESSAGE = 4000
 MOST_LETTERS_OF_PROBLEM = 400
@@ -189,6 +193,7 @@ def _config(sql_text: str) -> str:
             "sql_text": sql_text,
             "counts": COUNTS,
             "counts_of_scans": _COUNTS_OF_SCANS,
+            "call": CALL,
         }
     )
 

@@ -55,7 +55,7 @@ _MASKED = _steps(Kind.TRANSFORMATION, masking=True)
 _AGGREGATED = _steps(Kind.AGGREGATION)
 _COUNTED = _steps(Kind.AGGREGATION, masking=True)
 _TESTED = _steps(Kind.CONDITIONAL)
-_TESTED_AND_TAKEN = _SAME | _TESTED
+_TESTED_AND_CHOSEN = _VALUE | _TESTED
 _WINDOW = _steps(Kind.WINDOW)
 _FILTER = _steps(Kind.FILTER)
 _SORT = _steps(Kind.SORT)
@@ -104,17 +104,17 @@ def _cast(tree: Tree, position: int) -> list[Steps]:
 
 
 def _if(tree: Tree, position: int) -> list[Steps]:
-    """the first child: conditional; the others: identity. Where these are the same, the first says nothing"""
+    """the first child: conditional; the others: transformation. Where these are the same, identity alone"""
     chosen = end_of(tree, position + 1)
     other = end_of(tree, chosen)
     is_same = tree[chosen:other] == tree[other : end_of(tree, other)]
-    return [_NONE if is_same else _TESTED, _SAME, _SAME]
+    return [_NONE, _SAME, _SAME] if is_same else [_TESTED, _VALUE, _VALUE]
 
 
 def _case_when(tree: Tree, position: int) -> list[Steps]:
-    """each WHEN: conditional; each THEN and the ELSE: identity"""
+    """each WHEN: conditional; each THEN and the ELSE: transformation"""
     count = _count(tree, position)
-    return [_TESTED if index % 2 == 0 and index + 1 < count else _SAME for index in range(count)]
+    return [_TESTED if index % 2 == 0 and index + 1 < count else _VALUE for index in range(count)]
 
 
 EXPRESSIONS: dict[str, Rule] = {
@@ -176,13 +176,13 @@ EXPRESSIONS: dict[str, Rule] = {
     "TypeOf": _all(_NONE),
     "Collation": _all(_NONE),
     "Cast": _cast,
-    # Tests, and what they choose among, as it was.
+    # Tests, and what they choose among.
     "If": _if,
-    "NullIfResult": _first_then(_TESTED, _SAME),
+    "NullIfResult": _first_then(_TESTED, _VALUE),
     "TypedNullLiteral": _all(_NONE),
     "CaseWhen": _case_when,
-    "Coalesce": _all_but_last(_TESTED_AND_TAKEN, _SAME),
-    "NaNvl": _first_then(_TESTED_AND_TAKEN, _SAME),
+    "Coalesce": _all_but_last(_TESTED_AND_CHOSEN, _VALUE),
+    "NaNvl": _first_then(_TESTED_AND_CHOSEN, _VALUE),
     # Aggregates; FILTER (WHERE ...) is the second child.
     "AggregateExpression": _first_then(_AGGREGATED, _FILTER),
     "Count": _all(_COUNTED),

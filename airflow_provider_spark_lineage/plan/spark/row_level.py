@@ -8,7 +8,7 @@ takes stays as it was.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
@@ -35,6 +35,8 @@ Tree = list[dict[str, Any]]
 
 PLANS = {"MergeIntoCommand": ("target", "source")}
 """Class -> fields of a command whose plans are its children."""
+
+_CONDITIONAL = Transformation(Kind.CONDITIONAL)
 
 _OPERATION = "__row_operation"
 """The column in which Spark says what is to be done with a row."""
@@ -96,7 +98,7 @@ def _overwrite(
             for index, value in (clause.values or {}).items():
                 columns[index].append(step.read(value))
                 if not inserting:
-                    columns[index].extend(_testing(test) for test in tests)
+                    columns[index].extend(test.after((_CONDITIONAL,)) for test in tests)
     made: Columns = {column.id: tuple(columns[index]) for index, column in enumerate(table)}
     return Derive(step.inputs, tuple(table), step.label, made, tuple(dict.fromkeys(influences)))
 
@@ -109,18 +111,6 @@ def _stays(index: int, clauses: Sequence[_Clause]) -> bool:
         if clause.condition is None:
             return False
     return True
-
-
-def _testing(expression: Expression) -> Expression:
-    """Return an expression that only decides which value a column has."""
-    test = Transformation(Kind.CONDITIONAL)
-    return Expression(
-        tuple((column, test.after(step)) for column, step in expression.uses),
-        tuple(
-            replace(subquery, transformation=test.after(subquery.transformation))
-            for subquery in expression.subqueries
-        ),
-    )
 
 
 def condition_of(value: Any) -> Tree | None:

@@ -66,11 +66,11 @@ def _named(others: Steps, **steps: Steps) -> Callable[[Any], Parts]:
 
 
 def _coalesce(node: Any) -> Parts:
-    """All but the last are tested as well as taken."""
+    """One of them is chosen; all but the last are tested."""
     values = [node.this, *node.expressions]
     for value in values[:-1]:
-        yield value, SAME | _TESTED
-    yield values[-1], SAME
+        yield value, _VALUE | _TESTED
+    yield values[-1], _VALUE
 
 
 def _order(node: Any) -> Parts:
@@ -98,7 +98,7 @@ def _decode(node: Any) -> Parts:
     tested, *rest = node.expressions
     yield tested, _TESTED
     for position, value in enumerate(rest):
-        yield value, _TESTED if position % 2 == 0 and position + 1 < len(rest) else SAME
+        yield value, _TESTED if position % 2 == 0 and position + 1 < len(rest) else _VALUE
 
 
 def _difference(node: Any) -> Parts:
@@ -130,17 +130,17 @@ EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     **dict.fromkeys(("ConnectByRoot", "Prior"), _all(SAME)),
     # The type of a column, whatever is in it.
     **dict.fromkeys(("Collation", "Typeof"), _all(_NONE)),
-    # Tests.
-    "Case": _named(SAME, this=_TESTED),
-    "If": _named(SAME, this=_TESTED),
-    "Nvl2": _named(SAME, this=_TESTED),
+    # Tests, and what they choose among.
+    "Case": _named(_VALUE, this=_TESTED),
+    "If": _named(_VALUE, this=_TESTED),
+    "Nvl2": _named(_VALUE, this=_TESTED),
     "Coalesce": _coalesce,
-    "Nullif": _named(_TESTED, this=SAME | _TESTED),
+    "Nullif": _named(_TESTED, this=_VALUE | _TESTED),
     "DecodeCase": _decode,
-    "Nanvl": _named(SAME, this=SAME | _TESTED),
+    "Nanvl": _named(_VALUE, this=_VALUE | _TESTED),
     "ArrayFilter": _named(_TESTED, this=_VALUE),
     "map_filter": _filtered,
-    **dict.fromkeys(("nullifzero", "zeroifnull"), _all(SAME | _TESTED)),
+    **dict.fromkeys(("nullifzero", "zeroifnull"), _all(_VALUE | _TESTED)),
     # Aggregates.
     "Filter": _named(_FILTER, this=SAME),
     "WithinGroup": _named(_AGGREGATED, this=SAME),

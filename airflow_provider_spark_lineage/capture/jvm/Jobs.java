@@ -1,0 +1,89 @@
+package sparklineage;
+
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import org.apache.spark.executor.TaskMetrics;
+import org.apache.spark.scheduler.SparkListenerJobStart;
+import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.scheduler.StageInfo;
+import org.apache.spark.storage.RDDInfo;
+
+/** The jobs that one call over an RDD began, and what their tasks read and wrote. */
+public class Jobs {
+    private final Set running = new HashSet();
+    /** Stages whose RDDs begin outside of Spark: they read what others compute with. */
+    private final Set reading = new HashSet();
+    private boolean readsOnce = true;
+    private boolean isExact = true;
+    private TaskMetrics read = null;
+    private long rows = 0;
+    private long bytes = 0;
+
+    public void began(SparkListenerJobStart event) {
+        running.add(Integer.valueOf(event.jobId()));
+        for (Iterator each = Paths.all(event.stageInfos()).iterator(); each.hasNext();) {
+            StageInfo stage = (StageInfo) each.next();
+            List rdds = Paths.all(stage.rddInfos());
+            boolean isChain = true;
+            RDDInfo leaf = null;
+            for (Iterator one = rdds.iterator(); one.hasNext();) {
+                RDDInfo rdd = (RDDInfo) one.next();
+                int parents = rdd.parentIds().size();
+                leaf = parents == 0 ? rdd : leaf;
+                // Blocks of a cached RDD count as read, whatever it was computed from.
+                isChain = isChain && parents < 2 && !rdd.storageLevel().isValid();
+            }
+            if (leaf != null) {
+                reading.add(Integer.valueOf(stage.stageId()));
+                readsOnce = readsOnce && isChain && stage.numTasks() <= leaf.numPartitions();
+            }
+        }
+    }
+
+    /** Spark adds up what all attempts of a task did, also those that failed. */
+    public void taskFailed() {
+        isExact = false;
+    }
+
+    public void stageCompleted(SparkListenerStageCompleted event) {
+        TaskMetrics metrics = event.stageInfo().taskMetrics();
+        if (event.stageInfo().failureReason().isDefined() || metrics == null) {
+            isExact = false;
+            return;
+        }
+        if (reading.contains(Integer.valueOf(event.stageInfo().stageId()))) {
+            read = metrics;
+        }
+        rows += metrics.outputMetrics().recordsWritten();
+        bytes += metrics.outputMetrics().bytesWritten();
+    }
+
+    public void jobEnded(int job) {
+        running.remove(Integer.valueOf(job));
+    }
+
+    /** Writes `read` where all data came through one stage, and `written`; nothing that is not exact. */
+    public void write(Json out) {
+        boolean isDone = isExact && running.isEmpty();
+        out.open('{');
+        if (isDone && read != null && readsOnce && reading.size() == 1) {
+            write(out, "read", read.inputMetrics().recordsRead(), read.inputMetrics().bytesRead());
+        }
+        if (isDone) {
+            write(out, "written", rows, bytes);
+        }
+        out.close('}');
+    }
+
+    public static void write(Json out, String name, long rows, long bytes) {
+        out.name(name);
+        out.open('{');
+        out.name("rows");
+        out.raw(Long.valueOf(rows));
+        out.name("size_bytes");
+        out.raw(Long.valueOf(bytes));
+        out.close('}');
+    }
+}
