@@ -157,11 +157,10 @@ SHOWN = {
     "rich": "rich",
     "PyYAML": "PyYAML",
     "jinja2": "jinja2",
-    "jsonschema": "jsonschema",
+    "jsonschema-rs": "jsonschema-rs",
     "packaging": "packaging",
     "psutil": "psutil",
     "pytest": "pytest",
-    "referencing": "referencing",
     "sqlalchemy": "SQLAlchemy",
     "pandas": "pandas",
 }

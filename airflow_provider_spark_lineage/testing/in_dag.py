@@ -1,8 +1,8 @@
-"""An Airflow task that compares what was emitted so far with what is expected, and fails where it differs."""
+"""The comparison as the last task of a DAG: `OpenLineageTestOperator`, for where there is only Airflow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -12,26 +12,24 @@ from airflow.sdk import BaseOperator
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import EVENT_TYPES, Events
-from airflow_provider_spark_lineage.testing.asserting import LineageDiffersError
+from airflow_provider_spark_lineage.events.model import TERMINAL
+from airflow_provider_spark_lineage.testing.asserting import LineageDiffersError, poll
 from airflow_provider_spark_lineage.testing.comparison import compare
 from airflow_provider_spark_lineage.testing.expected import Expected, read_expected
-from airflow_provider_spark_lineage.testing.in_dag.dag_run import AskingTask
-from airflow_provider_spark_lineage.testing.in_dag.stores import FileStore, Store, store_of
 from airflow_provider_spark_lineage.testing.keys import parse_key
-from airflow_provider_spark_lineage.testing.reference import by_key, read_array
-from airflow_provider_spark_lineage.testing.related import TERMINAL, Related
-from airflow_provider_spark_lineage.testing.relations import RELATIONS, broken
+from airflow_provider_spark_lineage.testing.relations import RELATIONS, Runs, check_relations
 from airflow_provider_spark_lineage.testing.report import Report
-from airflow_provider_spark_lineage.testing.waiting import poll
+from airflow_provider_spark_lineage.testing.stores import CheckingTask, FileStore, Store, store_of
+from airflow_provider_spark_lineage.testing.templates import by_key, read_array
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
     from jinja2 import Environment
 
-STILL_RUNNING = ("one_terminal",)
+NOT_WHILE_RUNNING = ("one_terminal",)
 """Relations that need not hold before the DAG run has ended."""
 
-CLEARED = ("parents",)
+NOT_IF_CLEARED = ("parents",)
 """Relations that need not hold in a DAG run that was cleared: some tasks have a former parent."""
 
 
@@ -41,19 +39,19 @@ class OpenLineageTestOperator(BaseOperator):
     Make it the last task. A task's last event may be written after the next task has started: the check looks
     again until the events have been as expected for `settle_s`, or until `timeout_s` has passed, then raises
     LineageDiffersError with all differences. Its own events, and those of the end of its DAG run, are not
-    compared. Nothing that was emitted is deleted where it fails.
+    compared. If it fails, it deletes nothing.
 
     :param event_templates: templates by `<dag_id>.<task_id>.event.<type>`, as Airflow's own system tests have
         them; each a template, a list of them, or `{"$absent": reason}`.
-    :param file_path: in its place a file: a JSON array of templates, or an expected file of this package.
+    :param file_path: instead of them a file: a JSON array of templates, or an expected file of this package.
     :param env: Jinja environment whose globals, filters and tests templates may use besides ours.
     :param allow_duplicate_events_regex: keys, covered by this regular expression, that may have many events.
-    :param event_count_assertions: the same by expression, with a count: `"2"`, `"==2"`, `">=2"`, `"<=2"`.
+    :param event_count_assertions: counts by regular expression: `"2"`, `"==2"`, `">=2"`, `"<=2"`.
     :param clear_variables: delete this DAG run's Variables of a VariableTransport once all is as expected; of
         several checks in one DAG only the last may do so.
     :param fail_fast: raise with the first difference alone.
-    :param event_sort_fn: orders the events of a key, by their JSON objects, before they are compared.
-    :param events: file or folder where the events lie; by default what OpenLineage's client here writes to.
+    :param event_sort_fn: sorts the events of a key, by their JSON objects, before they are compared.
+    :param events: file or folder with the events; by default what OpenLineage's client here writes to.
     :param variables: what replaces `${NAME}` in an expected file.
     :param without: relations that are not checked, besides those that cannot hold while tasks run.
     :param timeout_s: seconds to wait for events at most.
@@ -89,42 +87,41 @@ class OpenLineageTestOperator(BaseOperator):
         self.event_sort_fn = event_sort_fn
         self.events = events
         self.variables = variables
-        # One name may stand there without a list.
         self.without = (without,) if isinstance(without, str) else tuple(without)
         self.timeout_s = timeout_s
         self.settle_s = settle_s
-        # A DAG whose expectations mean nothing should not be there to run.
+        # Wrong arguments fail when the DAG is parsed: relations that do not exist, variables without a value.
         expected = self._expected()
-        # Relations that do not exist, and variables without a value; versions are known when events are.
-        list(broken(Related((), Events((), ())), self.without))
+        list(check_relations(Runs((), Events((), ())), self.without))
+        # Versions are only known when there are events.
         if not any(event.when for event in expected.events):
-            # No relation is asked: a DAG is parsed often, and JSON schemas take long to load.
+            # Without relations: a DAG is parsed often, and JSON schemas take long to load.
             compare(expected, Events((), ()), variables=variables, without=RELATIONS)
 
     def execute(self, context: Context) -> None:
-        """Wait for the events, compare them, and raise LineageDiffersError where they differ."""
+        """Wait for the events, compare them, and raise LineageDiffersError if they differ."""
         dag_run = context["dag_run"]
-        task = AskingTask(dag_run.dag_id, dag_run.run_id, self.task_id)
-        expected = self._meant_for(task)
+        task = CheckingTask(dag_run.dag_id, dag_run.run_id, self.task_id)
+        expected = self._expected_before_end(task)
         store = self._store(task, expected)
-        without = {*STILL_RUNNING, *self.without, *(CLEARED if dag_run.clear_number else ())}
-        seen = Events((), ())
+        without = {*NOT_WHILE_RUNNING, *self.without, *(NOT_IF_CLEARED if dag_run.clear_number else ())}
+        events = Events((), ())
         as_expected_since = float("inf")
 
         def look() -> Report | BadInputError:
-            nonlocal seen, as_expected_since
-            seen = task.seen(store.read())
+            nonlocal events, as_expected_since
+            events = task.select(store.read())
             try:
                 report = compare(
                     expected,
-                    # What another run tore in a file that many write to is no fault of this one.
-                    replace(seen, problems=()),
+                    # A line that another run cut off in a shared file is not a fault of this one.
+                    replace(events, problems=()),
                     variables=self.variables,
                     scope="dags" if expected.scope == "all" else None,
                     without=without,
                 )
             except BadInputError as error:
-                # Which versions there are may be told by an event that is yet to come.
+                # An event that is yet to come may say the version that a condition asks for.
                 as_expected_since = float("inf")
                 return error
             as_expected_since = min(as_expected_since, monotonic()) if report.ok else float("inf")
@@ -136,11 +133,11 @@ class OpenLineageTestOperator(BaseOperator):
         self.log.info("Waiting at most %g s for the expected events in %s", self.timeout_s, store)
         report, _ = poll(look, is_settled, self.timeout_s)
         if isinstance(report, Report) and report.ok:
-            # What came at the last moment has its time to settle, too.
+            # What came just before the deadline may settle, too.
             report, _ = poll(look, is_settled, self.settle_s)
         if isinstance(report, BadInputError):
             raise report
-        for problem in seen.problems:
+        for problem in events.problems:
             self.log.warning("%s", problem)
         self.log.info("%s", report.text())
         if not report.ok:
@@ -148,10 +145,10 @@ class OpenLineageTestOperator(BaseOperator):
                 report = replace(report, differences=report.differences[:1])
             raise LineageDiffersError(report, (store,))
         if self.clear_variables:
-            store.clear(task.own(seen))
+            store.clear(task.own(events))
 
-    def _meant_for(self, task: AskingTask) -> Expected:
-        """What is expected, without what cannot be there while this task runs."""
+    def _expected_before_end(self, task: CheckingTask) -> Expected:
+        """Return what is expected, without events that are emitted when this task has ended."""
         expected = self._expected()
         late = {f"{task.dag_id}.event.{kind}" for kind in TERMINAL}
         late |= {f"{task.subject}.event.{kind}" for kind in EVENT_TYPES}
@@ -166,11 +163,11 @@ class OpenLineageTestOperator(BaseOperator):
             )
         return replace(
             expected,
-            events=tuple(one for one in expected.events if one.key not in left_out),
-            templates=tuple(one for one in expected.templates if one.key not in left_out),
+            events=tuple(event for event in expected.events if event.key not in left_out),
+            templates=tuple(template for template in expected.templates if template.key not in left_out),
         )
 
-    def _store(self, task: AskingTask, expected: Expected) -> Store:
+    def _store(self, task: CheckingTask, expected: Expected) -> Store:
         if self.events is not None:
             return FileStore(Path(self.events))
         from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
@@ -180,43 +177,35 @@ class OpenLineageTestOperator(BaseOperator):
         return store_of(client.transport, task, plain_keys)
 
     def _expected(self) -> Expected:
-        """What the arguments expect; BadInputError says what is wrong with them."""
+        """Return what the arguments expect; BadInputError says what is wrong with them."""
         if (self.event_templates is None) is (self.file_path is None):
             raise BadInputError(
                 f"OpenLineageTestOperator `{self.task_id}`: give either event_templates or file_path."
             )
-        templates: Mapping[str, Any] | Sequence[Any] | None = self.event_templates
-        source = f"event_templates of `{self.task_id}`"
-        if templates is not None and not templates:
-            raise BadInputError(f"{source}: expects no event at all.")
+        templates, source = self.event_templates, f"event_templates of `{self.task_id}`"
         if self.file_path is not None:
             path = Path(self.file_path)
             array, source = read_array(path), str(path)
             if array is None:
-                return self._own_format(path)
+                self._check_no_template_options(path)
+                return read_expected(path)
             templates = by_key(array, source)
+        if not templates:
+            raise BadInputError(f"{source}: expects no event at all.")
         counts = dict(self.event_count_assertions or {})
         if self.allow_duplicate_events_regex:
             counts.setdefault(self.allow_duplicate_events_regex, ">=1")
         return Expected.of_templates(
-            templates or {}, source, counts=counts, sort=self.event_sort_fn, helpers=self.env
+            templates, source, counts=counts, sort=self.event_sort_fn, helpers=self.env
         )
 
-    def _own_format(self, path: Path) -> Expected:
-        """An expected file of this package, in which counts and helpers are written another way."""
-        templates_only = {
-            "env": self.env,
-            "allow_duplicate_events_regex": self.allow_duplicate_events_regex,
-            "event_count_assertions": self.event_count_assertions,
-            "event_sort_fn": self.event_sort_fn,
-        }
-        for name, value in templates_only.items():
-            if value is not None:
+    def _check_no_template_options(self, path: Path) -> None:
+        for name in ("env", "allow_duplicate_events_regex", "event_count_assertions", "event_sort_fn"):
+            if getattr(self, name) is not None:
                 raise BadInputError(
-                    f"{path}: no JSON array of event templates, so `{name}` has no meaning for it."
+                    f"{path}: not a JSON array of event templates, so `{name}` has no meaning."
                 )
-        return read_expected(path)
 
 
 def _keys(expected: Expected) -> list[str]:
-    return [one.key for one in expected.events] + [one.key for one in expected.templates]
+    return [event.key for event in expected.events] + [template.key for template in expected.templates]
