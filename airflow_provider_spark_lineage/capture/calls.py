@@ -18,7 +18,9 @@ from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.jvm import CALL, MOST_LETTERS_OF_MESSAGE
 from airflow_provider_spark_lineage.capture.rdd import PICKLED, TEXT
 from airflow_provider_spark_lineage.capture.streams import BATCH, behind
-from airflow_provider_spark_lineage.record import FULL, Record, without_secrets
+from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.plan_json import simple_name
+from airflow_provider_spark_lineage.record import FULL, Record
 
 RDD_ACTIONS = (
     "aggregate",
@@ -308,7 +310,7 @@ def _qualified(context: Any, path: str) -> str:
 
 def _format(output_format: str) -> Dict[str, Any]:
     """Return the name of a Hadoop output format, without what all of them are called."""
-    name = output_format.rsplit(".", 1)[-1]
+    name = simple_name(output_format)
     for ending in ("OutputFormat", "File"):
         name = name[: -len(ending)] if name.endswith(ending) else name
     return {"format": name.lower()}
