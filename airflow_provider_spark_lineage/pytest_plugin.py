@@ -99,6 +99,17 @@ def _failed(message: str) -> BaseException:
     return pytest.fail.Exception(message, pytrace=False)
 
 
+def _need_extra() -> None:
+    """Fail the test with a sentence where a package is missing that the extra `testing` brings."""
+    from airflow_provider_spark_lineage.errors import MissingExtraError, extra
+
+    try:
+        with extra("testing"):
+            import airflow_provider_spark_lineage.testing  # noqa: F401
+    except MissingExtraError as error:
+        raise _failed(str(error)) from None
+
+
 def _forget_settings() -> None:
     """Let Airflow's provider read its settings again, if it is loaded: it keeps them, and its client."""
     conf = sys.modules.get("airflow.providers.openlineage.conf")
@@ -113,6 +124,7 @@ def _forget_settings() -> None:
 @pytest.fixture(scope="session")
 def airflow_metadata(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Airflow's metadata, made once; every DAG run gets a copy."""
+    _need_extra()
     from airflow_provider_spark_lineage.testing import RunError, make_metadata
 
     try:
@@ -186,6 +198,7 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
     Without `events`, those of the test's last run, or of its `openlineage_events`. A relative path of
     `expected` begins at the folder of the test. `--lineage-var` adds to `variables`, and wins.
     """
+    _need_extra()
     from airflow_provider_spark_lineage import testing
     from airflow_provider_spark_lineage.errors import BadInputError
 

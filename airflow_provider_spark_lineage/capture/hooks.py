@@ -111,9 +111,9 @@ class Hooks:
                 try:
                     self._notify(watched)
                 finally:
-                    # A signal may interrupt `_notify` (Ctrl-C, Airflow's timeout): later calls must still count.
+                    # A signal (Ctrl-C, Airflow's timeout) may interrupt it: later calls must still count.
                     setattr(self._here, site.scope, False)
-                    # The error's traceback holds this frame: the cycle would keep the program's data alive.
+                    # The traceback holds this frame: the cycle would keep the program's data alive.
                     watched.error = None
 
         return call

@@ -1,7 +1,7 @@
 """The methods of pyspark that are watched, and one call of such a method.
 
-Spark's listeners hear of queries. They hear of no query when an RDD runs an action or is saved, and never what
-an RDD is made from: these are noticed where they are called.
+Spark's listeners hear of queries. They hear of no query when an RDD runs an action or is saved, and never
+what an RDD is made from: these are noticed where they are called.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def _scan(*fields: str) -> Row:
 
 
 def _is_hidden(column: Attribute) -> bool:
-    """Say whether a column is Spark's own, about each row's file: a query may name it, no file has it."""
+    """Return whether a column is Spark's own, about each row's file: a query may name it, no file has it."""
     return column.name == "_metadata" and column.type.startswith("struct<file_path:")
 
 

@@ -103,7 +103,7 @@ def _overwrite(
 
 
 def _stays(index: int, clauses: Sequence[_Clause]) -> bool:
-    """Say whether some row may keep what it has in a column, whichever rows the conditions take."""
+    """Return whether some row may keep what it has in a column, whichever rows the conditions take."""
     for clause in clauses:
         if clause.values is not None and index not in clause.values:
             return True
@@ -119,7 +119,7 @@ def condition_of(value: Any) -> Tree | None:
 
 
 def _is_column(tree: Tree, column: Attribute | None) -> bool:
-    """Say whether an expression is a column as it is."""
+    """Return whether an expression is a column as it is."""
     found = attribute_of(tree) if len(tree) == 1 else None
     return found is not None and column is not None and found.id == column.id
 

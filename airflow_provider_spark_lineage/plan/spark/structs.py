@@ -130,7 +130,7 @@ def _is_struct(tree: Tree, depth: int = 0) -> bool:
 
 
 def _is_null(tree: Tree) -> bool:
-    """Say whether a tree is a literal: among structs it is a null."""
+    """Return whether a tree is a literal: among structs it is a null."""
     return simple_name(tree[0]["class"]) == "Literal"
 
 
