@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.plan.algebra import Plan
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
-from airflow_provider_spark_lineage.plan.spark.tree import simple_name
+from airflow_provider_spark_lineage.plan_json import simple_name
 from airflow_provider_spark_lineage.record import Record, read_records, record_paths
 from airflow_provider_spark_lineage.sources import PARTS, is_internal
 

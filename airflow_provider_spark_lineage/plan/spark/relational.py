@@ -29,12 +29,8 @@ from airflow_provider_spark_lineage.plan.spark.programs import (
     typed_filter,
 )
 from airflow_provider_spark_lineage.plan.spark.step import Columns, Row, Step, everything, same
-from airflow_provider_spark_lineage.plan.spark.tree import (
-    attribute_of,
-    attributes,
-    simple_name,
-    trees,
-)
+from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, trees
+from airflow_provider_spark_lineage.plan_json import simple_name
 
 Tree = list[dict[str, Any]]
 

@@ -25,11 +25,10 @@ from airflow_provider_spark_lineage.plan.spark.tree import (
     attribute_of,
     attributes,
     children,
-    is_tree,
-    simple_name,
     trees,
     type_name,
 )
+from airflow_provider_spark_lineage.plan_json import is_tree, simple_name
 
 Tree = list[dict[str, Any]]
 
