@@ -9,7 +9,7 @@ SPARK_4_3 := 4.3.0
 # What `make test` runs, in this order, until one fails.
 STAGES := setup lint unit live system
 
-.PHONY: help setup requirements lint unit live soundness system system-standalone test lakes spark-4.3 demo bench clean
+.PHONY: help setup requirements lint unit live soundness system system-standalone test lakes matrix spark-4.3 demo bench clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -47,6 +47,10 @@ system-standalone: ## Run tasks that end badly on `airflow standalone` with a wh
 
 lakes: setup ## Run the live tests of Delta and Iceberg with every release for every Spark, in an hour or two
 	@. scripts/env.sh && python tests/lake_releases.py
+
+matrix: ## Try the package with all versions that it declares, in hours (needs uv); ROWS="lowest spark-4.2" tries some
+	@command -v uv >/dev/null || { echo "make matrix: uv is not on PATH; install it (pip install uv)." >&2; exit 1; }
+	@python3 tools/matrix.py $(ROWS)
 
 spark-4.3: ## Run the live tests on Spark 4.3, in an environment of its own
 	@bash scripts/setup.sh .venv-spark-4.3 requirements/spark-4.3.txt 11

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,10 @@ from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, Exe
 from airflow_provider_spark_lineage.lineage.leaves import Kept, Key
 from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Failure, Gap, Lineage
 from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.lineage.wrapping import absorbed, absorbs
+from airflow_provider_spark_lineage.lineage.wrapping import wrapped
+from airflow_provider_spark_lineage.plan.algebra import Plan
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
-from airflow_provider_spark_lineage.plan.spark.tree import simple_name
+from airflow_provider_spark_lineage.plan_json import simple_name
 from airflow_provider_spark_lineage.record import Record, read_records, record_paths
 from airflow_provider_spark_lineage.sources import PARTS, is_internal
 
@@ -41,7 +43,19 @@ def execution_lineage(record: Record, kept: Mapping[Key, Kept] | None = None) ->
 
     `kept` is what Spark keeps of earlier executions of the same application.
     """
-    about = ExecutionFacts(
+    about = _about(record)
+    try:
+        nested = [*_with_parts(record, about)]
+        return reduce(wrapped, (lineage_of(plan, facts, kept) for plan, facts in nested))
+    # A plan of a future Spark version, or a torn one, may break any assumption of the readers.
+    except Exception as error:
+        problem = f"the plan could not be read: {type(error).__name__}: {error}"
+        return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), kept)
+
+
+def _about(record: Record) -> ExecutionFacts:
+    """Return what a record says besides its plans."""
+    return ExecutionFacts(
         facts=record.facts,
         metrics=[*record.metrics, *(metric for part in record.parts for metric in part.get("metrics", ()))],
         written=record.written or {},
@@ -52,34 +66,20 @@ def execution_lineage(record: Record, kept: Mapping[Key, Kept] | None = None) ->
         name=record.name,
         rdd_id=record.rdd_id,
     )
-    try:
-        plan = read_plan(record.plan) if record.plan else None
-        parts = [(part, read_plan(part["plan"])) for part in record.parts if part.get("plan")]
-        about = replace(about, parts=[plan for part, plan in parts if part["name"] in PARTS])
-        inside = None
-        for part, inner in parts:
-            if part["name"] not in PARTS:
-                about_inner = replace(about, facts=part.get("facts", ()), problems=(), parts=about.parts)
-                inside = _around(lineage_of(inner, about_inner, kept), inside)
-        return _around(lineage_of(plan, about, kept), inside)
-    # A plan of a future Spark version, or a torn one, may break any assumption of the readers.
-    except Exception as error:
-        problem = f"the plan could not be read: {type(error).__name__}: {error}"
-        about = replace(about, facts=(), parts=(), problems=(*record.problems, problem))
-        return lineage_of(None, about, kept)
 
 
-def _around(outer: ExecutionLineage, inner: ExecutionLineage | None) -> ExecutionLineage:
-    """Return an execution with the write that it ran inside."""
-    if inner is None:
-        return outer
-    if absorbs(outer, inner):
-        return absorbed(outer, inner)
-    if outer.lineage.outputs or outer.lineage.failures:
-        return outer
-    # A command of which nothing is known; what it wrote is.
-    found = replace(inner.lineage, gaps=(*outer.lineage.gaps, *inner.lineage.gaps))
-    return replace(outer, lineage=found)
+def _with_parts(record: Record, about: ExecutionFacts) -> Iterator[tuple[Plan | None, ExecutionFacts]]:
+    """Yield the plans that ran inside each other, the innermost first, each with its facts.
+
+    A part that a source knows (`PARTS`), such as the write inside a MERGE of Delta's, is no execution:
+    what its plan shows completes the others.
+    """
+    parts = [(part, read_plan(part["plan"])) for part in record.parts if part.get("plan")]
+    about = replace(about, parts=[plan for part, plan in parts if part["name"] in PARTS])
+    for part, plan in parts:
+        if part["name"] not in PARTS:
+            yield plan, replace(about, facts=part.get("facts", ()), problems=())
+    yield (read_plan(record.plan) if record.plan else None), about
 
 
 def failure_of(record: Record) -> Failure | None:
@@ -96,7 +96,11 @@ def failure_of(record: Record) -> Failure | None:
 
 
 class Executions:
-    """Makes executions of records, in their order: one for each user action."""
+    """Makes executions of records, in their order: one for each user action.
+
+    Three stages: what Spark did for itself is dropped; the parts of a command are attached to it; a write
+    and the command that wraps it become one.
+    """
 
     def __init__(self) -> None:
         self._numbers = count(1)
@@ -125,7 +129,7 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
 
 
 def _is_internal(record: Record) -> bool:
-    """Say whether Spark ran an execution for itself; one whose facts no source understands is the user's."""
+    """Return whether Spark ran an execution for itself; facts that no source understands are the user's."""
     try:
         return any(is_internal(entry["probed"]) for entry in record.facts)
     except Exception:  # Facts of another release: `execution_lineage` makes a gap of them.
@@ -289,11 +293,12 @@ def execution_events_of(found: Iterable[Execution]) -> Iterator[facet_events.Eve
             sql=record.sql,
             engine_version=record.spark_version,
             streaming=_is_batch_of_stream(record),
+            job_type="RDD_JOB" if record.plan_kind == "rdd" else "SQL_JOB",
         )
 
 
 def _is_batch_of_stream(record: Record) -> bool:
-    """Say whether an execution was a batch of a streaming query; what `foreachBatch` runs in one is not."""
+    """Return whether an execution was a batch of a stream; what `foreachBatch` runs in one is not."""
     return bool(record.plan) and simple_name(str(record.plan[0].get("class"))) in _OF_STREAM
 
 

@@ -1,7 +1,7 @@
 """The pytest plugin: fixtures that run a DAG, collect OpenLineage events and compare them with expected ones.
 
-Pytest loads it in every project of an environment, so it imports pytest and the standard library alone; the
-harness is imported by the first fixture that needs it, and Airflow only by the process that runs a DAG.
+Pytest loads it in every project of an environment, so it imports only pytest and the standard library; the
+first fixture that needs the harness imports it, and only the process that runs a DAG imports Airflow.
 """
 
 from __future__ import annotations
@@ -99,6 +99,17 @@ def _failed(message: str) -> BaseException:
     return pytest.fail.Exception(message, pytrace=False)
 
 
+def _need_extra() -> None:
+    """Fail the test with a sentence where a package is missing that the extra `testing` brings."""
+    from airflow_provider_spark_lineage.errors import MissingExtraError, extra
+
+    try:
+        with extra("testing"):
+            import airflow_provider_spark_lineage.testing  # noqa: F401
+    except MissingExtraError as error:
+        raise _failed(str(error)) from None
+
+
 def _forget_settings() -> None:
     """Let Airflow's provider read its settings again, if it is loaded: it keeps them, and its client."""
     conf = sys.modules.get("airflow.providers.openlineage.conf")
@@ -113,6 +124,7 @@ def _forget_settings() -> None:
 @pytest.fixture(scope="session")
 def airflow_metadata(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Airflow's metadata, made once; every DAG run gets a copy."""
+    _need_extra()
     from airflow_provider_spark_lineage.testing import RunError, make_metadata
 
     try:
@@ -186,6 +198,7 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
     Without `events`, those of the test's last run, or of its `openlineage_events`. A relative path of
     `expected` begins at the folder of the test. `--lineage-var` adds to `variables`, and wins.
     """
+    _need_extra()
     from airflow_provider_spark_lineage import testing
     from airflow_provider_spark_lineage.errors import BadInputError
 
@@ -227,10 +240,11 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
 
 
 def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Mapping[str, str] | None) -> str:
+    from airflow_provider_spark_lineage.draft_rules import RULES
     from airflow_provider_spark_lineage.testing import update_expected
     from airflow_provider_spark_lineage.testing.asserting import events_of
 
-    done = update_expected(path, events_of(events), variables=variables, versions=versions)
+    done = update_expected(path, events_of(events), variables=variables, versions=versions, rules=RULES)
     return done.text()
 
 
@@ -238,7 +252,7 @@ def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Map
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show differences in place of the traceback, which leads into the harness and hides them."""
+    """Show the differences instead of the traceback, which leads into the harness and hides them."""
     report = yield
     error = call.excinfo.value if call.excinfo else None
     # Not by type: that would import the harness in every test that fails.

@@ -22,88 +22,10 @@ VERSION = 1
 SUFFIX = ".record.json.gz"
 
 FULL, MASKED, NONE = SQL_TEXTS = ("full", "masked", "none")
-"""How much of SQL statements, and of messages that may repeat them, is recorded: all but secrets; no literal
-either; nothing."""
+"""How much is recorded of SQL statements, and of error messages, which may repeat them.
 
-REMOVED = "***"
-"""What stands where a secret was."""
-
-_KEY_WORDS = r"""
-    password | passwd | passphrase | secret | token | credential s?
-    | api[_.-]?key | access[_.-]?key (?:[_.-]?id)? | account[_.-]?key | private[_.-]?key | signature
-    | encryption[_.-]?key | \bpw\b | keystore[_.-]?password"""
-_TYPES = r"""
-    (?: string | (?:big|small|tiny)?int | integer | long | short | byte | double | float | decimal | boolean
-      | binary | date | timestamp (?:_ntz|_ltz)? | array | map | struct | variant | char | varchar )
-    (?= [\s,;<>(] | \Z )"""
-_SECRETS = re.compile(
-    rf"""(?ix)
-      # scheme://user:password@host
-      (?P<url> (?<![a-z0-9+.-]) [a-z][a-z0-9+.-]*:// ) [^\s/@:'"\\]* : [^\s/'"\\]+ (?P<at> @ )
-      # name = value, "name": "value", name -> value, and `OPTIONS (name 'value')` of SQL
-    | (?P<name> (?: (?<![\w.-]) [\w.-]* (?: {_KEY_WORDS} ) [\w.-]*
-          | (?<![\w.-]) (?: [\w-]+ [._-] )* (?: pass | pwd | sas | sig | auth | authorization ) )
-        ["'`\\]* (?: \s* (?: => | -> | ={{1,3}} | :(?!:) ) \s* | \s+ (?= ["'] ) ) )
-        (?: (?P<quote> \\* ["'] ) (?: (?P=quote){{2}} | (?! (?P=quote) ) (?: \\. | . ) )*
-          # SQL Server's way to write a value with semicolons in it
-          | (?<= = ) \{{ (?: [^}}] | \}}\}} )* \}}
-          | (?P<scheme> (?: bearer | basic ) \s+ )?
-            (?! {_TYPES} | (?: null | none | true | false ) \b
-              # the other side of a join: on a.token = b.token
-              | (?: [\w`]+ \. )+ `? \w* (?: {_KEY_WORDS} ) \w* `? (?= [\s,;)] | \Z ) )
-            [^\s,;&"'\\(){{}}\[\]] [^\s,;&"'\\)\]}}]* )
-      # a key of S3 may have a slash in it
-    | (?P<s3> \b s3[an]?:// ) [^\s/@:'"\\]+ : [^\s'"\\@]+ (?P<at3> @ )
-    | (?P<user> \b identified \s+ (?: with \s+ \S+ \s+ )? (?: by | as ) (?: \s+ values )? \s* )
-        (?: "[^"]*" | '[^']*' | `[^`]*` )
-    | (?P<grant> \b (?: user | to ) \s+ \S+ \s+ identified \s+ by \s+ ) [^\s;"'`]+
-    | (?P<bearer> \b bearer \s+ ) (?= [\w.~+/-]* \d ) [\w.~+/-]{{16,}} =*
-    | (?P<oracle> \b jdbc:oracle:\w+: ) [^\s/@:'"\\]+ / [^\s'"\\]+ (?P<at2> @ )
-    | (?P<aes> \b (?: try_ )? aes_ (?: en | de ) crypt \s* \( [^,;]{{1,200}} , \s* ["'\\]* ) [^\s,"'\\)]+
-    | \b (?-i: AKIA | ASIA ) (?-i: [A-Z0-9]{{16}} ) \b
-    | \b (?-i: eyJ ) [\w-]{{8,}} \. [\w-]{{8,}} (?: \. [\w-]* )?
-    | \b (?-i: gh[pousr]_ | github_pat_ | xox[abprs]- | glpat- | sk_live_ ) [\w-]{{16,}}
-    | \b (?-i: dapi [0-9a-f]{{32}} (?: -\d )? ) \b
-    | \b (?-i: sk- (?: proj- | svcacct- | ant-\w+- )? ) (?= \w* \d ) \w{{20}} [\w-]*
-    | -----BEGIN [\w\s]*PRIVATE\ KEY----- .*? (?: -----END [\w\s]*PRIVATE\ KEY----- | \Z )
-    """,
-    re.DOTALL,
-)
-_KEPT = ("url", "name", "quote", "scheme", "s3", "user", "grant", "bearer", "oracle", "aes")
-"""Groups of the pattern that stand before a secret and stay."""
-
-_MAX_PASSES = 10
-
-CREDENTIAL_HINT = (
-    r"(?i)pass|pwd|secret|token|cred|key|sas|sig|auth|akia|asia|eyj|gh[pousr]_|github|xox|glpat|dapi|sk_|sk-|@"
-    r"|bearer|aes_|identified"
-)
-"""A text without a match holds nothing that `without_secrets` replaces; Java reads the pattern, too."""
-
-_HINT = re.compile(CREDENTIAL_HINT)
-
-
-def without_secrets(text: str) -> str:
-    """Replace everything that looks like a credential; the rest of the text stays as it was.
-
-    >>> without_secrets("jdbc:postgresql://db/sales?user=etl&password=hunter2")
-    'jdbc:postgresql://db/sales?user=etl&password=***'
-    """
-    # Nearly every text is clean, and the hint is ten times cheaper than the full pattern.
-    if not _HINT.search(text):
-        return text
-
-    def keep(match: re.Match[str]) -> str:
-        before = "".join(match[group] or "" for group in _KEPT)
-        return before + REMOVED + (match["at"] or match["at2"] or match["at3"] or "")
-
-    clean = _SECRETS.sub(keep, text)
-    # What stood behind a secret may be one itself, once that is gone.
-    for _ in range(_MAX_PASSES):
-        if clean == text:
-            break
-        text, clean = clean, _SECRETS.sub(keep, clean)
-    return clean
+`full`: everything but secrets. `masked`: literals are left out too. `none`: nothing.
+"""
 
 
 class RecordError(ValueError):
@@ -117,7 +39,6 @@ class Record:
     application_id: str
     application_name: str
     spark_version: str
-    agent_version: str
     number: int
     """Position of this execution among those captured of the application, from 1."""
 
@@ -142,21 +63,21 @@ class Record:
     `none` when there is no plan."""
 
     plan: List[Any] = field(default_factory=list)
-    """Spark's `TreeNode.toJSON` with literal values taken out; of a job without a query `RDD`, below a
-    `SavedRDD` if it writes."""
+    """Spark's `TreeNode.toJSON` without the values of literals. For a job over an RDD: a node `RDD`, below a
+    node `SavedRDD` if the job writes."""
 
     facts: List[Dict[str, Any]] = field(default_factory=list)
     """One entry for each leaf and write target: `node`, `expr_id` of its first column, `probed` values."""
 
     metrics: List[Dict[str, Any]] = field(default_factory=list)
-    """One entry for each physical scan or write: `node`, `location` and counts."""
+    """One entry for each physical scan or write: `node`, `location`, and `rows`, `files`, `size_bytes`."""
 
     parts: List[Dict[str, Any]] = field(default_factory=list)
-    """What ran inside the execution for its work, in the order of the ends: `name`, and as the record has
-    them `plan`, `facts` and `metrics`."""
+    """Executions that Spark ran inside this one, in the order in which they ended: `name`, and `plan`,
+    `facts` and `metrics` as in the record."""
 
     jobs: Optional[int] = None
-    """How many jobs Spark began for it; None where that was not counted."""
+    """How many jobs Spark started for it; None where they were not counted."""
 
     written: Optional[Dict[str, int]] = None
     """What all tasks of the execution wrote: `rows` and `size_bytes`; None where no tasks ran."""
@@ -165,11 +86,11 @@ class Record:
     """What capture could not do, a sentence each."""
 
     rdd_id: Optional[int] = None
-    """Set where nothing was run: the RDD of this id gives the plan's rows, and later records name it."""
+    """Set where nothing ran: the RDD with this id yields the plan's rows, and later records refer to it."""
 
     @property
     def failed(self) -> bool:
-        """Whether Spark reported a failure."""
+        """Return whether Spark reported a failure."""
         return self.outcome != "success"
 
     def to_json(self) -> Dict[str, Any]:
@@ -213,14 +134,13 @@ def _is_list_of(kind: type) -> Callable[[Any], bool]:
 
 
 def _is_fact(value: Any) -> bool:
-    """Say whether an entry of `facts` names its node; what was probed there is a source's to judge."""
-    ids = (int, type(None))
-    told = value.get("probed")
-    return _is_text(value.get("node")) and isinstance(value.get("expr_id"), ids) and isinstance(told, dict)
+    """Return whether an entry of `facts` names its node; `sources/` checks what was probed."""
+    ids, probed = (int, type(None)), value.get("probed")
+    return _is_text(value.get("node")) and isinstance(value.get("expr_id"), ids) and isinstance(probed, dict)
 
 
 def _is_count(value: Any) -> bool:
-    """Say whether an entry of `metrics` has texts and numbers alone: counts are added up."""
+    """Return whether an entry of `metrics` has only texts and integers, which can be added up."""
     return all(type(item) in (str, int) for item in value.values())
 
 
@@ -229,7 +149,7 @@ def _is_list_of_entries(is_right: Callable[[Any], bool]) -> Callable[[Any], bool
 
 
 def _is_part(value: Any) -> bool:
-    """Say whether an entry of `parts` has what a record has under the same names."""
+    """Return whether an entry of `parts` has the types that a record has under the same names."""
     return _is_text(value.get("name")) and all(
         is_right(value.get(name, [])) for name, is_right in _CHECKS.items() if name in _OF_PARTS
     )
@@ -241,7 +161,6 @@ _CHECKS: Dict[str, Callable[[Any], bool]] = {
     "application_id": _is_text,
     "application_name": _is_text,
     "spark_version": _is_text,
-    "agent_version": _is_text,
     "number": lambda value: isinstance(value, int),
     "name": _is_text,
     "started_at": _is_time,
@@ -259,7 +178,7 @@ _CHECKS: Dict[str, Callable[[Any], bool]] = {
     "problems": _is_list_of(str),
     "rdd_id": lambda value: value is None or isinstance(value, int),
 }
-"""What the readers of a record rely on, field by field."""
+"""Field of a record -> whether a value has the type that readers rely on."""
 
 
 def write_record(directory: Union[str, Path], record: Record) -> Path:
@@ -273,7 +192,7 @@ def write_record(directory: Union[str, Path], record: Record) -> Path:
         temporary.write_bytes(content)
         os.replace(temporary, path)
     except OSError:
-        # A full disk, for example: what was begun must not take the last space.
+        # The disk may be full: an unfinished file must not take up space.
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
@@ -298,7 +217,7 @@ def read_record(path: Union[str, Path]) -> Record:
         raise RecordError(f"{path} is not a record: {error}") from None
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror or error}") from None
-    # No UTF-8, no JSON, or a number of more digits than Python reads.
+    # Not UTF-8, not JSON, or an integer with more digits than Python converts.
     except ValueError as error:
         raise RecordError(f"{path} is not a record: {error}") from None
     except RecursionError:
@@ -322,7 +241,7 @@ def record_paths(directory: Union[str, Path]) -> List[Path]:
 
 
 def read_records(paths: List[Path], problems: List[str]) -> Iterator[Record]:
-    """Yield the readable records one by one; a sentence for each other file is added to `problems`."""
+    """Yield the readable records; add a sentence to `problems` for each file that is not."""
     for path in paths:
         try:
             yield read_record(path)
@@ -331,6 +250,6 @@ def read_records(paths: List[Path], problems: List[str]) -> Iterator[Record]:
 
 
 def _order(path: Path) -> Tuple[str, int, str]:
-    """Sort key: executions of one application together, in order even where a number outgrows its digits."""
+    """Return the key to sort by: application, then number, also where a number has more than six digits."""
     application, _, number = path.name[: -len(SUFFIX)].rpartition("-")
     return (application, int(number) if number.isdecimal() else 0, path.name)

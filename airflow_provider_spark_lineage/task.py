@@ -1,7 +1,7 @@
-"""What an Airflow task does with captured lineage: shared by operators, extractors, plugin and run facets.
+"""What an Airflow task does with its lineage: shared by operators, extractors, plugin and run facets.
 
-Capture starts and ends in the task's process. Everything that the OpenLineage provider asks for
-afterwards is read from what was captured: in a forked child, without a JVM and without a network.
+A collector starts and ends in the task's process. Everything that the OpenLineage provider asks for
+afterwards is read from what it has got: in a forked child, without a JVM and without a network.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
-    from airflow_provider_spark_lineage.captured import Captured
+    from airflow_provider_spark_lineage.collectors import Collector
     from airflow_provider_spark_lineage.facets.events import RunIdentity
     from airflow_provider_spark_lineage.pipeline import Run
     from airflow_provider_spark_lineage.sender import Sender
@@ -32,9 +32,9 @@ class TaskLineage:
     """The lineage of one try of one task instance."""
 
     def __init__(
-        self, captured: Captured, sender: Sender | None = None, *, emit_timeout_seconds: float = 10.0
+        self, collector: Collector, sender: Sender | None = None, *, emit_timeout_seconds: float = 10.0
     ) -> None:
-        self._captured = captured
+        self._collector = collector
         self._sender = sender
         self._emit_timeout_seconds = emit_timeout_seconds
         self._is_finished = False
@@ -42,12 +42,12 @@ class TaskLineage:
     @property
     def run(self) -> Run:
         """What the task did on Spark; empty when it did nothing."""
-        return self._captured.run()
+        return self._collector.run()
 
     def finish(self) -> None:
         """Let go of Spark, and see the events of executions off."""
         with alarm_paused(), harmless("the lineage of this task could not be worked out"):
-            self._captured.finish()
+            self._collector.finish()
             self._is_finished = True
             if self._sender is not None:
                 self._sender.finish(self._emit_timeout_seconds)
@@ -72,8 +72,8 @@ class TaskLineage:
             from airflow_provider_spark_lineage.lineage.model import Gap
 
             # Not for the task's own event: a task that goes on may have everything reported in the end.
-            problems = self._captured.drain(KILL_DRAIN_SECONDS)
-            lineage = self._captured.run(problems).lineage
+            problems = self._collector.drain(KILL_DRAIN_SECONDS)
+            lineage = self._collector.run(problems).lineage
             reason = "the task was told to stop: what it did from then on is not in this event"
             stopped = replace(lineage, gaps=(*lineage.gaps, Gap("task", reason)))
             _emit(interim_event(stopped, _identity(task_instance)))
@@ -113,24 +113,18 @@ def start_capture(task_instance: Any) -> TaskLineage | None:
         if not is_active(task_instance):
             return None
         from airflow_provider_spark_lineage import conf
-        from airflow_provider_spark_lineage.captured import Captured
+        from airflow_provider_spark_lineage.collectors import collector_of
         from airflow_provider_spark_lineage.sender import Sender
 
         sender = None
         if conf.execution_events():
             with harmless("events of single executions cannot be sent"):
                 sender = Sender(_identity(task_instance), _emit, per_field=conf.repeat_dataset_edges())
-        captured = Captured(
-            on_execution=sender.put if sender else None,
-            keep=False,
-            drain_timeout_seconds=conf.drain_timeout_seconds(),
-            max_plan_bytes=conf.max_plan_bytes(),
-            sql_text=conf.sql_text(),
-        )
+        collector = collector_of(task_instance.task, sender.put if sender else None)
         if sender is not None:
-            sender.silenced = lambda: captured.agent_configured
-        captured.start()
-        lineage = TaskLineage(captured, sender, emit_timeout_seconds=conf.emit_timeout_seconds())
+            sender.silenced = lambda: collector.agent_configured
+        collector.start()
+        lineage = TaskLineage(collector, sender, emit_timeout_seconds=conf.emit_timeout_seconds())
         _latest = (_key(task_instance), lineage)
         return _latest[1]
     return None
@@ -144,7 +138,7 @@ def lineage_of(task_instance: Any) -> TaskLineage | None:
 
 
 def is_active(task_instance: Any) -> bool:
-    """Say whether an event of this task will be sent, and with what its operator knows.
+    """Return whether an event of this task will be sent, and with what its operator knows.
 
     The provider decides; a task that it is told to keep silent about sends no event of an execution either.
     """

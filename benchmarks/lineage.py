@@ -66,7 +66,6 @@ def record(columns: int, steps: int) -> Record:
         application_id="benchmark",
         application_name="benchmark",
         spark_version="4.1.4",
-        agent_version="0",
         number=1,
         name="command",
         started_at="2026-01-01T00:00:00+00:00",

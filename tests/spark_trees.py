@@ -65,7 +65,6 @@ def record(query: Tree, *places: tuple[int, str], **more: Any) -> Record:
         "application_id": "local-1",
         "application_name": "by hand",
         "spark_version": "4.1.4",
-        "agent_version": "0",
         "number": 1,
         "name": "command",
         "started_at": "2026-01-01T00:00:00+00:00",

@@ -16,7 +16,6 @@ RECORD = Record(
     application_id="app-1",
     application_name="app",
     spark_version="4.1.4",
-    agent_version="0",
     number=1,
     name="count",
     started_at="2026-01-01T00:00:00+00:00",

@@ -15,9 +15,8 @@ from airflow_provider_spark_lineage.capture.guard import harmless, tell
 from airflow_provider_spark_lineage.capture.jvm import MOST_LETTERS_OF_PROBLEM, JvmReader
 from airflow_provider_spark_lineage.capture.rdd import PICKLED, RddReader
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
-from airflow_provider_spark_lineage.record import Record, without_secrets
-
-AGENT_VERSION = "0.1.0"
+from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.record import Record
 
 PAUSE_SECONDS = 0.5
 """How long the thread sleeps between two looks at what the JVM has written."""
@@ -188,7 +187,6 @@ def new_record(
         application_id=application.id,
         application_name=application.name,
         spark_version=application.spark_version,
-        agent_version=AGENT_VERSION,
         number=0,
         name=name,
         started_at=started.isoformat(),

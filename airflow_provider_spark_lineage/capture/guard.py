@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Iterator, List, Optional, Type
 
-from airflow_provider_spark_lineage.record import without_secrets
+from airflow_provider_spark_lineage.credentials import without_secrets
 
 log = logging.getLogger("airflow_provider_spark_lineage")
 

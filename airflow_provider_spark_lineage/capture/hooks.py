@@ -1,6 +1,6 @@
-"""Where pyspark and the operating system tell what capture must know: sessions, calls, stops, forks.
+"""Notices sessions, calls, stops of contexts and forks, by replaced methods of pyspark and hooks of `os`.
 
-Replaces methods of pyspark while something watches, and puts them back afterwards.
+Methods are replaced while there is a watcher, and put back afterwards.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Tuple
 
 from airflow_provider_spark_lineage.capture.application import talking
-from airflow_provider_spark_lineage.capture.calls import Call, Site, sites
 from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.unlogged import is_ours, unlogged
+from airflow_provider_spark_lineage.capture.watched import Call, Site, sites
 
 
 class Hooks:
-    """Tells its watchers that a session appears, what is called, and that a context is about to stop.
+    """Notifies its watchers of new sessions, of calls, and of contexts that are about to stop.
 
     A watcher has the methods `attach(session)`, `called(call)` and `context_stops(context)` and a list
     `problems`.
@@ -30,18 +30,18 @@ class Hooks:
         self._watchers: List[Any] = []
         self._lock = threading.Lock()
         self._replaced: Dict[Tuple[Any, str], Tuple[Any, Any]] = {}
-        """Class and method name -> the original, ours."""
+        """Class and method name -> the original, our replacement."""
         self._here = threading.local()
-        """Whether this thread is inside a call of each kind: pyspark's actions are made of one another."""
+        """Name of a scope -> whether this thread is in a call of it: pyspark's actions call one another."""
 
     def add(self, watcher: Any) -> None:
-        """Tell a watcher from now on."""
+        """Notify a watcher from now on."""
         with self._lock:
             self._install()
             self._watchers.append(watcher)
 
     def remove(self, watcher: Any) -> None:
-        """Tell a watcher no more; the last one takes the hooks with it."""
+        """Stop notifying a watcher; put the methods of pyspark back after the last one."""
         with self._lock:
             if watcher in self._watchers:
                 self._watchers.remove(watcher)
@@ -53,7 +53,7 @@ class Hooks:
         from pyspark.sql import SparkSession
 
         for name in _PY4J_LOGGERS:
-            logging.getLogger(name).addFilter(_is_the_user_s)
+            logging.getLogger(name).addFilter(_is_of_the_user)
         self._replace(SparkSession, "__init__", self._session_appears)
         self._replace(SparkContext, "stop", self._context_stops)
         for site in sites():
@@ -68,9 +68,9 @@ class Hooks:
 
     def _uninstall(self) -> None:
         for name in _PY4J_LOGGERS:
-            logging.getLogger(name).removeFilter(_is_the_user_s)
+            logging.getLogger(name).removeFilter(_is_of_the_user)
         for (owner, name), (original, ours) in tuple(self._replaced.items()):
-            # Whoever replaced the method after us calls ours, which stays and only passes through.
+            # If somebody replaced the method after us, their method calls ours: leave it.
             if owner.__dict__.get(name) is ours:
                 setattr(owner, name, original)
                 del self._replaced[owner, name]
@@ -94,40 +94,40 @@ class Hooks:
 
     def _calls(self, site: Site, run: Any) -> Callable[..., Any]:
         def call(subject: Any, *args: Any, **kwargs: Any) -> Any:
-            if not self._watchers or getattr(self._here, site.inside, False):
+            if not self._watchers or getattr(self._here, site.scope, False):
                 return run(subject, *args, **kwargs)
-            setattr(self._here, site.inside, True)
-            noted = Call(site, subject, args, kwargs, datetime.now(timezone.utc))
+            setattr(self._here, site.scope, True)
+            watched = Call(site, subject, args, kwargs, datetime.now(timezone.utc))
             try:
-                self._tell(noted)
-                noted.result = run(subject, *args, **kwargs)
-            except BaseException as error:  # Ctrl-C fails a call as well; all of them pass through.
-                noted.error = error
+                self._notify(watched)
+                watched.result = run(subject, *args, **kwargs)
+            except BaseException as error:  # Also KeyboardInterrupt; all are raised again.
+                watched.error = error
                 raise
             else:
-                return noted.result
+                return watched.result
             finally:
-                noted.ended = datetime.now(timezone.utc)
+                watched.ended = datetime.now(timezone.utc)
                 try:
-                    self._tell(noted)
+                    self._notify(watched)
                 finally:
-                    # Ctrl-C and Airflow's timeout may come while it is told: later calls count all the same.
-                    setattr(self._here, site.inside, False)
-                    # The error's traceback holds this frame: a cycle, and the program's data in it.
-                    noted.error = None
+                    # A signal (Ctrl-C, Airflow's timeout) may interrupt it: later calls must still count.
+                    setattr(self._here, site.scope, False)
+                    # The traceback holds this frame: the cycle would keep the program's data alive.
+                    watched.error = None
 
         return call
 
-    def _tell(self, call: Call) -> None:
-        """Tell the watchers of a call, once before it begins and once when it has ended."""
+    def _notify(self, call: Call) -> None:
+        """Notify the watchers of a call; done before it begins, and again when it has ended."""
         for watcher in tuple(self._watchers):
-            what = f"a call of `{call.site.name}` could not be recorded"
-            with unlogged(), harmless(what, watcher.problems):
+            lost = f"a call of `{call.site.name}` could not be recorded"
+            with unlogged(), harmless(lost, watcher.problems):
                 watcher.called(call)
 
 
 def _like(original: Any, name: str, owner: Any, wrap: Callable[[Any], Any]) -> Any:
-    """Wrap a method, or what computes a property, and return what may stand in its place."""
+    """Return a replacement of the same sort: a method, a property or a cached property."""
     if isinstance(original, property):
         return property(_wrapped(original.fget, wrap), doc=original.__doc__)
     if isinstance(original, functools.cached_property):
@@ -144,8 +144,8 @@ def _wrapped(original: Any, wrap: Callable[[Any], Any]) -> Any:
 _PY4J_LOGGERS = ("py4j.clientserver", "py4j.java_gateway")
 
 
-def _is_the_user_s(entry: logging.LogRecord) -> bool:
-    """Keep what capture asks out of the task's log."""
+def _is_of_the_user(entry: logging.LogRecord) -> bool:
+    """Return whether a message of py4j may be logged: those about calls of capture are left out."""
     return not is_ours(entry)
 
 
@@ -157,11 +157,11 @@ def hooks() -> Hooks:
 
 
 _MOST_WAITED_SECONDS = 1.0
-"""A JVM that hangs must not keep a process from forking."""
+"""How long a fork waits for `talking`, in case the JVM does not answer."""
 
 
 _forking = threading.local()
-"""Whether the thread that forks has `talking`: where that could not be had in time, another thread has it."""
+"""`talks`: whether the thread that forks acquired `talking` in time, and so has to release it."""
 
 
 def _before_fork() -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Dict, Iterator, List
 
-from airflow_provider_spark_lineage.record import without_secrets
+from airflow_provider_spark_lineage.credentials import without_secrets
 
 MAX_RDDS = 300
 MAX_PARTITIONS = 50

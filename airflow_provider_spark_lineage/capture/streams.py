@@ -1,4 +1,4 @@
-"""Finds the batch of a streaming query whose rows a function of the program is given as an RDD."""
+"""Finds the batch of a streaming query whose rows `foreachBatch` receives as an RDD."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ BATCH = "WriteToMicroBatchDataSourceV1"
 _TO_A_FUNCTION = "ForeachBatchSink"
 
 
-def behind(session: Any, rdd_id: int) -> Optional[Any]:
-    """Return the batch whose rows an RDD holds, as a `QueryExecution`."""
+def batch_of_rdd(session: Any, rdd_id: int) -> Optional[Any]:
+    """Return the `QueryExecution` of the batch whose rows an RDD has; None if there is none."""
     for query in session.streams().active():
         execution = query.streamingQuery().lastExecution()
-        # Of no other: to ask for its RDD is to plan a query, which Spark may be doing just now.
+        # `toRdd` plans the query, which Spark may be doing at this moment: call it for no other sink.
         if execution is None or not _is_to_a_function(execution):
             continue
         if int(execution.toRdd().id()) == rdd_id:

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from airflow_provider_spark_lineage.errors import MissingExtraError, extra
+
 COMMANDS = {
     "run": "Run an unchanged PySpark script with capture on.",
     "explain": "Print what the recorded run read and wrote, for a person.",
@@ -16,6 +18,13 @@ COMMANDS = {
     "doctor": "Say whether lineage can work here, and what to mend.",
 }
 """Command name -> what `--help` says; each lives in `cli/<name>.py` as `command`."""
+
+OF_THE_HARNESS = frozenset({"compare", "expect"})
+"""Commands that need the extra `testing`."""
+
+
+class _Refusal(click.ClickException):
+    exit_code = 2
 
 
 class _LazyGroup(click.Group):
@@ -27,7 +36,11 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"airflow_provider_spark_lineage.cli.{cmd_name}")
+        try:
+            with extra("testing" if cmd_name in OF_THE_HARNESS else "cli"):
+                module = importlib.import_module(f"airflow_provider_spark_lineage.cli.{cmd_name}")
+        except MissingExtraError as error:
+            raise _Refusal(str(error)) from None
         command: click.Command = module.command
         return command
 

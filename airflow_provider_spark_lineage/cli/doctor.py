@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.cli.finding import Finding
 @click.command(name="doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
 def command(*, as_json: bool) -> None:
-    """Say whether lineage can work here, and what to mend.
+    """Return whether lineage can work here, and what to mend.
 
     Exit code 0 when it can, 1 when something must be mended first.
     """

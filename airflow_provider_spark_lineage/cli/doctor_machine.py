@@ -14,8 +14,9 @@ from pathlib import Path
 
 from airflow_provider_spark_lineage.cli.finding import Finding
 
+OURS = "airflow-provider-spark-lineage"
 NEEDED = (
-    "airflow-provider-spark-lineage",
+    OURS,
     "apache-airflow",
     "apache-airflow-providers-apache-spark",
     "apache-airflow-providers-openlineage",
@@ -59,14 +60,11 @@ def _pyspark() -> Iterator[Finding]:
     """
     full, client, found = version_of("pyspark"), version_of("pyspark-client"), _version_in_files()
     if full is None:
-        cure = "install the full package of the same version" if client else "install it"
-        version = f"=={client}" if client else ""
-        yield Finding(
-            "pyspark",
-            "missing",
-            "problem",
-            f"pyspark is not installed; {cure} (`pip install pyspark{version}`).",
-        )
+        if client:
+            cure = f"install the full package of the same version (`pip install pyspark=={client}`)"
+        else:
+            cure = f"install the Spark that you use, for example `pip install '{OURS}[spark-4-2]'`"
+        yield Finding("pyspark", "missing", "problem", f"pyspark is not installed; {cure}.")
     elif found is None:
         yield Finding(
             "pyspark",

@@ -55,7 +55,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _activity(options: Any) -> Finding:
-    """Say whether OpenLineage emits at all, and which option decides it; see the provider's `is_disabled`."""
+    """Return whether OpenLineage emits, and which option decides it, as the provider's `is_disabled`."""
     from airflow.providers.common.compat.sdk import conf
 
     try:
@@ -80,10 +80,16 @@ def _activity(options: Any) -> Finding:
     return Finding("openlineage", f"inactive: {switch}", "problem", advice)
 
 
+def _connection(options: Any) -> str:
+    """Return `[openlineage] config_conn_id`, which providers up to 2.13 do not have."""
+    read = getattr(options, "config_conn_id", None)
+    return str(read() or "") if read else ""
+
+
 def _decided_by(options: Any) -> str:
     """Name the setting that the provider's adapter takes, in its order of precedence."""
-    if options.config_conn_id():
-        return f"connection `{options.config_conn_id()}` ([openlineage] config_conn_id)"
+    if connection := _connection(options):
+        return f"connection `{connection}` ([openlineage] config_conn_id)"
     if options.config_path(check_legacy_env_var=False):
         return "[openlineage] config_path"
     if options.transport():
@@ -115,8 +121,8 @@ def _listener(_options: Any) -> Iterator[Finding]:
 
 
 def _transport(options: Any) -> Iterator[Finding]:
-    if options.config_conn_id():
-        yield Finding("transport", f"from connection `{options.config_conn_id()}`, not opened here")
+    if connection := _connection(options):
+        yield Finding("transport", f"from connection `{connection}`, not opened here")
         return
     path = options.config_path()
     config: Any

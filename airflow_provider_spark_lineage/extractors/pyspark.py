@@ -9,7 +9,7 @@ from typing import Any
 
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
 
-from airflow_provider_spark_lineage.extractors.operators import PYSPARK_OPERATORS
+from airflow_provider_spark_lineage.extractors.operators import IN_PROCESS, WAYS
 
 
 class PySparkExtractor(BaseExtractor):
@@ -18,7 +18,7 @@ class PySparkExtractor(BaseExtractor):
     @classmethod
     def get_operator_classnames(cls) -> list[str]:
         """Return the class names that this extractor is asked for."""
-        return list(PYSPARK_OPERATORS)
+        return [name for name, way in WAYS.items() if way == IN_PROCESS]
 
     def _execute_extraction(self) -> OperatorLineage:
         return OperatorLineage()

@@ -42,12 +42,12 @@ _LIFECYCLE = {
 
 
 def input_datasets(lineage: Lineage) -> list[InputDataset]:
-    """What was read, in the model's order."""
+    """Return what was read, in the model's order."""
     return [_input(read) for read in lineage.inputs]
 
 
 def output_datasets(lineage: Lineage, *, dataset_edges_per_field: bool = False) -> list[OutputDataset]:
-    """What was written, in the model's order, with column lineage.
+    """Return what was written, in the model's order, with column lineage.
 
     `dataset_edges_per_field` repeats the edges that act on a whole output on each of its columns,
     for consumers that do not read `columnLineage.dataset`.
@@ -195,7 +195,7 @@ def transformation(edge: Edge) -> tuple[Kind, str | None, bool]:
 
 
 def _input_fields(edges: Iterable[Edge]) -> list[column_lineage_dataset.InputField]:
-    """One entry per field that was read, with everything that was done to it."""
+    """Return one entry per field that was read, with everything that was done to it."""
     return [
         column_lineage_dataset.InputField(
             namespace=source.namespace,

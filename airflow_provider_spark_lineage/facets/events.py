@@ -45,6 +45,9 @@ class EventExecution:
     streaming: bool = False
     """It is a batch of a streaming query."""
 
+    job_type: str = "SQL_JOB"
+    """`RDD_JOB` for a job over an RDD, as OpenLineage's Java agent calls it."""
+
 
 @dataclass(frozen=True)
 class EventRun:
@@ -83,7 +86,7 @@ def events_of(
     run_id: str | None = None,
     dataset_edges_per_field: bool = False,
 ) -> list[dict[str, Any]]:
-    """START of the run, START and end of each execution that touched a dataset, end of the run.
+    """Return START of the run, START and end of each execution that touched a dataset, end of the run.
 
     Plain JSON values, equal for equal arguments: run ids are derived from start times and names.
     """
@@ -102,7 +105,7 @@ def events_of(
 def whole_run_events(
     whole: EventRun, identity: RunIdentity, *, dataset_edges_per_field: bool = False
 ) -> tuple[event_v2.RunEvent, event_v2.RunEvent]:
-    """START and COMPLETE or FAIL of the run itself, under the given identity.
+    """Return START and COMPLETE or FAIL of the run itself, under the given identity.
 
     START names no dataset: what was read and written is known when the run has ended.
     """
@@ -127,7 +130,7 @@ def whole_run_events(
 
 
 def interim_event(lineage: Lineage, identity: RunIdentity) -> event_v2.RunEvent:
-    """OTHER of a run that may be killed next: what it has read and written so far.
+    """Return OTHER for a run that may be killed next: what it has read and written so far.
 
     Not RUNNING: whoever stops a run may have sent its FAIL already, and it does not run again after that.
     The run cycle of OpenLineage has OTHER for what is said of a run that has ended.
@@ -151,7 +154,7 @@ def execution_events(
     application_id: str,
     dataset_edges_per_field: bool = False,
 ) -> Iterator[event_v2.RunEvent]:
-    """START and COMPLETE or FAIL of each execution that touched a dataset, as children of `parent`.
+    """Yield START and COMPLETE or FAIL of each execution that touched a dataset, as children of `parent`.
 
     START names inputs and outputs with their schemas, as what an execution does is known from its plan.
     Their jobs are called `<parent's job>.execution.<number>`. One execution is in memory at a time: a task
@@ -208,7 +211,7 @@ def _planned(lineage: Lineage) -> Lineage:
 def _execution_job_facets(execution: EventExecution) -> dict[str, JobFacet]:
     return (
         description_facet(execution.name)
-        | job_type_facet("SQL_JOB", streaming=execution.streaming)
+        | job_type_facet(execution.job_type, streaming=execution.streaming)
         | sql_facet(execution.sql)
     )
 

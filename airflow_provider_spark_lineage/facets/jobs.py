@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
-    """The explicit lineage facet under its key; empty when nothing was written.
+    """Return the explicit lineage facet under its key; empty when nothing was written.
 
     An event lists all inputs beside all outputs, which reads as "each input fed each output". This
     facet says which did, so that two independent copies in one task stay two edges and not four.
@@ -38,12 +38,12 @@ def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
 
 
 def sql_facet(query: str) -> dict[str, JobFacet]:
-    """The statement as the user wrote it, under its key; empty without one."""
+    """Return the statement as the user wrote it, under its key; empty without one."""
     return {"sql": sql_job.SQLJobFacet(query=query, dialect="spark", producer=PRODUCER)} if query else {}
 
 
 def description_facet(description: str) -> dict[str, JobFacet]:
-    """What Spark calls the execution or the application, under its key; empty without one."""
+    """Return what Spark calls the execution or the application, under its key; empty without one."""
     if not description:
         return {}
     facet = documentation_job.DocumentationJobFacet(description=description, producer=PRODUCER)
@@ -51,7 +51,7 @@ def description_facet(description: str) -> dict[str, JobFacet]:
 
 
 def job_type_facet(job_type: str, *, streaming: bool = False) -> dict[str, JobFacet]:
-    """`job_type` is `APPLICATION` or `SQL_JOB`, the words that the Java agent uses for the same two.
+    """`job_type` is `APPLICATION`, `SQL_JOB` or `RDD_JOB`, the words that the Java agent uses for the same.
 
     The agent says STREAMING of a query over a stream, and so do we of its batches. The application that
     runs it is BATCH, like the Airflow task: both end.

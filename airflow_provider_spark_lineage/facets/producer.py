@@ -13,7 +13,7 @@ PRODUCER = f"{_BASE}/{__version__}"
 
 
 def schema_url(facet: str, version: str = "1-0-0") -> str:
-    """The `_schemaURL` of one of our own facets; its file lies in a `schemas/` folder of the package.
+    """Return the `_schemaURL` of one of our own facets; its file lies in a `schemas/` folder of the package.
 
     >>> schema_url("SparkLineageGapsRunFacet")
     'https://airflow-provider-spark-lineage.example/schemas/1-0-0/SparkLineageGapsRunFacet.json#/$defs/SparkLineageGapsRunFacet'

@@ -76,7 +76,7 @@ class SparkLineageFailuresRunFacet(RunFacet):
 
 
 def lineage_run_facets(lineage: Lineage) -> dict[str, RunFacet]:
-    """What a finished run says besides its datasets: gaps and failures, each only if there are any."""
+    """Return what a finished run says besides its datasets: gaps and failures, each only if there are any."""
     gaps, failures = list(lineage.gaps), lineage.failures[-MAX_ENTRIES:]
     unlisted = {"failures": len(lineage.failures) - len(failures), "gaps": max(len(gaps) - MAX_ENTRIES, 0)}
     del gaps[MAX_ENTRIES:]

@@ -23,7 +23,7 @@ _NAME = re.compile(r"[^:<>]+")
 
 
 def nested_fields(type_string: str) -> tuple[TypedField, ...]:
-    """The parts of a type, in OpenLineage's names for them (`_element`, `key`, `value`).
+    """Return the parts of a type, in OpenLineage's names for them (`_element`, `key`, `value`).
 
     Empty for a type without a struct inside, and for one that cannot be read for certain: Spark
     cuts long types short (`... 3 more fields`) and does not quote member names.

@@ -36,28 +36,40 @@ Origin = tuple[Scan, str, tuple[str, ...]]
 """A field of one scan, and which part of it where it is a struct: empty for all of it."""
 
 Sources = frozenset[tuple[Origin, Transformation]]
-"""What a column depends on."""
+"""Fields of scans, each with how it acts."""
 
 
-class Struct(frozenset[tuple[Origin, Transformation]]):
-    """What a struct, or each struct of an array, depends on, that also knows it of each of its parts."""
+@dataclass(frozen=True)
+class Value:
+    """What a column depends on, and where it is a struct or an array of structs, each of its fields."""
 
-    parts: tuple[Sources, ...] = ()
+    whole: Sources = frozenset()
+    parts: tuple[Value, ...] = ()
+    """Empty where the fields are not known one by one."""
 
-    @classmethod
-    def of(cls, whole: Sources, parts: tuple[Sources, ...]) -> Sources:
-        """Return a struct, or the whole alone where nothing is known of the parts."""
-        if not parts:
-            return whole
-        struct = cls(whole)
-        struct.parts = parts
-        return struct
+    def __or__(self, other: Value) -> Value:
+        """Return what may be either of two values."""
+        return _union((self, other))
+
+    def after(self, step: Transformation) -> Value:
+        """Return this value after one more step, which makes one thing of a struct."""
+        return self if step == IDENTITY else Value(apply(step, self.whole))
+
+    def part(self, path: Sequence[Member]) -> Value:
+        """Return a field of a struct: what the whole depends on, where its fields are not known."""
+        value = self
+        for depth, (position, _) in enumerate(path):
+            if position >= len(value.parts):
+                names = tuple(name for _, name in path[depth:])
+                return Value(frozenset(_inside(source, names) for source in value.whole))
+            value = value.parts[position]
+        return value
 
 
-Scope = Mapping[int, Sources]
+Scope = Mapping[int, Value]
 """Attribute id -> what it depends on, at one place of a plan."""
 
-NOTHING: Sources = frozenset()
+NOTHING = Value()
 
 MAX_OPAQUE_EDGES = 250_000
 """Code over 5,000 columns that gives 5,000 would have 25 million edges: more than an event can carry."""
@@ -72,15 +84,15 @@ class Hole:
     columns: tuple[str, ...] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Written:
     """One write with what its columns and its rows depend on."""
 
     write: Write
-    columns: list[tuple[Attribute, Sources]]
+    columns: tuple[tuple[Attribute, Value], ...]
     rows: Sources
-    scans: list[Scan]
-    holes: list[Hole]
+    scans: tuple[Scan, ...]
+    holes: tuple[Hole, ...]
 
 
 @dataclass
@@ -90,10 +102,10 @@ class Evaluation:
     scans: list[Scan] = field(default_factory=list)
     writes: list[Written] = field(default_factory=list)
     holes: list[Hole] = field(default_factory=list)
-    output: list[tuple[Attribute, Sources]] = field(default_factory=list)
+    output: list[tuple[Attribute, Value]] = field(default_factory=list)
     """The columns of the plan's result."""
 
-    rows: Sources = NOTHING
+    rows: Sources = frozenset()
     """What the rows of the plan's result depend on."""
 
     commands: list[Command] = field(default_factory=list)
@@ -120,22 +132,9 @@ class _Reach:
         self.rows.update(other.rows)
 
 
-def apply(step: Transformation, sources: Iterable[tuple[Origin, Transformation]]) -> Sources:
+def apply(step: Transformation, sources: Sources) -> Sources:
     """Return what sources become after one more step; the same object where that changes nothing."""
-    if step == IDENTITY and isinstance(sources, frozenset):
-        return sources
-    return frozenset((origin, step.after(path)) for origin, path in sources)
-
-
-def taken(sources: Sources, path: Sequence[Member]) -> Sources:
-    """Return what a part of a struct depends on: on the whole where its parts are not known."""
-    for depth, (position, _) in enumerate(path):
-        parts = sources.parts if isinstance(sources, Struct) else ()
-        if position >= len(parts):
-            names = tuple(name for _, name in path[depth:])
-            return frozenset(_inside(source, names) for source in sources)
-        sources = parts[position]
-    return sources
+    return sources if step == IDENTITY else frozenset((origin, step.after(path)) for origin, path in sources)
 
 
 def _inside(source: tuple[Origin, Transformation], names: tuple[str, ...]) -> tuple[Origin, Transformation]:
@@ -182,7 +181,7 @@ class _Evaluator:
 
     def __init__(self) -> None:
         self._definitions: dict[int, Plan] = {}
-        self._evaluated: dict[int, tuple[_Reach, list[Sources]]] = {}
+        self._evaluated: dict[int, tuple[_Reach, list[Value]]] = {}
 
     def plan(self, plan: Plan, outer: Scope, result: Evaluation | None = None) -> tuple[_Reach, Scope]:
         """Evaluate a plan; `outer` is what a correlated subquery can refer to.
@@ -233,12 +232,12 @@ class _Evaluator:
 
     def _set(self, node: Assign | Declare, inputs: list[Scope], place: _Place) -> Scope:
         if isinstance(node, Declare):
-            place.result.declared.append((node, self._expression(node.value, {}, place, node)))
+            place.result.declared.append((node, self._expression(node.value, {}, place, node).whole))
             return {}
         columns = place.plan.nodes[node.inputs[0]].output
         for name, column in zip(node.variables, columns, strict=False):
             value = inputs[0].get(column.id, NOTHING)
-            place.result.variables[name] = value.union(place.reach.rows)
+            place.result.variables[name] = value.whole.union(place.reach.rows)
         return {}
 
     def _write(self, node: Write, inputs: list[Scope], place: _Place) -> Scope:
@@ -246,9 +245,9 @@ class _Evaluator:
         reach = place.reach
         if not inputs and not node.copied:
             reach.holes[Hole(node.label, "what it writes is not in the plan")] = None
-        columns = [(column, inputs[0].get(column.id, NOTHING)) for column in source]
+        columns = tuple((column, inputs[0].get(column.id, NOTHING)) for column in source)
         place.result.writes.append(
-            Written(node, columns, frozenset(reach.rows), list(reach.scans), list(reach.holes))
+            Written(node, columns, frozenset(reach.rows), tuple(reach.scans), tuple(reach.holes))
         )
         return {}
 
@@ -260,17 +259,17 @@ class _Evaluator:
             for index, scope in zip(node.inputs, inputs, strict=True)
             for column in place.plan.nodes[index].output
         ]
-        everything = _union(scope.get(column.id, NOTHING) for scope, column in columns)
-        taken = apply(Transformation(Kind.TRANSFORMATION), everything)
+        everything = _union(scope.get(column.id, NOTHING) for scope, column in columns).whole
+        given = apply(Transformation(Kind.TRANSFORMATION), everything)
         reason = node.reason
-        if len(taken) * len(node.output) > MAX_OPAQUE_EDGES:
-            reach.rows.update(taken)
-            taken, reason = NOTHING, f"{reason}; these are too many, so they act on the output as a whole"
+        if len(given) * len(node.output) > MAX_OPAQUE_EDGES:
+            reach.rows.update(given)
+            given, reason = frozenset(), f"{reason}; these are too many, so they act on the output as a whole"
         # The code also decides which rows there are.
         reach.rows.update(apply(Transformation(Kind.FILTER), everything))
         self._influence(node, node.influences, _merged(inputs), place)
         reach.holes[Hole(node.label, reason, tuple(column.name for column in node.output))] = None
-        return {column.id: taken for column in node.output}
+        return {column.id: Value(given) for column in node.output}
 
     def _derive(self, node: Derive, inputs: list[Scope], place: _Place) -> Scope:
         scope = _merged(inputs)
@@ -296,32 +295,33 @@ class _Evaluator:
     ) -> None:
         """Add what decides which rows a node gives to the influences of the whole plan."""
         for kind, expression in influences:
-            sources = self._expression(expression, scope, place, node)
-            place.reach.rows.update(apply(Transformation(kind), sources))
+            tested = self._expression(expression, scope, place, node)
+            place.reach.rows.update(apply(Transformation(kind), tested.whole))
 
-    def _expression(self, expression: Expression, scope: Scope, place: _Place, node: Node) -> Sources:
+    def _expression(self, expression: Expression, scope: Scope, place: _Place, node: Node) -> Value:
         reach = place.reach
 
-        def column(attribute: int) -> Sources:
-            sources = scope.get(attribute, place.outer.get(attribute))
-            if sources is None:
+        def column(attribute: int) -> Value:
+            value = scope.get(attribute, place.outer.get(attribute))
+            if value is None:
                 reason = "a column that an expression uses is not among those it can see"
                 reach.holes[Hole(node.label, reason)] = None
                 return NOTHING
-            return sources
+            return value
 
-        found = [apply(step, column(attribute)) for attribute, step in expression.uses]
-        found.extend(apply(step, taken(column(key), path)) for key, path, step in expression.taken)
+        found = [column(attribute).after(step) for attribute, step in expression.uses]
+        found.extend(column(key).part(path).after(step) for key, path, step in expression.taken)
         for subquery in expression.subqueries:
             inner, values = self._subquery(subquery.plan, scope, place)
             reach.scans.update(inner.scans)
             reach.holes.update(inner.holes)
             if subquery.valued:
                 columns = (values.get(column.id, NOTHING) for column in subquery.plan.root.output)
-                found.extend(apply(subquery.transformation, sources) for sources in columns)
-            found.append(apply(subquery.transformation, inner.rows))
+                found.extend(value.after(subquery.transformation) for value in columns)
+            found.append(Value(apply(subquery.transformation, frozenset(inner.rows))))
+        value = _union(found)
         parts = tuple(self._expression(part, scope, place, node) for part in expression.parts)
-        return Struct.of(_union(found), parts)
+        return Value(value.whole, parts) if parts else value
 
     def _subquery(self, plan: Plan, scope: Scope, place: _Place) -> tuple[_Reach, Scope]:
         """Evaluate a subquery once for all that it stands for: doubled at each level, it would never end."""
@@ -338,8 +338,8 @@ class _Evaluator:
             for index, scope in zip(node.inputs, inputs, strict=True)
         ]
         if node.compared:
-            for sources in (sources for columns in columns_of for sources in columns):
-                place.reach.rows.update(apply(Transformation(Kind.JOIN), sources))
+            for value in (value for columns in columns_of for value in columns):
+                place.reach.rows.update(apply(Transformation(Kind.JOIN), value.whole))
         valued = columns_of if node.valued < 0 else columns_of[: node.valued]
         return {
             column.id: _union(columns[i] for columns in valued if i < len(columns))
@@ -362,14 +362,14 @@ class _Evaluator:
             self._evaluated[node.definition] = (inner, values)
         inner, values = self._evaluated[node.definition]
         place.reach.absorb(inner)
-        return {column.id: sources for column, sources in zip(node.output, values, strict=False)}
+        return {column.id: value for column, value in zip(node.output, values, strict=False)}
 
     def _loop(self, node: Loop, inputs: list[Scope], place: _Place) -> Scope:
         """Repeat until another turn changes nothing: there are finitely many edges."""
         start = place.plan.nodes[node.inputs[0]].output
         values = [inputs[0].get(column.id, NOTHING) for column in start]
         inner = _Reach()
-        before: list[Sources] | None = None
+        before: list[Value] | None = None
         # What a definition inside of the recursion gives changes with each turn.
         evaluated = self._evaluated
         while node.plan is not None and values != before:
@@ -380,7 +380,7 @@ class _Evaluator:
             values = [old | new for old, new in zip(values, made, strict=False)]
         self._evaluated = evaluated
         place.reach.absorb(inner)
-        return {column.id: sources for column, sources in zip(node.output, values, strict=False)}
+        return {column.id: value for column, value in zip(node.output, values, strict=False)}
 
     def _apply(self, node: Apply, inputs: list[Scope], place: _Place) -> Scope:
         scope = dict(inputs[0])
@@ -395,7 +395,7 @@ class _Evaluator:
 def _scan(node: Scan, place: _Place) -> Scope:
     place.reach.scans[node] = None
     return {
-        column.id: NOTHING if column.id in node.hidden else frozenset({((node, column.name, ()), IDENTITY)})
+        column.id: NOTHING if column.id in node.hidden else field_of(node, column.name)
         for column in node.output
     }
 
@@ -407,14 +407,19 @@ def _command(node: Command, place: _Place) -> Scope:
     return {}
 
 
-def _union(sources: Iterable[Sources]) -> Sources:
-    """Return all sources; a single one as it is, since most columns have only one."""
-    found = list(sources)
+def field_of(scan: Scan, name: str) -> Value:
+    """Return a field of a scan as it is."""
+    return Value(frozenset({((scan, name, ()), IDENTITY)}))
+
+
+def _union(values: Iterable[Value]) -> Value:
+    """Return what may be any of several values; a single one as it is, since most columns have only one."""
+    found = list(values)
     if len(found) == 1:
         return found[0]
+    whole = frozenset[tuple[Origin, Transformation]]().union(*(value.whole for value in found))
     # What depends on nothing may be a struct of any width: a null.
-    parts = united((one.parts if isinstance(one, Struct) else () for one in found if one), _union)
-    return Struct.of(frozenset().union(*found), parts)
+    return Value(whole, united((value.parts for value in found if value.whole), _union))
 
 
 def _merged(scopes: list[Scope]) -> Scope:
@@ -425,11 +430,11 @@ def _merged(scopes: list[Scope]) -> Scope:
 
 
 def _are_ambiguous(node: Node, inputs: list[Scope], place: _Place) -> bool:
-    """Say whether two inputs give different columns under one id: Spark renews the ids of one of them."""
+    """Return whether two inputs give different columns under one id: Spark renews the ids of one of them."""
     seen: dict[int, Sources] = {}
     for index, scope in zip(node.inputs, inputs, strict=True) if len(inputs) > 1 else ():
         for column in place.plan.nodes[index].output:
-            sources = scope.get(column.id, NOTHING)
+            sources = scope.get(column.id, NOTHING).whole
             if seen.setdefault(column.id, sources) != sources:
                 return True
     return False

@@ -70,7 +70,7 @@ def effect(command: Command, target: Facts) -> Effect:
         )
         return Effect(gaps=(Gap(command.label, reason),))
     before = previous(target) if command.change is Change.RENAMED else ()
-    partial = bool(target.get("partitions")) or _may_be_absent(target)
+    partial = bool(target.get("partitions"))
     mode = _MODES[command.change]
     if command.change is Change.REPLACED and target.get("existed") is False:
         mode = Mode.CREATE
@@ -80,7 +80,15 @@ def effect(command: Command, target: Facts) -> Effect:
         mode = Mode.ALTER
     name = next(iter(before), None)
     outputs = tuple(
-        Output(dataset, mode, partial=partial, rewrites=rewrites, previous=name, has_rows=False)
+        Output(
+            dataset,
+            mode,
+            partial=partial,
+            may_be_absent=_may_be_absent(target),
+            rewrites=rewrites,
+            previous=name,
+            has_rows=False,
+        )
         for dataset in datasets
     )
     gaps = tuple(

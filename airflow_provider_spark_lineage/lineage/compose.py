@@ -382,7 +382,7 @@ class Composer:
 
     def _take(self, identifier: DatasetId) -> None:
         """Give a name to something: a table that was dropped IF EXISTS under it may not have been there."""
-        if identifier in self._gone and self._gone[identifier].partial:
+        if identifier in self._gone and self._gone[identifier].may_be_absent:
             del self._gone[identifier]
 
     def _claim(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:

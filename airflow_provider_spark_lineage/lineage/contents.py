@@ -32,7 +32,7 @@ class Content:
         return Content(columns, set(self.rows), set(self.inputs), self.from_outside, self.reworked)
 
     def holds(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: set[DatasetId]) -> bool:
-        """Say whether another write of the same kind would add nothing."""
+        """Return whether another write of the same kind would add nothing."""
         known = {**self.columns, "": self.rows}
         return (
             inputs <= self.inputs

@@ -172,13 +172,13 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
         return frozenset((identities[table].id, name, (), step) for (table, name, _), step in sources)
 
     columns = {
-        column.name: traced(sources)
-        for column, (_, sources) in zip(scan.output, evaluation.output, strict=True)
+        column.name: traced(value.whole)
+        for column, (_, value) in zip(scan.output, evaluation.output, strict=True)
     }
     types = {
         origin: column.type
-        for column, (_, sources) in zip(scan.output, evaluation.output, strict=True)
-        for origin, step in sources
+        for column, (_, value) in zip(scan.output, evaluation.output, strict=True)
+        for origin, step in value.whole
         if step == IDENTITY
     }
     datasets = tuple(
@@ -280,7 +280,7 @@ def fields_of(target: Facts, columns: tuple[Field, ...]) -> tuple[Field, ...]:
 
 
 def gaps_of(label: str, identities: tuple[Identity, ...]) -> tuple[Gap, ...]:
-    """Say what is not known about the names of datasets."""
+    """Return what is not known about the names of datasets."""
     if not identities:
         return (Gap(label, "where its data lies was not recorded, so the dataset has no name"),)
     unknown = "its source is not a known one; it is named {} by what Spark says of it"

@@ -146,8 +146,10 @@ class Output:
     """The datasets that fed this output, also those without a column edge."""
 
     partial: bool = False
-    """It left what was there before: other partitions, the files of an external table. Of a drop: there may
-    have been nothing."""
+    """It left what was there before: other partitions, the files of an external table."""
+
+    may_be_absent: bool = False
+    """A DROP IF EXISTS of which nobody knows whether there was something."""
 
     rewrites: bool = False
     """It changed or removed some rows of before: UPDATE, DELETE, MERGE, a partition that is emptied."""

@@ -8,8 +8,19 @@ from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
 from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Statistics
 
 
-def absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:
-    """Say whether a wrapping command did its write by running the execution before it."""
+def wrapped(inner: ExecutionLineage, outer: ExecutionLineage) -> ExecutionLineage:
+    """Return an execution with the write that it ran inside."""
+    if _absorbs(outer, inner):
+        return _absorbed(outer, inner)
+    if outer.lineage.outputs or outer.lineage.failures:
+        return outer
+    # A command of which nothing is known; what it wrote is.
+    found = replace(inner.lineage, gaps=(*outer.lineage.gaps, *inner.lineage.gaps))
+    return replace(outer, lineage=found)
+
+
+def _absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:
+    """Return whether a wrapping command did its write by running the execution before it."""
     if not outer.wraps:
         return False
     if outer.query and outer.query == inner.query:
@@ -18,7 +29,7 @@ def absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:
     return bool(written) and written == [output.dataset.id for output in outer.lineage.outputs]
 
 
-def absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLineage:
+def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLineage:
     """Return one execution: what the inner one really did, under the names that the command gives it."""
     done, said = inner.lineage, outer.lineage
     outputs = tuple(

@@ -43,7 +43,7 @@ class Kind(Enum):
 
     @property
     def direct(self) -> bool:
-        """Say whether the value itself flows, not only its influence."""
+        """Return whether the value itself flows, not only its influence."""
         return self.value[0] == "DIRECT"
 
     @property

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.capture.calls import Call
 from airflow_provider_spark_lineage.capture.hooks import Hooks
 from airflow_provider_spark_lineage.capture.unlogged import is_ours
+from airflow_provider_spark_lineage.capture.watched import Call
 
 pyspark = pytest.importorskip("pyspark")
 

@@ -72,6 +72,17 @@ def test_explain_as_json(recorded):
     assert [len(one["outputs"]) for one in document["executions"]] == [1, 1]
 
 
+def test_jobs_over_rdds_are_called_so(recorded):
+    """Their events have the type that consumers know from OpenLineage's Java agent."""
+    events = documents(run("events", recorded("rdd_text"), "--namespace", "ns", "--job", "lines"))
+    types = [
+        event["job"]["facets"]["jobType"]["jobType"]
+        for event in events
+        if "execution" in event["job"]["name"]
+    ]
+    assert types == ["RDD_JOB", "RDD_JOB", "RDD_JOB", "RDD_JOB", "SQL_JOB", "SQL_JOB"]
+
+
 def test_events_are_valid_and_name_the_job(recorded):
     """START and COMPLETE of the run enclose a pair for each execution, under the given names."""
     events = documents(run("events", recorded("two_copies"), "--namespace", "ns", "--job", "copies"))

@@ -206,7 +206,7 @@ def test_gap_of_an_execution_is_one_of_the_task() -> None:
 def test_dropped_if_exists_and_created_is_created() -> None:
     """What a script begins with says nothing once the table is made anew, and the table may go again."""
     steps = [
-        execution(changes("t", Mode.DROP, partial=True)),
+        execution(changes("t", Mode.DROP, may_be_absent=True)),
         execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.CREATE, table="db.t")),
     ]
     assert modes_of(compose(steps)) == {"t": Mode.CREATE}

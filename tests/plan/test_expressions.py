@@ -35,10 +35,10 @@ STORED = {path.name[12:15]: plans(path) for path in sorted(PLACE.glob("expressio
 def test_expression_uses(version: str, sql: str, uses: str) -> None:
     """What an expression does to each column that it uses, as the table in docs/design.md says."""
     evaluation = evaluate(read_plan(STORED[version][sql]))
-    ((_, sources),) = evaluation.output
+    ((_, value),) = evaluation.output
     found = {
         f"{'.'.join((name, *part))} {path.kind.subtype.lower()}{' masking' if path.masking else ''}"
-        for (_, name, part), path in sources
+        for (_, name, part), path in value.whole
     }
     assert found == {use.strip() for use in uses.split(",") if use.strip()}
     assert not evaluation.rows
@@ -57,7 +57,7 @@ def test_a_choice_between_a_column_and_itself_is_the_column() -> None:
     found = {}
     for name, tree in (("unset", unset), ("set", chosen)):
         plan = read_plan(project(scan(column("a", 1), column("b", 2)), alias(name, 9, tree)))
-        ((_, sources),) = evaluate(plan).output
-        found[name] = {(column, path.kind.subtype) for (_, column, _), path in sources}
+        ((_, value),) = evaluate(plan).output
+        found[name] = {(column, path.kind.subtype) for (_, column, _), path in value.whole}
     assert found["unset"] == {("b", "IDENTITY")}
     assert {"CONDITIONAL"} < {kind for _, kind in found["set"]}

@@ -13,8 +13,8 @@ from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 def found(tree: Tree) -> tuple[Evaluation, dict[str, set[tuple[str, Kind]]]]:
     evaluation = evaluate(read_plan(tree))
     return evaluation, {
-        made.name: {(name, path.kind) for (_, name, _), path in sources}
-        for made, sources in evaluation.output
+        made.name: {(name, path.kind) for (_, name, _), path in value.whole}
+        for made, value in evaluation.output
     }
 
 

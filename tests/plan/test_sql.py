@@ -44,7 +44,7 @@ def lineage(dialect: str, names: list[str], sql: str) -> str:
     tables = ", ".join(sorted({scan.relation for scan in evaluation.scans}))
     lines = [
         f"  from {tables}".rstrip(),
-        *(f"  {c.name} <- {written(s)}".rstrip() for c, s in evaluation.output),
+        *(f"  {c.name} <- {written(value.whole)}".rstrip() for c, value in evaluation.output),
     ]
     if evaluation.rows:
         lines.append(f"  * <- {written(evaluation.rows)}")
@@ -70,10 +70,10 @@ def test_query(rule: str, head: str, sql: str, expected: str) -> None:
 def test_an_expression_means_what_spark_says_of_it(sql: str, uses: str) -> None:
     """The text of an expression, read here, and Spark's plan of it give the same edges."""
     evaluation = evaluate(read_query(f"select {sql} as v from t", Dialect("spark"), ["v"]))  # noqa: S608  read, never run
-    ((_, sources),) = evaluation.output
+    ((_, value),) = evaluation.output
     found = {
         f"{name} {path.kind.subtype.lower()}{' masking' if path.masking else ''}"
-        for (_, name, _), path in sources
+        for (_, name, _), path in value.whole
     }
     assert found == {use.strip() for use in uses.split(",") if use.strip()}
     assert not evaluation.holes

@@ -21,7 +21,11 @@ ENDINGS = {
 def listeners(monkeypatch: pytest.MonkeyPatch):
     """Airflow's own hooks with our listener, on a machine where lineage is wanted."""
     import pluggy
-    from airflow.sdk._shared.listeners.spec import taskinstance
+
+    try:
+        from airflow.sdk._shared.listeners.spec import taskinstance
+    except ImportError:  # Airflow before 3.2
+        from airflow.listeners.spec import taskinstance
 
     from airflow_provider_spark_lineage.plugins.auto_capture import SparkLineagePlugin
 

@@ -47,7 +47,7 @@ class Query:
 
     @property
     def on_lakes(self) -> bool:
-        """Say whether it needs a session with Delta and Iceberg."""
+        """Return whether it needs a session with Delta and Iceberg."""
         return self.tables == "row_level"
 
 
@@ -96,11 +96,11 @@ class Verdict:
 
     @property
     def opaque(self) -> bool:
-        """Say whether a gap tells that edges are more than the code needs, or fewer."""
+        """Return whether a gap tells that edges are more than the code needs, or fewer."""
         return "\ngap " in self.text
 
     def admits(self, column: str) -> bool:
-        """Say whether the lineage knows nothing of a column, and a gap says so."""
+        """Return whether the lineage knows nothing of a column, and a gap says so."""
         known = any(edge.column in (column, EVERYWHERE) for edge in self.edges)
         return not known and any(
             f"`{column}`" in line for line in self.text.splitlines() if line.startswith("gap ")
@@ -373,7 +373,7 @@ _KEEPS_ORDER = frozenset({"Project", "GlobalLimit", "LocalLimit", "SubqueryAlias
 
 
 def _is_ordered(frame: DataFrame) -> bool:
-    """Say whether the user asked for an order of the result."""
+    """Return whether the user asked for an order of the result."""
     return any(name == "Sort" for name in _from_the_top(frame))
 
 

@@ -29,7 +29,7 @@ LAKES = {
 
 
 def has_lakes() -> bool:
-    """Say whether Delta and Iceberg have a release for this Spark."""
+    """Return whether Delta and Iceberg have a release for this Spark."""
     return bool(coordinate("delta") and coordinate("iceberg"))
 
 

@@ -15,7 +15,8 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 from airflow_provider_spark_lineage.capture.rdd import RddReader
 from airflow_provider_spark_lineage.capture.sql_literals import without_numbers, without_sql_literals
-from airflow_provider_spark_lineage.record import CREDENTIAL_HINT, FULL, without_secrets
+from airflow_provider_spark_lineage.credentials import CREDENTIAL_HINT, without_secrets
+from airflow_provider_spark_lineage.record import FULL
 from airflow_provider_spark_lineage.sources import BEFORE, OPTIONS, PARTS, PROBES
 from airflow_provider_spark_lineage.sources.databases import dialect_of
 from airflow_provider_spark_lineage.sources.dataset import Probe

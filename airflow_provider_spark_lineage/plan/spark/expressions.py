@@ -29,7 +29,8 @@ from airflow_provider_spark_lineage.plan.spark.lambdas import (
     variables_of,
 )
 from airflow_provider_spark_lineage.plan.spark.structs import TAKING, part_of, parts_of
-from airflow_provider_spark_lineage.plan.spark.tree import end_of, is_plan, simple_name
+from airflow_provider_spark_lineage.plan.spark.tree import end_of
+from airflow_provider_spark_lineage.plan_json import is_plan, simple_name
 
 Steps = frozenset[Transformation]
 """How a child acts on its parent: several at once where a value is tested and used; empty is not at all."""

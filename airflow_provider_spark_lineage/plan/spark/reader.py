@@ -11,7 +11,8 @@ from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS, JOBS
 from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, unknown, unwritten
 from airflow_provider_spark_lineage.plan.spark.row_level import PLANS, restored
 from airflow_provider_spark_lineage.plan.spark.step import Row, Step
-from airflow_provider_spark_lineage.plan.spark.tree import check, end_of, expanded, is_plan, simple_name
+from airflow_provider_spark_lineage.plan.spark.tree import check, end_of, expanded
+from airflow_provider_spark_lineage.plan_json import is_plan, simple_name
 
 Tree = list[dict[str, Any]]
 

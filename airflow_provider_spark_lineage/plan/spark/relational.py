@@ -29,12 +29,8 @@ from airflow_provider_spark_lineage.plan.spark.programs import (
     typed_filter,
 )
 from airflow_provider_spark_lineage.plan.spark.step import Columns, Row, Step, everything, same
-from airflow_provider_spark_lineage.plan.spark.tree import (
-    attribute_of,
-    attributes,
-    simple_name,
-    trees,
-)
+from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, trees
+from airflow_provider_spark_lineage.plan_json import simple_name
 
 Tree = list[dict[str, Any]]
 
@@ -56,7 +52,7 @@ def _scan(*fields: str) -> Row:
 
 
 def _is_hidden(column: Attribute) -> bool:
-    """Say whether a column is Spark's own, about each row's file: a query may name it, no file has it."""
+    """Return whether a column is Spark's own, about each row's file: a query may name it, no file has it."""
     return column.name == "_metadata" and column.type.startswith("struct<file_path:")
 
 

@@ -25,11 +25,10 @@ from airflow_provider_spark_lineage.plan.spark.tree import (
     attribute_of,
     attributes,
     children,
-    is_tree,
-    simple_name,
     trees,
     type_name,
 )
+from airflow_provider_spark_lineage.plan_json import is_tree, simple_name
 
 Tree = list[dict[str, Any]]
 
@@ -104,7 +103,7 @@ def _overwrite(
 
 
 def _stays(index: int, clauses: Sequence[_Clause]) -> bool:
-    """Say whether some row may keep what it has in a column, whichever rows the conditions take."""
+    """Return whether some row may keep what it has in a column, whichever rows the conditions take."""
     for clause in clauses:
         if clause.values is not None and index not in clause.values:
             return True
@@ -120,7 +119,7 @@ def condition_of(value: Any) -> Tree | None:
 
 
 def _is_column(tree: Tree, column: Attribute | None) -> bool:
-    """Say whether an expression is a column as it is."""
+    """Return whether an expression is a column as it is."""
     found = attribute_of(tree) if len(tree) == 1 else None
     return found is not None and column is not None and found.id == column.id
 

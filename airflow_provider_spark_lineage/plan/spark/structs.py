@@ -18,7 +18,8 @@ from airflow_provider_spark_lineage.plan.algebra import (
     united,
 )
 from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
-from airflow_provider_spark_lineage.plan.spark.tree import children, end_of, is_tree, simple_name
+from airflow_provider_spark_lineage.plan.spark.tree import children, end_of
+from airflow_provider_spark_lineage.plan_json import is_tree, simple_name
 
 Tree = list[dict[str, Any]]
 
@@ -129,7 +130,7 @@ def _is_struct(tree: Tree, depth: int = 0) -> bool:
 
 
 def _is_null(tree: Tree) -> bool:
-    """Say whether a tree is a literal: among structs it is a null."""
+    """Return whether a tree is a literal: among structs it is a null."""
     return simple_name(tree[0]["class"]) == "Literal"
 
 

@@ -1,11 +1,11 @@
-"""Reads the shape of Spark's `TreeNode.toJSON`: nodes, attributes, types. Knows no particular class."""
+"""Reads the trees of Spark's plan JSON: children, attributes, types. Knows no particular class."""
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Attribute
+from airflow_provider_spark_lineage.plan_json import is_expression, simple_name
 
 _SIMPLE_TYPES = {
     "long": "bigint",
@@ -16,92 +16,6 @@ _SIMPLE_TYPES = {
 
 NUMBER = "@"
 """Key of a column's number in a record's plan."""
-
-_EXPRESSION_PACKAGES = (".expressions.", ".plans.physical.")
-"""How rows are partitioned is an expression by its content, and its classes stand among the plans."""
-
-_EXPRESSIONS_ELSEWHERE = frozenset(
-    {
-        # org.apache.spark.sql.catalyst.analysis, but for those that begin with Unresolved
-        "CdcAssertCommitTimestampNotNull",
-        "ExpressionWithUnresolvedIdentifier",
-        "GetColumnByOrdinal",
-        "GetViewColumnByNameAndOrdinal",
-        "LazyExpression",
-        "MultiAlias",
-        "NamedParameter",
-        "PosParameter",
-        "ResolvedFieldName",
-        "ResolvedFieldPosition",
-        "ResolvedPartitionSpec",
-        "ResolvedStar",
-        "SQLFunctionExpression",
-        "SQLScalarFunction",
-        "TempResolvedColumn",
-        # org.apache.spark.sql.catalyst.plans.logical
-        "AlterColumnSpec",
-        "Assignment",
-        "ColumnDefinition",
-        "DefaultValueExpression",
-        "DeleteAction",
-        "GeneratedColumnExpression",
-        "InsertAction",
-        "InsertReplaceOn",
-        "InsertReplaceUsing",
-        "InsertReplaceWhere",
-        "InsertStarAction",
-        "MergeRows$Discard",
-        "MergeRows$Keep",
-        "MergeRows$Split",
-        "OptionList",
-        "QualifiedColType",
-        "UpdateAction",
-        "UpdateStarAction",
-        # optimizer, execution, ml, hive
-        "CollectFrequentItems",
-        "ColumnNodeExpression",
-        "ComplexTypedAggregateExpression",
-        "HiveGenericUDF",
-        "HiveGenericUDTF",
-        "HiveSimpleUDF",
-        "HiveUDAFFunction",
-        "InSubqueryExec",
-        "NormalizeNaNAndZero",
-        "ScalaAggregator",
-        "ScalaUDAF",
-        "ScalarCastHelper",
-        "ScalarSubquery",
-        "ScalarSubqueryReference",
-        "SimpleTypedAggregateExpression",
-        "SummaryBuilderImpl$MetricsAggregate",
-        # Delta Lake, Iceberg
-        "CheckDeltaInvariant",
-        "CheckOverflowInTableWrite",
-        "ConditionalIncrementMetric",
-        "DeletedRecordCountsHistogramUtils$DeletedRecordCountsHistogramAgg",
-        "DeltaMergeAction",
-        "DeltaMergeIntoMatchedDeleteClause",
-        "DeltaMergeIntoMatchedUpdateClause",
-        "DeltaMergeIntoNotMatchedBySourceDeleteClause",
-        "DeltaMergeIntoNotMatchedBySourceUpdateClause",
-        "DeltaMergeIntoNotMatchedInsertClause",
-        "FileSizeHistogramUtils$FileSizeHistogramAgg",
-        "GenerateIdentityValues",
-        "IncrementMetric",
-        "MaxVariantStats",
-        "MinVariantStats",
-        "ThetaSketchAgg",
-    }
-)
-"""Simple names of expressions whose package does not tell them from plans."""
-
-_PLANS_ELSEWHERE = frozenset({"PipeOperator"})
-"""And of its plan nodes that stand among the expressions."""
-
-
-def simple_name(class_name: str) -> str:
-    """Return a JVM class name without its package and without the `$` of a Scala object."""
-    return class_name.rsplit(".", 1)[-1].rstrip("$")
 
 
 def expanded(plan: list[Any]) -> list[Any]:
@@ -124,11 +38,6 @@ def expanded(plan: list[Any]) -> list[Any]:
     return full(plan)  # type: ignore[no-any-return]
 
 
-def is_tree(value: Any) -> bool:
-    """Say whether a JSON value is a tree: a pre-order list of nodes."""
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "class" in value[0]
-
-
 def check(tree: list[dict[str, Any]]) -> None:
     """Raise ValueError where the numbers of children do not add up: the list is torn, or never was a tree."""
     left = 1
@@ -141,25 +50,6 @@ def check(tree: list[dict[str, Any]]) -> None:
         if not left:
             return
     raise ValueError(f"the nodes below {simple_name(str(tree[0]['class']))} do not fit together")
-
-
-def is_expression(value: Any) -> bool:
-    """Say whether a JSON value is the tree of an expression, not of a plan."""
-    return is_tree(value) and names_expression(value[0]["class"])
-
-
-def is_plan(value: Any) -> bool:
-    """Say whether a JSON value is the tree of a whole plan."""
-    return is_tree(value) and not names_expression(value[0]["class"])
-
-
-@cache
-def names_expression(class_name: str) -> bool:
-    """Say whether a class is one of an expression: by its package, or by its name."""
-    name = simple_name(class_name)
-    if any(package in class_name for package in _EXPRESSION_PACKAGES):
-        return name not in _PLANS_ELSEWHERE
-    return name in _EXPRESSIONS_ELSEWHERE
 
 
 def trees(value: Any) -> list[list[dict[str, Any]]]:

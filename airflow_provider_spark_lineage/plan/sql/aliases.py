@@ -155,7 +155,7 @@ class Names:
         return alias
 
     def _is_column(self, name: str, expression: Any) -> bool:
-        """Say whether one of the tables surely has a column of a name."""
+        """Return whether one of the tables surely has a column of a name."""
         from sqlglot import exp
 
         return any(name in table.columns for table in self._scope.tables) or any(

@@ -181,7 +181,7 @@ class Reader:
     """Is told what could not be found out."""
 
     is_word: Callable[[Any], bool] = lambda _: False
-    """Say whether what looks like a column is a word of the database's own."""
+    """Return whether what looks like a column is a word of the database's own."""
 
     meaning: Callable[[Any], Meaning] = lambda _: COLUMN
     """What a column stands for, where SELECT may have called an expression so."""

@@ -34,7 +34,7 @@ def text_of(table: Any, dialect: Dialect) -> str:
 
 
 def is_no_table(table: Any, dialect: Dialect) -> bool:
-    """Say whether a name stands for one row of nothing, where a database wants a table."""
+    """Return whether a name stands for one row of nothing, where a database wants a table."""
     name = ".".join(part.name.lower() for part in table.parts)
     return name == "sysibm.sysdummy1" or (name in ("dual", "sys.dual") and dialect.name in _WITH_DUAL)
 
@@ -93,7 +93,7 @@ class From:
         return self._nodes.beside(left, result.node)
 
     def _is_made(self, item: Any) -> bool:
-        """Say whether a function, or an array in a column, gives the rows of an item."""
+        """Return whether a function, or an array in a column, gives the rows of an item."""
         from sqlglot import exp
 
         if isinstance(item, exp.Table):
@@ -177,7 +177,7 @@ class From:
 
 
 def _is_query(item: Any) -> bool:
-    """Say whether there is a query in parentheses, however many, and no table or join."""
+    """Return whether there is a query in parentheses, however many, and no table or join."""
     from sqlglot import exp
 
     inner = item.this

@@ -78,11 +78,11 @@ class Dialect:
         return name.lower() if self.fold == "lower" else name.upper()
 
     def sees_itself(self, cte: Any) -> bool:
-        """Say whether a definition's own name, inside of it, is itself and not a table of the database."""
+        """Return whether a definition's own name, inside of it, is itself and not a table of the database."""
         return self.name in _RECURSES_UNASKED or bool(cte.parent and cte.parent.args.get("recursive"))
 
     def is_word(self, column: Any) -> bool:
-        """Say whether what looks like a column is a word of the database's own."""
+        """Return whether what looks like a column is a word of the database's own."""
         if column.table or column.this.args.get("quoted"):
             return False
         name = column.name.lower()

@@ -95,7 +95,7 @@ def _looped(reader: QueryReader, query: Any, name: str, given: list[str], defini
 
 
 def _names(query: Any, name: str) -> bool:
-    """Say whether a definition is mentioned in a query."""
+    """Return whether a definition is mentioned in a query."""
     from sqlglot import exp
 
     return any(len(one.parts) == 1 and one.name.lower() == name for one in query.find_all(exp.Table))

@@ -1,0 +1,151 @@
+"""The methods of pyspark that are watched, and one call of such a method.
+
+Spark's listeners hear of queries. They hear of no query when an RDD runs an action or is saved, and never
+what an RDD is made from: these are noticed where they are called.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import Any, Dict, List, Optional, Tuple
+
+from airflow_provider_spark_lineage.capture.rdd_saves import RDD_SAVES
+
+RDD_ACTIONS = (
+    "aggregate",
+    "collect",
+    "collectAsMap",
+    "collectWithJobGroup",
+    "count",
+    "countApprox",
+    "countApproxDistinct",
+    "countByKey",
+    "countByValue",
+    "first",
+    "fold",
+    "foreach",
+    "foreachPartition",
+    "histogram",
+    "isEmpty",
+    "lookup",
+    "max",
+    "mean",
+    "meanApprox",
+    "min",
+    "reduce",
+    "reduceByKeyLocally",
+    "sampleStdev",
+    "sampleVariance",
+    "stats",
+    "stdev",
+    "sum",
+    "sumApprox",
+    "take",
+    "takeOrdered",
+    "takeSample",
+    "toLocalIterator",
+    "top",
+    "treeAggregate",
+    "treeReduce",
+    "variance",
+)
+"""The methods of pyspark's `RDD` that run jobs and give the result to the program.
+
+Sorting and numbering look at the data by some of these before they give another RDD.
+"""
+
+
+class Kind(Enum):
+    """What a watched method does; `capture.calls.HANDLERS` says what is done about it."""
+
+    RDD_JOB = "runs a job over an RDD, or saves it"
+    CONTEXT_JOB = "runs a job over the RDD that is its argument"
+    STATEMENT = "runs a statement of SQL"
+    QUERY_TO_RDD = "returns the rows of a query as an RDD"
+    CHECKPOINT = "makes an RDD forget what it was made from"
+    STREAM_BATCH = "gives a batch of a stream to a function of the program"
+
+
+@dataclass(frozen=True)
+class Site:
+    """One method of pyspark that is watched."""
+
+    owner: Any
+    name: str
+    kind: Kind
+
+    @property
+    def scope(self) -> str:
+        """Return a name shared by methods that call one another: of these, only the outermost counts."""
+        return (Kind.RDD_JOB if self.kind is Kind.CONTEXT_JOB else self.kind).name
+
+
+_NUMBERS = itertools.count(1)
+
+
+@dataclass
+class Call:
+    """One call of a watched method; watchers receive it before it begins and after it has ended."""
+
+    site: Site
+    subject: Any
+    args: Tuple[Any, ...]
+    kwargs: Dict[str, Any]
+    began: datetime
+    ended: Optional[datetime] = None
+    result: Any = None
+    error: Optional[BaseException] = None
+    number: str = field(default_factory=lambda: str(next(_NUMBERS)))
+    """Unique among the calls of this process."""
+
+    @property
+    def rdd(self) -> Any:
+        """Return the RDD that the call is about."""
+        return self.argument("rdd") if self.site.kind is Kind.CONTEXT_JOB else self.subject
+
+    @property
+    def context(self) -> Any:
+        """Return the Spark context that the call runs in."""
+        if self.site.kind is Kind.STREAM_BATCH:
+            return self.subject.session.sparkContext
+        if self.site.kind in (Kind.STATEMENT, Kind.QUERY_TO_RDD):
+            return self.subject._sc
+        return self.rdd.ctx
+
+    def argument(self, name: str) -> Any:
+        """Return an argument by its name, however it was passed."""
+        return self.arguments()[name]
+
+    def arguments(self) -> Dict[str, Any]:
+        """Return the arguments that were passed, by name."""
+        method = inspect.signature(getattr(self.site.owner, self.site.name))
+        return dict(method.bind(self.subject, *self.args, **self.kwargs).arguments)
+
+
+def sites() -> List[Site]:
+    """Return the methods to watch in the pyspark that is installed."""
+    from pyspark import RDD, SparkContext
+
+    try:
+        from pyspark.sql.classic.dataframe import DataFrame
+    except ImportError:  # Spark 3.5
+        from pyspark.sql import DataFrame
+    from pyspark.sql import SparkSession
+    from pyspark.sql.utils import ForeachBatchFunction
+
+    watched = [
+        *(Site(RDD, name, Kind.RDD_JOB) for name in (*RDD_ACTIONS, *RDD_SAVES)),
+        Site(SparkContext, "runJob", Kind.CONTEXT_JOB),
+        Site(SparkSession, "sql", Kind.STATEMENT),
+        Site(DataFrame, "rdd", Kind.QUERY_TO_RDD),
+        Site(DataFrame, "toJSON", Kind.QUERY_TO_RDD),
+        Site(RDD, "checkpoint", Kind.CHECKPOINT),
+        Site(RDD, "localCheckpoint", Kind.CHECKPOINT),
+        Site(ForeachBatchFunction, "call", Kind.STREAM_BATCH),
+    ]
+    # Some versions of pyspark lack some of these.
+    return [site for site in watched if site.name in vars(site.owner)]

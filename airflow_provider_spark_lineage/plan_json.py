@@ -1,0 +1,120 @@
+"""The shape of a plan's JSON, for those who write it and those who read it: class names, trees, plans.
+
+A tree is the list of its nodes, each before its children, as in Spark's `TreeNode.toJSON`. This module knows
+no node; it runs on the cluster's driver too: standard library only, Python 3.9 syntax.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+_EXPRESSION_PACKAGES = (".expressions.", ".plans.physical.")
+"""Partitionings (`plans.physical`) are expressions to us: they hold columns, and no plan."""
+
+_EXPRESSIONS_ELSEWHERE = frozenset(
+    {
+        # org.apache.spark.sql.catalyst.analysis, but for those that begin with Unresolved
+        "CdcAssertCommitTimestampNotNull",
+        "ExpressionWithUnresolvedIdentifier",
+        "GetColumnByOrdinal",
+        "GetViewColumnByNameAndOrdinal",
+        "LazyExpression",
+        "MultiAlias",
+        "NamedParameter",
+        "PosParameter",
+        "ResolvedFieldName",
+        "ResolvedFieldPosition",
+        "ResolvedPartitionSpec",
+        "ResolvedStar",
+        "SQLFunctionExpression",
+        "SQLScalarFunction",
+        "TempResolvedColumn",
+        # org.apache.spark.sql.catalyst.plans.logical
+        "AlterColumnSpec",
+        "Assignment",
+        "ColumnDefinition",
+        "DefaultValueExpression",
+        "DeleteAction",
+        "GeneratedColumnExpression",
+        "InsertAction",
+        "InsertReplaceOn",
+        "InsertReplaceUsing",
+        "InsertReplaceWhere",
+        "InsertStarAction",
+        "MergeRows$Discard",
+        "MergeRows$Keep",
+        "MergeRows$Split",
+        "OptionList",
+        "QualifiedColType",
+        "UpdateAction",
+        "UpdateStarAction",
+        # optimizer, execution, ml, hive
+        "CollectFrequentItems",
+        "ColumnNodeExpression",
+        "ComplexTypedAggregateExpression",
+        "HiveGenericUDF",
+        "HiveGenericUDTF",
+        "HiveSimpleUDF",
+        "HiveUDAFFunction",
+        "InSubqueryExec",
+        "NormalizeNaNAndZero",
+        "ScalaAggregator",
+        "ScalaUDAF",
+        "ScalarCastHelper",
+        "ScalarSubquery",
+        "ScalarSubqueryReference",
+        "SimpleTypedAggregateExpression",
+        "SummaryBuilderImpl$MetricsAggregate",
+        # Delta Lake, Iceberg
+        "CheckDeltaInvariant",
+        "CheckOverflowInTableWrite",
+        "ConditionalIncrementMetric",
+        "DeletedRecordCountsHistogramUtils$DeletedRecordCountsHistogramAgg",
+        "DeltaMergeAction",
+        "DeltaMergeIntoMatchedDeleteClause",
+        "DeltaMergeIntoMatchedUpdateClause",
+        "DeltaMergeIntoNotMatchedBySourceDeleteClause",
+        "DeltaMergeIntoNotMatchedBySourceUpdateClause",
+        "DeltaMergeIntoNotMatchedInsertClause",
+        "FileSizeHistogramUtils$FileSizeHistogramAgg",
+        "GenerateIdentityValues",
+        "IncrementMetric",
+        "MaxVariantStats",
+        "MinVariantStats",
+        "ThetaSketchAgg",
+    }
+)
+"""Simple names of expressions that are in packages of plans."""
+
+_PLANS_ELSEWHERE = frozenset({"PipeOperator"})
+"""Simple names of plan nodes that are in packages of expressions."""
+
+
+def simple_name(class_name: str) -> str:
+    """Return a JVM class name without its package and without the `$` of a Scala object."""
+    return class_name.rsplit(".", 1)[-1].rstrip("$")
+
+
+def is_tree(value: Any) -> bool:
+    """Return whether a JSON value is a tree: a pre-order list of nodes."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "class" in value[0]
+
+
+def is_expression(value: Any) -> bool:
+    """Return whether a JSON value is the tree of an expression, not of a plan."""
+    return is_tree(value) and names_expression(value[0]["class"])
+
+
+def is_plan(value: Any) -> bool:
+    """Return whether a JSON value is the tree of a whole plan."""
+    return is_tree(value) and not names_expression(value[0]["class"])
+
+
+@cache
+def names_expression(class_name: str) -> bool:
+    """Return whether a class is one of an expression, by its package or by its name."""
+    name = simple_name(class_name)
+    if any(package in class_name for package in _EXPRESSION_PACKAGES):
+        return name not in _PLANS_ELSEWHERE
+    return name in _EXPRESSIONS_ELSEWHERE

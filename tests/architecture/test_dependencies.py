@@ -1,0 +1,152 @@
+"""Every package that we import is declared: a dependency, or one of the extra whose modules import it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from functools import cache
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+import sqlglot.expressions
+
+import airflow_provider_spark_lineage
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    tomllib = pytest.importorskip("tomli")
+
+PACKAGE = Path(airflow_provider_spark_lineage.__file__).parent
+PYPROJECT = PACKAGE.parent / "pyproject.toml"
+EXTRAS = {"cli": "cli", **dict.fromkeys(("events", "pytest_plugin.py", "testing", "transports"), "testing")}
+"""Part of the package -> the extra that it may need; every other part needs none."""
+
+BY_SPARK_LINE = {"pyspark", "py4j"}
+"""Brought by the extras `spark-4-2` and so on, or by whoever made the environment: pyspark brings py4j."""
+
+DISTRIBUTIONS = {"attr": "attrs", "attrs": "attrs", "yaml": "pyyaml", "openlineage": "openlineage-python"}
+"""Import name -> distribution, where several have it or none says so."""
+
+
+def declared(*extras: str) -> set[str]:
+    project = tomllib.loads(PYPROJECT.read_text())["project"]
+    lines = [*project["dependencies"]]
+    for extra in extras:
+        lines += project["optional-dependencies"][extra]
+    return {normal(re.match(r"[\w.-]+", line)[0]) for line in lines}
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def airflow_distribution(module: str) -> str:
+    """Return the distribution of a module below `airflow`, which many distributions share."""
+    parts = module.split(".")
+    if parts[:2] != ["airflow", "providers"]:
+        return "apache-airflow"
+    name = {"apache": "apache-spark", "common": f"common-{'-'.join(parts[3:4])}"}.get(parts[2], parts[2])
+    return f"apache-airflow-providers-{name}"
+
+
+def imported(file: Path) -> set[str]:
+    """Return the distributions of what a module imports from outside, inside functions too."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+        for name in names:
+            top = name.partition(".")[0]
+            if top in sys.stdlib_module_names or top in (PACKAGE.name, *BY_SPARK_LINE):
+                continue
+            if top == "airflow":
+                found.add(airflow_distribution(name))
+            else:
+                found.add(DISTRIBUTIONS.get(top) or distribution(top))
+    return found
+
+
+@cache
+def distribution(top: str) -> str:
+    return normal(packages_distributions()[top][0])
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("part", sorted({file.relative_to(PACKAGE).parts[0] for file in FILES}))
+def test_imports_are_declared(part):
+    """What another package happens to bring is gone on the day on which that package stops to."""
+    files = [file for file in FILES if file.relative_to(PACKAGE).parts[0] == part]
+    needed = set().union(*map(imported, files))
+    extra = EXTRAS.get(part)
+    assert needed <= declared(*[extra] if extra else []), part
+
+
+def test_nothing_is_declared_in_vain():
+    """A dependency that nobody imports is a download for nothing."""
+    used = set().union(*map(imported, FILES))
+    assert declared("cli", "testing") <= used
+
+
+def test_extras_have_names_that_every_pip_finds():
+    """Metadata say `spark-4-2` for `spark-4.2`, and pip before 23.3 installs nothing for a dotted name."""
+    extras = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
+    assert [name for name in extras if normal(name) != name] == []
+
+
+def test_pyspark_and_its_client_have_one_version():
+    """Both write the same files, so an extra that brings both must bring the same ones."""
+    extras = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
+    for name, lines in extras.items():
+        if not name.startswith("spark-"):
+            continue
+        [spark] = [line for line in lines if line.startswith("pyspark==")]
+        clients = [line for line in lines if line.startswith("pyspark-client")]
+        assert clients in ([], [spark.replace("pyspark==", "pyspark-client==")]), name
+        # Without a client of this version, the provider must be one that brings none.
+        assert clients or "apache-airflow-providers-apache-spark<6" in lines, name
+
+
+# ---- sqlglot ----------------------------------------------------------------------------------------
+
+
+def sqlglot_names() -> tuple[set[str], set[str]]:
+    """Return the expression classes that `plan/sql` names, and the arguments that it asks nodes for."""
+    classes, arguments = set(), set()
+    for file in (PACKAGE / "plan" / "sql").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "exp"
+            ):
+                classes.add(node.attr)
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr == "get"
+                and ast.unparse(node.func.value).endswith(".args")
+                and isinstance(node.args[0], ast.Constant)
+            ):
+                arguments.add(node.args[0].value)
+    return classes, arguments
+
+
+def test_sqlglot_has_what_we_name():
+    """sqlglot renames classes and arguments between versions; asking for an old argument finds nothing."""
+    classes, arguments = sqlglot_names()
+    assert len(classes) > 20, classes
+    missing = {name for name in classes if not hasattr(sqlglot.expressions, name)}
+    assert missing == set()
+    known = {
+        argument.rstrip("_")
+        for one in vars(sqlglot.expressions).values()
+        if isinstance(one, type) and issubclass(one, sqlglot.expressions.Expression)
+        for argument in one.arg_types
+    }
+    # `from` is `from_` since 28, and so on: whoever asks for one asks for the other.
+    assert {argument.rstrip("_") for argument in arguments} <= known

@@ -1,0 +1,87 @@
+"""README and the pages below docs/: their links lead somewhere, also from the page of a package index."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from airflow_provider_spark_lineage.get_provider_info import get_provider_info
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+REPOSITORY = "https://forge.example/team/project"
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as forges make them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_a_page_that_is_there(page: Path) -> None:
+    """A page that was renamed, or a heading, takes its links with it."""
+    for link in LINK.findall(page.read_text()):
+        if link.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_readme_has_the_parts_that_a_dag_author_looks_for_in_their_order() -> None:
+    """One sentence and a picture, then installing, using, events, options, limits, commands, tests."""
+    text = README.read_text()
+    titles = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert titles == [
+        *("Install", "Use it: change one name", "Use it: change only the configuration"),
+        *("What an event looks like", "Options", "Limits", "Command line", "Test your own lineage", "More"),
+    ]
+    assert text.index("](docs/lineage.svg)") < text.index("## Install")
+
+
+def test_picture_is_drawn_from_the_event_beside_it() -> None:
+    """The picture is made by `python tools/picture.py`, never by hand."""
+    check = [sys.executable, str(ROOT / "tools" / "picture.py"), "--check"]
+    assert subprocess.run(check, check=False).returncode == 0
+
+
+def test_readme_shows_the_event_from_which_the_picture_is_drawn() -> None:
+    """Event and picture are of one run of README's example."""
+    [shown] = map(json.loads, re.findall(r"```json\n(.*?)```", README.read_text(), re.DOTALL))
+    event = json.loads((ROOT / "docs" / "lineage.json").read_text())
+    assert shown["job"] == event["job"]
+    assert {one["name"] for one in shown["inputs"]} == {one["name"] for one in event["inputs"]}
+    for ours, theirs in zip(shown["outputs"], event["outputs"], strict=True):
+        fields = theirs["facets"]["columnLineage"]["fields"]
+        assert set(ours["facets"]["columnLineage"]["fields"]) <= set(fields)
+
+
+@pytest.mark.parametrize("repository", ["", REPOSITORY], ids=["address unknown", "address known"])
+def test_page_of_a_package_index_has_no_relative_link(repository: str) -> None:
+    """An index knows no file beside README: a relative link leads nowhere there."""
+    pytest.importorskip("hatchling")
+    sys.path.insert(0, str(ROOT))
+    try:
+        from hatch_build import index_page, urls
+    finally:
+        sys.path.remove(str(ROOT))
+    page = index_page(README.read_text(), repository)
+    relative = [link for link in LINK.findall(page) if not link.startswith(("https://", "http://"))]
+    assert relative == []
+    assert (f"({REPOSITORY}/raw/main/docs/lineage.svg)" in page) == bool(repository)
+    assert bool(urls(repository)) == bool(repository)
+
+
+def test_readme_names_the_operators_and_the_decorator() -> None:
+    """What Airflow is told to offer is what README says."""
+    for decorator in get_provider_info()["task-decorators"]:
+        assert f"@task.{decorator['name']}" in README.read_text()

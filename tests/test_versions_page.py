@@ -1,0 +1,50 @@
+"""`docs/versions.md` is made from `tools/matrix.json`, and what `pyproject.toml` declares was tried."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    tomllib = pytest.importorskip("tomli")
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+@pytest.fixture(scope="module")
+def matrix() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("matrix", ROOT / "tools" / "matrix.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["matrix"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_page_is_what_the_results_say(matrix: ModuleType) -> None:
+    """The page is made by `python tools/matrix.py --page`, never by hand."""
+    assert matrix.PAGE.read_text() == matrix.page(matrix.read_results())
+
+
+def test_floors_are_versions_that_passed(matrix: ModuleType) -> None:
+    """A lower bound is a promise: the row `lowest` installs that version."""
+    versions = {
+        name.lower(): version for name, version in matrix.read_results()["lowest"]["versions"].items()
+    }
+    lines = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["cli"]]
+    lines += PROJECT["optional-dependencies"]["testing"]
+    for line in lines:
+        name, floor = re.match(r"([\w.-]+)>=([\d.]+)", line).groups()
+        assert f"{versions[name.lower()]}.".startswith(f"{floor}."), line
+
+
+def test_results_are_of_rows_that_are_there(matrix: ModuleType) -> None:
+    """What a row said before it was renamed or removed is not known to be true any more."""
+    assert set(matrix.read_results()) <= {row.name for row in matrix.ROWS}
