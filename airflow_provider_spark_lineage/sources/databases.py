@@ -171,7 +171,7 @@ def dialect_of(options: Mapping[str, str]) -> Optional[str]:
 
 
 def _served(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """A database behind hosts, or one in a file or in memory."""
+    """Return a database behind hosts, or one in a file or in memory."""
     parts = _URL.search(body)
     if parts is None:
         path = re.split(r"[?;]", body.partition(":")[2])[0]
@@ -214,7 +214,7 @@ def _hosts(authority: str, port: str) -> str:
 
 
 def _oracle(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """`thin:@//host:1521/service`, `thin:@host:1521:sid`, or a whole TNS descriptor."""
+    """Return the place of `thin:@//host:1521/service`, `thin:@host:1521:sid`, or a TNS descriptor."""
     address = body.rpartition("@")[2]
     described = {
         key.lower(): value for key, value in re.findall(r"\(\s*(\w+)\s*=\s*([^()\s]+)\s*\)", address)
@@ -230,7 +230,7 @@ def _oracle(kind: Database, body: str, options: Mapping[str, str]) -> Place:
 
 
 def _sql_server(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """`//host\\instance:1433;databaseName=db`, each of them also as a property."""
+    """Return the place of `//host\\instance:1433;databaseName=db`; each part may be a property instead."""
     _, _, rest = body.partition("//")
     authority, _, parameters = rest.partition(";")
     said = _said(parameters, options)
@@ -246,7 +246,7 @@ def _sql_server(kind: Database, body: str, options: Mapping[str, str]) -> Place:
 
 
 def _snowflake(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """The account is the namespace, whichever of its names is used."""
+    """Return a place in an account, which is the namespace by whichever of its names."""
     parts = _URL.search(body)
     host, rest = (parts["hosts"], parts["rest"]) if parts else ("", body)
     said = _said(rest, options)
@@ -262,14 +262,14 @@ def snowflake(host: str, database: str, schema: str) -> Place:
 
 
 def _redshift(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """The address `name.id.region.redshift.amazonaws.com` is shortened to `name.region`."""
-    found = _served(kind, body, options)
+    """Return the place with `name.id.region.redshift.amazonaws.com` shortened to `name.region`."""
+    served = _served(kind, body, options)
     short = re.sub(
         r"//([^./]+)\.[^./]+\.([^./]+)\.redshift(?:-serverless)?\.amazonaws\.com[.\w]*",
         r"//\1.\2",
-        found.namespace,
+        served.namespace,
     )
-    return replace(found, namespace=short)
+    return replace(served, namespace=short)
 
 
 def _bigquery(kind: Database, body: str, options: Mapping[str, str]) -> Place:

@@ -68,7 +68,7 @@ def completed(path: str, file_system: str) -> str:
 
 
 def is_complete(path: str) -> bool:
-    """Say whether a path names its file system: a colon may also stand in a folder's name."""
+    """Return whether a path names its file system: a colon may also stand in a folder's name."""
     return ":" in path.partition("/")[0]
 
 
@@ -112,7 +112,7 @@ def _with_few_siblings(groups: Dict[str, List[str]]) -> Dict[str, List[str]]:
 
 
 def is_part_of_model(path: str) -> bool:
-    """Say whether a path is what a stage of a saved pipeline keeps."""
+    """Return whether a path is what a stage of a saved pipeline keeps."""
     return bool(_STAGE.match(path.rstrip("/")))
 
 
@@ -142,5 +142,5 @@ def trim_partitions(path: str) -> str:
 
 
 def _is_root(path: str) -> bool:
-    """Say whether a path is only a scheme, a bucket or a host."""
+    """Return whether a path is only a scheme, a bucket or a host."""
     return "/" not in re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?", "", path).rstrip("/")

@@ -120,7 +120,7 @@ def _account(options: Mapping[str, str]) -> Optional[databases.Place]:
 
 
 def _bigquery(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
-    """`project.dataset.table`; older connectors write a colon after the project."""
+    """Return `project.dataset.table`; older connectors write a colon after the project."""
     text = str(facts.get("bigquery_table") or "")
     if not text and "bigquery" in str(facts.get("relation_class") or facts.get("provider") or "").lower():
         text = options.get("table") or options.get("path") or ""
@@ -133,7 +133,7 @@ def _bigquery(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identi
 
 
 def _cosmos(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
-    """The account's host and the database are the namespace, a container is a collection in it."""
+    """Return a container in the namespace of its account's host and its database."""
     endpoint, database, container = (options.get(name, "") for name in _COSMOS)
     host = urlsplit(endpoint).hostname or ""
     table = str(facts.get("v2_table") or "")
@@ -148,7 +148,7 @@ def _cosmos(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity
 
 
 def _mongo(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
-    """`mongodb://host:27017`, and the collection in its database; a URI may name both as well."""
+    """Return a collection at `mongodb://host:27017`; a URI may name database and collection as well."""
     uri = next((options[name] for name in _MONGO_URIS if options.get(name, "").startswith("mongodb")), "")
     found = re.match(r"mongodb(?:\+srv)?://(?:[^@/]*@)?(?P<hosts>[^/?]+)(?:/(?P<path>[^?]*))?", uri)
     if found is None:
