@@ -229,7 +229,8 @@ def install(row: Row, folder: Path) -> None:
     # `--exclude-newer` is by day; packages are built with today's tools.
     common = ["--python", str(folder / "bin" / "python"), "--exclude-newer", row.until]
     # Its floor is younger than the dates of some rows; Airflow does not use it.
-    common += ["--exclude-newer-package", f"sqlglot={TODAY}"]
+    for name in ("sqlglot", "jsonschema-rs"):
+        common += ["--exclude-newer-package", f"{name}={TODAY}"]
     file = folder / "requirements.txt"
     file.write_text("\n".join(wanted) + "\n", encoding="utf-8")
     if row.lowest:
