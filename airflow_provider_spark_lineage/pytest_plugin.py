@@ -1,7 +1,7 @@
 """The pytest plugin: fixtures that run a DAG, collect OpenLineage events and compare them with expected ones.
 
-Pytest loads it in every project of an environment, so it imports pytest and the standard library alone; the
-harness is imported by the first fixture that needs it, and Airflow only by the process that runs a DAG.
+Pytest loads it in every project of an environment, so it imports only pytest and the standard library; the
+first fixture that needs the harness imports it, and only the process that runs a DAG imports Airflow.
 """
 
 from __future__ import annotations
@@ -240,10 +240,11 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
 
 
 def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Mapping[str, str] | None) -> str:
+    from airflow_provider_spark_lineage.draft_rules import RULES
     from airflow_provider_spark_lineage.testing import update_expected
     from airflow_provider_spark_lineage.testing.asserting import events_of
 
-    done = update_expected(path, events_of(events), variables=variables, versions=versions)
+    done = update_expected(path, events_of(events), variables=variables, versions=versions, rules=RULES)
     return done.text()
 
 
@@ -251,7 +252,7 @@ def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Map
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show differences in place of the traceback, which leads into the harness and hides them."""
+    """Show the differences instead of the traceback, which leads into the harness and hides them."""
     report = yield
     error = call.excinfo.value if call.excinfo else None
     # Not by type: that would import the harness in every test that fails.

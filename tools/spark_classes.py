@@ -5,19 +5,17 @@
 writes `tests/plan/classes/spark-<major>.<minor>.txt` for each folder (`<pyspark>/jars`), and
 `<library>.txt` for each jar of a library, whose classes extend those of the folder before it. What is new
 in a Spark version shows in the file's difference, and `tests/plan/test_coverage.py` fails until each class
-has its row. Reads class files as the JVM specification describes them (chapter 4), without a JVM.
+has its row.
 """
 
 from __future__ import annotations
 
 import re
-import struct
 import sys
-import zipfile
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from class_files import ClassFile, class_files
 
 PLACE = Path(__file__).resolve().parents[1] / "tests" / "plan" / "classes"
 
@@ -28,62 +26,6 @@ KINDS = {
     "expression": "org.apache.spark.sql.catalyst.expressions.Expression",
 }
 """What a class is by the first of these that it is below."""
-
-_INTERFACE, _ABSTRACT = 0x0200, 0x0400
-
-_UTF8, _CLASS = 1, 7
-_SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
-"""Tag of a constant -> bytes after the tag, of those that name no class."""
-
-_TWO_SLOTS = frozenset({5, 6})
-"""Long and double take two entries of the constant pool (JVMS 4.4.5)."""
-
-
-@dataclass(frozen=True)
-class ClassFile:
-    """What a class file says of its place among classes."""
-
-    name: str
-    parents: tuple[str, ...]
-    concrete: bool
-
-
-def read_class(data: bytes) -> ClassFile:
-    """Read name, superclass and interfaces of a class file."""
-    texts: dict[int, str] = {}
-    classes: dict[int, int] = {}
-    (count,) = struct.unpack_from(">H", data, 8)
-    at, index = 10, 1
-    while index < count:
-        tag = data[at]
-        at += 1
-        if tag == _UTF8:
-            (length,) = struct.unpack_from(">H", data, at)
-            texts[index] = data[at + 2 : at + 2 + length].decode("utf-8", "replace")
-            at += 2 + length
-        elif tag == _CLASS:
-            (classes[index],) = struct.unpack_from(">H", data, at)
-            at += 2
-        else:
-            at += _SIZES[tag]
-        index += 2 if tag in _TWO_SLOTS else 1
-    flags, this, parent, interfaces = struct.unpack_from(">HHHH", data, at)
-    above = (parent, *struct.unpack_from(f">{interfaces}H", data, at + 8))
-
-    def name(index: int) -> str:
-        return texts[classes[index]].replace("/", ".")
-
-    return ClassFile(
-        name(this), tuple(name(one) for one in above if one), not flags & (_INTERFACE | _ABSTRACT)
-    )
-
-
-def class_files(jar: Path) -> Iterator[ClassFile]:
-    """Yield every class of a jar."""
-    with zipfile.ZipFile(jar) as archive:
-        for name in archive.namelist():
-            if name.endswith(".class") and not name.startswith("META-INF/"):
-                yield read_class(archive.read(name))
 
 
 def below(found: dict[str, ClassFile], root: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""`spark-lineage compare`: the test harness on the command line; it only passes on and prints."""
+"""`spark-lineage compare`: the test harness on the command line."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def command(
     Exit codes:
       0  all events match, and no relation between them is broken
       1  some differ, are missing or unexpected, or a relation is broken
-      2  bad input: something could not be read, or cannot mean anything
+      2  bad input: something could not be read or makes no sense
     """
     try:
         report = compare(
@@ -110,7 +110,7 @@ def _write(file: Path, text: str) -> None:
 
 
 def _exit_code(report: Report) -> int:
-    """Differences found among what could be read win over what could not."""
+    """Return 1 if events that could be read differ, 2 if others could not be read, 0 if all is well."""
     if report.problems and not (report.differences and report.emitted):
         return 2
     return 0 if report.ok else 1
@@ -124,8 +124,6 @@ def _show(report: Report) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from airflow_provider_spark_lineage.testing.render import lines
-
     console = Console(highlight=False)
-    for line in lines(report):
+    for line in report.lines():
         console.print(Text(line.text, style=line.style), soft_wrap=True)

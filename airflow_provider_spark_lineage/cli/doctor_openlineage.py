@@ -55,7 +55,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _activity(options: Any) -> Finding:
-    """Return whether OpenLineage emits at all, and which option decides it, as the provider's `is_disabled`."""
+    """Return whether OpenLineage emits, and which option decides it, as the provider's `is_disabled`."""
     from airflow.providers.common.compat.sdk import conf
 
     try:

@@ -1,4 +1,4 @@
-"""`spark-lineage expect`: expected files from emitted events on the command line; it only passes on."""
+"""`spark-lineage expect`: expected files from emitted events, on the command line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from airflow_provider_spark_lineage.cli.pairs import pairs
+from airflow_provider_spark_lineage.draft_rules import RULES
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing import draft_expected, read_events, update_expected
 
@@ -51,26 +52,31 @@ def command(
 ) -> None:
     """Write what was emitted as what is expected, of all DAGs or of DAG_ID alone.
 
-    What differs from run to run becomes a matcher. In a file that is there only what the events contradict is
-    changed: hand-written matchers that still hold, comments and order stay. Read what is written before you
-    commit it: it repeats what was emitted, right or wrong.
+    What differs from run to run becomes a matcher. In an existing file only what the events contradict is
+    changed: matchers that still hold stay, and so do comments outside of the keys that change; lost ones are
+    named. Read the file before you commit it: it repeats what was emitted, right or wrong.
 
     \b
     Exit codes:
       0  the draft was printed, or the file is as it was
-      1  the file was written or changed, or what the events contradict is left for a person
+      1  the file was written or changed, or something is left for you to change
       2  bad input; the file is as it was
     """
     try:
         read, named = read_events(events), pairs("--var", variables)
         if update is None:
-            click.echo(draft_expected(read, variables=named, dag_id=dag_id), nl=False)
+            click.echo(draft_expected(read, variables=named, dag_id=dag_id, rules=RULES), nl=False)
             return
-        found = update_expected(
-            update, read, variables=named, versions=pairs("--version", versions), dag_id=dag_id
+        done = update_expected(
+            update,
+            read,
+            variables=named,
+            versions=pairs("--version", versions),
+            dag_id=dag_id,
+            rules=RULES,
         )
     except BadInputError as error:
         click.echo(f"Error: {error}", err=True)
         ctx.exit(2)
-    click.echo(found.text())
-    ctx.exit(1 if found.changed or found.left else 0)
+    click.echo(done.text())
+    ctx.exit(1 if done.changed or done.left else 0)

@@ -1,4 +1,4 @@
-"""OpenLineage events as any consumer sees them: read from files, found by key. Nothing is validated here.
+"""OpenLineage events as any consumer sees them: read from files, found by key. `validation` checks them.
 
 >>> from airflow_provider_spark_lineage.events import Events
 >>> events = Events.of([{"eventType": "START", "run": {}, "job": {"name": "dag.task"}}])

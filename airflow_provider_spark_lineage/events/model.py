@@ -1,25 +1,30 @@
-"""One OpenLineage event and the key it is found by; knows nothing of files or expectations."""
+"""One OpenLineage event and the key it has; knows nothing of files or expectations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-from airflow_provider_spark_lineage.errors import BadInputError
+from typing import Any, NamedTuple
 
 EVENT_TYPES = ("start", "running", "complete", "abort", "fail", "other", "untyped", "job", "dataset")
 """Every last part of a key: the spec's run event types, a run event without one, job and dataset events."""
 
+TERMINAL = ("complete", "fail", "abort")
+"""Event types that end a run."""
 
-DEEPEST = 100
-"""Levels of objects and lists with which an event is always looked at as a whole."""
 
+class TaskTry(NamedTuple):
+    """One try of one task instance."""
 
-Instance = tuple[str, tuple[str, str] | None, int | None, int | None]
-"""One try of a task instance: `<dag_id>.<task_id>`, DAG run, map index, try; the last three where told."""
+    task: str
+    """`<dag_id>.<task_id>`"""
+
+    dag_run: tuple[str, str] | None
+    """DAG id and Airflow's `run_id`; None if the event does not say."""
+
+    map_index: int | None
+    try_number: int | None
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Event:
     document: Mapping[str, Any]
 
     source: str = ""
-    """File and line, for a person."""
+    """File and line, for messages."""
 
     @cached_property
     def key(self) -> str:
@@ -41,149 +46,125 @@ class Event:
         return f"{self.subject}.event.{self.type}"
 
     @cached_property
-    def dag_id(self) -> str:
-        """The DAG that the event belongs to; the first part of the job name where no facet says it.
-
-        Ids may contain dots, so the facets are asked first: the task's, the DAG run's, then the root of
-        a child run. `Events.dag_id_of` asks the runs that this one is a child of before it asks the root.
-        """
-        return self.told_dag_id or self.root_job or self.name.split(".", 1)[0]
-
-    @cached_property
-    def told_dag_id(self) -> str:
-        """The DAG that a facet of Airflow names; empty where none does."""
-        return next(filter(None, (_text(self.document, *path) for path in _DAG_ID_PATHS)), "")
+    def type(self) -> str:
+        """One of `EVENT_TYPES`, or whatever else the event claims to be."""
+        if isinstance(self.document.get("run"), Mapping):
+            return (self.text("eventType") or "untyped").lower()
+        return "job" if isinstance(self.document.get("job"), Mapping) else "dataset"
 
     @cached_property
     def name(self) -> str:
-        """The name of the job or dataset; empty where there is none."""
-        return _text(self.document, "job", "name") or _text(self.document, "dataset", "name")
-
-    @cached_property
-    def map_index(self) -> int | None:
-        """Which instance of a mapped task; None where the task is not mapped."""
-        return self._counted("map_index", first=0)
-
-    @cached_property
-    def try_number(self) -> int | None:
-        """Which try of the task, from 1; None where the event does not say."""
-        return self._counted("try_number", first=1)
+        """The name of the job or dataset; empty if there is none."""
+        return self.text("job", "name") or self.text("dataset", "name")
 
     @cached_property
     def subject(self) -> str:
         """`<dag_id>.<task_id>` of a task's own events, else the name of the job or dataset."""
-        return self._subject()
+        task = self._task
+        # A child run may carry a copy of its task's facets; its own name tells the two apart.
+        is_child = self.name.startswith(f"{task}.") or self.text(*_PARENT, "job", "name") == task
+        return self.name if is_child or not task else task
 
     @cached_property
-    def type(self) -> str:
-        """One of `EVENT_TYPES`, or whatever else the event claims to be."""
-        return self._type()
+    def _task(self) -> str:
+        dag_id = self.text(*_AIRFLOW, "dag", "dag_id")
+        task_id = self.text(*_AIRFLOW, "task", "task_id") or self.text(*_AIRFLOW, "taskInstance", "task_id")
+        return f"{dag_id}.{task_id}" if dag_id and task_id else ""
+
+    @cached_property
+    def facet_dag_id(self) -> str:
+        """The DAG that a facet of Airflow names; empty if none does."""
+        return self.text(*_AIRFLOW, "dag", "dag_id") or self.text(*_DAG_RUN, "dag", "dag_id")
+
+    @cached_property
+    def map_index(self) -> int | None:
+        """Which instance of a mapped task; None if the task is not mapped, for which Airflow writes -1."""
+        return self._count(*_AIRFLOW, "taskInstance", "map_index", first=0)
+
+    @cached_property
+    def try_number(self) -> int | None:
+        """Which try of the task, from 1; None if the event does not say."""
+        return self._count(*_AIRFLOW, "taskInstance", "try_number", first=1)
+
+    @cached_property
+    def clear_number(self) -> int | None:
+        """How often the DAG run had been cleared, from 0; None if the event does not say.
+
+        A DAG run that is cleared gets another OpenLineage run id and keeps Airflow's.
+        """
+        counts = (self._count(*facet, "dagRun", "clear_number", first=0) for facet in (_AIRFLOW, _DAG_RUN))
+        return next((count for count in counts if count is not None), None)
 
     @cached_property
     def dag_run(self) -> tuple[str, str] | None:
-        """DAG id and Airflow's `run_id` of a DAG run or of a task in it; None where no facet tells both."""
-        for facet in _DAG_RUN_FACETS:
-            dag_id, run_id = (
-                _text(self.document, "run", "facets", facet, *path)
-                for path in (("dag", "dag_id"), ("dagRun", "run_id"))
-            )
+        """DAG id and Airflow's `run_id` of a DAG run or of a task in it; None if no facet has both."""
+        for facet in (_AIRFLOW, _DAG_RUN):
+            dag_id, run_id = self.text(*facet, "dag", "dag_id"), self.text(*facet, "dagRun", "run_id")
             if dag_id and run_id:
                 return dag_id, run_id
         return None
 
     @cached_property
-    def clear_number(self) -> int | None:
-        """How often the DAG run had been cleared, from 0; None where the event does not say.
-
-        A DAG run that is cleared gets another OpenLineage run id and keeps Airflow's.
-        """
-        counts = (_at(self.document, "run", "facets", facet, *_CLEARED) for facet in _DAG_RUN_FACETS)
-        return next((count for count in counts if type(count) is int and count >= 0), None)
-
-    @cached_property
-    def instance(self) -> Instance | None:
-        """Which try of which task instance in which DAG run; None for what is not a task of Airflow."""
-        task = self._task()
-        if not task or task != self.subject:
+    def task_try(self) -> TaskTry | None:
+        """The try that the event is about; None for what is not a task of Airflow."""
+        if not self._task or self._task != self.subject:
             return None
-        return task, self.dag_run, self.map_index, self.try_number
+        return TaskTry(self._task, self.dag_run, self.map_index, self.try_number)
 
     @cached_property
     def is_dag_run(self) -> bool:
-        """Whether Airflow says this of a whole DAG run."""
-        facets = _at(self.document, "run", "facets")
-        return isinstance(facets, Mapping) and "airflowDagRun" in facets and not self._task()
+        """Whether the event is about a whole DAG run."""
+        return self.at(*_DAG_RUN) is not None and not self._task
 
     @cached_property
     def run_id(self) -> str:
-        """`run.runId`; empty where there is none."""
-        return _text(self.document, "run", "runId")
+        """`run.runId`; empty if there is none."""
+        return self.text("run", "runId")
 
     @cached_property
     def parent_run_id(self) -> str:
-        """The run that this one is a child of; empty where the event does not say."""
-        return _text(self.document, *_PARENT, "run", "runId")
+        """The run that this one is a child of; empty if the event does not say."""
+        return self.text(*_PARENT, "run", "runId")
 
     @cached_property
     def root_run_id(self) -> str:
-        """Id of the run that the whole chain of parents ends in; empty where none is told."""
-        return _text(self.document, *_PARENT, "root", "run", "runId")
+        """The run that the chain of parents ends in; empty if the event does not say."""
+        return self.text(*_PARENT, "root", "run", "runId")
 
     @cached_property
     def root_job(self) -> str:
-        """Job of the run that the chain of parents ends in: the DAG, unless another one triggered it."""
-        return _text(self.document, *_PARENT, "root", "job", "name")
+        """The job of that run: the DAG, or the DAG that triggered it."""
+        return self.text(*_PARENT, "root", "job", "name")
 
     @property
     def problem(self) -> str:
-        """Why this cannot be an OpenLineage event; empty where it can."""
+        """Why this cannot be an OpenLineage event; empty if it can."""
         if not any(isinstance(self.document.get(part), Mapping) for part in ("run", "job", "dataset")):
             return "it has no `run`, `job` or `dataset`"
         if not self.name:
             return "it has neither `job.name` nor `dataset.name`"
-        event_type = self.document.get("eventType")
-        if event_type is not None and not isinstance(event_type, str):
+        if not isinstance(self.document.get("eventType"), str | None):
             return "its `eventType` is not a string"
         return ""
 
-    @property
-    def is_deep(self) -> bool:
-        """Whether it is nested more than `DEEPEST` levels deep."""
-        level: list[Any] = [self.document]
-        for _ in range(DEEPEST):
-            level = [
-                item
-                for value in level
-                for item in (value if isinstance(value, list) else value.values())
-                if isinstance(item, (dict, list))
-            ]
-            if not level:
-                return False
-        return True
+    def at(self, *path: str) -> Any:
+        """Return the value at a path of keys; None if there is none."""
+        value: Any = self.document
+        for part in path:
+            # isinstance is much faster for dict than for the abstract Mapping.
+            if not isinstance(value, (dict, Mapping)):
+                return None
+            value = value.get(part)
+        return value
 
-    def _counted(self, name: str, *, first: int) -> int | None:
-        number = _at(self.document, *_AIRFLOW, "taskInstance", name)
-        # Airflow writes -1 for the index of a task that is not mapped.
+    def text(self, *path: str) -> str:
+        """Return the string at a path of keys; empty if there is none."""
+        value = self.at(*path)
+        return value if isinstance(value, str) else ""
+
+    def _count(self, *path: str, first: int) -> int | None:
+        number = self.at(*path)
         return number if type(number) is int and number >= first else None
-
-    def _subject(self) -> str:
-        name = self.name
-        task = self._task()
-        # A child run may carry a copy of its task's facets; its own name is what tells it apart.
-        child = name.startswith(f"{task}.") or _text(self.document, *_PARENT, "job", "name") == task
-        return name if child or not task else task
-
-    def _task(self) -> str:
-        dag_id = _text(self.document, *_AIRFLOW, "dag", "dag_id")
-        task_id = _text(self.document, *_AIRFLOW, "task", "task_id") or _text(
-            self.document, *_AIRFLOW, "taskInstance", "task_id"
-        )
-        return f"{dag_id}.{task_id}" if dag_id and task_id else ""
-
-    def _type(self) -> str:
-        if isinstance(self.document.get("run"), Mapping):
-            return (_text(self.document, "eventType") or "untyped").lower()
-        return "job" if isinstance(self.document.get("job"), Mapping) else "dataset"
 
 
 @dataclass(frozen=True)
@@ -193,51 +174,44 @@ class Events:
     items: tuple[Event, ...]
 
     problems: tuple[str, ...] = ()
-    """One sentence per file or line that could not be read, naming it and the cause."""
+    """One sentence per file or line that could not be read, with the cause."""
 
     @classmethod
     def of(cls, documents: Iterable[Mapping[str, Any]]) -> Events:
-        """Events from plain mappings, for example from `captured.events(...)`."""
+        """Return events from plain JSON objects."""
         return cls(tuple(Event(document, f"event {number}") for number, document in enumerate(documents, 1)))
 
-    @contextmanager
-    def depth_told(self) -> Iterator[None]:
-        """For what goes down into events: BadInputError where that goes too deep, naming the event."""
-        try:
-            yield
-        except RecursionError:
-            deep = next((event.source for event in self if event.is_deep), "what is expected")
-            raise BadInputError(f"{deep}: nested too deeply to be looked at.") from None
-
     def dag_id_of(self, event: Event) -> str:
-        """The DAG that an event belongs to: what it says, else what the nearest of its parents' runs says.
+        """Return the DAG that an event belongs to: by its facets, else by those of the nearest parent run.
 
-        The root's job comes last: the root of a DAG that was triggered is in the DAG that triggered it.
+        The root's job is asked after the parents: the root of a triggered DAG run is in the triggering DAG.
+        The first part of the job name comes last, because ids may contain dots.
         """
-        if event.told_dag_id:
-            return event.told_dag_id
+        if event.facet_dag_id:
+            return event.facet_dag_id
         chain = [event]
         seen: set[str] = set()
-        here = self._by_run.get(event.run_id, event)
-        while here.run_id not in seen:
-            if here.told_dag_id:
-                return here.told_dag_id
-            chain.append(here)
-            seen.add(here.run_id)
-            here = self._by_run.get(here.parent_run_id, here)
+        ancestor = self._by_run_id.get(event.run_id, event)
+        while ancestor.run_id not in seen:
+            if ancestor.facet_dag_id:
+                return ancestor.facet_dag_id
+            chain.append(ancestor)
+            seen.add(ancestor.run_id)
+            ancestor = self._by_run_id.get(ancestor.parent_run_id, ancestor)
         # Older integrations name a parent and no root.
-        return next((one.root_job for one in chain if one.root_job), here.dag_id)
+        roots = (member.root_job for member in chain if member.root_job)
+        return next(roots, ancestor.name.split(".", 1)[0])
 
     @cached_property
-    def _by_run(self) -> Mapping[str, Event]:
-        """For each run the event that tells most of where it belongs."""
-        found: dict[str, Event] = {}
+    def _by_run_id(self) -> Mapping[str, Event]:
+        """For each run, the event that says most about where it belongs."""
+        runs: dict[str, Event] = {}
         for event in self.items:
-            known = found.setdefault(event.run_id, event)
-            if _tells(event) > _tells(known):
-                found[event.run_id] = event
-        found.pop("", None)
-        return found
+            known = runs.setdefault(event.run_id, event)
+            if _informative(event) > _informative(known):
+                runs[event.run_id] = event
+        runs.pop("", None)
+        return runs
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.items)
@@ -246,31 +220,10 @@ class Events:
         return len(self.items)
 
 
-def _tells(event: Event) -> tuple[bool, bool, bool]:
-    return bool(event.told_dag_id), bool(event.parent_run_id), bool(event.root_job)
+def _informative(event: Event) -> tuple[bool, bool, bool]:
+    return bool(event.facet_dag_id), bool(event.parent_run_id), bool(event.root_job)
 
-
-_OBJECT = (dict, Mapping)
-"""Python looks for the first at once and for the second in a registry."""
 
 _AIRFLOW = ("run", "facets", "airflow")
+_DAG_RUN = ("run", "facets", "airflowDagRun")
 _PARENT = ("run", "facets", "parent")
-_DAG_ID_PATHS = (
-    (*_AIRFLOW, "dag", "dag_id"),
-    ("run", "facets", "airflowDagRun", "dag", "dag_id"),
-)
-_DAG_RUN_FACETS = ("airflow", "airflowDagRun")
-_CLEARED = ("dagRun", "clear_number")
-
-
-def _at(value: Any, *path: str) -> Any:
-    for part in path:
-        if not isinstance(value, _OBJECT):
-            return None
-        value = value.get(part)
-    return value
-
-
-def _text(value: Any, *path: str) -> str:
-    found = _at(value, *path)
-    return found if isinstance(found, str) else ""

@@ -1,8 +1,7 @@
 """Follow one column upstream through the events of many tasks.
 
 A `columnLineage` facet describes one step: the columns of an output and what they came from. Where the input
-of one task is the output of another, the steps join; this module joins them and does nothing else. It reads
-events as plain dictionaries and knows nothing of Airflow or Spark.
+of one task is the output of another, this module joins the steps. It reads events as plain dictionaries.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Origin:
-    """A column, how the column below it was made from it, and what it was made from itself.
+    """A column, how the column below it depends on it, and the columns that it comes from.
 
     >>> event = {"outputs": [{"namespace": "file", "name": "/out", "facets": {"columnLineage": {"fields": {
     ...     "total": {"inputFields": [{"namespace": "file", "name": "/in", "field": "amount",
@@ -41,7 +40,7 @@ class Origin:
     origins: tuple[Origin, ...] = ()
 
     repeated: bool = False
-    """The column occurs earlier in the trace, in its own ancestry or beside it, and is not followed again."""
+    """The column is in the trace already, as an ancestor or elsewhere, and is not followed again."""
 
 
 VALUES = ("direct",)
@@ -57,7 +56,7 @@ ROWS = ("indirect filter", "indirect join", "indirect group_by", "indirect sort"
 def trace_column(
     events: Iterable[Mapping[str, Any]], column: Column, *, kinds: Collection[str] = VALUES
 ) -> Origin:
-    """Return everything that a column was made from, as a tree whose root is the column itself.
+    """Return everything that a column comes from, as a tree whose root is the column itself.
 
     Only edges of the given kinds, or of kinds that begin with one of them, are followed; for everything, ask
     for `(*VALUES, "indirect")`. A column that no event describes has no origins.
@@ -65,12 +64,12 @@ def trace_column(
     steps = _steps(events, tuple(kinds))
     followed: set[Column] = set()
 
-    def follow(here: Column, how: tuple[str, ...]) -> Origin:
-        made_from = steps.get(here, {})
-        if here in followed:
-            return Origin(here, how, repeated=bool(made_from))
-        followed.add(here)
-        return Origin(here, how, tuple(follow(above, tuple(kinds)) for above, kinds in made_from.items()))
+    def follow(column: Column, kinds: tuple[str, ...]) -> Origin:
+        sources = steps.get(column, {})
+        if column in followed:
+            return Origin(column, kinds, repeated=bool(sources))
+        followed.add(column)
+        return Origin(column, kinds, tuple(follow(source, tuple(how)) for source, how in sources.items()))
 
     return follow(column, ())
 
@@ -78,9 +77,9 @@ def trace_column(
 def _steps(
     events: Iterable[Mapping[str, Any]], wanted: tuple[str, ...]
 ) -> dict[Column, dict[Column, dict[str, None]]]:
-    """Collect the edges of all events: output column, input column, kinds in order of appearance.
+    """Return the edges of all events: output column, input column, kinds in order of appearance.
 
-    Several events may describe the same output, as those of a task and of its Spark executions do.
+    Several events may describe the same output: those of a task and of its child runs.
     """
     steps: dict[Column, dict[Column, dict[str, None]]] = {}
     for event in events:
@@ -95,7 +94,7 @@ def _steps(
 
 
 def _edges(facets: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Each field of an output with each of its edges, those of the whole dataset included."""
+    """Yield each field of an output with each of its edges, those of the whole dataset included."""
     facet = facets.get("columnLineage") or {}
     schema = (facets.get("schema") or {}).get("fields") or ()
     fields = {**{field["name"]: {} for field in schema}, **(facet.get("fields") or {})}
@@ -105,7 +104,7 @@ def _edges(facets: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]
 
 
 def _kinds(edge: Mapping[str, Any]) -> list[str]:
-    """Name the transformations of an edge; one without any is a plain copy of unknown kind, and direct."""
+    """Return the transformations of an edge as text; one without any is taken for a direct copy."""
     return [
         " ".join(str(how[key]).lower() for key in ("type", "subtype") if how.get(key))
         for how in edge.get("transformations") or [{"type": "DIRECT"}]

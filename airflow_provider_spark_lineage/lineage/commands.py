@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.lineage.leaves import recorded_fields
@@ -107,7 +108,7 @@ def _dropped_with_its_database(command: Command, target: Facts) -> Effect:
     for table in target["tables"]:
         inside = split_location(unquote(str(table.get("location") or "/")))[1].startswith(folder)
         kind = {"table_type": "MANAGED"} if inside and table.get("table_type") == "EXTERNAL" else {}
-        some.append(effect(command, {**shared, **table, **kind}))
+        some.append(effect(command, cast(Facts, {**shared, **table, **kind})))
     gaps = [gap for one in some for gap in one.gaps]
     if target.get("unasked"):
         reason = f"{target['unasked']} more tables of the dropped database are not named"

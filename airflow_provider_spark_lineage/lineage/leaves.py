@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from airflow_provider_spark_lineage.lineage.columns import Sources, evaluate
 from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap
@@ -83,7 +84,7 @@ class FactsOfPlan:
         self._kept = kept
         for entry in entries:
             node, expr_id, probed = str(entry.get("node")), entry.get("expr_id"), entry.get("probed")
-            facts: Facts = probed if isinstance(probed, dict) else {}
+            facts = cast(Facts, probed if isinstance(probed, dict) else {})
             if isinstance(expr_id, int):
                 self._scans[node, expr_id] = facts
             else:
@@ -154,7 +155,7 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
     """Trace columns through a query to its tables; where it cannot be read there is the database alone."""
     names = [column.name for column in scan.output]
     name = str(facts.get("scan") or "")
-    of_all_rows = {**facts, "predicates": []}
+    of_all_rows: Facts = {**facts, "predicates": []}
     try:
         evaluation = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), names))
     except SqlError as error:

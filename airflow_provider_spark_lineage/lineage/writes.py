@@ -151,7 +151,7 @@ def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
 def _with_its_partition(write: TableWrite) -> TableWrite:
     """Add the columns of the partition that a statement names: each has one value in all rows."""
     known = {column.name.lower() for column, _ in write.written.columns}
-    named = recorded_fields({"schema": write.target.get("partition_schema")})
+    named = recorded_fields({"schema": write.target.get("partition_schema", "")})
     added = ((Attribute(-1, one.name, one.type), Value()) for one in named if one.name.lower() not in known)
     return _with_columns(write, added)
 

@@ -1,14 +1,14 @@
-"""The data sources, one file each: what to probe in a live plan and how to name what was found.
+"""The data sources, one file each: what to probe in a live plan, and how to name the dataset by the facts.
 
-To add one, write `sources/<name>.py` with a `SOURCE` and add it to `SOURCES`.
+To add one, write `sources/<name>.py` with a `SOURCE`, and add it to `SOURCES`. Every function here asks the
+hooks of all sources in that order; none knows a source by its name.
 """
 
 from __future__ import annotations
 
-from typing import Dict, FrozenSet, Optional, Tuple
+from typing import Dict, FrozenSet, Optional, Tuple, cast
 
 from airflow_provider_spark_lineage.sources import (
-    catalogs,
     delta,
     files,
     iceberg,
@@ -66,27 +66,14 @@ BEFORE: Dict[str, Tuple[Probe, ...]] = _probes_by_node(before=True)
 OPTIONS: FrozenSet[str] = frozenset().union(*(source.options for source in SOURCES))
 """Names of options, in lower case, that capture may write down."""
 
+PARTS: FrozenSet[str] = frozenset().union(*(source.parts for source in SOURCES))
+"""Names of executions that are parts of a command which is reported after them."""
+
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Name the datasets behind the facts of one relation; empty when no source knows them."""
-    for source in SOURCES:
-        identities = source.identify(facts)
-        if identities:
-            return identities
-    return ()
-
-
-def entries_of(facts: Facts) -> Tuple[Identity, ...]:
-    """Return the names in catalogs of a table, each with the place of its data where that is known."""
-    known = identify(facts)
-    found = tuple(entry for one in known for entry in ((one,) if one.is_entry else one.entries()))
-    return found or next((some for source in SOURCES if (some := source.entries(facts))), ())
-
-
-def reaches_data(change: str, facts: Facts) -> Optional[bool]:
-    """Return whether a command reaches a table's data, or its entry in a catalog alone; None for unknown."""
-    answers = (source.reaches_data(change, facts) for source in SOURCES)
-    return next((answer for answer in answers if answer is not None), None)
+    """Return the datasets behind the facts of one relation; empty when no source knows them."""
+    answers = (source.identify(facts) for source in SOURCES)
+    return next((identities for identities in answers if identities), ())
 
 
 def query_behind(facts: Facts) -> Optional[Query]:
@@ -95,39 +82,29 @@ def query_behind(facts: Facts) -> Optional[Query]:
     return next((query for query in queries if query is not None), None)
 
 
+def makes_rows(facts: Facts) -> bool:
+    """Return whether a relation reads nothing: Spark generates its rows."""
+    return any(source.makes_rows(facts) for source in SOURCES)
+
+
+def about_rows(facts: Facts) -> FrozenSet[str]:
+    """Return the names of columns that a scan shows and its dataset does not have."""
+    return frozenset().union(*(source.about_rows(facts) for source in SOURCES))
+
+
+def is_internal(facts: Facts) -> bool:
+    """Return whether Spark read a relation for itself, to infer a schema for example."""
+    return any(source.is_internal(facts) for source in SOURCES)
+
+
 def is_atomic(facts: Facts) -> bool:
     """Return whether a write that fails leaves what was there before."""
     return any(source.is_atomic(facts) for source in SOURCES)
 
 
-def names_of_table(facts: Facts) -> Tuple[Symlink, ...]:
-    """Return the catalog's names of the table that facts speak of."""
-    return catalogs.symlinks(facts)
-
-
-def metastore(facts: Facts) -> Optional[Catalog]:
-    """Return the session's catalog of the table or directory that facts speak of; None for one in memory."""
-    return catalogs.metastore(facts)
-
-
-def previous(facts: Facts) -> Tuple[DatasetId, ...]:
-    """Return what a renamed table was called before."""
-    return jdbc.previous(facts) or iceberg.previous(facts) or tables.previous(facts)
-
-
-def stored_name(facts: Facts, column: str) -> str:
-    """Return what the only column of a write is called when it is read again."""
-    return files.stored_name(facts, column)
-
-
-def makes_rows(facts: Facts) -> bool:
-    """Say whether a relation reads nothing: its rows are made up."""
-    return unknown.makes_rows(facts)
-
-
 def keeps_nothing(facts: Facts) -> bool:
-    """Say whether a write throws its rows away."""
-    return unknown.keeps_nothing(facts)
+    """Return whether a write goes to no dataset: its rows are thrown away, or printed."""
+    return any(source.keeps_nothing(facts) for source in SOURCES)
 
 
 def replaced_by(facts: Facts) -> Optional[Tuple[str, ...]]:
@@ -135,26 +112,59 @@ def replaced_by(facts: Facts) -> Optional[Tuple[str, ...]]:
 
     Only those that its plan does not name.
     """
-    return delta.replaced_by(facts)
+    columns: Tuple[str, ...] = ()
+    for source in SOURCES:
+        condition = source.replaced_by(facts)
+        if condition is None:
+            return None
+        columns += condition
+    return columns
+
+
+def stored_name(facts: Facts, column: str) -> str:
+    """Return what the only column of a write is called when it is read again."""
+    names = (source.stored_name(facts, column) for source in SOURCES)
+    return next((name for name in names if name is not None), column)
+
+
+def names_of_table(facts: Facts) -> Tuple[Symlink, ...]:
+    """Return the session catalog's names of a table."""
+    answers = (source.names_of_table(facts) for source in SOURCES)
+    return next((names for names in answers if names), ())
+
+
+def metastore(facts: Facts) -> Optional[Catalog]:
+    """Return the session's catalog of a table or a directory; None for one in memory."""
+    catalogs = (source.metastore(facts) for source in SOURCES)
+    return next((catalog for catalog in catalogs if catalog is not None), None)
+
+
+def entries_of(facts: Facts) -> Tuple[Identity, ...]:
+    """Return the names in catalogs of a table, each with the place of its data where that is known."""
+    entries: Tuple[Identity, ...] = ()
+    for identity in identify(facts):
+        entries += (identity,) if identity.is_entry else identity.entries()
+    answers = (source.entries(facts) for source in SOURCES)
+    return entries or next((names for names in answers if names), ())
+
+
+def previous(facts: Facts) -> Tuple[DatasetId, ...]:
+    """Return what a renamed table was called before."""
+    answers = (source.previous(facts) for source in SOURCES)
+    return next((names for names in answers if names), ())
+
+
+def reaches_data(change: str, facts: Facts) -> Optional[bool]:
+    """Return whether a command reaches a table's data, or its entry in a catalog alone; None for unknown."""
+    answers = (source.reaches_data(change, facts) for source in SOURCES)
+    return next((answer for answer in answers if answer is not None), None)
 
 
 _COPIED = "copied_"
-"""Before the names of facts about what a write copies."""
-
-PARTS: FrozenSet[str] = frozenset(name for source in SOURCES for name in source.parts)
-"""Names of executions that are parts of a command which is reported after them."""
-
-
-def about_rows(facts: Facts) -> FrozenSet[str]:
-    """Return the names of columns that a scan shows and its dataset does not have."""
-    return delta.about_rows(facts) | iceberg.about_rows(facts)
+"""Prefix of the facts about what a write copies (RESTORE, CLONE)."""
 
 
 def copied_from(facts: Facts) -> Facts:
     """Return the facts of the dataset whose rows a write takes as they are."""
-    return {name[len(_COPIED) :]: value for name, value in facts.items() if name.startswith(_COPIED)}
-
-
-def is_internal(facts: Facts) -> bool:
-    """Say whether Spark read a relation for itself, to infer a schema for example."""
-    return any(source.is_internal(facts) for source in SOURCES)
+    copied = {key[len(_COPIED) :]: value for key, value in facts.items() if key.startswith(_COPIED)}
+    return cast(Facts, copied)

@@ -3,46 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Dict, List, Optional, Tuple
+from typing import List, Optional, Tuple
 
 from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Facts, Identity, Symlink
 from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
-
-# What a session's builder was given is here alone, not in the context's settings.
-_HADOOP = "$session.sharedState.hadoopConf"
-_CONF = "$session.sharedState.conf"
-
-SETTINGS: Dict[str, str] = {
-    "warehouse": "$session.sessionState.conf.warehousePath",
-    "catalog_kind": f"{_CONF}.get('spark.sql.catalogImplementation', 'in-memory')",
-    "metastore_uris": f"{_HADOOP}.get('hive.metastore.uris')",
-    "metastore_client": f"{_HADOOP}.get('hive.metastore.client.factory.class')",
-    "glue_catalog": f"{_HADOOP}.get('hive.metastore.glue.catalogid')",
-    "glue_account": f"{_CONF}.getOption('spark.glue.accountId')?",
-    "aws_region": f"{_CONF}.getenv('AWS_REGION')",
-    "aws_default_region": f"{_CONF}.getenv('AWS_DEFAULT_REGION')",
-}
-"""What a probe of a table asks of the session, besides the table's name."""
-
-SET_LOCATION = "AlterTableSetLocationCommand"
-"""The command after which a table's name stands for other files."""
-
-
-def table_facts(metadata: str) -> Dict[str, str]:
-    """What to ask a `CatalogTable`, the description that the session's catalog has of a table."""
-    return {
-        "location": f"{metadata}.storage.locationUri?",
-        "format": f"{metadata}.provider?",
-        "table_type": f"{metadata}.tableType.name",
-        "options": f"$options({metadata}.storage.properties)",
-    }
-
-
-SESSION_CATALOG = "$session.sessionState.catalog"
-"""The way to the catalog of Spark's first API, which Delta's keeps its tables in, too."""
-
-CHILD = "$session.sessionState.sqlParser.parseTableIdentifier(child.identifier.toString)"
-"""The way to the name of the table that a command of the second API acts on, as that catalog takes names."""
 
 _GLUE_CLIENT = "AWSGlueDataCatalogHiveClientFactory"
 _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
@@ -57,28 +21,62 @@ def parts_of(name: str) -> List[str]:
     return [quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(name)]
 
 
-def table_name(facts: Facts) -> Tuple[str, ...]:
+class CatalogFacts(Facts, total=False):
+    """Facts that name the session's catalog: the keys of `accessors.SETTINGS`, and names of tables."""
+
+    warehouse: str
+    """The folder of the session's managed tables."""
+
+    catalog_kind: str
+    """`hive` or `in-memory`."""
+
+    metastore_uris: str
+    """Addresses of Hive metastores: `thrift://one:9083,thrift://two:9083`."""
+
+    metastore_client: str
+    """Full class name of what makes clients of the metastore; AWS Glue has one of its own."""
+
+    glue_catalog: str
+    """Id of the Glue catalog, an AWS account."""
+
+    glue_account: str
+    """The AWS account as Spark's settings have it."""
+
+    aws_region: str
+    """From the environment variable `AWS_REGION`."""
+
+    aws_default_region: str
+    """From the environment variable `AWS_DEFAULT_REGION`."""
+
+    command_table: List[str]
+    """Parts of the table's name as the command gives it, maybe without the database."""
+
+    directory: str
+    """The folder that INSERT OVERWRITE DIRECTORY writes."""
+
+
+def table_name(facts: CatalogFacts) -> Tuple[str, ...]:
     """Return the parts of a table's name without the session catalog's own, which says nothing outside Spark.
 
     Empty for a name without its database, which is not this table's alone.
     """
     # Spark writes an identifier as text without its catalog.
-    text = parts_of(facts.get("table_text") or "")
-    given: List[str] = text or list(facts.get("table") or facts.get("command_table") or ())
-    parts = tuple(part for part in given if part)
+    from_text = parts_of(facts.get("table_text") or "")
+    written: List[str] = from_text or list(facts.get("table") or facts.get("command_table") or ())
+    parts = tuple(part for part in written if part)
     if len(parts) > 2 and parts[0] == "spark_catalog":
         parts = parts[1:]
     return parts if len(parts) > 1 else ()
 
 
-def symlinks(facts: Facts, name: Tuple[str, ...] = ()) -> Tuple[Symlink, ...]:
-    """Name the table that facts speak of, if it is one of a catalog: in that catalog's namespace."""
+def symlinks(facts: CatalogFacts, name: Tuple[str, ...] = ()) -> Tuple[Symlink, ...]:
+    """Return the table's name in the namespace of its catalog; empty for what is in no catalog."""
     parts = name or table_name(facts)
     return (_symlink(facts, parts),) if parts else ()
 
 
-def entries(facts: Facts) -> Tuple[Identity, ...]:
-    """Return the entry of the session's catalog for the table that facts speak of, wherever its data are."""
+def entries(facts: CatalogFacts) -> Tuple[Identity, ...]:
+    """Return the table's entry in the session's catalog, wherever its data are."""
     if facts.get("catalog", "spark_catalog") != "spark_catalog":
         return ()
     return tuple(
@@ -87,7 +85,7 @@ def entries(facts: Facts) -> Tuple[Identity, ...]:
     )
 
 
-def metastore(facts: Facts) -> Optional[Catalog]:
+def metastore(facts: CatalogFacts) -> Optional[Catalog]:
     """Return the catalog of a table of the session's, or of a directory that SQL writes.
 
     None for a catalog in memory, which ends with the session.
@@ -96,12 +94,24 @@ def metastore(facts: Facts) -> Optional[Catalog]:
     if facts.get("catalog_kind") != "hive" or not is_of_catalog:
         return None
     kind, address = _server(facts)
-    given = str(facts.get("warehouse") or "")
-    warehouse = uri_of(*split_location(given)) if given else ""
-    return Catalog("hive", kind, "default", metadata_uri=address, warehouse_uri=warehouse)
+    return Catalog("hive", kind, "default", metadata_uri=address, warehouse_uri=warehouse_uri(facts))
 
 
-def _symlink(facts: Facts, parts: Tuple[str, ...]) -> Symlink:
+def warehouse_uri(facts: CatalogFacts) -> str:
+    """Return the URI of the session's warehouse; empty where it was not recorded."""
+    warehouse = str(facts.get("warehouse") or "")
+    return uri_of(*split_location(warehouse)) if warehouse else ""
+
+
+def is_session_table(facts: Facts) -> bool:
+    """Return whether the session's catalog described the table, as it does its own (`CatalogTable`).
+
+    A session's catalog of Iceberg, or a JDBC catalog, holds tables that Spark does not know this way.
+    """
+    return "table_type" in facts
+
+
+def _symlink(facts: CatalogFacts, parts: Tuple[str, ...]) -> Symlink:
     kind, address = _server(facts) if facts.get("catalog_kind") == "hive" and len(parts) == 2 else ("", "")
     if kind == "glue":
         return Symlink(address, "table/" + "/".join(parts))
@@ -110,7 +120,7 @@ def _symlink(facts: Facts, parts: Tuple[str, ...]) -> Symlink:
     return Symlink(uri_of(*split_location(str(facts.get("warehouse") or "/"))), ".".join(parts))
 
 
-def _server(facts: Facts) -> Tuple[str, str]:
+def _server(facts: CatalogFacts) -> Tuple[str, str]:
     """Return the kind and the address of a Hive catalog; one inside of the driver has no address."""
     region = facts.get("aws_region") or facts.get("aws_default_region")
     account = facts.get("glue_catalog") or facts.get("glue_account")

@@ -1,6 +1,6 @@
-"""What every data source in this package speaks of: facts in, dataset identities out.
+"""The types that every source uses: probes and facts in, dataset identities out.
 
-Stands apart from `sources/__init__.py` so that a source can import it without a cycle.
+Apart from `sources/__init__.py`, which imports every source, so that a source can import it without a cycle.
 """
 
 from __future__ import annotations
@@ -8,15 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Callable, FrozenSet, Mapping, Optional, Tuple
 
-DROPPED = "child.catalog.loadTable(child.identifier)"
-"""The way from a DROP to the table that it is about to drop."""
+from airflow_provider_spark_lineage.sources.facts import Facts
 
-DROPPED_EXISTS = "child.catalog.tableExists(child.identifier)"
-MADE_EXISTS = "name.catalog.tableExists(name.identifier)"
-"""Whether a DROP, or a CREATE, is about a table that is there."""
-
-Facts = Mapping[str, Any]
-"""What capture probed from one live leaf or write target: accessor name -> plain JSON value."""
+__all__ = ["Catalog", "DatasetId", "Facts", "Identity", "Probe", "Query", "Source", "Symlink"]
 
 
 @dataclass(frozen=True, order=True)
@@ -172,46 +166,112 @@ class Query:
     """The text holds the predicates of the fact `predicates`, which Spark added to what it reads."""
 
 
+def _no_identities(facts: Any) -> Tuple[Identity, ...]:
+    return ()
+
+
+def _no_query(facts: Any) -> Optional[Query]:
+    return None
+
+
+def _unknown_reach(change: str, facts: Any) -> Optional[bool]:
+    return None
+
+
+def _no(facts: Any) -> bool:
+    return False
+
+
+def _no_names(facts: Any) -> Tuple[Symlink, ...]:
+    return ()
+
+
+def _no_catalog(facts: Any) -> Optional[Catalog]:
+    return None
+
+
+def _no_dataset(facts: Any) -> Tuple[DatasetId, ...]:
+    return ()
+
+
+def _own_name(facts: Any, column: str) -> Optional[str]:
+    return None
+
+
+def _no_condition(facts: Any) -> Optional[Tuple[str, ...]]:
+    return ()
+
+
+def _no_columns(facts: Any) -> FrozenSet[str]:
+    return frozenset()
+
+
 @dataclass(frozen=True)
 class Source:
-    """One data source: what it recognises, what to probe, and how to name it."""
+    """One data source: what it recognises, what to probe, and how to name it.
+
+    Each field that is a function is a hook, and takes the facts of one relation, whichever source they
+    belong to: it gives its default's answer for facts of another source. A source declares the keys that it
+    reads by a subclass of `Facts`, so hooks take `Any` here. The functions of `sources` ask the hooks of all
+    sources in order.
+    """
 
     name: str
     probes: Tuple[Probe, ...]
-    identify: Callable[[Facts], Tuple[Identity, ...]] = field(repr=False)
-    """Facts to identities; several when one relation reads several places, none when the facts
-    do not belong to this source."""
+    identify: Callable[[Any], Tuple[Identity, ...]] = field(repr=False)
+    """Return the datasets of a relation; several when one relation reads several places."""
 
     options: FrozenSet[str] = frozenset()
     """Names of options, in lower case, that say what is read or written; no other option is recorded."""
 
-    query: Callable[[Facts], Optional[Query]] = field(default=lambda _: None, repr=False)
-    """Facts of a read to the query that gave its rows, if it was one and no table."""
-
     parts: FrozenSet[str] = frozenset()
-    """What executions are called in which a command does its work: what they count is the command's."""
+    """Names of executions in which a command does its work: their counts are the command's."""
 
-    entries: Callable[[Facts], Tuple[Identity, ...]] = field(default=lambda facts: (), repr=False)
-    """Facts of a table to its names in catalogs, where nothing is known of its data."""
+    # Hooks for relations that are read.
 
-    reaches_data: Callable[[str, Facts], Optional[bool]] = field(default=lambda *_: None, repr=False)
+    query: Callable[[Any], Optional[Query]] = field(default=_no_query, repr=False)
+    """Return the query whose rows these are; None for a relation that is a table."""
+
+    makes_rows: Callable[[Any], bool] = field(default=_no, repr=False)
+    """Return whether Spark generates the relation's rows, which are then of no dataset."""
+
+    about_rows: Callable[[Any], FrozenSet[str]] = field(default=_no_columns, repr=False)
+    """Return the names of columns that a scan shows and its dataset does not have."""
+
+    is_internal: Callable[[Any], bool] = field(default=_no, repr=False)
+    """Return whether Spark reads the relation for itself and the user did not ask for it."""
+
+    # Hooks for writes.
+
+    is_atomic: Callable[[Any], bool] = field(default=_no, repr=False)
+    """Return whether a write does all or nothing: one that fails leaves what was there before."""
+
+    keeps_nothing: Callable[[Any], bool] = field(default=_no, repr=False)
+    """Return whether a write goes to no dataset: its rows are thrown away, or printed."""
+
+    replaced_by: Callable[[Any], Optional[Tuple[str, ...]]] = field(default=_no_condition, repr=False)
+    """Return the table's columns in the condition by which an option replaces rows, empty without such an
+    option; None where the condition could not be read."""
+
+    stored_name: Callable[[Any, str], Optional[str]] = field(default=_own_name, repr=False)
+    """Takes facts and the name of the only column of a write. Return what that column is called when it is
+    read again; None where it keeps its name."""
+
+    # Hooks for tables of catalogs, and the commands that create, change, rename and drop them.
+
+    names_of_table: Callable[[Any], Tuple[Symlink, ...]] = field(default=_no_names, repr=False)
+    """Return the names that the session's catalog has for a table."""
+
+    metastore: Callable[[Any], Optional[Catalog]] = field(default=_no_catalog, repr=False)
+    """Return the session's catalog of a table or a directory; None for one in memory."""
+
+    entries: Callable[[Any], Tuple[Identity, ...]] = field(default=_no_identities, repr=False)
+    """Return a table's names in catalogs, where nothing is known of its data."""
+
+    previous: Callable[[Any], Tuple[DatasetId, ...]] = field(default=_no_dataset, repr=False)
+    """Return what a renamed table was called before."""
+
+    reaches_data: Callable[[str, Any], Optional[bool]] = field(default=_unknown_reach, repr=False)
     """Takes what a command does to a table (`created`, `altered`, `renamed`, `dropped`) and its facts.
-    True where the command makes, changes, moves or removes the data; False where only the catalog's entry
-    changes and the data stay as they are; None for facts of another source, or where it is not known."""
-
-    is_atomic: Callable[[Facts], bool] = field(default=lambda _: False, repr=False)
-    """Facts of a write to whether it does all or nothing."""
-
-    is_internal: Callable[[Facts], bool] = field(default=lambda _: False, repr=False)
-    """Facts of a read that Spark does for itself and the user did not ask for."""
-
-
-DURATION: Mapping[str, str] = {"started_at": "$started", "ended_at": "$ended"}
-"""Accessors of what `is_of_execution` compares a commit with."""
-
-
-def is_of_execution(facts: Facts) -> bool:
-    """Say whether a table's last commit is the execution's: Spark reports late, there may be one more."""
-    if "committed_at" not in facts:
-        return True
-    return bool(facts["started_at"] <= facts["committed_at"] <= facts["ended_at"])
+    Return True where the command makes, changes, moves or removes the data; False where only the catalog's
+    entry changes and the data stay as they are; None where it is not known."""

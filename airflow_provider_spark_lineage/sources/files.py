@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import Any, List, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 from urllib.parse import unquote
 
-from airflow_provider_spark_lineage.sources.catalogs import SETTINGS, metastore, symlinks
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.accessors import FILE_SYSTEM, SESSION_CATALOG, SETTINGS
+from airflow_provider_spark_lineage.sources.catalogs import CatalogFacts, metastore, symlinks
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Probe, Source
 from airflow_provider_spark_lineage.sources.paths import (
     RELATIVE,
     completed,
@@ -20,6 +21,23 @@ from airflow_provider_spark_lineage.sources.paths import (
     roots,
     split_location,
 )
+
+
+class FileFacts(CatalogFacts, total=False):
+    """What is known of files, or of a table whose rows are in files."""
+
+    base_path: str
+    """The option `basePath`, as the user gave it: the root of a partitioned table."""
+
+    default_location: str
+    """Where the catalog puts a managed table of this name."""
+
+    option_names: List[str]
+    """The names of all options of a relation."""
+
+    sink: str
+    """What Spark prints for the sink of a stream: `FileSink[/out]`."""
+
 
 PROBES = (
     Probe(
@@ -67,7 +85,7 @@ PROBES = (
         accessors={
             "sink": "sink.toString",
             "relation_class": "sink.getClass.getName",
-            "file_system": "$session.sparkContext.hadoopConfiguration.get('fs.defaultFS')",
+            "file_system": FILE_SYSTEM,
             "mode": "outputMode",
             "schema": "query.schema.json",
             "table": "catalogTable?.identifier.nameParts[]",
@@ -94,14 +112,12 @@ PROBES = (
             node=node,
             target=True,
             accessors={
-                "location": f"$session.sessionState.catalog.getTableMetadata({table}.identifier).location",
+                "location": f"{SESSION_CATALOG}.getTableMetadata({table}.identifier).location",
                 "format": f"{table}.provider?",
                 "mode": "mode",
                 "schema": "query.schema.json",
                 "command_table": f"{table}.identifier.nameParts[]",
-                "table": (
-                    f"$session.sessionState.catalog.getTableMetadata({table}.identifier).identifier.nameParts[]"
-                ),
+                "table": f"{SESSION_CATALOG}.getTableMetadata({table}.identifier).identifier.nameParts[]",
                 **SETTINGS,
             },
         )
@@ -151,21 +167,21 @@ _SINK = re.compile(r"\w+Sink\[(.+)\]")
 _FORMAT_CLASS = re.compile(r"^(?:.*\.)?(\w+?)(?:FileFormat|DataSource|SerDe|Serde)?(?:@[0-9a-f]+|\(\))?$")
 
 
-def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Name the places that a relation reads or a command writes.
+def identify(facts: FileFacts) -> Tuple[Identity, ...]:
+    """Return the places that a relation reads or a command writes.
 
     Many files, or many partitions, are one dataset: their common directory. Directories that have
     nothing in common but where they lie are datasets of their own.
     """
-    given = _given(facts)
-    if not given:
+    paths = _paths(facts)
+    if not paths:
         return ()
     file_format = _format(facts.get("format"))
     names = symlinks(facts)
     sink = _SINK.fullmatch(str(facts.get("sink") or ""))
     is_relative = sink is not None and not is_complete(sink[1]) and not sink[1].startswith("/")
     identities = []
-    for root, originals in roots(given):
+    for root, originals in roots(paths):
         namespace, name = split_location(root)
         identities.append(
             Identity(
@@ -182,7 +198,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
     return tuple(identities)
 
 
-def _given(facts: Facts) -> List[str]:
+def _paths(facts: FileFacts) -> List[str]:
     """Return the locations as Hadoop paths.
 
     The catalog gives a location as a `java.net.URI`, in which a space is `%20`; a path has no such escapes.
@@ -214,7 +230,7 @@ def _below(base: str, paths: Sequence[str]) -> List[str]:
 
 
 def _format(value: Any) -> str:
-    """Turn what Spark prints for a file format, a provider or a serde class into its short name."""
+    """Return the short name of what Spark prints for a file format, a provider or a serde class."""
     match = _FORMAT_CLASS.match(str(value or ""))
     name = match[1].lower() if match else ""
     return {"lazysimple": "text", "parquethive": "parquet", "orcserde": "orc", "opencsv": "csv"}.get(
@@ -227,13 +243,13 @@ _FORMATS = frozenset(
 )
 
 
-def keeps(facts: Facts) -> bool:
+def is_stored_in_files(facts: FileFacts) -> bool:
     """Return whether a table's format is one whose rows are in its folder."""
     return _format(facts.get("format")) in _FORMATS
 
 
-def is_schema_inference(facts: Facts) -> bool:
-    """Say whether Spark reads a CSV, JSON or XML file as text to infer its schema.
+def is_schema_inference(facts: FileFacts) -> bool:
+    """Return whether Spark reads a CSV, JSON or XML file as text to infer its schema.
 
     `TextInputCSVDataSource` and its like read lines of text with the option DataSource.GLOB_PATHS_KEY, which
     no user sets. The batches of `FileStreamSource` have it as well, and are streams.
@@ -242,12 +258,19 @@ def is_schema_inference(facts: Facts) -> bool:
     return is_text and "__globpaths__" in facts.get("option_names", ()) and not facts.get("is_stream")
 
 
-def stored_name(facts: Facts, column: str) -> str:
-    """Return what a written column is called when it is read again.
+def stored_name(facts: FileFacts, column: str) -> Optional[str]:
+    """Return what a written column is called when it is read again; None where it keeps its name.
 
-    Text files have one column, `value`; the catalog keeps the name of a table's, whatever its files are.
+    The one column of text files is `value`; a table keeps its column's name, whatever its files are.
     """
-    return "value" if _format(facts.get("format")) == "text" and not facts.get("table") else column
+    is_text = _format(facts.get("format")) == "text"
+    return "value" if is_text and not facts.get("table") else None
 
 
-SOURCE = Source(name="files", probes=PROBES, identify=identify, is_internal=is_schema_inference)
+SOURCE = Source(
+    name="files",
+    probes=PROBES,
+    identify=identify,
+    is_internal=is_schema_inference,
+    stored_name=stored_name,
+)

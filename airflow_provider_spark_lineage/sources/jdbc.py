@@ -9,13 +9,12 @@ from dataclasses import replace
 from typing import Dict, Optional, Tuple
 
 from airflow_provider_spark_lineage.sources import catalogs, databases
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Query, Source
-
-_WAREHOUSE = "$session.sessionState.conf.warehousePath"
+from airflow_provider_spark_lineage.sources.accessors import COLUMN_CHANGES, WAREHOUSE
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Probe, Query, Source
 
 
 def _asked(options: str) -> Dict[str, str]:
-    """Return the accessors that lead through Spark's `JDBCOptions`."""
+    """Return accessors for Spark's `JDBCOptions`."""
     return {
         "url": f"{options}.url",
         "dbtable": f"$sql({options}.tableOrQuery, {options}.url)",
@@ -24,21 +23,10 @@ def _asked(options: str) -> Dict[str, str]:
     }
 
 
-COLUMN_CHANGES = (
-    "AddColumns",
-    "AlterColumn",
-    "AlterColumns",
-    "DropColumns",
-    "RenameColumn",
-    "ReplaceColumns",
-)
-"""Spark's commands that change the columns of a catalog's table."""
-
-
 def _command(node: str, resolved: str, **more: str) -> Probe:
-    """Ask a catalog for a table that a command names, before or after it is there.
+    """Return the probe of a command on a table of a JDBC catalog, whether that table exists by then or not.
 
-    `resolved` leads to what holds catalog and identifier.
+    `resolved` is the path to the object that has the catalog and the identifier.
     """
     options = f"{resolved}.catalog.options!"
     return Probe(
@@ -59,6 +47,22 @@ def _schema_of(resolved: str) -> str:
     return f"{resolved}.catalog.loadTable({resolved}.identifier).schema.json"
 
 
+class JdbcFacts(catalogs.CatalogFacts, total=False):
+    """What is known of a table or a query of a database."""
+
+    url: str
+    """The JDBC URL."""
+
+    dbtable: str
+    """What stands in FROM: a table, or a query in parentheses."""
+
+    prepare: str
+    """SQL that the database runs before the query (the option `prepareQuery`)."""
+
+    partition_column: str
+    """The column by which Spark divides the read; the predicates are then its ranges."""
+
+
 PROBES = (
     Probe(
         node="LogicalRelation",
@@ -69,7 +73,7 @@ PROBES = (
             "predicates": "$sql(relation.parts[].whereClause, relation.jdbcOptions.url)",
             "partition_column": "relation.jdbcOptions.partitionColumn?",
             "table": "catalogTable?.identifier.nameParts[]",
-            "warehouse": _WAREHOUSE,
+            "warehouse": WAREHOUSE,
         },
     ),
     Probe(
@@ -82,7 +86,7 @@ PROBES = (
             "overwrite": "overwrite",
             "schema": "query.schema.json",
             "table": "logicalRelation.catalogTable?.identifier.nameParts[]",
-            "warehouse": _WAREHOUSE,
+            "warehouse": WAREHOUSE,
         },
     ),
     Probe(
@@ -93,8 +97,11 @@ PROBES = (
         accessors={"options": "$options(options)", "mode": "mode", "schema": "query.schema.json"},
     ),
     *(
-        Probe(node=node, of="table", relation="JDBCTable", accessors=_asked("table.jdbcOptions"))
-        for node in ("DataSourceV2Relation", "DataSourceV2ScanRelation")
+        Probe(node=node, of=table, relation="JDBCTable", accessors=_asked(f"{table}.jdbcOptions"))
+        for node, table in (
+            ("DataSourceV2Relation", "table"),
+            ("DataSourceV2ScanRelation", "relation.table"),
+        )
     ),
     *(
         Probe(
@@ -120,26 +127,26 @@ PROBES = (
 OPTIONS = frozenset(("url", "dbtable", "query")) | databases.OPTIONS
 
 
-def _place(facts: Facts) -> Optional[databases.Place]:
+def _place(facts: JdbcFacts) -> Optional[databases.Place]:
     options = facts.get("options") or {}
     return databases.place(str(facts.get("url") or options.get("url") or ""), options)
 
 
-def _text(facts: Facts) -> str:
+def _text(facts: JdbcFacts) -> str:
     """Return what stands in FROM: a table, or a query in parentheses."""
     options = facts.get("options") or {}
-    asked = f"({options['query']})" if options.get("query") else ""
-    named = _quoted(_renamed(facts) or _identifier(facts))
-    # The options of a catalog name a table that is none.
-    return str(facts.get("dbtable") or named or options.get("dbtable") or asked)
+    query_option = f"({options['query']})" if options.get("query") else ""
+    name = _quoted(_renamed(facts) or _identifier(facts))
+    # The options of a catalog have a `dbtable`, too, which is a placeholder: the command's name goes first.
+    return str(facts.get("dbtable") or name or options.get("dbtable") or query_option)
 
 
-def _identifier(facts: Facts) -> Tuple[str, ...]:
+def _identifier(facts: JdbcFacts) -> Tuple[str, ...]:
     """Return the parts of the name that a command on a catalog gives its table."""
     return tuple(databases.parts_of(str(facts.get("identifier") or ""), ""))
 
 
-def _renamed(facts: Facts) -> Tuple[str, ...]:
+def _renamed(facts: JdbcFacts) -> Tuple[str, ...]:
     """Return the parts of a table's new name; one without a schema stays in the old one."""
     new = tuple(facts.get("new_name") or ())
     return (*_identifier(facts)[:-1], *new) if len(new) == 1 else new
@@ -150,49 +157,53 @@ def _quoted(parts: Tuple[str, ...]) -> str:
     return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
 
 
-def previous(facts: Facts) -> Tuple[DatasetId, ...]:
+def previous(facts: JdbcFacts) -> Tuple[DatasetId, ...]:
     """Return what a renamed table was called before."""
-    before = {name: value for name, value in facts.items() if name != "new_name"}
-    return tuple(one.id for one in identify(before)) if facts.get("new_name") else ()
+    if not facts.get("new_name"):
+        return ()
+    before: JdbcFacts = {**facts, "new_name": []}
+    return tuple(identity.id for identity in identify(before))
 
 
-def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Name the table, or the database whose query gave the rows."""
-    found, text = _place(facts), _text(facts)
-    if found is None or not text:
+def identify(facts: JdbcFacts) -> Tuple[Identity, ...]:
+    """Return the table, or the database whose query gave the rows."""
+    place, text = _place(facts), _text(facts)
+    if place is None or not text:
         return ()
     plain = databases.PLAIN_TABLE.fullmatch(text)
-    identity = found.table(plain["table"]) if plain else found.identity
+    identity = place.table(plain["table"]) if plain else place.identity
     return (replace(identity, symlinks=catalogs.symlinks(facts)),)
 
 
-def query(facts: Facts) -> Optional[Query]:
-    """Return the query that stands in the place of a table, or takes some rows of one."""
-    found, text = _place(facts), _text(facts)
-    # Where a column divides the read, the parts are all of the table.
-    chosen = () if facts.get("partition_column") else tuple(facts.get("predicates") or ())
-    if found is None or not text or (databases.PLAIN_TABLE.fullmatch(text) and not chosen):
+def query(facts: JdbcFacts) -> Optional[Query]:
+    """Return the query in the place of a table, or over those rows of a table that predicates choose."""
+    place, text = _place(facts), _text(facts)
+    # The ranges of a partition column cover the whole table: they choose no rows.
+    predicates = () if facts.get("partition_column") else tuple(facts.get("predicates") or ())
+    if place is None or not text or (databases.PLAIN_TABLE.fullmatch(text) and not predicates):
         return None
-    # `(select ...) alias`, which Spark makes of a `query` as well; or a call of a function.
-    whole = text.strip()
-    inner = "select * from " + whole  # noqa: S608  read, never run
-    if chosen:
-        inner += " where " + " or ".join(f"({one})" for one in dict.fromkeys(chosen))
-    elif whole.startswith("(") and ")" in whole:
-        inner = whole[1 : whole.rindex(")")]
+    # `(select ...) alias`, to which Spark turns the option `query` as well; or a call of a function.
+    relation = text.strip()
+    inner = "select * from " + relation  # noqa: S608  read, never run
+    if predicates:
+        inner += " where " + " or ".join(f"({predicate})" for predicate in dict.fromkeys(predicates))
+    elif relation.startswith("(") and ")" in relation:
+        inner = relation[1 : relation.rindex(")")]
     return Query(
         text=f"{facts.get('prepare') or ''} {inner}".strip(),
-        dialect=found.kind.dialect,
-        fold=found.kind.fold,
-        identify=found.table,
-        database=found.identity,
-        predicates=bool(chosen),
+        dialect=place.kind.dialect,
+        fold=place.kind.fold,
+        identify=place.table,
+        database=place.identity,
+        predicates=bool(predicates),
     )
 
 
-def reaches_data(change: str, facts: Facts) -> Optional[bool]:
-    """Return True for a table of a JDBC catalog, which is the database's own."""
-    return True if facts.get("identifier") and _place(facts) and "table_type" not in facts else None
+def reaches_data(change: str, facts: JdbcFacts) -> Optional[bool]:
+    """Return True for a table of a JDBC catalog: a command on it acts on the database's own table."""
+    if catalogs.is_session_table(facts) or not facts.get("identifier"):
+        return None
+    return True if _place(facts) else None
 
 
 SOURCE = Source(
@@ -202,4 +213,5 @@ SOURCE = Source(
     reaches_data=reaches_data,
     options=OPTIONS,
     query=query,
+    previous=previous,
 )

@@ -15,8 +15,16 @@ OPTIONS = frozenset((_SERVERS, *_READ, "topic"))
 
 _TABLE = "KafkaSourceProvider$KafkaTable"
 
+
+class KafkaFacts(Facts, total=False):
+    """What is known of the topics that are read or written; most of it is in `options`."""
+
+    writes: str
+    """Class of the command that writes; absent for reads."""
+
+
 PROBES = (
-    # The relation keeps its options to itself.
+    # The relation's options are a private field.
     Probe(
         node="LogicalRelation",
         relation="KafkaRelation",
@@ -63,11 +71,11 @@ PROBES = (
 )
 
 
-def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Name the topics that are read, or the one that is written.
+def identify(facts: KafkaFacts) -> Tuple[Identity, ...]:
+    """Return the topics that are read, or the one that is written.
 
-    A pattern stands for the topics that it matches, which nobody is told. Rows that name their topic
-    themselves may go to any.
+    A pattern is a dataset by itself, because Spark does not report which topics it matched; so is `*`, for
+    rows that name their topic in a column.
     """
     options = facts.get("options") or {}
     servers = str(options.get(_SERVERS) or "")
@@ -79,9 +87,9 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
         return Identity(id=DatasetId(namespace, name), note=note)
 
     if facts.get("writes"):
-        written = str(options.get("topic") or "")
-        note = "" if written else "its rows name their topics themselves, in the column `topic`"
-        return (topic(written or "*", note),)
+        target = str(options.get("topic") or "")
+        note = "" if target else "its rows name their topics themselves, in the column `topic`"
+        return (topic(target or "*", note),)
     pattern = str(options.get("subscribepattern") or "")
     if pattern:
         return (topic(pattern, f"which topics the pattern `{pattern}` matched is not recorded"),)

@@ -1,4 +1,4 @@
-"""What lives in the program that runs Spark, in no dataset: rows that it lists, variables of its session."""
+"""What is in the program that runs Spark, and in no dataset: rows that it lists, variables of its session."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Iterable, Tuple
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
 
 PROBES = (
-    # A DataFrame made of pandas or Arrow data looks like VALUES, but for the place of those in an SQL text.
+    # Rows of a pandas or Arrow frame are a LocalRelation as VALUES are; only VALUES have a place in SQL text.
     Probe(node="LocalRelation", accessors={"in_sql": "origin.sqlText.isDefined", "schema": "schema.json"}),
-    # The plan's JSON says which value, and not of which variable.
+    # The plan's JSON has the value, but not the name of the variable.
     Probe(node="CreateVariable", target=True, accessors={"name": "name", "names": "names[]"}),
 )
 
 
 def is_of_program(facts: Facts, listed: Iterable[Facts]) -> bool:
-    """Say whether rows were listed by a program, and not by a query.
+    """Return whether rows were listed by a program, and not by a query.
 
     `listed` are the facts of all listed rows of the query: where it reads VALUES twice, Spark makes a copy
-    that has lost its place in the text.
+    without a place in the SQL text.
     """
-    of_sql = (one.get("schema") for one in listed if one.get("in_sql"))
+    of_sql = (rows.get("schema") for rows in listed if rows.get("in_sql"))
     return facts.get("in_sql") is False and facts.get("schema") not in of_sql
 
 
@@ -29,13 +29,13 @@ def variables(facts: Facts) -> Tuple[str, ...]:
 
     Spark prints each as `ResolvedIdentifier <catalog>, session.<name>`.
     """
-    given = facts.get("names") or [facts.get("name") or ""]
-    names = (str(one).strip().rpartition(".")[2].strip("`").lower() for one in given)
+    printed = facts.get("names") or [facts.get("name") or ""]
+    names = (str(text).strip().rpartition(".")[2].strip("`").lower() for text in printed)
     return tuple(name for name in names if name)
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Name nothing: none of this is a dataset."""
+    """Return nothing: none of this is a dataset."""
     return ()
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import List, Tuple
+from typing import List, Tuple, cast
 
 from airflow_provider_spark_lineage.sources import files
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
 
 PROBES = (
-    # A query that reads the same RDD twice gives its columns other ids the second time.
+    # A query that reads the same RDD twice has other column ids the second time: the RDD's id tells that.
     Probe(
         node="LogicalRDD",
         accessors={"origins": "$files(rdd)", "rdd": "rdd.id", "rdd_class": "rdd.getClass.getSimpleName"},
@@ -22,26 +22,26 @@ PROBES = (
 )
 
 
-def origins(facts: Facts) -> Tuple[Facts, ...]:
+def origins(facts: Facts) -> Tuple[files.FileFacts, ...]:
     """Return the facts of each read behind an RDD, as those of a relation: its folders and its schema."""
-    found: List[Facts] = []
+    reads: List[files.FileFacts] = []
     for origin in facts.get("origins") or ():
         if not origin.get("paths"):
             continue
-        # Spark and Hadoop name what they write; any other file was named by a person, and keeps its name.
+        # `part-...` is a file of a folder that Spark or Hadoop wrote; any other file is a dataset by itself.
         folders = [
             posixpath.dirname(path) if posixpath.basename(path).startswith("part-") else path
             for path in map(_above_pattern, origin["paths"])
         ]
-        found.append({**origin, "paths": list(dict.fromkeys(folders))})
-    return tuple(found)
+        reads.append(cast(files.FileFacts, {**origin, "paths": list(dict.fromkeys(folders))}))
+    return tuple(reads)
 
 
 _PATTERN = re.compile(r"/[^/]*[*?\[{].*", re.DOTALL)
 
 
 def _above_pattern(path: str) -> str:
-    """Return the directory that all files have in common which a pattern of Hadoop matches."""
+    """Return the part of a path above the first folder that is a pattern of Hadoop."""
     return _PATTERN.sub("", path)
 
 
@@ -51,7 +51,7 @@ def queries(facts: Facts) -> Tuple[int, ...]:
 
 
 def is_empty(facts: Facts) -> bool:
-    """Say whether an RDD is made without rows, as the side of a union that happens to have none."""
+    """Return whether an RDD is made without rows, as the side of a union that happens to have none."""
     return facts.get("rdd_class") == "EmptyRDD"
 
 
@@ -63,15 +63,15 @@ _UNKNOWN = {
 
 
 def unknown(facts: Facts) -> Tuple[str, ...]:
-    """Say what an RDD reads and no origin names, a sentence each."""
-    found = facts.get("origins") or ()
-    return tuple(reason for key, reason in _UNKNOWN.items() if any(key in origin for origin in found))
+    """Return a sentence for each kind of read behind an RDD that has no name."""
+    reads = facts.get("origins") or ()
+    return tuple(reason for key, reason in _UNKNOWN.items() if any(key in origin for origin in reads))
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Name every dataset that an RDD reads."""
-    named = (identity for origin in origins(facts) for identity in files.identify(origin))
-    return tuple(dict.fromkeys(named))
+    """Return every dataset that an RDD reads."""
+    identities = (identity for origin in origins(facts) for identity in files.identify(origin))
+    return tuple(dict.fromkeys(identities))
 
 
 SOURCE = Source(name="rdd", probes=PROBES, identify=identify)

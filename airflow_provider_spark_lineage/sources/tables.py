@@ -7,33 +7,49 @@ only say where tables of its database lie when nobody gave them a place.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Optional, Tuple
+from typing import List, Optional, Tuple
 
 from airflow_provider_spark_lineage.sources import files
-from airflow_provider_spark_lineage.sources.catalogs import (
-    SESSION_CATALOG,
-    SET_LOCATION,
-    SETTINGS,
-    entries,
-    symlinks,
-    table_facts,
-    table_name,
-)
-from airflow_provider_spark_lineage.sources.dataset import (
+from airflow_provider_spark_lineage.sources.accessors import (
     DROPPED,
     DROPPED_EXISTS,
     MADE_EXISTS,
-    DatasetId,
-    Facts,
-    Identity,
-    Probe,
-    Source,
+    SESSION_CATALOG,
+    SETTINGS,
+    table_facts,
 )
+from airflow_provider_spark_lineage.sources.catalogs import entries, metastore, symlinks, table_name
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
 from airflow_provider_spark_lineage.sources.paths import is_complete, split_location
+
+_SET_LOCATION = "AlterTableSetLocationCommand"
+"""The command after which a table's name stands for other files."""
+
+
+class TableFacts(files.FileFacts, total=False):
+    """What is known of a table or a view that a command is about."""
+
+    view: List[str]
+    """Parts of a view's name."""
+
+    is_view: bool
+    """The command is about a view."""
+
+    command: str
+    """Class of the command, where the commands of one probe differ."""
+
+    database: str
+    """What Spark prints for the database that is dropped."""
+
+    previous_table: List[str]
+    """Parts of the name that a renamed table had."""
+
+    previous_location: str
+    """Where the catalog puts a managed table of that name."""
 
 
 def _table(node: str, table: str, **more: str) -> Probe:
-    """Ask for a table that is there after the command; `table` leads to its identifier."""
+    """Return the probe of a table that exists after the command; `table` is the path to its identifier."""
     metadata = f"{SESSION_CATALOG}.getTableMetadata({table})"
     accessors = {
         **table_facts(metadata),
@@ -48,7 +64,7 @@ def _table(node: str, table: str, **more: str) -> Probe:
 
 
 def _created(node: str, table: str, if_not_exists: str) -> Tuple[Probe, Probe]:
-    """Ask for a table that a command makes, and before it runs, whether there is one already."""
+    """Return probes of a table that a command creates: after it ran, and before, whether it exists."""
     exists = {"existed": f"{SESSION_CATALOG}.tableExists({table})"}
     return (
         _table(node, table, if_not_exists=if_not_exists),
@@ -57,6 +73,7 @@ def _created(node: str, table: str, if_not_exists: str) -> Tuple[Probe, Probe]:
 
 
 def _view(node: str, when: Tuple[str, ...] = (), **more: str) -> Probe:
+    """Return the probe of a persistent view that exists after the command."""
     metadata = f"{SESSION_CATALOG}.getTableMetadata(name)"
     accessors = {
         "view": f"{metadata}.identifier.nameParts[]",
@@ -70,7 +87,7 @@ def _view(node: str, when: Tuple[str, ...] = (), **more: str) -> Probe:
 
 
 _RENAMED = "oldName.copy(newName.table, oldName.database, oldName.catalog)"
-"""The new name, which a command may give without its database."""
+"""The new name; RENAME TO without a database keeps the old one's."""
 
 PROBES = (
     *_created("CreateDataSourceTableCommand", "table.identifier", "ignoreIfExists"),
@@ -88,7 +105,7 @@ PROBES = (
             "RepairTableCommand",
         )
     ),
-    _table(SET_LOCATION, "tableName", command="getClass.getSimpleName"),
+    _table(_SET_LOCATION, "tableName", command="getClass.getSimpleName"),
     *(_table(node, "tableIdent") for node in ("AnalyzeColumnCommand", "AnalyzePartitionCommand")),
     _table(
         "AlterTableRenameCommand",
@@ -141,7 +158,7 @@ PROBES = (
         relation="V1Table",
         accessors={"existed": DROPPED_EXISTS, **table_facts(f"{DROPPED}.v1Table")},
     ),
-    # Of any other catalog.
+    # A table of any other catalog.
     Probe(node="DropTable", before=True, accessors={"existed": DROPPED_EXISTS}),
     *(
         Probe(node=node, before=True, accessors={"existed": MADE_EXISTS})
@@ -166,36 +183,37 @@ PROBES = (
 )
 
 
-def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Name a view by its catalog: it lies nowhere."""
+def identify(facts: TableFacts) -> Tuple[Identity, ...]:
+    """Return a view, named by its catalog because it has no location."""
     is_view = facts.get("is_view") or facts.get("table_type") == "VIEW"
     name = facts.get("view") or (table_name(facts) if is_view else ())
     if not name:
         return ()
-    named = {**facts, "table": name, "table_text": ""}
-    return tuple(replace(one, type="VIEW") for one in entries(named))
+    of_view: TableFacts = {**facts, "table": list(name), "table_text": ""}
+    return tuple(replace(entry, type="VIEW") for entry in entries(of_view))
 
 
-def previous(facts: Facts) -> Tuple[DatasetId, ...]:
-    """Return what a renamed table was called before: by its place if that moved, else by its catalog."""
-    given = {**facts, "table": facts.get("previous_table"), "command_table": ()}
-    place, default = (split_location(str(facts.get(fact))) for fact in ("location", "default_location"))
-    if place == default and reaches_data("renamed", facts) and facts.get("previous_location"):
-        places = files.identify({**given, "location": facts["previous_location"]})
-        return tuple(one.id for one in places)
-    return tuple(DatasetId(one.namespace, one.name) for one in symlinks(given))
+def previous(facts: TableFacts) -> Tuple[DatasetId, ...]:
+    """Return what a renamed table was called before: by its location if that moved, else by its catalog."""
+    before: TableFacts = {**facts, "table": facts.get("previous_table") or [], "command_table": []}
+    location = split_location(str(facts.get("location")))
+    default = split_location(str(facts.get("default_location")))
+    if location == default and reaches_data("renamed", facts) and facts.get("previous_location"):
+        before["location"] = facts["previous_location"]
+        return tuple(identity.id for identity in files.identify(before))
+    return tuple(DatasetId(name.namespace, name.name) for name in symlinks(before))
 
 
 def loaded(facts: Facts) -> Tuple[Identity, ...]:
-    """Name the place that LOAD DATA moved or copied files from."""
+    """Return the place that LOAD DATA moved or copied files from."""
     path = str(facts.get("loaded") or "")
     if facts.get("is_local") and not is_complete(path):
         path = "file:" + path
     return files.identify({"paths": [path]}) if path else ()
 
 
-def reaches_data(change: str, facts: Facts) -> Optional[bool]:
-    """Return whether a command on a table of the session's catalog reaches its files: if that manages them.
+def reaches_data(change: str, facts: TableFacts) -> Optional[bool]:
+    """Return whether a command on a table of the session's catalog reaches files that the catalog manages.
 
     A managed table of a source that keeps its rows elsewhere, a database for example, has an empty folder.
     """
@@ -204,7 +222,16 @@ def reaches_data(change: str, facts: Facts) -> Optional[bool]:
         return True if facts.get("view") or facts.get("is_view") else None
     if kind == "VIEW":
         return True
-    return kind == "MANAGED" and files.keeps(facts) and facts.get("command") != SET_LOCATION
+    return kind == "MANAGED" and files.is_stored_in_files(facts) and facts.get("command") != _SET_LOCATION
 
 
-SOURCE = Source(name="tables", probes=PROBES, identify=identify, entries=entries, reaches_data=reaches_data)
+SOURCE = Source(
+    name="tables",
+    probes=PROBES,
+    identify=identify,
+    names_of_table=symlinks,
+    metastore=metastore,
+    entries=entries,
+    previous=previous,
+    reaches_data=reaches_data,
+)

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Tuple
+from typing import Optional, Tuple
 
 from airflow_provider_spark_lineage.sources import files
-from airflow_provider_spark_lineage.sources.catalogs import SETTINGS
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
-from airflow_provider_spark_lineage.sources.jdbc import COLUMN_CHANGES
+from airflow_provider_spark_lineage.sources.accessors import (
+    COLUMN_CHANGES,
+    FILE_SYSTEM,
+    SETTINGS,
+    if_not_exists,
+)
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Probe, Source
 from airflow_provider_spark_lineage.sources.paths import completed
 
-_FILE_SYSTEM = "$session.sparkContext.hadoopConfiguration.get('fs.defaultFS')"
+
+class UnknownFacts(files.FileFacts, total=False):
+    """What is known of a relation whose class no other source probes."""
+
+    kept_at: str
+    """Location of the table that the session's catalog has for the relation."""
+
+    kept_by: str
+    """Type of that table: `EXTERNAL` or `MANAGED`."""
+
 
 PROBES = (
     Probe(
@@ -35,8 +48,8 @@ PROBES = (
                 "v2_catalog": f"{relation}catalog?.name",
                 "provider": f"{relation}table.getClass.getName",
                 "options": f"$options({relation}options)",
-                "file_system": _FILE_SYSTEM,
-                # What extends Spark's `FileTable` is files, whoever wrote it: `files` names it.
+                "file_system": FILE_SYSTEM,
+                # Any subclass of Spark's `FileTable` has these: `files` names it then.
                 "paths": f"{relation}table.fileIndex.rootPaths[]",
                 "format": f"{relation}table.formatName",
             },
@@ -111,14 +124,14 @@ PROBES = (
             node=node,
             target=True,
             accessors={
-                "if_not_exists": "ignoreIfExists",
+                **if_not_exists(node),
                 "schema": "query.schema.json",
                 "mode": "getClass.getSimpleName",
             },
         )
         for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")
     ),
-    # A name alone: the lineage says in a gap that nobody can tell what it is called elsewhere.
+    # A name in a catalog that no source knows: the lineage has a gap for it.
     *(
         Probe(
             node=node,
@@ -150,7 +163,7 @@ PROBES = (
         accessors={
             "relation_class": "dataSource.getClass.getName",
             "options": "$options(options)",
-            "file_system": _FILE_SYSTEM,
+            "file_system": FILE_SYSTEM,
             "mode": "mode",
             "schema": "query.schema.json",
         },
@@ -169,64 +182,74 @@ _PATH = re.compile(r"/|(?!https?:)[A-Za-z][\w+.-]+:/")
 _NOWHERE = (".NoopTable", ".ConsoleTable", ".MemorySink", ".ForeachWriterTable")
 
 
-def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Name a relation by its catalog, by what its options say, by its own words, or by its class.
+def identify(facts: UnknownFacts) -> Tuple[Identity, ...]:
+    """Return a relation by its catalog, by what its options say, by its own name, or by its class.
 
     The lineage says in a gap that such a name was not made by a known source.
     """
     provider = str(facts.get("relation_class") or facts.get("provider") or "")
     if not provider:
         return ()
-    namespace = str(facts.get("v2_catalog") or _called(provider))
+    namespace = str(facts.get("v2_catalog") or _short_name(provider))
     options = facts.get("options") or {}
-    told = ".".join(options[name] for name in _INSIDE if options.get(name))
-    own = str(facts.get("v2_table") or "")
-    named = (own if facts.get("v2_catalog") else "") or told
-    found = {} if named else _files(facts)
-    if found:
-        return tuple(replace(one, known=False) for one in files.identify({**facts, **found}))
-    said = next((options[name] for name in _NAMES if options.get(name)), "")
-    name = named or _place(said) or own or provider
+    name_in_options = ".".join(options[key] for key in _INSIDE if options.get(key))
+    own_name = str(facts.get("v2_table") or "")
+    name = (own_name if facts.get("v2_catalog") else "") or name_in_options
+    of_files = None if name else _as_files(facts)
+    if of_files:
+        return tuple(replace(identity, known=False) for identity in files.identify(of_files))
+    place = next((options[key] for key in _NAMES if options.get(key)), "")
+    name = name or _without_login(place) or own_name or provider
     return (Identity(id=DatasetId(namespace, name), known=False),)
 
 
-def _called(provider: str) -> str:
+def _short_name(provider: str) -> str:
     """Return the simple name of a class; of a `DefaultSource`, the package by which programs call it."""
     package, _, name = provider.rpartition(".")
     return package if name == "DefaultSource" and package else name.rstrip("$")
 
 
-def _files(facts: Facts) -> Facts:
-    """Return where the file or folder lies that a source was given, as `files` knows it; nothing without one.
+def _as_files(facts: UnknownFacts) -> Optional[files.FileFacts]:
+    """Return facts of the file or folder that a source was given, for `files` to name; None without one.
 
-    The catalog has a location for tables that Spark manages as well, where a source that keeps its rows
-    elsewhere has nothing.
+    The catalog has a location for tables that Spark manages as well, but a source that keeps its rows
+    elsewhere leaves that folder empty: only that of an external table counts.
     """
     path = str((facts.get("options") or {}).get("path") or "")
     if _PATH.match(path):
-        return {"paths": completed(path, str(facts.get("file_system") or ""))}
-    location = facts.get("kept_at") if facts.get("kept_by") == "EXTERNAL" else ""
-    return {"location": location} if location else {}
+        with_path: UnknownFacts = {**facts, "paths": completed(path, str(facts.get("file_system") or ""))}
+        return with_path
+    if facts.get("kept_at") and facts.get("kept_by") == "EXTERNAL":
+        with_location: UnknownFacts = {**facts, "location": facts["kept_at"]}
+        return with_location
+    return None
 
 
-def _place(location: str) -> str:
-    """Return a path or URL without who asks for it, and how."""
+def _without_login(location: str) -> str:
+    """Return a path or URL without login and parameters."""
     return re.sub(r"//[^/@]*@", "//", location).partition("?")[0]
 
 
 _MAKING = (".RateStreamTable", ".RatePerMicroBatchTable")
 
 
-def makes_rows(facts: Facts) -> bool:
-    """Return whether a relation reads nothing: Spark makes its rows up, to try a stream with."""
+def makes_rows(facts: UnknownFacts) -> bool:
+    """Return whether a relation is one of Spark's generators of rows, for trials of streams."""
     provider = str(facts.get("provider") or "")
     return provider.startswith("org.apache.spark.sql.") and provider.endswith(_MAKING)
 
 
-def keeps_nothing(facts: Facts) -> bool:
-    """Say whether a write goes to no dataset: thrown away, printed, or given to the program itself."""
+def keeps_nothing(facts: UnknownFacts) -> bool:
+    """Return whether a write goes to no dataset: thrown away, printed, or given to the program itself."""
     provider = str(facts.get("provider") or "").rstrip("$")
     return provider.startswith("org.apache.spark.sql.") and provider.endswith(_NOWHERE)
 
 
-SOURCE = Source(name="unknown", probes=PROBES, identify=identify, options=frozenset((*_INSIDE, *_NAMES)))
+SOURCE = Source(
+    name="unknown",
+    probes=PROBES,
+    identify=identify,
+    options=frozenset((*_INSIDE, *_NAMES)),
+    makes_rows=makes_rows,
+    keeps_nothing=keeps_nothing,
+)

@@ -1,6 +1,6 @@
 """Databases with a connector of their own for Spark: named by what its relation or its options say.
 
-Their classes are known from their sources; each row needs few facts, because connectors change.
+Their classes are known from their source code; each row needs few facts, because connectors change.
 """
 
 from __future__ import annotations
@@ -30,6 +30,26 @@ OPTIONS = frozenset(
         *("es.nodes", "es.port", "es.resource", "es.resource.read", "es.resource.write", "resource"),
     )
 )
+
+
+class WarehouseFacts(Facts, total=False):
+    """What is known of a relation of one of these connectors; most of it is in `options`."""
+
+    bigquery_table: str
+    """`project.dataset.table`, or with a colon after the project."""
+
+    keyspace: str
+    """Of a Cassandra table."""
+
+    cassandra_table: str
+    """Its name."""
+
+    host: str
+    """Cassandra's contact points, separated by commas."""
+
+    port: str
+    """Cassandra's port."""
+
 
 _CASSANDRA = "$session.sparkContext.conf.get('spark.cassandra.connection.{}', '{}')"
 
@@ -85,7 +105,7 @@ PROBES = (
 _COSMOS_TABLE = "com.azure.cosmos.spark.items."
 
 
-def _snowflake(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
+def _snowflake(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     place = _account(options)
     text = options.get("dbtable", "")
     if place is None:
@@ -99,7 +119,7 @@ def _account(options: Mapping[str, str]) -> Optional[databases.Place]:
     return databases.snowflake(options["sfurl"], options.get("sfdatabase", ""), options.get("sfschema", ""))
 
 
-def _bigquery(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
+def _bigquery(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     """`project.dataset.table`; older connectors write a colon after the project."""
     text = str(facts.get("bigquery_table") or "")
     if not text and "bigquery" in str(facts.get("relation_class") or facts.get("provider") or "").lower():
@@ -112,7 +132,7 @@ def _bigquery(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     return (Identity(id=DatasetId("bigquery", name)),)
 
 
-def _cosmos(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
+def _cosmos(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     """The account's host and the database are the namespace, a container is a collection in it."""
     endpoint, database, container = (options.get(name, "") for name in _COSMOS)
     host = urlsplit(endpoint).hostname or ""
@@ -127,7 +147,7 @@ def _cosmos(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     return (Identity(id=DatasetId(namespace, f"colls/{container}")),)
 
 
-def _mongo(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
+def _mongo(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     """`mongodb://host:27017`, and the collection in its database; a URI may name both as well."""
     uri = next((options[name] for name in _MONGO_URIS if options.get(name, "").startswith("mongodb")), "")
     found = re.match(r"mongodb(?:\+srv)?://(?:[^@/]*@)?(?P<hosts>[^/?]+)(?:/(?P<path>[^?]*))?", uri)
@@ -143,7 +163,7 @@ def _mongo(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     return (Identity(id=DatasetId(namespace, f"{database}.{collection}")),)
 
 
-def _cassandra(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
+def _cassandra(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     keyspace = facts.get("keyspace") or options.get("keyspace")
     table = facts.get("cassandra_table") or (options.get("table") if options.get("keyspace") else "")
     if not (keyspace and table):
@@ -155,7 +175,7 @@ def _cassandra(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]
     return (Identity(id=DatasetId(namespace, f"{keyspace}.{table}")),)
 
 
-def _elasticsearch(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
+def _elasticsearch(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     names = ("es.resource.read", "es.resource.write", "es.resource", "resource")
     resource = next((options[name] for name in names if options.get(name)), "")
     if not resource and "elasticsearch" in str(facts.get("relation_class") or "").lower():
@@ -173,7 +193,7 @@ def _elasticsearch(facts: Facts, options: Mapping[str, str]) -> Tuple[Identity, 
     return (Identity(id=DatasetId(namespace, resource.split("/")[0])),)
 
 
-_ROWS: Tuple[Callable[[Facts, Mapping[str, str]], Tuple[Identity, ...]], ...] = (
+_ROWS: Tuple[Callable[[WarehouseFacts, Mapping[str, str]], Tuple[Identity, ...]], ...] = (
     _snowflake,
     _bigquery,
     _cosmos,
@@ -183,17 +203,17 @@ _ROWS: Tuple[Callable[[Facts, Mapping[str, str]], Tuple[Identity, ...]], ...] = 
 )
 
 
-def _options(facts: Facts) -> Dict[str, str]:
+def _options(facts: WarehouseFacts) -> Dict[str, str]:
     return {str(name).lower(): str(value) for name, value in (facts.get("options") or {}).items()}
 
 
-def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Name the table, index or container by the first connector whose facts these are."""
+def identify(facts: WarehouseFacts) -> Tuple[Identity, ...]:
+    """Return the table, index or container of the first connector that knows the facts."""
     options = _options(facts)
-    return next((found for row in _ROWS if (found := row(facts, options))), ())
+    return next((identities for row in _ROWS if (identities := row(facts, options))), ())
 
 
-def query(facts: Facts) -> Optional[Query]:
+def query(facts: WarehouseFacts) -> Optional[Query]:
     """Return the query that Snowflake ran in the place of a table."""
     options = _options(facts)
     place = _account(options)

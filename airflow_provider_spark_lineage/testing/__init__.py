@@ -1,9 +1,22 @@
 """Compares emitted OpenLineage events with expected ones, found by `<dag_id>.<task_id>.event.<type>`.
 
+| module | what it does |
+| --- | --- |
+| `comparison` | compares events with expectations: `compare` |
+| `expected`, `notation`, `keys`, `versions` | read expected files: events, values, keys, `when` |
+| `templates` | read the expected files of Airflow's own system tests |
+| `matchers`, `differences` | compare one value |
+| `relations` | what must hold between events |
+| `report` | the result as text, JSON and JUnit XML |
+| `drafts`, `updates`, `writing` | write expected files from events |
+| `asserting` | for tests: compare and raise, wait for events |
+| `runs`, with the programs `dag_process` and `lifeline` | run a DAG in real Airflow |
+| `in_dag`, `stores` | compare in a task of the DAG itself |
+
 >>> from airflow_provider_spark_lineage.events import Events
 >>> expected = Expected.of({"dag.task.event.start": {"run": {"runId": "1"}}})
 >>> event = {"eventType": "START", "run": {"runId": "2"}, "job": {"name": "dag.task"}}
->>> report = compare(expected, Events.of([event]), without=RELATIONS)  # a sketch of an event
+>>> report = compare(expected, Events.of([event]), without=RELATIONS)
 >>> print(report.text())
 changed     dag.task.event.start  (event 1)
   run.runId has another value
@@ -16,9 +29,15 @@ changed     dag.task.event.start  (event 1)
 from __future__ import annotations
 
 from airflow_provider_spark_lineage.events import Event, Events, read_events
-from airflow_provider_spark_lineage.testing.asserting import LineageDiffersError, assert_lineage
+from airflow_provider_spark_lineage.testing.asserting import (
+    DeadlineError,
+    LineageDiffersError,
+    assert_lineage,
+    wait_for_events,
+)
 from airflow_provider_spark_lineage.testing.comparison import compare
 from airflow_provider_spark_lineage.testing.differences import ABSENT
+from airflow_provider_spark_lineage.testing.drafts import DraftRules
 from airflow_provider_spark_lineage.testing.expected import Expected, Scope, read_expected
 from airflow_provider_spark_lineage.testing.relations import RELATIONS
 from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report
@@ -31,8 +50,7 @@ from airflow_provider_spark_lineage.testing.runs import (
     run_dag,
     tail,
 )
-from airflow_provider_spark_lineage.testing.update import Update, draft_expected, update_expected
-from airflow_provider_spark_lineage.testing.waiting import DeadlineError, wait_for_events
+from airflow_provider_spark_lineage.testing.updates import Update, draft_expected, update_expected
 
 __all__ = [
     "ABSENT",
@@ -40,6 +58,7 @@ __all__ = [
     "DagRun",
     "DeadlineError",
     "Difference",
+    "DraftRules",
     "Event",
     "Events",
     "Expected",

@@ -1,37 +1,45 @@
 """Where an actual JSON value differs from an expected one; knows nothing of events, keys or files.
 
-Objects are a subset match. Lists are sets where their elements say who they are, and exact elsewhere.
+Objects are compared as subsets. Lists are compared as sets if their elements have an identity, and element by
+element otherwise.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, NamedTuple
 
-from airflow_provider_spark_lineage.testing.assignment import pair
-from airflow_provider_spark_lineage.testing.captures import Captures
 from airflow_provider_spark_lineage.testing.matchers import Matcher, json_type
-from airflow_provider_spark_lineage.testing.paths import Element, Path
 
 IDENTITIES: tuple[tuple[str, ...], ...] = (
     ("namespace", "name", "field"),
     ("namespace", "name"),
     ("name",),
 )
-"""By which keys list elements know each other, the longest first: input fields, datasets, schema fields."""
+"""Keys that identify a list element, the longest first: input fields, datasets, schema fields."""
 
 UNORDERED = frozenset({"transformations"})
-"""Lists whose elements have no identity in the spec but whose order means nothing either."""
+"""Lists whose elements have no identity in the spec, and whose order means nothing either."""
+
+MOST_GUESSES = 50_000
+"""Pairs of elements for which the number of differences is counted; above, elements are paired in order."""
+
+Path = tuple[str, ...]
 
 
-DATASETS: tuple[Path, ...] = (("inputs",), ("outputs",))
-"""Lists of an event that are sets by the spec, also where an expected element is a matcher without a name."""
+class Element(str):
+    """A part of a path that names a list element, written in brackets."""
+
+    __slots__ = ()
+
+
+_DATASETS: tuple[Path, ...] = (("inputs",), ("outputs",))
+"""Lists of an event that are sets by the spec, also if an expected element is a matcher without a name."""
 
 
 class Absent:
-    """Stands for a value that is not there; a class of its own because null is a value."""
+    """A value that is not there; a class of its own because null is a value."""
 
     def __repr__(self) -> str:
         return "(absent)"
@@ -47,138 +55,287 @@ class Mismatch(NamedTuple):
     expected: Any
     actual: Any
     reason: str
+    """Completes the sentence "the actual value ..."."""
 
 
-class Context(NamedTuple):
-    """What two values are compared by besides themselves."""
-
-    captures: Captures
-
-    exact: bool = False
-    """Objects have the expected keys and no others."""
-
-    def attempt(self) -> Context:
-        """The same for a comparison that may not count."""
-        return self._replace(captures=self.captures.attempt())
+def path_text(path: Path) -> str:
+    """Return `inputs[file /in].facets."odd.key"`: keys with dots, list elements in brackets."""
+    text = ""
+    for part in path:
+        if isinstance(part, Element):
+            text += f"[{part}]"
+        else:
+            text += ("." if text else "") + (part if part.replace("_", "a").isalnum() else f'"{part}"')
+    return text
 
 
-class Comparing(NamedTuple):
-    """One value that a composite matcher is asked about."""
+def differences(expected: Any, actual: Any, path: Path = (), *, exact: bool = False) -> Iterator[Mismatch]:
+    """Yield every place where `actual` is not what `expected` wants, lazily: the first says that they differ.
 
-    matcher: Composite
-    actual: Any
-    path: Path
-    context: Context
-
-    @property
-    def argument(self) -> Any:
-        """What the matcher holds."""
-        return self.matcher.argument
-
-    def mismatch(self, reason: str) -> Iterator[Mismatch]:
-        """The value as a whole is refused."""
-        return iter((Mismatch(self.path, self.matcher, self.actual, reason),))
-
-
-@dataclass(frozen=True)
-class Composite(Matcher):
-    """A matcher that holds values, and says itself where in the actual value a difference is."""
-
-    compare: Callable[[Comparing], Iterator[Mismatch]] = field(compare=False, repr=False, kw_only=True)
-
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        argument: Any,
-        compare: Callable[[Comparing], Iterator[Mismatch]],
-        *,
-        accepts_absence: bool = False,
-    ) -> Composite:
-        """A matcher that compares like this, and refuses for the first reason that it finds."""
-
-        def check(actual: Any) -> str:
-            return next((found.reason for found in differences(matcher, actual)), "")
-
-        matcher = cls(name, argument, check, accepts_absence, compare=compare)
-        return matcher
-
-
-def differences(
-    expected: Any, actual: Any, path: Path = (), context: Context | None = None
-) -> Iterator[Mismatch]:
-    """Every place where `actual` is not what `expected` wants, lazily: the first tells that they differ."""
-    context = context or Context(Captures())
-    if isinstance(expected, Composite):
-        yield from expected.compare(Comparing(expected, actual, path, context))
-    elif isinstance(expected, Matcher):
-        reason = expected.refuses(actual)
-        if reason:
+    With `exact`, objects have the expected keys and no others.
+    """
+    if isinstance(expected, Matcher):
+        if expected.name in _HOLDERS:
+            yield from _HOLDERS[expected.name](expected, actual, path, exact)
+        elif reason := expected.check(actual):
             yield Mismatch(path, expected, actual, reason)
-    elif isinstance(expected, Mapping):
-        yield from _in_object(expected, actual, path, context)
+    elif isinstance(expected, dict):
+        yield from _in_object(expected, actual, path, exact)
     elif isinstance(expected, list):
-        yield from _in_list(expected, actual, path, context)
-    elif not _same_scalar(expected, actual):
-        yield Mismatch(path, expected, actual, _scalar_reason(expected, actual))
-
-
-def list_differences(
-    expected: list[Any], actual: Any, path: Path, context: Context, *, more: bool = False
-) -> Iterator[Mismatch]:
-    """The same for a list whose order means nothing; with `more`, other elements may be there too."""
-    if not isinstance(actual, list):
-        yield Mismatch(path, expected, actual, f"is not a list but {json_type(actual)}")
-    else:
-        yield from _in_set(expected, actual, path, _identity(expected, path) or (), context, more=more)
-
-
-def _same_scalar(expected: Any, actual: Any) -> bool:
+        yield from _in_list(expected, actual, path, exact)
     # True == 1 in Python; in JSON they are a boolean and a number.
-    return isinstance(expected, bool) == isinstance(actual, bool) and bool(expected == actual)
+    elif expected != actual or isinstance(expected, bool) != isinstance(actual, bool):
+        wanted, given = json_type(expected), json_type(actual)
+        reason = "has another value" if wanted == given else f"is not {wanted} but {given}"
+        yield Mismatch(path, expected, actual, reason)
 
 
-def _scalar_reason(expected: Any, actual: Any) -> str:
-    wanted, found = json_type(expected), json_type(actual)
-    return "has another value" if wanted == found else f"is not {wanted} but {found}"
+def matches(expected: Any, actual: Any, path: Path = (), *, exact: bool = False) -> bool:
+    """Return whether there is no difference."""
+    return next(differences(expected, actual, path, exact=exact), None) is None
 
 
-def _in_object(expected: Mapping[str, Any], actual: Any, path: Path, context: Context) -> Iterator[Mismatch]:
-    if not isinstance(actual, Mapping):
+def _in_object(expected: dict[str, Any], actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
+    # isinstance is much faster for dict than for the abstract Mapping.
+    if not isinstance(actual, (dict, Mapping)):
         yield Mismatch(path, expected, actual, f"is not an object but {json_type(actual)}")
         return
     for key, value in expected.items():
         if key in actual:
-            yield from differences(value, actual[key], (*path, key), context)
+            yield from differences(value, actual[key], (*path, key), exact=exact)
         elif not (isinstance(value, Matcher) and value.accepts_absence):
             yield Mismatch((*path, key), value, ABSENT, "is absent")
-    for key in actual if context.exact else ():
+    for key in actual if exact else ():
         if key not in expected:
             yield Mismatch((*path, key), ABSENT, actual[key], "is not expected in the object")
 
 
-def _in_list(expected: list[Any], actual: Any, path: Path, context: Context) -> Iterator[Mismatch]:
+def _in_list(expected: list[Any], actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
+    identity = _identity(expected or actual, path) if isinstance(actual, list) else None
+    if identity is None:
+        yield from _elements(expected, actual, path, exact)
+    else:
+        yield from _in_set(expected, actual, path, identity, exact)
+
+
+def _elements(expected: list[Any], actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
     if not isinstance(actual, list):
         yield Mismatch(path, expected, actual, f"is not a list but {json_type(actual)}")
-        return
-    identity = _identity(expected or actual, path)
-    if identity is not None:
-        yield from _in_set(expected, actual, path, identity, context)
     elif len(expected) != len(actual):
         yield Mismatch(path, expected, actual, f"has {len(actual)} elements, not {len(expected)}")
     else:
-        for position, (wanted, found) in enumerate(zip(expected, actual, strict=True)):
-            yield from differences(wanted, found, (*path, Element(position)), context)
+        for position, (wanted, value) in enumerate(zip(expected, actual, strict=True)):
+            yield from differences(wanted, value, (*path, Element(position)), exact=exact)
+
+
+def _in_set(
+    expected: list[Any],
+    actual: list[Any],
+    path: Path,
+    identity: tuple[str, ...],
+    exact: bool,
+    *,
+    allow_more: bool = False,
+) -> Iterator[Mismatch]:
+    pairs = _pairs_in_set(expected, actual, identity, exact)
+    for i, wanted in enumerate(expected):
+        if i in pairs:
+            element = actual[pairs[i]]
+            label = _label(element, identity, pairs[i])
+            yield from differences(wanted, element, (*path, label), exact=exact)
+        else:
+            yield Mismatch((*path, _label(wanted, identity, i)), wanted, ABSENT, "is not in the list")
+    paired = set(pairs.values())
+    for j, element in enumerate(() if allow_more else actual):
+        if j not in paired:
+            label = _label(element, identity, j)
+            yield Mismatch((*path, label), ABSENT, element, "is not expected in the list")
+
+
+# The matchers that hold values.
+
+
+def _optional(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
+    return differences(matcher.argument, actual, path, exact=exact)
+
+
+def _exact(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
+    return differences(matcher.argument, actual, path, exact=True)
+
+
+def _one_of(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
+    if not any(matches(value, actual, path, exact=exact) for value in matcher.argument):
+        reason = f"is none of the {len(matcher.argument)} values that it may be"
+        yield Mismatch(path, matcher, actual, reason)
+
+
+def _at_least(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
+    wanted = matcher.argument
+    if isinstance(actual, list):
+        yield from _in_set(wanted, actual, path, _identity(wanted, path) or (), exact, allow_more=True)
+    else:
+        yield Mismatch(path, matcher, actual, f"is not a list but {json_type(actual)}")
+
+
+def _in_order(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
+    return _elements(matcher.argument, actual, path, exact)
+
+
+def _unless_empty(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
+    return iter(()) if actual == [] else differences(matcher.argument, actual, path, exact=exact)
+
+
+_HOLDERS: Mapping[str, Callable[[Matcher, Any, Path, bool], Iterator[Mismatch]]] = {
+    "optional": _optional,
+    "one_of": _one_of,
+    "exact": _exact,
+    "at_least": _at_least,
+    # Only for the templates of Airflow's own system tests.
+    "in_order": _in_order,
+    "unless_empty": _unless_empty,
+}
+
+
+# Which element of one list belongs to which element of another.
+
+
+def pairs_of_elements(expected: list[Any], actual: list[Any], path: Path) -> dict[int, int]:
+    """Return the position in `actual` by the position in `expected`, for elements that are compared."""
+    identity = _identity(expected or actual, path)
+    if identity is not None:
+        return _pairs_in_set(expected, actual, identity, exact=False)
+    if len(expected) == len(actual):
+        return {i: i for i in range(len(expected))}
+    # A longer or shorter list differs as a whole; pair equal elements, so that the change stands out.
+    return best_pairs(expected, actual, differences, only_matches=True)
+
+
+def best_pairs(
+    expected: Sequence[Any],
+    actual: Sequence[Any],
+    compare: Callable[[Any, Any], Iterator[Mismatch]],
+    weight: Callable[[Mismatch], int] = lambda mismatch: 1,
+    *,
+    only_matches: bool = False,
+) -> dict[int, int]:
+    """Return the position in `actual` by the position in `expected`: whole matches first, then the nearest.
+
+    As many elements as possible are paired with one that they match (Kuhn's algorithm): the first match of
+    a loose expectation may be the only match of a strict one. The others are paired by the fewest
+    differences.
+    """
+    if len(expected) == len(actual) == 1 and not only_matches:
+        return {0: 0}
+    found: dict[int, list[int]] = {}
+    searches: dict[int, Iterator[int]] = {}
+    owner: dict[int, int] = {}
+
+    def search(i: int) -> Iterator[int]:
+        # Events mostly arrive in the order in which they are expected: start at the same position.
+        for j in (*range(i, len(actual)), *range(min(i, len(actual)))):
+            if next(compare(expected[i], actual[j]), None) is None:
+                yield j
+
+    def candidates(i: int) -> Iterator[int]:
+        """Yield the positions that match, and remember them: every pair is compared only once."""
+        yield from found.setdefault(i, [])
+        for j in searches.setdefault(i, search(i)):
+            found[i].append(j)
+            yield j
+
+    def assign(i: int, tried: set[int]) -> bool:
+        for j in candidates(i):
+            if j not in owner:
+                owner[j] = i
+                return True
+        for j in found[i]:
+            if j not in tried:
+                tried.add(j)
+                if assign(owner[j], tried):
+                    owner[j] = i
+                    return True
+        return False
+
+    for i in range(len(expected)):
+        assign(i, set())
+    pairs = {i: j for j, i in owner.items()}
+    if only_matches:
+        return pairs
+    rest = [i for i in range(len(expected)) if i not in pairs]
+    free = [j for j in range(len(actual)) if j not in owner]
+    if len(rest) * len(free) > MOST_GUESSES:
+        return {**pairs, **dict(zip(rest, free, strict=False))}
+    costs = [
+        (sum(map(weight, compare(expected[i], actual[j]))), abs(i - j), i, j) for i, j in product(rest, free)
+    ]
+    for _, _, i, j in sorted(costs):
+        if i not in pairs and j in free:
+            pairs[i] = j
+            free.remove(j)
+    return pairs
+
+
+def _pairs_in_set(
+    expected: list[Any], actual: list[Any], identity: tuple[str, ...], exact: bool
+) -> dict[int, int]:
+    """Pair elements of the same identity; an expected one with a matcher as name gets what is left."""
+
+    def compare(wanted: Any, element: Any) -> Iterator[Mismatch]:
+        return differences(wanted, element, exact=exact)
+
+    by_name: dict[Any, tuple[list[int], list[int]]] = {}
+    unnamed: list[int] = []
+    for i, element in enumerate(expected):
+        name = _name(element, identity)
+        if any(isinstance(part, Matcher) for part in name):
+            unnamed.append(i)
+        else:
+            by_name.setdefault(name, ([], []))[0].append(i)
+    left: list[int] = []
+    for j, element in enumerate(actual):
+        group = by_name.get(_name(element, identity))
+        (group[1] if group else left).append(j)
+    pairs: dict[int, int] = {}
+    for wanted, given in by_name.values():
+        chosen = best_pairs([expected[i] for i in wanted], [actual[j] for j in given], compare)
+        pairs.update({wanted[i]: given[j] for i, j in chosen.items()})
+        left += sorted(set(given) - set(pairs.values()))
+    if unnamed:
+        named_by_matcher = {i: expected[i] for i in unnamed}
+        pairs.update(_pairs_by_matcher(named_by_matcher, {j: actual[j] for j in left}, identity, exact))
+    return pairs
+
+
+def _pairs_by_matcher(
+    expected: Mapping[int, Any], actual: Mapping[int, Any], identity: tuple[str, ...], exact: bool
+) -> dict[int, int]:
+    """Pair elements that match, then those of which at least the names match."""
+
+    def compare_names(i: int, j: int) -> Iterator[Mismatch]:
+        element = actual[j] if isinstance(actual[j], Mapping) else {}
+        for key, name in zip(identity, _name(expected[i], identity), strict=True):
+            yield from differences(name, element.get(key))
+
+    def compare(i: int, j: int) -> Iterator[Mismatch]:
+        yield from compare_names(i, j)
+        yield from differences(expected[i], actual[j], exact=exact)
+
+    unnamed, left = list(expected), list(actual)
+    chosen = best_pairs(unnamed, left, compare, only_matches=True)
+    pairs = {unnamed[i]: left[j] for i, j in chosen.items()}
+    rest, free = [i for i in unnamed if i not in pairs], [j for j in left if j not in pairs.values()]
+    chosen = best_pairs(rest, free, compare_names, only_matches=True)
+    return {**pairs, **{rest[i]: free[j] for i, j in chosen.items()}}
 
 
 def _identity(elements: Sequence[Any], path: Path) -> tuple[str, ...] | None:
-    """The keys that tell the elements apart; empty where only their order is known to mean nothing."""
+    """Return the keys that identify the elements; empty if only their order is known to mean nothing."""
     if path and path[-1] in UNORDERED and not isinstance(path[-1], Element):
         return ()
     for keys in IDENTITIES if elements else ():
         if all(_has_identity(element, keys) for element in elements):
             return keys
-    return () if path in DATASETS else None
+    return () if path in _DATASETS else None
 
 
 def _has_identity(element: Any, keys: tuple[str, ...]) -> bool:
@@ -187,119 +344,13 @@ def _has_identity(element: Any, keys: tuple[str, ...]) -> bool:
 
 
 def _fields(element: Any) -> Any:
-    """The object itself, also where it must be there exactly."""
-    return element.argument if isinstance(element, Composite) and element.name == "exact" else element
-
-
-def _in_set(
-    expected: list[Any],
-    actual: list[Any],
-    path: Path,
-    identity: tuple[str, ...],
-    context: Context,
-    *,
-    more: bool = False,
-) -> Iterator[Mismatch]:
-    pairs, certain = _Pairing(expected, actual, identity, context).pairs()
-    choice = context._replace(captures=context.captures.of_choice())
-    for i, wanted in enumerate(expected):
-        if i in pairs:
-            found = actual[pairs[i]]
-            here = context if i in certain else choice
-            yield from differences(wanted, found, (*path, _label(found, identity, pairs[i])), here)
-        else:
-            yield Mismatch((*path, _label(wanted, identity, i)), wanted, ABSENT, "is not in the list")
-    taken = set(pairs.values())
-    for j, found in enumerate(() if more else actual):
-        if j not in taken:
-            yield Mismatch((*path, _label(found, identity, j)), ABSENT, found, "is not expected in the list")
-
-
-_FOREIGN = 1_000_000_000
-"""What a pair costs whose names do not agree: more than any number of differences."""
-
-
-class _Pairing(NamedTuple):
-    """Two lists whose elements know each other by these keys; by none where only order means nothing."""
-
-    expected: list[Any]
-    actual: list[Any]
-    identity: tuple[str, ...]
-    context: Context
-
-    def pairs(self) -> tuple[dict[int, int], set[int]]:
-        """Expected position -> actual position, and for which of them the names leave no choice.
-
-        Literal identities go first: a matcher as name takes only what nobody asked for by name.
-        """
-        groups: dict[Any, tuple[list[int], list[int]]] = {}
-        wild: list[int] = []
-        for i, element in enumerate(self.expected):
-            name = _name(element, self.identity)
-            if any(isinstance(part, Matcher) for part in name):
-                wild.append(i)
-            else:
-                groups.setdefault(name, ([], []))[0].append(i)
-        rest: list[int] = []
-        for j, element in enumerate(self.actual):
-            name = _name(element, self.identity)
-            if name in groups:
-                groups[name][1].append(j)
-            else:
-                rest.append(j)
-        pairs: dict[int, int] = {}
-        certain: set[int] = set()
-        for ours, theirs in groups.values():
-            found = self._best(ours, theirs)
-            pairs.update(found)
-            certain.update(ours if len(ours) == len(theirs) == 1 else ())
-            rest += sorted(set(theirs) - set(found.values()))
-        by_name, alone = self._best_by_name(wild, rest)
-        return {**pairs, **by_name}, certain | alone
-
-    def _best_by_name(self, ours: list[int], theirs: list[int]) -> tuple[dict[int, int], set[int]]:
-        """The best assignment of those that accept each other's names, and who accepts no other."""
-        accepted = {i: {j for j in theirs if self._accepts_name(i, j)} for i in ours}
-        wanted: set[int] = set().union(*accepted.values())
-        found = self._best([i for i in ours if accepted[i]], [j for j in theirs if j in wanted], accepted)
-        asked = Counter(j for names in accepted.values() for j in names)
-        alone = {i for i, names in accepted.items() if len(names) == 1 and all(asked[j] == 1 for j in names)}
-        return {i: j for i, j in found.items() if j in accepted[i]}, alone
-
-    def _best(
-        self, ours: list[int], theirs: list[int], accepted: Mapping[int, set[int]] | None = None
-    ) -> dict[int, int]:
-        """The best assignment of `ours` to `theirs`; a name that is not accepted outweighs all else."""
-
-        def tried(i: int, j: int) -> Iterator[Mismatch]:
-            return differences(self.expected[ours[i]], self.actual[theirs[j]], (), self.context.attempt())
-
-        def fits(i: int, j: int) -> bool:
-            return next(tried(i, j), None) is None
-
-        def cost(i: int, j: int) -> int:
-            if accepted is not None and theirs[j] not in accepted[ours[i]]:
-                return _FOREIGN
-            return sum(1 for _ in tried(i, j))
-
-        found = pair([self.expected[i] for i in ours], [self.actual[j] for j in theirs], fits, cost)
-        return {ours[i]: theirs[j] for i, j in found}
-
-    def _accepts_name(self, i: int, j: int) -> bool:
-        """Whether the names agree; asked for every pair, and answered for few of them at leisure."""
-        wanted = {key: _fields(self.expected[i])[key] for key in self.identity}
-        found = self.actual[j]
-        if not isinstance(found, Mapping):
-            return False
-        for key, name in wanted.items():
-            if type(name) is Matcher and name.check(found.get(key)):
-                return False
-        return next(differences(wanted, found, (), self.context.attempt()), None) is None
+    """Return the object, also out of `!exact`."""
+    return element.argument if isinstance(element, Matcher) and element.name == "exact" else element
 
 
 def _name(element: Any, identity: tuple[str, ...]) -> tuple[Any, ...]:
-    if not identity or not _has_identity(element, identity):
-        return () if not identity else (id(element),)
+    if identity and not _has_identity(element, identity):
+        return (id(element),)
     return tuple(_fields(element)[key] for key in identity)
 
 
@@ -307,25 +358,3 @@ def _label(element: Any, identity: tuple[str, ...], position: int) -> Element:
     if not identity or not _has_identity(element, identity):
         return Element(position)
     return Element(" ".join(str(_fields(element)[key]) for key in identity))
-
-
-def pairs_of_elements(expected: list[Any], actual: list[Any], path: Path) -> dict[int, int]:
-    """Which element of an expected list, at a path, is compared with which of an actual one.
-
-    Where only the order tells, a list that is longer or shorter differs as a whole; then the elements that
-    match at its beginning and its end stay paired, so that what was added or taken away stands out.
-    """
-    identity = _identity(expected or actual, path)
-    if identity is not None:
-        return _Pairing(expected, actual, identity, Context(Captures())).pairs()[0]
-    if len(expected) == len(actual):
-        return {i: i for i in range(len(expected))}
-
-    def fits(i: int, j: int) -> bool:
-        return next(differences(expected[i], actual[j]), None) is None
-
-    shorter = min(len(expected), len(actual))
-    head = next((i for i in range(shorter) if not fits(i, i)), shorter)
-    tail = next((i for i in range(shorter - head) if not fits(-1 - i, -1 - i)), shorter - head)
-    pairs = {i: i for i in range(shorter - tail)}
-    return {**pairs, **{len(expected) - i: len(actual) - i for i in range(tail, 0, -1)}}

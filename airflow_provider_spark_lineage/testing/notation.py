@@ -1,7 +1,7 @@
-"""Turns the text of an expected file into JSON values and matchers, strictly.
+"""Reads the text of an expected file as JSON values and matchers, and fills in `${VARIABLES}`.
 
-YAML is read with JSON's data model: `yes`, `2024-01-01` and `1:30` are strings, keys are strings, nothing is
-written twice. What the values mean for an event is `expected`'s job.
+YAML is read with JSON's data model: `yes`, `2024-01-01` and `1:30` are strings, keys are strings, and no key
+is written twice. What the values mean for an event is defined in `expected`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from json.decoder import JSONObject  # type: ignore[attr-defined] # the type stubs leave both out
-from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -18,26 +16,26 @@ from typing import Any
 import yaml
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.testing.composite import COMPOSITES, make
-from airflow_provider_spark_lineage.testing.matchers import MATCHERS, Matcher, json_type, sentence
-from airflow_provider_spark_lineage.testing.paths import Element, path_text
-from airflow_provider_spark_lineage.testing.paths import Path as Path_
-from airflow_provider_spark_lineage.testing.variables import has_variables
-
-Pairs = list[tuple[str, Any]]
-
-
-def read_tree(path: Path) -> Any:
-    """The value in the file; BadInputError names the file, the line and the cause."""
-    return parse_tree(read_text(path).removeprefix(BOM), path)
-
+from airflow_provider_spark_lineage.testing.differences import Element, path_text
+from airflow_provider_spark_lineage.testing.matchers import HOLDERS, Matcher, json_type, make, sentence
 
 BOM = "\ufeff"
-"""The byte order mark that some editors write at the beginning of a file."""
+"""The byte order mark that some editors write at the start of a file."""
+
+# The C parser is ten times as fast; it is missing if PyYAML was built without libyaml.
+_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+class _NotationError(Exception):
+    """Valid YAML or JSON that is not an expected value."""
+
+    def __init__(self, cause: str, line: int | None = None) -> None:
+        super().__init__(cause)
+        self.line = line
 
 
 def read_text(path: Path) -> str:
-    """The text of the file as it is, with its line ends and its byte order mark."""
+    """Return the text of the file, with its line ends and its byte order mark."""
     try:
         return path.read_bytes().decode("utf-8")
     except OSError as error:
@@ -47,11 +45,15 @@ def read_text(path: Path) -> str:
 
 
 def parse_tree(text: str, path: Path) -> Any:
-    """The value of the text, which is written as the file's name says; BadInputError as for a file."""
+    """Return the value of a JSON or YAML text, by the suffix of the path; BadInputError names the cause."""
+    text = text.removeprefix(BOM)
     if not text.strip():
         return None
     try:
-        return _json_tree(text) if path.suffix == ".json" else _YamlTree().read(text)
+        if path.suffix == ".json":
+            return json.loads(text, object_pairs_hook=_mapping, parse_constant=_refuse_constant)
+        node = yaml.compose(text, Loader=_LOADER)
+        return None if node is None else _YamlTree().value(node)
     except json.JSONDecodeError as error:
         raise BadInputError(f"{path}, line {error.lineno}: not JSON ({error.msg}).") from None
     except yaml.YAMLError as error:
@@ -63,11 +65,30 @@ def parse_tree(text: str, path: Path) -> Any:
         raise BadInputError(f"{path}: nested too deeply.") from None
 
 
-def read_python(value: Any, source: str, path: Path_ = ()) -> Any:
-    """The value of JSON's types in Python, which is written as in a JSON file; tuples are lists.
+def line_of(text: str, path: tuple[str | int, ...]) -> int | None:
+    """Return the line on which the value at a path of keys and positions starts; None if it is not found."""
+    try:
+        node = yaml.compose(text.removeprefix(BOM), Loader=_LOADER)  # JSON is YAML, unless it has tabs
+    except yaml.YAMLError:
+        return None
+    line = 1
+    for part in path:
+        if isinstance(node, yaml.MappingNode):
+            entry = next(((key, value) for key, value in node.value if key.value == part), None)
+            if entry is None:
+                return line
+            line, node = entry[0].start_mark.line + 1, entry[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+    return line
+
+
+def read_python(value: Any, source: str, path: tuple[str, ...] = ()) -> Any:
+    """Return the value of Python objects written as in a JSON file; tuples are lists.
 
     >>> read_python({"a": ({"$match": "regex", "value": "x+"},)}, "expected")
-    {'a': [Matcher(name='regex', argument='x+', accepts_absence=False)]}
+    {'a': [Matcher(name='regex', argument='x+')]}
     """
     where = f"{source}{f', {path_text(path)}' if path else ''}"
     if isinstance(value, Mapping):
@@ -79,21 +100,11 @@ def read_python(value: Any, source: str, path: Path_ = ()) -> Any:
             raise BadInputError(f"{where}: {sentence(error)}") from None
     if isinstance(value, list | tuple):
         return [read_python(item, source, (*path, Element(i))) for i, item in enumerate(value)]
-    if value is None or isinstance(value, str | bool | int | Matcher) or _is_number(value):
+    if value is None or isinstance(value, str | bool | int | Matcher):
         return value
-    raise BadInputError(f"{where}: `{value!r}` is {json_type(value)}, which no event has.")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, float) and isfinite(value)
-
-
-class _NotationError(Exception):
-    """Text that is proper YAML or JSON but not an expected value."""
-
-    def __init__(self, cause: str, line: int | None = None) -> None:
-        super().__init__(cause)
-        self.line = line
+    if isinstance(value, float) and isfinite(value):
+        return value
+    raise BadInputError(f"{where}: `{value!r}` is {json_type(value)}, which JSON does not have.")
 
 
 def _yaml_cause(error: yaml.YAMLError) -> str:
@@ -102,77 +113,50 @@ def _yaml_cause(error: yaml.YAMLError) -> str:
     return f", line {error.problem_mark.line + 1}: not YAML ({error.problem})"
 
 
-def _json_tree(text: str) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_mapping, parse_constant=_no_constant)
-    except _NotationError:
-        # Only the slow scanner tells where the object stands that cannot be meant.
-        return _LineDecoder().decode(text)
+def _refuse_constant(text: str) -> Any:
+    raise _NotationError(f"`{text}` is not a JSON number")
 
 
-class _LineDecoder(json.JSONDecoder):
-    """Python's own scanner instead of the one in C, so that an error says on which line its object begins."""
+def _mapping(pairs: list[tuple[str, Any]], line: int | None = None) -> Any:
+    """Return an object, or the matcher that `{"$match": name, "value": argument}` stands for.
 
-    def __init__(self) -> None:
-        super().__init__(object_pairs_hook=_mapping, parse_constant=_no_constant)
-        self.parse_object = self._object
-        self.scan_once = py_make_scanner(self)
-
-    def _object(self, at: tuple[str, int], *options: Any) -> Any:
-        text, position = at
-        try:
-            return JSONObject(at, *options)
-        except _NotationError as error:
-            line = error.line or text.count("\n", 0, position) + 1
-            raise _NotationError(str(error), line) from None
-
-
-def _no_constant(text: str) -> Any:
-    raise _NotationError(f"`{text}` is no JSON number")
-
-
-def _mapping(pairs: Pairs, line: int | None = None) -> Any:
-    """An object, or the matcher that `{"$match": name, "value": argument}` stands for.
-
-    Every other key that begins with `$` is refused, which keeps them free for what is to come and finds
-    typing errors; `$$schema` is the key `$schema`.
+    Every other key that starts with `$` is refused, to find typing errors; `$$schema` is the key `$schema`.
     """
-    seen: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for key, value in pairs:
-        if key in seen:
+        if key in mapping:
             raise _NotationError(f"the key `{key}` is written twice", line)
-        seen[key] = value
-    if "$match" in seen:
-        return _matcher_object(seen, line)
-    for key in seen:
+        mapping[key] = value
+    if "$match" in mapping:
+        return _matcher_object(mapping, line)
+    for key in mapping:
         if key.startswith("$") and not key.startswith("$$"):
-            raise _NotationError(f"unknown key `{key}`; write `$match`, or `${key}` for the key itself", line)
-    return {key[1:] if key.startswith("$$") else key: value for key, value in seen.items()}
+            raise _NotationError(
+                f"unknown key `{key}`; keys that start with `$` are reserved, write `${key}` for `{key}`",
+                line,
+            )
+    return {key[1:] if key.startswith("$$") else key: value for key, value in mapping.items()}
 
 
-def _matcher_object(keys: dict[str, Any], line: int | None) -> Matcher:
-    stray = sorted(set(keys) - {"$match", "value"})
+def _matcher_object(mapping: dict[str, Any], line: int | None) -> Matcher:
+    stray = sorted(mapping.keys() - {"$match", "value"})
     if stray:
         raise _NotationError(f"a `$match` object takes only `value` beside it, not `{stray[0]}`", line)
-    name, argument = keys["$match"], keys.get("value")
-    if not isinstance(name, str):
+    if not isinstance(mapping["$match"], str):
         raise _NotationError("`$match` is the name of a matcher, a string", line)
-    if name in MATCHERS and "value" in keys and not isinstance(argument, str):
-        raise _NotationError(f"the `value` of a `{name}` matcher is a string", line)
-    return _matcher(name, argument, line)
+    if mapping.get("value", "") is None and mapping["$match"] not in HOLDERS:
+        raise _NotationError(f"the `value` of a `{mapping['$match']}` matcher is a string", line)
+    return _matcher(mapping["$match"], mapping.get("value"), line)
 
 
 def _matcher(name: str, argument: Any, line: int | None) -> Matcher:
+    if isinstance(argument, str) and name not in HOLDERS and _VARIABLE.search(argument):
+        # The argument is checked when the variable is filled in.
+        return Matcher(name, argument, lambda actual: "needs a value for its variable")
     try:
-        if name in MATCHERS and isinstance(argument, str) and has_variables(argument):
-            return Matcher(name, argument, _unresolved, MATCHERS[name].accepts_absence)
         return make(name, argument)
     except ValueError as error:
         raise _NotationError(str(error), line) from None
-
-
-def _unresolved(actual: Any) -> str:
-    return "needs variables that were never filled in"
 
 
 _STANDARD = "tag:yaml.org,2002:"
@@ -182,89 +166,115 @@ _PLAIN: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
     (re.compile(r"-?(0|[1-9][0-9]*)"), int),
     (re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"), float),
 )
-"""What an unquoted YAML scalar means: JSON's values and nothing else; every other text is a string."""
+"""What an unquoted YAML scalar means: JSON's values; every other text is a string."""
+
+
+def plain_value(text: str) -> Any:
+    """Return what an unquoted YAML scalar means."""
+    for pattern, convert in _PLAIN:
+        if pattern.fullmatch(text):
+            return convert(text)
+    return text
 
 
 class _YamlTree:
     """Builds the value from YAML's node graph, because PyYAML's constructors drop duplicates and lines."""
 
     def __init__(self) -> None:
-        self._built: dict[int, Any] = {}
+        self._values: dict[int, Any] = {}
         self._open: set[int] = set()
 
-    def read(self, text: str) -> Any:
-        # The C parser is ten times as fast and is missing only where libyaml was not there to build with.
-        loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-        node = yaml.compose(text, Loader=loader)
-        return None if node is None else self._value(node)
-
-    def _value(self, node: yaml.Node) -> Any:
-        if id(node) in self._built:
-            return self._built[id(node)]
+    def value(self, node: yaml.Node) -> Any:
+        if id(node) in self._values:  # an alias
+            return self._values[id(node)]
         line = node.start_mark.line + 1
         if id(node) in self._open:
             raise _NotationError("an alias that contains itself", line)
         self._open.add(id(node))
-        value = self._built[id(node)] = self._new_value(node, line)
+        value = self._values[id(node)] = self._new_value(node, line)
         self._open.discard(id(node))
         return value
 
     def _new_value(self, node: yaml.Node, line: int) -> Any:
-        if not node.tag.startswith(_STANDARD):
-            return _matcher(node.tag.removeprefix("!"), self._argument(node, line), line)
+        is_matcher = not node.tag.startswith(_STANDARD)
+        name = node.tag.removeprefix("!") if is_matcher else ""
         if isinstance(node, yaml.MappingNode):
-            return _mapping(self._pairs(node), line)
-        if isinstance(node, yaml.SequenceNode):
-            return [self._value(item) for item in node.value]
-        if node.tag != f"{_STANDARD}str":
+            value = _mapping(self._pairs(node), line)
+        elif isinstance(node, yaml.SequenceNode):
+            value = [self.value(item) for item in node.value]
+        elif not is_matcher and node.tag != f"{_STANDARD}str":
             raise _NotationError(
                 f"`!!{node.tag.removeprefix(_STANDARD)}` is not used in expected files", line
             )
-        return _scalar(node)
+        else:
+            # `style` is empty for unquoted scalars only; the type stubs do not know it.
+            is_quoted = bool(getattr(node, "style", None))
+            is_text = is_quoted or (is_matcher and node.value and name not in HOLDERS)
+            value = node.value if is_text else plain_value(node.value)
+        return _matcher(name, value, line) if is_matcher else value
 
-    def _argument(self, node: yaml.Node, line: int) -> Any:
-        """What stands behind a tag: nothing, the text for a scalar matcher, a value for a composite one."""
-        if isinstance(node, yaml.MappingNode):
-            return _mapping(self._pairs(node), line)
-        if isinstance(node, yaml.SequenceNode):
-            return [self._value(item) for item in node.value]
-        if not node.value and not getattr(node, "style", None):
-            return None
-        return _scalar(node) if node.tag.removeprefix("!") in COMPOSITES else node.value
-
-    def _pairs(self, node: yaml.MappingNode) -> Pairs:
+    def _pairs(self, node: yaml.MappingNode) -> list[tuple[str, Any]]:
         merged: dict[str, Any] = {}
         own: dict[str, Any] = {}
         for key, value in node.value:
             line = key.start_mark.line + 1
-            if not isinstance(key, yaml.ScalarNode) or not isinstance(self._value(key), str):
+            if not isinstance(key, yaml.ScalarNode) or not isinstance(self.value(key), str):
                 raise _NotationError("a key is not a string; put it in quotes", line)
-            if key.value == "<<" and not key.style:
+            if key.value == "<<" and not getattr(key, "style", None):
                 merged.update(self._merged(value, line))
             elif key.value in own:
                 raise _NotationError(f"the key `{key.value}` is written twice", line)
             else:
-                own[key.value] = self._value(value)
+                own[key.value] = self.value(value)
         return list({**merged, **own}.items())
 
     def _merged(self, node: yaml.Node, line: int) -> dict[str, Any]:
-        """What `<<: *name` or `<<: [*first, *second]` brings in; the first of several wins."""
-        parts = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        found: dict[str, Any] = {}
-        for part in reversed(parts):
+        """Return what `<<: *name` or `<<: [*first, *second]` brings in; the first of several wins."""
+        merged: dict[str, Any] = {}
+        for part in reversed(node.value if isinstance(node, yaml.SequenceNode) else [node]):
             if not isinstance(part, yaml.MappingNode):
                 raise _NotationError("`<<` takes an alias of a mapping", line)
-            found.update(self._pairs(part))
-        return found
+            merged.update(self._pairs(part))
+        return merged
 
 
-def _scalar(node: yaml.Node) -> Any:
-    # `style` is empty for plain scalars only; the type stubs do not know it on a node.
-    return node.value if getattr(node, "style", None) else _plain(node.value)
+_VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+"""A variable, or `$${`, which stands for `${`.
+
+Values come from the caller, not from the environment: a file that passes on one machine must not depend on
+what else is set there.
+"""
 
 
-def _plain(text: str) -> Any:
-    for pattern, convert in _PLAIN:
-        if pattern.fullmatch(text):
-            return convert(text)
-    return text
+def fill(tree: Any, variables: Mapping[str, str], where: str) -> Any:
+    """Return the tree with every variable replaced; BadInputError names an unknown one and `where`."""
+    if isinstance(tree, str):
+        return _filled(tree, variables, where) if "${" in tree else tree
+    if isinstance(tree, dict):
+        return {key: fill(value, variables, where) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [fill(value, variables, where) for value in tree]
+    if isinstance(tree, Matcher) and tree.argument is not None:
+        if isinstance(tree.argument, str) and not _VARIABLE.search(tree.argument):
+            return tree
+        try:
+            if tree.name == "regex":
+                # A path is put into a regular expression as that path, not as a pattern.
+                return make("regex", _filled(tree.argument, variables, where, re.escape))
+            return make(tree.name, fill(tree.argument, variables, where))
+        except ValueError as error:
+            raise BadInputError(f"{where}: {sentence(error)}") from None
+    return tree
+
+
+def _filled(text: str, variables: Mapping[str, str], where: str, quote: Callable[[str], str] = str) -> str:
+    def replacement(match: re.Match[str]) -> str:
+        name = match[1]
+        if name is None:
+            return "${"
+        if name not in variables:
+            given = ", ".join(sorted(variables)) or "none"
+            raise BadInputError(f"{where}: the variable ${{{name}}} has no value; given are: {given}.")
+        return quote(str(variables[name]))
+
+    return _VARIABLE.sub(replacement, text)

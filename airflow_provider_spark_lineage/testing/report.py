@@ -1,31 +1,38 @@
-"""The result of a comparison, as data: every difference, and the one line that sums them up."""
+"""The result of a comparison, as data, text, JSON and JUnit XML."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 from airflow_provider_spark_lineage.events import LIKELY_CAUSES
 from airflow_provider_spark_lineage.testing.differences import Absent
-from airflow_provider_spark_lineage.testing.matchers import plain
+from airflow_provider_spark_lineage.testing.matchers import Matcher, plain
+
+_LONGEST = 400
+"""Characters of a value that the text shows; a whole facet would hide the difference in it."""
 
 
 class Kind(Enum):
     """What is wrong with one event."""
 
     CHANGED = "changed"
-    """It was emitted with another value somewhere."""
+    """It has another value somewhere."""
 
     MISSING = "missing"
-    """It was expected and never emitted."""
+    """It was expected and not emitted."""
 
     UNEXPECTED = "unexpected"
-    """It was emitted and nobody expected it, or not that often."""
+    """It was emitted and not expected, or more often than expected."""
 
     RELATION = "relation"
-    """It does not go with the other events; `rule` says which of `relations.RELATIONS` it breaks."""
+    """It contradicts other events; `rule` says which of `relations.RELATIONS` is broken."""
 
 
 @dataclass(frozen=True)
@@ -38,28 +45,28 @@ class Difference:
     """Where in the event, for example `inputs[file /in].facets.schema`; empty for a whole event."""
 
     expected: Any
-    """The expected value or matcher; `ABSENT` where nothing was expected."""
+    """The expected value or matcher; `ABSENT` if nothing was expected."""
 
     actual: Any
-    """The actual value; `ABSENT` where there is none."""
+    """The actual value; `ABSENT` if there is none."""
 
     reason: str
     """Completes the sentence "the actual value ..."."""
 
     where: str
-    """Which event, where several share the key: file and line, and the index of a mapped task."""
+    """Which of the events with this key: file and line, map index and try."""
 
     candidates: tuple[str, ...] = ()
-    """For a missing event the emitted keys that look like the expected one."""
+    """For a missing event, the emitted keys that look like the expected one."""
 
     event: int = 0
     """The same number for all differences of one event."""
 
     rule: str = ""
-    """For a broken relation its name."""
+    """For a broken relation, its name."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON values; whole events are left out, `where` says where they are."""
+        """Return plain JSON values; whole events are left out, `where` says where they are."""
         values: dict[str, Any] = {"kind": self.kind.value, "key": self.key, "event": self.event}
         if self.kind is Kind.RELATION:
             values["rule"] = self.rule
@@ -71,25 +78,32 @@ class Difference:
         return {**values, "reason": self.reason, "where": self.where, "candidates": list(self.candidates)}
 
 
+class Line(NamedTuple):
+    """One line of the text, and the style that a terminal shows it in."""
+
+    text: str
+    style: str = ""
+
+
 @dataclass(frozen=True)
 class Report:
-    """What a comparison found; falsy questions are answered by `ok`, people by `text()`."""
+    """What a comparison found: `ok` for code, `text()` for people."""
 
     matched: int
     """Expected events that were emitted as expected."""
 
     differences: tuple[Difference, ...]
     problems: tuple[str, ...]
-    """What could not be read among the events; a report with problems is not `ok`."""
+    """Events that could not be read; a report with problems is not `ok`."""
 
     emitted: int
     """Events that were read, compared or not."""
 
     skipped: Mapping[str, int]
-    """DAG id -> events that were not compared, because the expected file does not speak for them."""
+    """DAG id -> events that were not compared, because the expected file is not about that DAG."""
 
     notes: tuple[str, ...] = ()
-    """What may explain the differences, and what the relations could not judge, one sentence each."""
+    """What may explain the differences, and what relations could not check, one sentence each."""
 
     passed: tuple[str, ...] = ()
     """The keys of the expected events that were emitted as expected."""
@@ -99,55 +113,63 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Every expected event was emitted as expected, nothing else was, and all was readable.
+        """Whether every expected event was emitted as expected, no other was, and all could be read.
 
-        No events at all are never ok: they prove nothing, not even that none was to be expected.
+        No events at all are not ok: they do not even prove that none was expected.
         """
         return bool(self.emitted) and not self.differences and not self.problems
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """Why there are likely to be no events at all; empty where there are some."""
+        """Likely causes if there are no events at all; else empty."""
         return () if self.emitted else LIKELY_CAUSES
 
     @property
     def differing(self) -> int:
-        """Events that were emitted differently, or not at all, or without being expected."""
-        return len({one.event for one in self.differences if one.kind is not Kind.RELATION})
+        """Number of events that are changed, missing or unexpected."""
+        return len({item.event for item in self.differences if item.kind is not Kind.RELATION})
 
     @property
     def broken(self) -> tuple[str, ...]:
         """Names of the relations that do not hold, in the order in which they were checked."""
-        return tuple(dict.fromkeys(one.rule for one in self.differences if one.kind is Kind.RELATION))
+        return tuple(dict.fromkeys(item.rule for item in self.differences if item.kind is Kind.RELATION))
 
     @property
     def summary(self) -> str:
-        """`N events match, M differ`, and the relations that are broken, if any."""
+        """`N events match, M differ`, and the relations that are broken."""
         relations = f"; broken: {', '.join(self.broken)}" if self.broken else ""
         return f"{self.matched} events match, {self.differing} differ{relations}"
 
-    def by_event(self) -> Iterator[tuple[Difference, ...]]:
-        """The differences of one event after the other."""
+    def by_event(self) -> list[tuple[Difference, ...]]:
+        """Return the differences of one event after the other."""
         groups: dict[int, list[Difference]] = {}
         for difference in self.differences:
             groups.setdefault(difference.event, []).append(difference)
-        return map(tuple, groups.values())
+        return list(map(tuple, groups.values()))
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the text from top to bottom; the last line is the summary."""
+        for problem in self.problems:
+            yield Line(f"unreadable  {problem}", "yellow")
+        for group in self.by_event():
+            yield from _group_lines(group)
+        if self.differences or self.problems:
+            yield Line("")
+        if self.causes:
+            yield Line("No events at all. Likely causes:", "yellow")
+            yield from (Line(f"  - {cause}", "yellow") for cause in self.causes)
+        elif self.skipped:
+            number, dags = sum(self.skipped.values()), ", ".join(sorted(self.skipped))
+            yield Line(f"{number} events of DAGs that nothing is expected of were not compared: {dags}")
+        yield from (Line(note, "yellow") for note in self.notes)
+        yield Line(self.summary, "bold green" if self.ok else "bold red")
 
     def text(self) -> str:
-        """Everything for a person, in plain text; the last line is the summary."""
-        # `render` builds on this module, so it can only be imported here.
-        from airflow_provider_spark_lineage.testing.render import lines
-
-        return "\n".join(line.text for line in lines(self))
-
-    def junit(self) -> str:
-        """Everything for a CI server, as JUnit XML: a test case per expected event and per relation."""
-        from airflow_provider_spark_lineage.testing.junit import junit
-
-        return junit(self)
+        """Return everything for a person; the last line is the summary."""
+        return "\n".join(line.text for line in self.lines())
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything for a program, in plain JSON values."""
+        """Return everything for a program, in plain JSON values."""
         return {
             "summary": self.summary,
             "ok": self.ok,
@@ -161,3 +183,92 @@ class Report:
             "notes": list(self.notes),
             "differences": [difference.as_dict() for difference in self.differences],
         }
+
+    def junit(self) -> str:
+        """Return JUnit XML for a CI server.
+
+        There is a test case for every expected event (class `event`) and every relation (`relation`); cases
+        of the classes `unexpected` and `readable` only if something is wrong. Several events of one key are
+        numbered: `key`, `key (2)`.
+        """
+        suite = ElementTree.Element("testsuite", name=_SUITE)
+        names = Counter[str]()
+        related: dict[str, list[tuple[Difference, ...]]] = {}
+        for key in self.passed:
+            _case(suite, "event", _numbered(key, names))
+        for group in self.by_event():
+            if group[0].kind is Kind.RELATION:
+                related.setdefault(group[0].rule, []).append(group)
+                continue
+            class_ = "unexpected" if group[0].kind is Kind.UNEXPECTED else "event"
+            case = _case(suite, class_, _numbered(group[0].key, names))
+            _add_result(case, "failure", group[0].kind.value, [group])
+        for rule in self.relations:
+            case = _case(suite, "relation", rule)
+            if rule in related:
+                _add_result(case, "failure", f"does not hold in {len(related[rule])} places", related[rule])
+        for number, problem in enumerate(self.problems, 1):
+            _add_result(_case(suite, "readable", f"problem {number}"), "error", problem, ())
+        for result in ("failure", "error"):
+            suite.set(f"{result}s", str(len(suite.findall(f"testcase/{result}"))))
+        suite.set("tests", str(len(suite.findall("testcase"))))
+        ElementTree.SubElement(suite, "system-out").text = _printable(self.text())
+        root = ElementTree.Element("testsuites")
+        root.append(suite)
+        ElementTree.indent(root)
+        return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+
+
+def _group_lines(group: tuple[Difference, ...]) -> Iterator[Line]:
+    """Yield the lines of all differences of one event."""
+    first = group[0]
+    rule = f"{first.rule}: " if first.rule else ""
+    yield Line(f"{first.kind.value:<11} {rule}{first.key}  ({first.where})", "bold")
+    if first.kind in (Kind.MISSING, Kind.UNEXPECTED):
+        yield Line(f"  {first.reason}")
+        if first.candidates:
+            yield Line(f"  nearest emitted: {', '.join(first.candidates)}")
+        return
+    for difference in group:
+        yield Line(f"  {difference.path or 'the event'} {difference.reason}", "cyan")
+        for name, value, style in (
+            ("expected", difference.expected, "green"),
+            ("actual", difference.actual, "red"),
+        ):
+            # A relation does not always have two values to show.
+            if first.kind is Kind.CHANGED or not isinstance(value, Absent):
+                yield Line(f"    {name:<8}  {value_text(value)}", style)
+
+
+def value_text(value: Any) -> str:
+    """Return a value on one line, as JSON; a matcher as it is written in YAML."""
+    is_readable = isinstance(value, Absent | Matcher)
+    text = str(value) if is_readable else json.dumps(plain(value), ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
+
+
+_SUITE = "spark-lineage"
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML document may have, escaped or not."""
+
+
+def _numbered(name: str, seen: Counter[str]) -> str:
+    seen[name] += 1
+    return name if seen[name] == 1 else f"{name} ({seen[name]})"
+
+
+def _case(suite: ElementTree.Element, class_: str, name: str) -> ElementTree.Element:
+    attributes = {"classname": f"{_SUITE}.{class_}", "name": _printable(name), "time": "0"}
+    return ElementTree.SubElement(suite, "testcase", attributes)
+
+
+def _add_result(
+    case: ElementTree.Element, kind: str, message: str, groups: Iterable[tuple[Difference, ...]]
+) -> None:
+    element = ElementTree.SubElement(case, kind, message=_printable(message), type=kind)
+    element.text = _printable("\n".join(line.text for group in groups for line in _group_lines(group)))
+
+
+def _printable(text: str) -> str:
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -3,8 +3,8 @@
     [openlineage]
     transport = {"type": "airflow_provider_spark_lineage.transports.VariableTransport"}
 
-For tests alone: an event is a row in Airflow's metadata until somebody deletes it. Every event has a Variable
-of its own, which nobody ever writes again, so however many tasks emit at once, none overwrites another.
+Only for tests: an event is a row in Airflow's metadata until somebody deletes it. Every event has a Variable
+of its own, which is written once, so tasks that emit at the same time do not overwrite each other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 DESCRIPTION = "An OpenLineage event"
-"""Of every Variable, for whoever finds it in Airflow's list."""
+"""Of every Variable, in Airflow's list of them."""
 
 
 class VariableTransport(Transport):
@@ -34,7 +34,7 @@ class VariableTransport(Transport):
         self.config = config
 
     def emit(self, event: EmittedEvent) -> None:
-        """Store the event; an error of Airflow's is the caller's, who logs it."""
+        """Store the event; errors of Airflow go to the caller, who logs them."""
         from openlineage.client.serde import Serde
 
         document: dict[str, Any] = Serde.to_dict(event)
@@ -42,7 +42,7 @@ class VariableTransport(Transport):
 
 
 def _store(key: str, value: str) -> None:
-    """Make a new Variable in the way that is open to this process."""
+    """Write a new Variable in the way that works in this process."""
     comms = getattr(sys.modules.get("airflow.sdk.execution_time.task_runner"), "SUPERVISOR_COMMS", None)
     if comms is None:
         # The scheduler emits the events of DAG runs.
@@ -56,9 +56,9 @@ def _store(key: str, value: str) -> None:
 
 
 def _insert(key: str, value: str) -> None:
-    """Make a new Variable of `dag.test()`, whose forked children cannot reach its API but the database.
+    """Write a new Variable into the database: forked children of `dag.test()` cannot reach its API.
 
-    Over a connection of their own: they share those that were open when they were forked.
+    Over a new connection, because a child shares the parent's open ones.
     """
     from airflow import settings
     from airflow.models import Variable

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from airflow_provider_spark_lineage.testing.runs.home import environment, make_metadata
-from airflow_provider_spark_lineage.testing.runs.processes import Program, tail
+from airflow_provider_spark_lineage.testing.runs import Program, environment, make_metadata, tail
 
 START_TIMEOUT_S = 300
 ANSWER_TIMEOUT_S = 120

@@ -54,18 +54,6 @@ def test_a_file_is_written_then_left_alone_then_changed(folder):
     assert (result.exit_code, file.read_text()) == (1, DRAFT.replace("/x", "/y"))
 
 
-def test_what_is_left_for_a_person(folder):
-    """Exit code 1 also where no update can mend what the events contradict."""
-    file = folder / "dag.yaml"
-    name = "{inputs: [{namespace: file, name: !capture file}]}"
-    file.write_text(f"dag.task.event.start: {name}\nother.task.event.start: {name}\n")
-    assert run(folder, "--update", str(file)).exit_code == 0
-    (folder / "events.jsonl").write_text(f"{event('dag')}\n{event('other', '/y')}\n")
-    result = run(folder, "--update", str(file))
-    assert (result.exit_code, result.stdout.splitlines()[-1]) == (1, f"{file}: unchanged")
-    assert result.stdout.startswith("left for a person: other.task.event.start: inputs")
-
-
 def test_conditions_are_for_the_versions_given(folder):
     """`--version` says what `when:` asks about, before what is installed."""
     file = folder / "dag.yaml"

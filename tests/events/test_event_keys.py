@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.events import Event
+from airflow_provider_spark_lineage.events import Event, Events
+
+
+def dag_id_of(event: Event) -> str:
+    return Events((event,)).dag_id_of(event)
 
 
 def run_event(name: str, event_type: str | None = "START", **facets: Any) -> Event:
@@ -32,13 +36,13 @@ def test_type_is_lower_case(event_type):
 def test_dag_level_event():
     """A DAG run's job is named as the DAG, so its key has no task."""
     event = run_event("my.dag", airflowDagRun={"dag": {"dag_id": "my.dag"}})
-    assert (event.key, event.dag_id) == ("my.dag.event.start", "my.dag")
+    assert (event.key, dag_id_of(event)) == ("my.dag.event.start", "my.dag")
 
 
 def test_ids_with_dots_come_from_the_facet():
     """A dot in an id does not move the border between DAG and task."""
     event = run_event("my.dag.group.task", airflow=airflow("my.dag", "group.task"))
-    assert (event.key, event.dag_id) == ("my.dag.group.task.event.start", "my.dag")
+    assert (event.key, dag_id_of(event)) == ("my.dag.group.task.event.start", "my.dag")
 
 
 def test_the_facet_wins_over_a_foreign_job_name():
@@ -77,7 +81,7 @@ def test_child_with_a_foreign_name():
 def test_child_belongs_to_the_dag_of_its_root():
     """The root of a child run is the DAG run."""
     parent = {"job": {"name": "my.dag.task"}, "root": {"job": {"name": "my.dag"}}}
-    assert run_event("app.step", parent=parent).dag_id == "my.dag"
+    assert dag_id_of(run_event("app.step", parent=parent)) == "my.dag"
 
 
 def test_events_without_a_run_type():

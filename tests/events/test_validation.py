@@ -47,15 +47,6 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, 
 
 Event = dict[str, Any]
 AT = datetime(2026, 3, 1, tzinfo=timezone.utc)
-NEEDED_BY_JSONSCHEMA = (
-    "attr",
-    "attrs",
-    "jsonschema",
-    "jsonschema_specifications",
-    "referencing",
-    "rpds",
-    "typing_extensions",
-)
 CORE = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
 PARENT_SCHEMA = "https://openlineage.io/spec/facets/1-2-0/ParentRunFacet.json"
 
@@ -133,24 +124,24 @@ FIELD = f"{OUT}/columnLineage/fields/k/inputFields/0"
             f"run.facets.parent: names {CORE}, which defines many things; append `#/$defs/RunFacet`",
         ),
         (with_("schemaURL", "https://example.org/Event.json"), "event.schemaURL: no schema known"),
-        (without("eventTime"), "event: 'eventTime'"),
+        (without("eventTime"), 'event: "eventTime"'),
         (with_("eventTime", "2026-03-01"), "event.eventTime: "),
         (with_("eventTime", "2026-03-01T00:00:00"), "event.eventTime: "),
         (with_("eventTime", "yesterday"), "event.eventTime: "),
         (with_("eventType", "DONE"), "event.eventType: "),
-        (without("producer"), "event: 'producer'"),
+        (without("producer"), 'event: "producer"'),
         (with_("producer", "http://[us"), "event.producer: "),
-        (without("run"), "event: 'run'"),
+        (without("run"), 'event: "run"'),
         (with_("run/runId", "17"), "event.run.runId: "),
         (with_("run/runId", 17), "event.run.runId: "),
-        (without("job"), "event: 'job'"),
-        (without("job/namespace"), "event.job: 'namespace'"),
+        (without("job"), 'event: "job"'),
+        (without("job/namespace"), 'event.job: "namespace"'),
         (with_("inputs", {}), "event.inputs: "),
-        (without("inputs/0/name"), "event.inputs[0]: 'name'"),
+        (without("inputs/0/name"), 'event.inputs[0]: "name"'),
         (with_("outputs/0/namespace", None), "event.outputs[0].namespace: "),
         # what every facet carries
-        (without(f"{OUT}/schema/_producer"), "event.outputs[0].facets.schema: '_producer'"),
-        (without(f"{OUT}/schema/_schemaURL"), "event.outputs[0].facets.schema: '_schemaURL'"),
+        (without(f"{OUT}/schema/_producer"), 'event.outputs[0].facets.schema: "_producer"'),
+        (without(f"{OUT}/schema/_schemaURL"), 'event.outputs[0].facets.schema: "_schemaURL"'),
         (with_(f"{OUT}/schema", []), "event.outputs[0].facets.schema: "),
         (with_("job/facets/sql/_producer", "no uri"), "event.job.facets.sql._producer: "),
         (
@@ -165,14 +156,14 @@ FIELD = f"{OUT}/columnLineage/fields/k/inputFields/0"
             "outputs[0].facets.schema: no schema known",
         ),
         # a facet of its own schema
-        (without(f"{OUT}/schema/fields/0/name"), "outputs[0].facets.schema.fields[0]: 'name'"),
+        (without(f"{OUT}/schema/fields/0/name"), 'outputs[0].facets.schema.fields[0]: "name"'),
         (with_(f"{OUT}/dataSource/uri", "no where"), "outputs[0].facets.dataSource.uri: "),
-        (without(f"{OUT}/storage/storageLayer"), "outputs[0].facets.storage: 'storageLayer'"),
-        (without(f"{OUT}/symlinks/identifiers/0/type"), "outputs[0].facets.symlinks.identifiers[0]: 'type'"),
+        (without(f"{OUT}/storage/storageLayer"), 'outputs[0].facets.storage: "storageLayer"'),
+        (without(f"{OUT}/symlinks/identifiers/0/type"), 'outputs[0].facets.symlinks.identifiers[0]: "type"'),
         (with_(f"{OUT}/lifecycleStateChange/lifecycleStateChange", "APPEND"), "outputs[0].facets.lifecycle"),
-        (without(f"{OUT}/columnLineage/fields"), "outputs[0].facets.columnLineage: 'fields'"),
+        (without(f"{OUT}/columnLineage/fields"), 'outputs[0].facets.columnLineage: "fields"'),
         (without(f"{OUT}/columnLineage/fields/k/inputFields"), "outputs[0].facets.columnLineage.fields.k: "),
-        (without(f"{FIELD}/field"), "outputs[0].facets.columnLineage.fields.k.inputFields[0]: 'field'"),
+        (without(f"{FIELD}/field"), 'outputs[0].facets.columnLineage.fields.k.inputFields[0]: "field"'),
         (
             without(f"{FIELD}/transformations/0/type"),
             "outputs[0].facets.columnLineage.fields.k.inputFields[0].",
@@ -180,7 +171,7 @@ FIELD = f"{OUT}/columnLineage/fields/k/inputFields/0"
         (with_(f"{FIELD}/transformations/0/masking", "no"), "outputs[0].facets.columnLineage.fields.k."),
         (
             without(f"{OUT}/columnLineage/dataset/0/name"),
-            "outputs[0].facets.columnLineage.dataset[0]: 'name'",
+            'outputs[0].facets.columnLineage.dataset[0]: "name"',
         ),
         (
             with_("inputs/0/inputFacets/inputStatistics/rowCount", 1.5),
@@ -190,16 +181,16 @@ FIELD = f"{OUT}/columnLineage/fields/k/inputFields/0"
             with_("outputs/0/outputFacets/outputStatistics/rowCount", "1"),
             "outputs[0].outputFacets.outputStat",
         ),
-        (without("job/facets/sql/query"), "job.facets.sql: 'query'"),
-        (without("job/facets/jobType/integration"), "job.facets.jobType: 'integration'"),
-        (without("job/facets/lineage/entries"), "job.facets.lineage: 'entries'"),
+        (without("job/facets/sql/query"), 'job.facets.sql: "query"'),
+        (without("job/facets/jobType/integration"), 'job.facets.jobType: "integration"'),
+        (without("job/facets/lineage/entries"), 'job.facets.lineage: "entries"'),
         (with_("job/facets/lineage/entries/0/type", "TABLE"), "job.facets.lineage.entries[0]: "),
         (without("job/facets/lineage/entries/0/inputs/0/name"), "job.facets.lineage.entries[0]: "),
-        (without("run/facets/parent/job"), "run.facets.parent: 'job'"),
+        (without("run/facets/parent/job"), 'run.facets.parent: "job"'),
         (with_("run/facets/parent/run/runId", "x"), "run.facets.parent.run.runId: "),
-        (without("run/facets/parent/root/run"), "run.facets.parent.root: 'run'"),
-        (without("run/facets/processing_engine/version"), "run.facets.processing_engine: 'version'"),
-        (without("run/facets/sparkLineage_gaps/gaps"), "run.facets.sparkLineage_gaps: 'gaps'"),
+        (without("run/facets/parent/root/run"), 'run.facets.parent.root: "run"'),
+        (without("run/facets/processing_engine/version"), 'run.facets.processing_engine: "version"'),
+        (without("run/facets/sparkLineage_gaps/gaps"), 'run.facets.sparkLineage_gaps: "gaps"'),
         (with_("run/facets/sparkLineage_gaps/gaps", []), "run.facets.sparkLineage_gaps.gaps: "),
         (without("run/facets/sparkLineage_gaps/gaps/0/reason"), "run.facets.sparkLineage_gaps.gaps[0]: "),
         (with_("run/facets/sparkLineage_gaps/gaps/0/colum", "k"), "run.facets.sparkLineage_gaps.gaps[0]: "),
@@ -261,7 +252,7 @@ def test_a_schema_url_may_stop_at_the_file(event):
     event["schemaURL"] = CORE
     assert problems_of(event) == []
     del facet["storageLayer"]
-    assert problems_of(event) == ["outputs[0].facets.storage: 'storageLayer' is a required property"]
+    assert problems_of(event) == ['outputs[0].facets.storage: "storageLayer" is a required property']
 
 
 def _airflow_event(event: Event) -> Event:
@@ -302,18 +293,18 @@ def test_airflows_task_events_are_valid(event):
 @pytest.mark.parametrize(
     ("break_it", "where"),
     [
-        (without("run/facets/airflow/taskUuid"), "run.facets.airflow: 'taskUuid'"),
-        (without("run/facets/airflow/task/task_id"), "run.facets.airflow.task: 'task_id'"),
+        (without("run/facets/airflow/taskUuid"), 'run.facets.airflow: "taskUuid"'),
+        (without("run/facets/airflow/task/task_id"), 'run.facets.airflow.task: "task_id"'),
         (
             without("run/facets/airflow/taskInstance/try_number"),
-            "run.facets.airflow.taskInstance: 'try_number'",
+            'run.facets.airflow.taskInstance: "try_number"',
         ),
-        (without("job/facets/airflow/tasks"), "job.facets.airflow: 'tasks'"),
+        (without("job/facets/airflow/tasks"), 'job.facets.airflow: "tasks"'),
         (with_("run/facets/nominalTime/nominalStartTime", "noon"), "run.facets.nominalTime.nominalStartTime"),
-        (without("job/facets/ownership/owners/0/name"), "job.facets.ownership.owners[0]: 'name'"),
-        (without("job/facets/tags/tags/0/key"), "job.facets.tags.tags[0]: 'key'"),
-        (without("job/facets/documentation/description"), "job.facets.documentation: 'description'"),
-        (without("job/facets/sourceCode/language"), "job.facets.sourceCode: 'language'"),
+        (without("job/facets/ownership/owners/0/name"), 'job.facets.ownership.owners[0]: "name"'),
+        (without("job/facets/tags/tags/0/key"), 'job.facets.tags.tags[0]: "key"'),
+        (without("job/facets/documentation/description"), 'job.facets.documentation: "description"'),
+        (without("job/facets/sourceCode/language"), 'job.facets.sourceCode: "language"'),
     ],
 )
 def test_airflows_facets_are_checked_by_the_schemas_it_ships(event, break_it, where):
@@ -331,8 +322,8 @@ def test_rules_that_airflow_itself_breaks_are_not_held_against_a_task(event):
 
 
 def test_without_airflow_its_facets_are_accepted_unchecked(event, tmp_path):
-    """And nothing but jsonschema is needed: events are checked where neither Airflow nor the client is."""
-    for name in ("airflow_provider_spark_lineage", *NEEDED_BY_JSONSCHEMA):
+    """And nothing but jsonschema-rs is needed: events are checked where neither Airflow nor the client is."""
+    for name in ("airflow_provider_spark_lineage", "jsonschema_rs", "typing_extensions"):
         spec = importlib.util.find_spec(name)
         assert spec is not None
         path = Path(str(spec.origin))
@@ -355,7 +346,7 @@ def test_without_airflow_its_facets_are_accepted_unchecked(event, tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == ["outputs[0].facets.storage: 'storageLayer' is a required property"]
+    assert json.loads(done.stdout) == ['outputs[0].facets.storage: "storageLayer" is a required property']
 
 
 def _client_classes() -> list[type]:
@@ -383,7 +374,7 @@ def test_schemas_say_what_the_installed_client_says(facet, event):
     bare = {"_producer": "https://p.example", "_schemaURL": url}
     missing = {n for n, a in fields.items() if a.default is attrs.NOTHING}
     assert {
-        re.findall("'(.*?)' is a required", p)[0] for p in _problems_of_facet(event, facet, bare)
+        re.findall('"(.*?)" is a required', p)[0] for p in _problems_of_facet(event, facet, bare)
     } == missing
     # A list with null in it is wrong for every type that the spec uses.
     wrong = {name: [None] for name in fields if name not in bare}

@@ -7,6 +7,7 @@ import copy
 import pytest
 from testing.updating import VARIABLES, Documents, run_event, update
 
+from airflow_provider_spark_lineage.draft_rules import RULES
 from airflow_provider_spark_lineage.testing import Events, draft_expected, read_expected
 
 
@@ -34,7 +35,7 @@ def test_a_draft_has_matchers_for_what_varies():
         "runId": "manual__2024-05-01T10:00:00+00:00",
         "_producer": "https://example.com/1.2.3",
     }
-    text = draft_expected(Events.of([run_event(values)]), variables=VARIABLES)
+    text = draft_expected(Events.of([run_event(values)]), variables=VARIABLES, rules=RULES)
     assert text.splitlines()[1:] == [
         "  run:",
         "    facets:",

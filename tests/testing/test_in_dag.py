@@ -70,8 +70,8 @@ DAGS = many(), wrong(), by_file()
 '''
 
 BY_FILE = """
-by_file.load.event.start: {run: {runId: !capture {name: load, of: !uuid }}}
-by_file.load.event.complete: {run: {runId: !capture load}}
+by_file.load.event.start: {run: {runId: !uuid }}
+by_file.load.event.complete: {run: {runId: !uuid }}
 by_file.event.complete: {}
 """
 

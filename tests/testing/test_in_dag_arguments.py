@@ -13,8 +13,7 @@ from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event
 from airflow_provider_spark_lineage.events.variables import emitted, prefix_of, prefix_of_dag, variable_key
 from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator
-from airflow_provider_spark_lineage.testing.in_dag.dag_run import AskingTask
-from airflow_provider_spark_lineage.testing.in_dag.stores import FileStore, VariableStore, store_of
+from airflow_provider_spark_lineage.testing.stores import CheckingTask, FileStore, VariableStore, store_of
 
 KEY = "dag.task.event.start"
 
@@ -27,11 +26,11 @@ KEY = "dag.task.event.start"
         ({"event_templates": {}}, "expects no event at all"),
         ({"event_templates": {"dag.task.start": {}}}, "`dag.task.start` is not `<dag_id>.<task_id>.event"),
         ({"event_templates": {KEY: {"run": "{{ is_uid(result) }}"}}}, "unknown name `is_uid`; .*`is_uuid`"),
-        ({"event_templates": {KEY: {}}, "event_count_assertions": {".*": "many"}}, "`many` is no count"),
-        ({"event_templates": {KEY: {}}, "allow_duplicate_events_regex": "("}, "is no regular expression"),
+        ({"event_templates": {KEY: {}}, "event_count_assertions": {".*": "many"}}, "`many` is not a count"),
+        ({"event_templates": {KEY: {}}, "allow_duplicate_events_regex": "("}, "is not a regular expression"),
         ({"file_path": "nowhere.json"}, "nowhere.json: no such file"),
-        ({"file_path": "ours.yaml", "event_sort_fn": len}, "`event_sort_fn` has no meaning for it"),
-        ({"file_path": "ours.yaml", "without": ["one_terminals"]}, "`one_terminals` is no relation"),
+        ({"file_path": "ours.yaml", "event_sort_fn": len}, "`event_sort_fn` has no meaning"),
+        ({"file_path": "ours.yaml", "without": ["one_terminals"]}, "`one_terminals` is not a relation"),
         ({"file_path": "unfilled.yaml"}, r"the variable \${NAME} has no value"),
         ({"file_path": "wrong.json"}, "wrong.json, line 1: not JSON"),
     ],
@@ -48,7 +47,7 @@ def test_a_mistake_ends_parsing(
         OpenLineageTestOperator(task_id="check", **arguments)
 
 
-TASK = AskingTask("shop", "manual__1", "check")
+TASK = CheckingTask("shop", "manual__1", "check")
 
 
 class Transport:

@@ -9,11 +9,11 @@ import pytest
 
 from airflow_provider_spark_lineage.events import Event, Events
 from airflow_provider_spark_lineage.events.variables import emitted, variable_key
-from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator, stores
-from airflow_provider_spark_lineage.testing.in_dag.dag_run import AskingTask
-from airflow_provider_spark_lineage.testing.in_dag.stores import VariableStore
+from airflow_provider_spark_lineage.testing import stores
+from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator
+from airflow_provider_spark_lineage.testing.stores import CheckingTask, VariableStore
 
-TASK = AskingTask("shop", "r1", "check")
+TASK = CheckingTask("shop", "r1", "check")
 
 
 def task(
@@ -66,7 +66,7 @@ def child(name: str, of: dict[str, Any], second: int = 0) -> dict[str, Any]:
 
 def seen(*documents: dict[str, Any]) -> list[str]:
     """Run ids of the events that the check compares."""
-    return [event.run_id for event in TASK.seen(Events.of(documents))]
+    return [event.run_id for event in TASK.select(Events.of(documents))]
 
 
 def test_other_runs_of_the_dag_are_not_looked_at_nor_what_is_below_them() -> None:
@@ -137,7 +137,7 @@ class Variables(dict[str, str]):
 def variables(monkeypatch: pytest.MonkeyPatch) -> Variables:
     found = Variables()
     found.asked = []
-    monkeypatch.setattr(stores, "_listed_variables", lambda: found)
+    monkeypatch.setattr(stores, "_variables", lambda: found)
     return found
 
 
@@ -152,7 +152,7 @@ def test_variables_of_others_are_neither_read_nor_deleted(variables: Variables) 
     variables.emit(*others, mine, child("shop.load.q", mine), task("check"))
     variables["shop.settings"] = "{}"
     store = VariableStore(TASK, ("shop.load.event.start",))
-    events = TASK.seen(store.read())
+    events = TASK.select(store.read())
     assert [event.run_id for event in events] == ["shop r1 load 1", "shop.load.q below shop r1 load 1"]
     assert len(variables.asked) == 3
     store.clear(TASK.own(events))
@@ -228,5 +228,5 @@ def test_what_is_gone_when_it_is_read_is_not_there(
     assert store.read() == Events((), ())
     monkeypatch.undo()
     variables[key] = "{"
-    monkeypatch.setattr(stores, "_listed_variables", lambda: variables)
+    monkeypatch.setattr(stores, "_variables", lambda: variables)
     assert store.read().problems == (f"Variable {key}: not JSON.",)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing import RELATIONS, Event, Events, Expected, Report, compare
 from airflow_provider_spark_lineage.testing.keys import parse_key
 
@@ -65,16 +64,6 @@ def test_what_a_key_says(text, parts):
     key = parse_key(text)
     assert (key.subject, key.type, key.map_index, key.try_number) == parts
     assert str(key) == text
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["d.t[-1]", "d.t[01]", "d.t[ 1 ]", "d.t#0", "d.t#01", "d.t#-1", "d.t#2[0]", "d.t[0][1]", "d.t#1#2"],
-)
-def test_what_is_no_address_is_refused(text):
-    """An address that could never choose anything is an error, not the name of a job."""
-    with pytest.raises(BadInputError, match="has no proper address; write"):
-        Expected.of({f"{text}.event.start": {}})
 
 
 def test_an_address_chooses_by_the_facet():
@@ -254,15 +243,3 @@ def test_a_child_run_in_a_triggered_dag_is_of_that_dag():
         ("unexpected", "b.load.query.1.event.start", "nothing with this key is expected")
     ]
     assert Events.of([query]).dag_id_of(Event(query)) == "a"
-
-
-def test_a_file_for_a_dag_that_is_not_there():
-    """Beside what is missing stands what there is, because the id in the file may be misspelt."""
-    report = check({"my.dga.group.task.event.start": {}}, task(None), source="dga.yaml", scope="dags")
-    assert report.notes == (
-        "dga.yaml: no event is of a DAG that its keys name; there are events of: my.dag.",
-    )
-    assert report.notes[0] in report.text()
-    assert not report.ok
-    assert not check({"my.dag.group.task.event.start": {}}, task(None), scope="dags").notes
-    assert not check({"my.dag.other.event.start": {}}, task(None), scope="dags").notes

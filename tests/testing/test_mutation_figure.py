@@ -51,7 +51,7 @@ Check = Callable[[list[dict[str, Any]]], Report]
 def concrete(value: Any) -> Any:
     """A value that is as expected."""
     if isinstance(value, Matcher):
-        return next(one for one in (*VALUES, *ERRORS) if not value.refuses(one))
+        return next(one for one in (*VALUES, *ERRORS) if not value.check(one))
     if isinstance(value, dict):
         return {
             key: concrete(item)

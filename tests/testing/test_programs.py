@@ -13,7 +13,7 @@ import psutil
 import pytest
 from testing.blocked import BLOCKS, Told, are_gone
 
-from airflow_provider_spark_lineage.testing.runs.processes import Program, RunError, api_server
+from airflow_provider_spark_lineage.testing.runs import Program, RunError, _api_server
 
 FAMILY = f"""
 import os, subprocess, sys
@@ -41,7 +41,7 @@ with open(sys.argv[1], "w") as told:
 RUNNER = """
 import os, signal, subprocess, sys
 from pathlib import Path
-from airflow_provider_spark_lineage.testing.runs.processes import Program
+from airflow_provider_spark_lineage.testing.runs import Program
 
 # As in a terminal: whoever runs the tests in the background has them ignored, and so would this program.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -110,7 +110,7 @@ def test_a_server_that_does_not_start_in_time_is_an_error(tmp_path: Path) -> Non
     """Nobody waits for ever for what never says that it is ready, and nothing of it is left."""
     with (
         pytest.raises(RunError, match=r"did not start within 0\.01 s"),
-        api_server({**os.environ, "AIRFLOW_HOME": str(tmp_path)}, tmp_path, timeout_s=0.01),
+        _api_server({**os.environ, "AIRFLOW_HOME": str(tmp_path)}, tmp_path, timeout_s=0.01),
     ):
         pass
     assert psutil.Process().children() == []

@@ -281,14 +281,14 @@ def test_several_problems_of_one_event_stand_together():
 def test_a_rule_that_does_not_exist():
     """A misspelt rule is refused with the nearest name: otherwise a rule that was to be off stays on."""
     with pytest.raises(
-        BadInputError, match="`unique_key` is no relation between events; did you mean `unique_keys`"
+        BadInputError, match="`unique_key` is not a relation between events; did you mean `unique_keys`"
     ):
         report_of(whole_run(), without=("unique_key",))
 
 
-def test_without_jsonschema_the_cure_is_said(monkeypatch):
+def test_without_jsonschema_rs_the_cure_is_said(monkeypatch):
     """Events that cannot be checked are not good: the report says so, once, and how to mend it."""
-    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     report = report_of(whole_run())
     (problem,) = report.problems
     assert problem.startswith("The relation `schemas` was not checked: ")
@@ -312,36 +312,10 @@ def test_a_schema_from_elsewhere_is_not_judged():
     assert (
         report.text()
         == f"""\
-schemas: nothing is known of {own}, so what names it was not checked.
-schemas: nothing is known of {newer}, so what names it was not checked.
+schemas: there is no copy of {own} here, so what names it was not checked.
+schemas: there is no copy of {newer} here, so what names it was not checked.
 14 events match, 0 differ"""
     )
-
-
-@pytest.mark.parametrize(
-    ("file", "meant"),
-    [
-        ("ParentsRunFacet.json", "ParentRunFacet.json"),
-        ("parentRunFacet.json", "ParentRunFacet.json"),
-        ("SchemaDataSetFacet.json#/$defs/SchemaDatasetFacet", "SchemaDatasetFacet.json"),
-        ("IcebergScanReportInputDatasetFacet.json#/$defs/IcebergScanReportInputDatasetFacet", ""),
-        ("GcpDataprocRunFacet.json#/$defs/GcpDataprocRunFacet", ""),
-        ("DataQualityMetricsOutputDatasetFacet.json", ""),
-        ("OwnershipRunFacet.json", ""),
-    ],
-)
-def test_the_spec_has_more_facets_than_we_know(file, meant):
-    """Newer clients and other agents name them; only what is close to a known one is taken for misspelt."""
-    events = whole_run()
-    url = f"https://openlineage.io/spec/facets/1-0-0/{file}"
-    at(events, 2, *PARENT)["_schemaURL"] = url
-    report = report_of(events)
-    if meant:
-        assert broken(events) == [("schemas", "2", "run.facets.parent")]
-        assert f"names {url}, which nothing is known of; did you mean `{meant}`?" in report.text()
-    else:
-        assert report.ok
-        assert f"schemas: nothing is known of {url}, so what names it was not checked." in report.notes
 
 
 def notes(events: list[dict[str, Any]], **options: Any) -> list[str]:
@@ -356,8 +330,8 @@ def test_a_resumed_start_word_for_word_is_not_judged():
     events[0]["run"]["facets"]["airflow"]["task"]["deferrable"] = True
     double(1)(events)
     assert notes(events) == [
-        "unique_keys: `shop.load.event.start` (START, event 15) comes again word for word, from a task that "
-        "was resumed or from what wrote it twice; nothing tells."
+        "unique_keys: `shop.load.event.start` (START, event 15) repeats the START of this try word for word: "
+        "expected only if the task deferred itself."
     ]
     events[-1]["eventTime"] = "2024-05-01T10:00:02Z"
     assert notes(events) == []
@@ -369,36 +343,13 @@ def test_a_second_start_of_a_try_is_not_judged():
     add(task("START", "load", LOAD, 2))(events)
     add(task("START", "by.part", PART_0, 11, map_index=0))(events)
     assert notes(events) == [
-        "unique_keys: `shop.load.event.start` (START, event 15) and 1 more starts a try that has started, as "
-        "a task that defers does; nothing tells whether it did."
+        "unique_keys: `shop.load.event.start` (START, event 15) and 1 more: second START of this try: "
+        "expected only if the task deferred itself."
     ]
     events = whole_run()
     double(6)(events)
     [note] = notes(events)
-    assert "(START, event 15) comes again word for word" in note
-
-
-def test_events_without_a_time_are_not_ordered():
-    """What no order can be told of is said once per rule, whether the schemas are checked or not."""
-    events = whole_run()
-    for number in (1, 3, 5):
-        put(number, "eventTime", value="2024-05-01T10:00:09")(events)
-    unordered = "has no `eventTime` with an offset, so its place in its run was not checked."
-    assert notes(events, without=["schemas"]) == [
-        f"start_first: `shop.load.event.start` (START, event 1) and 1 more {unordered}",
-        f"times_ordered: `shop.load.event.running` (RUNNING, event 3) {unordered}",
-    ]
-
-
-def test_events_without_a_run_belong_to_none():
-    """An event that names no run is in no relation, which is said; it is no other event's run."""
-    events = whole_run()
-    for number in (2, 4, 12, 13):
-        del events[number - 1]["run"]["runId"]
-    assert notes(events, without=["schemas"]) == [
-        "one_run_id: `shop.load.execution.1.event.start` (START, event 2) and 3 more has no `run.runId`, so "
-        "no relation knows which run it belongs to."
-    ]
+    assert "(START, event 15) repeats the START" in note
 
 
 def test_no_events_break_no_relation():

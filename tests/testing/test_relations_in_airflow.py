@@ -133,7 +133,6 @@ GOOD: list[tuple[str, Change]] = [
     ("a cleared DAG run without its later events", cleared_without(15)),
     ("a cleared DAG run without events of its own", cleared_without(14, 15)),
     ("a cleared DAG run, and no facet counts", cleared_without(told=False)),
-    ("a cleared DAG run without events of its own, and only tries tell", cleared_without(14, 15, told=False)),
     ("a root from the conf of the DAG run", rooted),
     ("a parent without a root from the conf of the DAG run", triggered_by_parent_alone),
     ("times written in other ways", put(3, "eventTime", value="2024-05-01T12:00:03.123456789+02:00")),

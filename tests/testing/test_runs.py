@@ -55,7 +55,7 @@ def test_a_dag_object_of_no_module_is_refused_with_the_cure(
         run_dag(ways.hidden(), home=tmp_path, metadata=metadata)
     assert str(caught.value) == (
         f"The DAG `hidden` is not at module level of {WAYS}, so the process that runs it cannot find it; "
-        "make it there and keep it in a variable of the module, as in `dag = my_dag()`."
+        "keep it in a variable of the module, as in `dag = my_dag()`."
     )
 
 

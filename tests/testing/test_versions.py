@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from importlib import metadata
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing import RELATIONS, Events, Report, compare, read_expected
-from airflow_provider_spark_lineage.testing.versions import Condition, Versions
 
 KEY = "dag.task.event.start"
 
@@ -117,7 +115,7 @@ def test_a_version_that_nobody_knows(tmp_path, monkeypatch):
     """It is an error with its cure, never a skipped expectation."""
     from airflow_provider_spark_lineage.testing import versions
 
-    monkeypatch.setitem(versions.DISTRIBUTIONS, "spark", ("no-such-distribution",))
+    monkeypatch.setattr(versions, "_installed", lambda name: iter(()))
     with pytest.raises(BadInputError, match=r"no event says .*say which with `--version spark=\.\.\.`"):
         check(tmp_path, VARIANTS, event())
 
@@ -125,14 +123,13 @@ def test_a_version_that_nobody_knows(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("when", "message"),
     [
-        ("{sprak: '<4'}", r"`sprak`; did you mean `spark`\?"),
         ("{spark: 4.1}", "`when: spark` is not a range of versions; write for example"),
         ("{spark: '4.1'}", "has `4.1`, which is not a range"),
         ("{spark: '=>4'}", "has `=>4`, which is not a range"),
         ("{spark: ''}", "is not a range"),
-        ("{}", "`when` is no mapping such as"),
-        ("'>=3'", "`when` is no mapping such as"),
-        ("", "`when` is no mapping such as"),
+        ("{}", "`when` is not a mapping such as"),
+        ("'>=3'", "`when` is not a mapping such as"),
+        ("", "`when` is not a mapping such as"),
     ],
 )
 @pytest.mark.parametrize("form", ["when: {}\ndag.event.start: {{}}\n", "dag.event.start:\n  when: {}\n"])
@@ -145,7 +142,7 @@ def test_wrong_conditions(tmp_path, form, when, message):
 
 @pytest.mark.parametrize(
     ("versions", "message"),
-    [({"sparc": "4.1"}, r"did you mean `spark`\?"), ({"spark": ">=4"}, "`>=4`, given for spark, is not")],
+    [({"spark": ">=4"}, "`>=4`, given for spark, is not")],
 )
 def test_wrong_versions(tmp_path, versions, message):
     """The caller's typing errors are refused too, even where no condition asks."""
@@ -170,21 +167,3 @@ RANGES = [
 ]
 RANGES += [f"{operator}{version}.*" for operator in ("==", "!=") for version in SOME]
 KNOWN = [f"{version}{more}" for version in SOME for more in ("", ".dev1", "rc1", ".post1", "+vendor", ".0.2")]
-
-
-def test_a_condition_apart_is_true_here_and_never_there():
-    """For every pair of conditions: it holds for the version, and for no version that the pair holds for."""
-    checked = 0
-    for text in [*RANGES, *map(",".join, combinations(RANGES, 2))]:
-        pair = [Condition("spark", text, "dag.yaml")]
-        inside = [version for version in KNOWN if not Versions([], {"spark": version}).refusal(pair)]
-        for version in KNOWN:
-            if version in inside:
-                continue
-            here = Versions([], {"spark": version})
-            apart = [Condition("spark", here.apart_from([pair])["spark"], "dag.yaml")]
-            assert not here.refusal(apart), (text, version)
-            for other in inside:
-                assert Versions([], {"spark": other}).refusal(apart), (text, version, other, apart)
-            checked += 1
-    assert checked > 1000

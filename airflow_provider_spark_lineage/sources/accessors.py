@@ -1,0 +1,67 @@
+"""Accessor paths and names of commands that the probes of several sources share."""
+
+from __future__ import annotations
+
+from typing import Dict
+
+SESSION_CATALOG = "$session.sessionState.catalog"
+"""The catalog of Spark's first API, which Delta's catalog keeps its tables in, too."""
+
+WAREHOUSE = "$session.sessionState.conf.warehousePath"
+"""The folder of the session's managed tables."""
+
+FILE_SYSTEM = "$session.sparkContext.hadoopConfiguration.get('fs.defaultFS')"
+"""What Hadoop takes for paths that name no file system."""
+
+CHILD = "$session.sessionState.sqlParser.parseTableIdentifier(child.identifier.toString)"
+"""Name of the table that a command of the second API acts on, as the session's catalog takes names."""
+
+DROPPED = "child.catalog.loadTable(child.identifier)"
+"""The table that a DROP is about to drop."""
+
+DROPPED_EXISTS = "child.catalog.tableExists(child.identifier)"
+"""Whether there is the table that a DROP names."""
+
+MADE_EXISTS = "name.catalog.tableExists(name.identifier)"
+"""Whether there is already the table that a CREATE names."""
+
+COLUMN_CHANGES = (
+    "AddColumns",
+    "AlterColumn",
+    "AlterColumns",
+    "DropColumns",
+    "RenameColumn",
+    "ReplaceColumns",
+)
+"""Spark's commands that change the columns of a catalog's table."""
+
+# What a session's builder was given is here alone, not in the context's settings.
+_HADOOP = "$session.sharedState.hadoopConf"
+_CONF = "$session.sharedState.conf"
+
+SETTINGS: Dict[str, str] = {
+    "warehouse": WAREHOUSE,
+    "catalog_kind": f"{_CONF}.get('spark.sql.catalogImplementation', 'in-memory')",
+    "metastore_uris": f"{_HADOOP}.get('hive.metastore.uris')",
+    "metastore_client": f"{_HADOOP}.get('hive.metastore.client.factory.class')",
+    "glue_catalog": f"{_HADOOP}.get('hive.metastore.glue.catalogid')",
+    "glue_account": f"{_CONF}.getOption('spark.glue.accountId')?",
+    "aws_region": f"{_CONF}.getenv('AWS_REGION')",
+    "aws_default_region": f"{_CONF}.getenv('AWS_DEFAULT_REGION')",
+}
+"""Accessors of the session's settings that name its catalog; the keys of `catalogs.CatalogFacts`."""
+
+
+def table_facts(metadata: str) -> Dict[str, str]:
+    """Return accessors for a `CatalogTable`, the session catalog's description of a table."""
+    return {
+        "location": f"{metadata}.storage.locationUri?",
+        "format": f"{metadata}.provider?",
+        "table_type": f"{metadata}.tableType.name",
+        "options": f"$options({metadata}.storage.properties)",
+    }
+
+
+def if_not_exists(node: str) -> Dict[str, str]:
+    """Return the accessor for IF NOT EXISTS of a CREATE; nothing for REPLACE, which has no such clause."""
+    return {"if_not_exists": "ignoreIfExists"} if node.startswith("Create") else {}

@@ -1,0 +1,211 @@
+"""The comparison as the last task of a DAG: `OpenLineageTestOperator`, for where there is only Airflow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import BaseOperator
+
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.events import EVENT_TYPES, Events
+from airflow_provider_spark_lineage.events.model import TERMINAL
+from airflow_provider_spark_lineage.testing.asserting import LineageDiffersError, poll
+from airflow_provider_spark_lineage.testing.comparison import compare
+from airflow_provider_spark_lineage.testing.expected import Expected, read_expected
+from airflow_provider_spark_lineage.testing.keys import parse_key
+from airflow_provider_spark_lineage.testing.relations import RELATIONS, Runs, check_relations
+from airflow_provider_spark_lineage.testing.report import Report
+from airflow_provider_spark_lineage.testing.stores import CheckingTask, FileStore, Store, store_of
+from airflow_provider_spark_lineage.testing.templates import by_key, read_array
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+    from jinja2 import Environment
+
+NOT_WHILE_RUNNING = ("one_terminal",)
+"""Relations that need not hold before the DAG run has ended."""
+
+NOT_IF_CLEARED = ("parents",)
+"""Relations that need not hold in a DAG run that was cleared: some tasks have a former parent."""
+
+
+class OpenLineageTestOperator(BaseOperator):
+    """Compares the events of this DAG run, or of DAGs that it triggered, with expected ones.
+
+    Make it the last task. A task's last event may be written after the next task has started: the check looks
+    again until the events have been as expected for `settle_s`, or until `timeout_s` has passed, then raises
+    LineageDiffersError with all differences. Its own events, and those of the end of its DAG run, are not
+    compared. If it fails, it deletes nothing.
+
+    :param event_templates: templates by `<dag_id>.<task_id>.event.<type>`, as Airflow's own system tests have
+        them; each a template, a list of them, or `{"$absent": reason}`.
+    :param file_path: instead of them a file: a JSON array of templates, or an expected file of this package.
+    :param env: Jinja environment whose globals, filters and tests templates may use besides ours.
+    :param allow_duplicate_events_regex: keys, covered by this regular expression, that may have many events.
+    :param event_count_assertions: counts by regular expression: `"2"`, `"==2"`, `">=2"`, `"<=2"`.
+    :param clear_variables: delete this DAG run's Variables of a VariableTransport once all is as expected; of
+        several checks in one DAG only the last may do so.
+    :param fail_fast: raise with the first difference alone.
+    :param event_sort_fn: sorts the events of a key, by their JSON objects, before they are compared.
+    :param events: file or folder with the events; by default what OpenLineage's client here writes to.
+    :param variables: what replaces `${NAME}` in an expected file.
+    :param without: relations that are not checked, besides those that cannot hold while tasks run.
+    :param timeout_s: seconds to wait for events at most.
+    :param settle_s: seconds in which nothing else may come once everything is as expected.
+    """
+
+    def __init__(
+        self,
+        *,
+        event_templates: Mapping[str, Any] | None = None,
+        file_path: str | Path | None = None,
+        env: Environment | None = None,
+        allow_duplicate_events_regex: str | None = None,
+        event_count_assertions: Mapping[str, str | int] | None = None,
+        clear_variables: bool = True,
+        fail_fast: bool = False,
+        event_sort_fn: Callable[[Mapping[str, Any]], Any] | None = None,
+        events: str | Path | None = None,
+        variables: Mapping[str, str] | None = None,
+        without: Collection[str] = (),
+        timeout_s: float = 30,
+        settle_s: float = 3,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.event_templates = event_templates
+        self.file_path = file_path
+        self.env = env
+        self.allow_duplicate_events_regex = allow_duplicate_events_regex
+        self.event_count_assertions = event_count_assertions
+        self.clear_variables = clear_variables
+        self.fail_fast = fail_fast
+        self.event_sort_fn = event_sort_fn
+        self.events = events
+        self.variables = variables
+        self.without = (without,) if isinstance(without, str) else tuple(without)
+        self.timeout_s = timeout_s
+        self.settle_s = settle_s
+        # Wrong arguments fail when the DAG is parsed: relations that do not exist, variables without a value.
+        expected = self._expected()
+        list(check_relations(Runs((), Events((), ())), self.without))
+        # Versions are only known when there are events.
+        if not any(event.when for event in expected.events):
+            # Without relations: a DAG is parsed often, and JSON schemas take long to load.
+            compare(expected, Events((), ()), variables=variables, without=RELATIONS)
+
+    def execute(self, context: Context) -> None:
+        """Wait for the events, compare them, and raise LineageDiffersError if they differ."""
+        dag_run = context["dag_run"]
+        task = CheckingTask(dag_run.dag_id, dag_run.run_id, self.task_id)
+        expected = self._expected_before_end(task)
+        store = self._store(task, expected)
+        without = {*NOT_WHILE_RUNNING, *self.without, *(NOT_IF_CLEARED if dag_run.clear_number else ())}
+        events = Events((), ())
+        as_expected_since = float("inf")
+
+        def look() -> Report | BadInputError:
+            nonlocal events, as_expected_since
+            events = task.select(store.read())
+            try:
+                report = compare(
+                    expected,
+                    # A line that another run cut off in a shared file is not a fault of this one.
+                    replace(events, problems=()),
+                    variables=self.variables,
+                    scope="dags" if expected.scope == "all" else None,
+                    without=without,
+                )
+            except BadInputError as error:
+                # An event that is yet to come may say the version that a condition asks for.
+                as_expected_since = float("inf")
+                return error
+            as_expected_since = min(as_expected_since, monotonic()) if report.ok else float("inf")
+            return report
+
+        def is_settled(_: object) -> bool:
+            return monotonic() - as_expected_since >= self.settle_s
+
+        self.log.info("Waiting at most %g s for the expected events in %s", self.timeout_s, store)
+        report, _ = poll(look, is_settled, self.timeout_s)
+        if isinstance(report, Report) and report.ok:
+            # What came just before the deadline may settle, too.
+            report, _ = poll(look, is_settled, self.settle_s)
+        if isinstance(report, BadInputError):
+            raise report
+        for problem in events.problems:
+            self.log.warning("%s", problem)
+        self.log.info("%s", report.text())
+        if not report.ok:
+            if self.fail_fast:
+                report = replace(report, differences=report.differences[:1])
+            raise LineageDiffersError(report, (store,))
+        if self.clear_variables:
+            store.clear(task.own(events))
+
+    def _expected_before_end(self, task: CheckingTask) -> Expected:
+        """Return what is expected, without events that are emitted when this task has ended."""
+        expected = self._expected()
+        late = {f"{task.dag_id}.event.{kind}" for kind in TERMINAL}
+        late |= {f"{task.subject}.event.{kind}" for kind in EVENT_TYPES}
+        keys = _keys(expected)
+        left_out = [key for key in keys if parse_key(key).plain in late]
+        if left_out:
+            self.log.info("Not looked for, because this task still runs: %s", ", ".join(left_out))
+        if len(left_out) == len(keys):
+            raise BadInputError(
+                f"OpenLineageTestOperator `{self.task_id}`: nothing is expected but its own events and the "
+                "end of its DAG run; expect events of the tasks before it."
+            )
+        return replace(
+            expected,
+            events=tuple(event for event in expected.events if event.key not in left_out),
+            templates=tuple(template for template in expected.templates if template.key not in left_out),
+        )
+
+    def _store(self, task: CheckingTask, expected: Expected) -> Store:
+        if self.events is not None:
+            return FileStore(Path(self.events))
+        from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
+
+        plain_keys = tuple(dict.fromkeys(parse_key(key).plain for key in _keys(expected)))
+        client = OpenLineageAdapter().get_or_create_openlineage_client()
+        return store_of(client.transport, task, plain_keys)
+
+    def _expected(self) -> Expected:
+        """Return what the arguments expect; BadInputError says what is wrong with them."""
+        if (self.event_templates is None) is (self.file_path is None):
+            raise BadInputError(
+                f"OpenLineageTestOperator `{self.task_id}`: give either event_templates or file_path."
+            )
+        templates, source = self.event_templates, f"event_templates of `{self.task_id}`"
+        if self.file_path is not None:
+            path = Path(self.file_path)
+            array, source = read_array(path), str(path)
+            if array is None:
+                self._check_no_template_options(path)
+                return read_expected(path)
+            templates = by_key(array, source)
+        if not templates:
+            raise BadInputError(f"{source}: expects no event at all.")
+        counts = dict(self.event_count_assertions or {})
+        if self.allow_duplicate_events_regex:
+            counts.setdefault(self.allow_duplicate_events_regex, ">=1")
+        return Expected.of_templates(
+            templates, source, counts=counts, sort=self.event_sort_fn, helpers=self.env
+        )
+
+    def _check_no_template_options(self, path: Path) -> None:
+        for name in ("env", "allow_duplicate_events_regex", "event_count_assertions", "event_sort_fn"):
+            if getattr(self, name) is not None:
+                raise BadInputError(
+                    f"{path}: not a JSON array of event templates, so `{name}` has no meaning."
+                )
+
+
+def _keys(expected: Expected) -> list[str]:
+    return [event.key for event in expected.events] + [template.key for template in expected.templates]

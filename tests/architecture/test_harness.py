@@ -1,0 +1,52 @@
+"""The harness is for every OpenLineage producer: it knows nothing of Spark, and no lineage imports it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "airflow_provider_spark_lineage"
+HARNESS = ("events", "testing", "transports")
+TOOLS = ("cli", "draft_rules.py", "pytest_plugin.py")
+"""What hands the harness to a user, with what is specific to our events."""
+
+OUR_NAMES = re.compile(r"airflow[-_]provider[-_]spark[-_]lineage|spark-lineage|SparkLineageError")
+
+
+def modules(*parts: str) -> list[Path]:
+    roots = [PACKAGE / part for part in parts]
+    return sorted(file for root in roots for file in ([root] if root.is_file() else root.rglob("*.py")))
+
+
+@pytest.mark.parametrize("file", modules(*HARNESS), ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_the_harness_does_not_mention_spark(file):
+    """What is specific to our events is an argument (`draft_rules`), so that others can use the harness."""
+    text = OUR_NAMES.sub("", file.read_text(encoding="utf-8"))
+    assert re.findall(r"(?i).*spark.*", text) == []
+
+
+def imported(file: Path) -> set[str]:
+    """Every name that a module imports, also inside functions."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(str(node.module))
+    return names
+
+
+def test_only_tools_import_the_harness():
+    """Lineage runs in every task, where the harness and its libraries need not be installed."""
+    theirs = {*modules(*HARNESS), *modules(*TOOLS)}
+    harness = tuple(f"{PACKAGE.name}.{part}" for part in (*HARNESS, "draft_rules", "pytest_plugin"))
+    importing = {
+        str(file.relative_to(PACKAGE))
+        for file in PACKAGE.rglob("*.py")
+        if file not in theirs
+        and any(f"{name}.".startswith(f"{part}.") for name in imported(file) for part in harness)
+    }
+    assert importing == set()

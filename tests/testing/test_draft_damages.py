@@ -1,0 +1,97 @@
+"""A draft of real events notices every damage to what they say of datasets: a figure, for each event."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.draft_rules import RULES
+from airflow_provider_spark_lineage.testing import (
+    RELATIONS,
+    Event,
+    Events,
+    draft_expected,
+    read_events,
+    read_expected,
+)
+from airflow_provider_spark_lineage.testing import compare as compare_all
+from airflow_provider_spark_lineage.testing.drafts import LEFT_OUT, MEASURED
+
+EMITTED = Path(__file__).with_name("emitted") / "nycflights.jsonl"
+"""What two example DAGs emitted: tasks, their executions, one that failed, DAG runs."""
+
+VARIABLES = {"DATA": "/data"}
+EVENTS = read_events(EMITTED)
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """By key, what a draft of all events expects."""
+    file = tmp_path_factory.mktemp("draft") / "nycflights.yaml"
+    file.write_text(draft_expected(EVENTS, variables=VARIABLES, rules=RULES))
+    whole = read_expected(file)
+    assert compare_all(whole, EVENTS, variables=VARIABLES).ok
+    return {event.key: type(whole)((event,)) for event in whole.events}
+
+
+def is_noticed(expected: Any, document: dict[str, Any]) -> bool:
+    event = Event(document)
+    if event.key not in expected:
+        return True
+    return not compare_all(
+        expected[event.key], Events.of([document]), variables=VARIABLES, without=RELATIONS
+    ).ok
+
+
+def holders(value: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Every key and position in a value, with what holds it, except for what a draft leaves out."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if key in LEFT_OUT | MEASURED | {"masking"} or item == {}:
+            continue
+        yield f"{path}.{key}", value, key
+        yield from holders(item, f"{path}.{key}")
+
+
+def damages(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The event with one part of its datasets removed or changed, or with one more dataset."""
+    for side in ("inputs", "outputs"):
+        more = copy.deepcopy(document)
+        more.setdefault(side, []).append({"namespace": "file", "name": "/stray"})
+        yield f"one more of {side}", more
+        for number, (path, _, _) in enumerate(holders(document.get(side, []), side)):
+            for kind in ("removed", "changed"):
+                damaged = copy.deepcopy(document)
+                _, holder, key = list(holders(damaged[side], side))[number]
+                if kind == "removed":
+                    del holder[key]
+                elif isinstance(holder[key], dict | list):
+                    continue
+                else:
+                    holder[key] = f"{holder[key]}x" if isinstance(holder[key], str) else -99
+                yield f"{path} {kind}", damaged
+    if document["eventType"] in ("COMPLETE", "FAIL") and "airflowDagRun" not in document["run"]["facets"]:
+        gapped = copy.deepcopy(document)
+        had_gaps = gapped["run"]["facets"].pop("sparkLineage_gaps", None)
+        if not had_gaps:
+            gapped["run"]["facets"]["sparkLineage_gaps"] = {"gaps": [{"where": "x", "reason": "y"}]}
+        yield f"gaps {'removed' if had_gaps else 'added'}", gapped
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=[f"{event.key} {n}" for n, event in enumerate(EVENTS)])
+def test_a_draft_notices_every_damage(event, expected, capsys):
+    """Edges, types, counts, names and gaps: also in the events of executions, not only of tasks."""
+    assert not is_noticed(expected, dict(event.document))
+    tried, missed = 0, []
+    for damage, document in damages(dict(event.document)):
+        tried += 1
+        if not is_noticed(expected, document):
+            missed.append(damage)
+    with capsys.disabled():
+        print(f"\ndamages of {event.key}: {tried - len(missed)} of {tried} noticed")
+    assert missed == []
+    assert tried >= 2
