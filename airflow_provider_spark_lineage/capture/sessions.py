@@ -126,8 +126,8 @@ class Capture:
             if dropped > 0:
                 self._dropped_before += dropped
                 tell(
-                    f"Spark dropped {dropped} events of its listener queue `shared`, executions may be missing: "
-                    "increase spark.scheduler.listenerbus.eventqueue.shared.capacity",
+                    f"Spark dropped {dropped} events of its listener queue `shared`, executions may be "
+                    "missing: increase spark.scheduler.listenerbus.eventqueue.shared.capacity",
                     self.problems,
                 )
 
