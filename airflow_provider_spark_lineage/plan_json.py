@@ -1,7 +1,7 @@
 """The shape of a plan's JSON, for those who write it and those who read it: class names, trees, plans.
 
 A tree is the list of its nodes, each before its children, as in Spark's `TreeNode.toJSON`. This module knows
-no node; it runs on the cluster's driver too: standard library only, Python 3.9 syntax.
+no particular node; it runs on the cluster's driver too: standard library only, Python 3.9 syntax.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def is_plan(value: Any) -> bool:
 
 @cache
 def names_expression(class_name: str) -> bool:
-    """Return whether a class is one of an expression, by its package or by its name."""
+    """Return whether a class is an expression, by its package or its name."""
     name = simple_name(class_name)
     if any(package in class_name for package in _EXPRESSION_PACKAGES):
         return name not in _PLANS_ELSEWHERE

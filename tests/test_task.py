@@ -193,12 +193,12 @@ def test_what_is_not_ended_when_a_task_is_told_to_stop_may_end_later(backend, mo
     """The gap of an execution that was running is not in the event of a task that went on to its end."""
     captured = Captured()
     captured.write(TWO[0])
-    monkeypatch.setattr(captured, "drain", lambda _: ["1 execution had not ended when the capture did"])
+    monkeypatch.setattr(captured, "drain", lambda _: ["1 execution was still running when the capture ended"])
     lineage = task.TaskLineage(captured)
     lineage.stop(instance())
     captured.write(TWO[1])
     lineage.finish()
-    assert "1 execution had not ended" in str(backend.events[0].run.facets)
+    assert "1 execution was still running" in str(backend.events[0].run.facets)
     assert lineage.run.lineage.gaps == ()
 
 

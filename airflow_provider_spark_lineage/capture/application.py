@@ -1,7 +1,7 @@
-"""One Spark application: its records, in the order in which Spark's listener bus tells of executions.
+"""One Spark application: its records, in the order of the events on Spark's listener bus.
 
-A thread takes from the JVM what `Listener.java` has written there, twice a second: the user's code waits for
-nothing, and what ended before a driver dies is here.
+A thread fetches what `Listener.java` has written in the JVM, twice a second: the user's code does not wait,
+and only the last half second is lost when a driver dies.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.record import Record
 
 PAUSE_SECONDS = 0.5
-"""How long the thread sleeps between two looks at what the JVM has written."""
+"""How long the thread sleeps before it fetches again."""
 
 talking = threading.Lock()
-"""Held while the thread talks to the JVM: a process that forks meanwhile would leave it half an answer."""
+"""Held while the thread talks to the JVM: a child forked in the middle of a call would share its socket."""
 
 
 class Application:
-    """Numbers the records of one Spark application and gives them to `sink`.
+    """Numbers the records of one Spark application and passes them to `sink`.
 
-    Spark is listened to from the beginning until `close`. `problems` receives what is lost.
+    Its listener is registered until `close`. `problems` receives a sentence for everything that is lost.
     """
 
     def __init__(
@@ -51,37 +51,37 @@ class Application:
         self._problems = problems
         self._count = 0
         self._calls: Dict[int, Record] = {}
-        """Number of a mark -> the record of a call that is due when the JVM has come to the mark."""
+        """Number of a mark -> the record of a call, which is passed on when the mark arrives."""
 
         self._passed = -1
-        """The last mark that the JVM has come to."""
+        """Number of the last mark that arrived."""
 
         self._running = 0
-        """How many executions had not ended then."""
+        """How many executions were running when that mark arrived."""
 
         self._over = False
-        """Whether Spark has told of everything that it will ever tell."""
+        """Whether the application has ended: no mark arrives any more."""
 
         self._changed = threading.Condition()
         self._wake = threading.Event()
         self._closed = False
         self._listener = self.reader.listener(context, max_plan_bytes)
         self._bus.addSparkListener(self._listener)
-        # What the bus handles before this mark was there before.
+        # The listener ignores events that are before this mark on the bus: they are older than the capture.
         self._listener.mark("")
         self._client = context._gateway._gateway_client
         self._thread = threading.Thread(target=self._follow, name="spark-lineage-records", daemon=True)
         self._thread.start()
 
     def add(self, record: Record, call: str) -> None:
-        """Keep the record of a call when everything that Spark has posted by now is handled; nobody waits."""
+        """Pass on the record of a call once all events posted before it are handled; return at once."""
         with self._changed:
             self._calls[int(self._listener.mark(call))] = record
 
     def drain(self, timeout_seconds: float, problems: List[str]) -> None:
-        """Wait until everything that Spark has posted by now is recorded; raise `TimeoutError` otherwise.
+        """Wait until all events posted so far are recorded; raise `TimeoutError` if that takes too long.
 
-        Executions that have not ended by then are among the `problems`.
+        Add to `problems` how many executions are still running.
         """
         number = int(self._listener.mark(""))
         self._wake.set()
@@ -90,13 +90,13 @@ class Application:
                 lambda: self._passed >= number or self._over or not self._thread.is_alive(), timeout_seconds
             )
         if not is_done:
-            raise TimeoutError(f"to record what has ended needs more than {timeout_seconds:g} seconds")
+            raise TimeoutError(f"recording the executions takes more than {timeout_seconds:g} seconds")
         if self._running:
-            what = "executions had" if self._running > 1 else "execution had"
-            tell(f"{self._running} {what} not ended when the capture did", problems)
+            executions = "executions were" if self._running > 1 else "execution was"
+            tell(f"{self._running} {executions} still running when the capture ended", problems)
 
     def close(self, *, alive: bool) -> None:
-        """Record nothing more; `alive` says whether there is a Spark context to be left."""
+        """Stop recording; `alive` says whether there is still a Spark context to remove the listener from."""
         self._closed = True
         self._wake.set()
         if alive:
@@ -105,25 +105,25 @@ class Application:
             finally:
                 self._listener.close()
 
-    def keep(self, record: Record) -> None:
-        """Number a record, from 1 in the order of the bus, and pass it on."""
+    def emit(self, record: Record) -> None:
+        """Number a record, from 1 in the order of the bus, and pass it to the sink."""
         if not self._closed:
             self._count += 1
             record.number = self._count
             self._sink(record)
 
     def _follow(self) -> None:
-        """Take what the JVM has written, until nothing more is wanted or the JVM is gone."""
-        lost = "what Spark executed could not be taken from its JVM"
+        """Fetch what the JVM has written, until `close` is called or the JVM is gone."""
+        lost = "executions could not be fetched from Spark's JVM"
         with unlogged(), harmless(lost, self._problems):
             while not self._closed:
                 self._wake.wait(PAUSE_SECONDS)
                 self._wake.clear()
-                taken = True
-                while taken and not self._closed:
+                text = "?"
+                while text and not self._closed:
                     with talking:
-                        taken = self._listener.take()
-                    lines = iter(taken.split("\n"))
+                        text = self._listener.take()
+                    lines = iter(text.split("\n"))
                     for line in lines:
                         self._read(line, lines)
             with harmless("a connection to the JVM could not be closed"):
@@ -132,14 +132,14 @@ class Application:
             self._changed.notify_all()
 
     def _hang_up(self) -> None:
-        """Close the connection of this thread; py4j would do it later, and tell the user's log."""
+        """Close the connection of this thread; py4j would do it later, with a message in the user's log."""
         connection = self._client.get_thread_connection()
         if connection is not None:
             self._client.deque.remove(connection)
             connection.close()
 
     def _read(self, line: str, lines: Iterator[str]) -> None:
-        """Understand one line: a mark, an execution (whose body is the next line), the end, or a loss."""
+        """Handle a line: a mark (M), an execution (R, with the next line), the end (E) or a loss (L)."""
         kind, text = line[:1], line[1:]
         if kind == "M":
             mark, ongoing, counts = text.split(" ", 2)
@@ -148,7 +148,7 @@ class Application:
                 record = self._calls.pop(number, None)
                 if record is not None:
                     _count(record, json.loads(counts or "{}"))
-                    self.keep(record)
+                    self.emit(record)
                 self._passed, self._running = number, running
                 self._changed.notify_all()
         elif kind == "E":
@@ -160,7 +160,7 @@ class Application:
             with harmless("an execution could not be recorded", self._problems):
                 with talking:
                     fields = self.reader.completed(text, body)
-                self.keep(self._record(fields))
+                self.emit(self._record(fields))
         elif kind:
             tell(without_secrets(text)[:MOST_LETTERS_OF_PROBLEM], self._problems)
 
@@ -182,7 +182,7 @@ class Application:
 def new_record(
     application: Application, name: str, started: datetime, ended: datetime, *, failed: bool
 ) -> Record:
-    """Return a record that says what ran when, and nothing yet of what it did; it has no number."""
+    """Return a record with name, times and outcome, without a number and a plan."""
     return Record(
         application_id=application.id,
         application_name=application.name,
@@ -196,7 +196,7 @@ def new_record(
 
 
 def fill(record: Record, fields: Dict[str, Any]) -> None:
-    """Put into a record what was read of a query: plan, facts, counts, parts and problems."""
+    """Add to a record what was read of a query: plan, facts, metrics, parts and problems."""
     record.sql = fields.get("sql", "")
     record.plan_kind, record.plan = fields.get("plan_kind", "none"), fields.get("plan", [])
     record.facts = fields.get("facts", [])
@@ -215,25 +215,25 @@ def fill(record: Record, fields: Dict[str, Any]) -> None:
 
 
 def _count(record: Record, counts: Dict[str, Dict[str, int]]) -> None:
-    """Put into the record of a job over an RDD what its tasks read and wrote, where rows are records."""
+    """Add to the record of a job over an RDD how many rows its tasks read and wrote."""
     for fact in record.facts:
         probed = fact["probed"]
         origins = probed.get("origins") or []
         if "read" in counts and len(origins) == 1 and "schema" in origins[0]:
-            # Splits of a file overlap, so that the tasks together read more bytes than there are.
+            # No bytes: splits of a file overlap, so the tasks read more bytes than the file has.
             record.metrics = [{"node": "Scan RDD", "rows": counts["read"]["rows"]}]
         if "written" in counts and fact["node"] == "SavedRDD" and probed.get("format") != PICKLED:
             record.written = counts["written"]
 
 
 def _counts(fields: Dict[str, Any]) -> List[Dict[str, Any]]:
-    return [one for entry in fields.get("metrics", ()) if (one := _counted(entry))]
+    return [counts for entry in fields.get("metrics", ()) if (counts := _counted(entry))]
 
 
 def _counted(entry: Dict[str, Any]) -> Optional[Dict[str, Any]]:
-    """Return what a physical scan or write counted; None where it counted nothing."""
+    """Return the counts of a physical scan or write; None where there are none."""
     if entry.get("rows") and entry.get("files") == 0:
-        # A plan that runs again counts its rows anew, and its files only the first time.
+        # A plan that runs a second time counts its rows again, but no files.
         entry = {key: value for key, value in entry.items() if key not in ("files", "size_bytes")}
     return entry if entry.keys() - {"node", "location"} else None
 

@@ -20,11 +20,11 @@ log = logging.getLogger("airflow_provider_spark_lineage")
 
 
 _withheld = 0
-"""How many captures run that may hand on no literal: an exception of Spark's may repeat a statement."""
+"""How many captures are running that may not pass on literals: Spark's exceptions may repeat a statement."""
 
 
 def withhold(count: int) -> None:
-    """Leave the reasons of failures out of logs and problems, for `count` captures more or fewer."""
+    """Change the number of captures for which the reasons of failures stay out of logs and problems."""
     global _withheld  # noqa: PLW0603  the log is one for the process
     _withheld += count
 
@@ -52,8 +52,8 @@ class harmless:  # noqa: N801  reads as a statement
         error: Optional[BaseException],
         trace: Optional[TracebackType],
     ) -> bool:
-        # Everything that is an error, since py4j, the JVM and a half-stopped session raise what they like;
-        # not KeyboardInterrupt and SystemExit, which are the user's.
+        # py4j, the JVM and a half-stopped session raise all kinds of errors; KeyboardInterrupt and SystemExit
+        # are the user's.
         if not isinstance(error, Exception):
             return False
         sentence = f"{self._what}: {type(error).__name__}"
@@ -62,7 +62,7 @@ class harmless:  # noqa: N801  reads as a statement
             return True
         reason = _first_line(without_secrets(str(error)))[:300]
         if tell(f"{sentence}: {reason}", self._problems):
-            # The error's text may be of Spark, with the options of a source in it.
+            # A message of Spark may have the options of a source in it.
             details = "".join(traceback.format_exception(kind, error, trace))
             log.debug("Spark lineage failure details:\n%s", without_secrets(details))
         return True
@@ -70,10 +70,10 @@ class harmless:  # noqa: N801  reads as a statement
 
 @contextmanager
 def alarm_paused() -> Iterator[None]:
-    """Stop the clock that ends the user's code, while our code keeps it waiting.
+    """Pause the timer of Airflow's `execution_timeout` while the task waits for lineage.
 
-    Airflow raises a task's `execution_timeout` by this timer: a function that ended in time would fail
-    because lineage was slow. Signals arrive in the main thread, so no other thread needs this.
+    A function that ended in time would fail because lineage was slow. Signals arrive in the main thread, so
+    no other thread needs this.
     """
     remaining, interval = (0.0, 0.0)
     if hasattr(signal, "getitimer") and threading.current_thread() is threading.main_thread():
@@ -89,9 +89,9 @@ def alarm_paused() -> Iterator[None]:
 
 
 def tell(sentence: str, problems: Optional[List[str]] = None) -> bool:
-    """Warn of something that lineage lost, and add it to `problems`; say whether it is news there.
+    """Log what lineage lost as a warning and add it to `problems`; return False if it is there already.
 
-    What befalls each of a thousand executions is one line, not a thousand.
+    So the same problem in a thousand executions is logged once.
     """
     if problems is not None:
         if sentence in problems:
@@ -102,9 +102,9 @@ def tell(sentence: str, problems: Optional[List[str]] = None) -> bool:
 
 
 def _first_line(message: str) -> str:
-    """Return the line that says what happened: a Java stack trace fills pages."""
+    """Return the first line with a reason: a Java stack trace has hundreds of lines."""
     lines = message.strip().splitlines() or [""]
-    # py4j names its handle of the object first, and the Java exception on the next line.
+    # py4j has the Java exception on the second line.
     if lines[0].startswith("An error occurred while calling") and len(lines) > 1:
         return lines[1].lstrip(": ")
     return lines[0]

@@ -1,4 +1,4 @@
-"""Asks an RDD what it reads: the only trace of a DataFrame that went through `df.rdd`, and of RDD jobs."""
+"""Reads from an RDD which files it is made from: no listener of Spark's is told that."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import Any, Dict, Iterator, List
 from airflow_provider_spark_lineage.credentials import without_secrets
 
 MAX_RDDS = 300
+"""How many RDDs are visited for one; each takes a few calls of the JVM."""
+
 MAX_PARTITIONS = 50
-"""Each costs a few calls, and a scan knows its files by them alone."""
+"""How many partitions of a scan are read: only they name its files."""
 
 MAX_KNOWN = 10_000
+"""How many RDDs are remembered."""
 
 
 def _schema(**types: str) -> str:
@@ -21,51 +24,52 @@ def _schema(**types: str) -> str:
 
 
 TEXT = _schema(value="string")
-"""What Spark calls the column of a text file."""
+"""Schema that Spark gives a text file."""
 
 PICKLED = "pickle"
-"""Format of files whose records are batches of rows."""
+"""Format of `saveAsPickleFile`: a record is a batch of rows."""
 
 _SCHEMAS = {"textFile": TEXT}
-"""The method that made a Hadoop RDD -> what its files show, in Spark's words for the same format."""
+"""Name of the method that created a Hadoop RDD -> the schema that Spark gives such files."""
 
 _OF_FILES = ("HadoopRDD", "NewHadoopRDD", "WholeTextFileRDD", "BinaryFileRDD")
 
 
 class RddReader:
-    """Reads the lineage of RDDs; one for each application, because RDDs are numbered within it."""
+    """Reads the origins of RDDs; one for each application, because ids of RDDs are unique within it."""
 
     def __init__(self) -> None:
         self._known: Dict[int, List[Dict[str, Any]]] = {}
         """Id of an RDD -> its origins."""
 
     def hand_on(self, rdd_id: int) -> None:
-        """Note that an RDD holds the rows of a query which has a record of its own."""
+        """Note that an RDD yields the rows of a query that has a record of its own."""
         self._know(rdd_id, [{"rdd": rdd_id}])
 
     def is_handed_on(self, rdd_id: int) -> bool:
-        """Say whether an RDD is known to hold the rows of a query."""
+        """Return whether an RDD was noted by `hand_on`."""
         return self._known.get(rdd_id) == [{"rdd": rdd_id}]
 
     def remember(self, rdd: Any) -> None:
-        """Note an RDD's origins while it knows them: a checkpoint forgets what it was made from."""
+        """Read and remember an RDD's origins: after a checkpoint it does not know them any more."""
         self.origins(rdd)
 
     def origins(self, rdd: Any) -> List[Dict[str, Any]]:
-        """Return one entry for each read that an RDD is made from.
+        """Return one entry for each read that an RDD is made from, of one of these forms.
 
-        `paths` and, where it is known, `schema`; or `rdd`, the id under which a record stands for it;
-        or `more`, where it is made from more RDDs than are asked; or `unasked`, where a scan has more
-        partitions than are; or `unnamed`, the class of one that reads through a Hadoop input format which
-        knows no files.
+        - `paths` and, where it is known, `schema`;
+        - `rdd`: the `rdd_id` of the record that has the query behind it;
+        - `more`: the RDD is made from more than `MAX_RDDS` others;
+        - `unasked`: a scan has more than `MAX_PARTITIONS` partitions;
+        - `unnamed`: the class of an RDD that reads through a Hadoop input format without files.
         """
         number = int(rdd.id())
         if number not in self._known:
-            found: List[Dict[str, Any]] = []
-            for one in self._read(rdd):
-                if one not in found:
-                    found.append(one)
-            self._know(number, found)
+            origins: List[Dict[str, Any]] = []
+            for origin in self._read(rdd):
+                if origin not in origins:
+                    origins.append(origin)
+            self._know(number, origins)
         return self._known[number]
 
     def _know(self, rdd_id: int, origins: List[Dict[str, Any]]) -> None:
@@ -74,7 +78,7 @@ class RddReader:
         self._known[rdd_id] = origins
 
     def _read(self, rdd: Any) -> Iterator[Dict[str, Any]]:
-        """Walk from an RDD to those that it is made from, as far as nothing is known."""
+        """Yield the origins of an RDD and of its ancestors; stop at those that are known."""
         waiting, seen = [rdd], {int(rdd.id())}
         while waiting and len(seen) < MAX_RDDS:
             current = waiting.pop()
@@ -118,7 +122,7 @@ def _files(rdd: Any) -> Iterator[Dict[str, Any]]:
 
 
 def _plain(schema: str) -> str:
-    """Return a schema's JSON without comments and default values, which may be anything."""
+    """Return a schema's JSON without metadata: comments and default values may hold any text."""
     return json.dumps(json.loads(schema, object_hook=_without_metadata), separators=(",", ":"))
 
 
@@ -141,7 +145,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def _scanned(partitions: Any, count: int) -> List[str]:
-    """Return the distinct files of a scan's partitions, or of some from its first to its last."""
+    """Return the distinct files of a scan's partitions; of many partitions, of some at even distances."""
     asked = min(count, MAX_PARTITIONS)
     paths: Dict[str, None] = {}
     for number in range(asked):

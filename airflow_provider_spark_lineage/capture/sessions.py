@@ -1,7 +1,7 @@
-"""Attaches capture to the Spark applications of this process, and lets go of them again.
+"""Starts and stops capture for the Spark applications of this process.
 
-All sessions of an application count, whoever makes them: the builder, `newSession()`, a library. Records are
-complete when `drain` returned; draining happens by itself before a Spark context stops, whoever stops it.
+All sessions of an application are captured, also those of `newSession()` and of libraries. Records are
+complete when `drain` has returned; capture drains by itself before a Spark context stops.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ CONNECT = "Spark Connect sessions are not captured yet"
 
 
 class Capture:
-    """Makes a record of every Spark execution of this process that ends between `arm` and `disarm`.
+    """Records every Spark execution of this process that ends between `arm` and `disarm`.
 
-    `sink` receives each record, on a thread of capture's own.
+    `sink` receives each record, on capture's own thread.
 
     `sql_text` is one of `record.SQL_TEXTS`.
 
@@ -44,9 +44,9 @@ class Capture:
         sql_text: str = FULL,
     ) -> None:
         self.problems: List[str] = []
-        """What was lost outside any single record, a sentence each."""
+        """What was lost and belongs to no single record, a sentence each."""
         self.agent_configured = False
-        """OpenLineage's Java agent listens to the same application."""
+        """Whether OpenLineage's Java agent listens to the same application."""
         self._sink = sink
         self._drain_timeout_seconds = drain_timeout_seconds
         self._max_plan_bytes = max_plan_bytes
@@ -59,7 +59,7 @@ class Capture:
         self._process = os.getpid()
 
     def arm(self) -> None:
-        """Listen to the application that there is, or to the one that will be made."""
+        """Capture the application that is running, or the next that is created."""
         if self._sql_text != FULL and not self._withholds:
             self._withholds = True
             withhold(1)
@@ -75,17 +75,17 @@ class Capture:
                 self._listen(context)
 
     def attach(self, spark: Any) -> None:
-        """Listen to the application of a classic session; one that is listened to already is left alone."""
+        """Capture the application of a classic session, unless it is captured already."""
         with harmless("a Spark session could not be listened to", self.problems):
             if getattr(spark, "_jsparkSession", None) is None:
                 tell(CONNECT, self.problems)
             elif spark.sparkContext._jsc is None:
-                tell("the Spark session had been stopped before the capture began", self.problems)
+                tell("the Spark session was stopped before the capture began", self.problems)
             else:
                 self._listen(spark.sparkContext)
 
     def called(self, call: Call) -> None:
-        """Record what Spark tells no listener; told of each call before it begins and when it has ended."""
+        """Record a call of a watched method; called before it begins and after it has ended."""
         context = call.context
         if context is None or context._jsc is None or self._is_forked():
             return
@@ -95,10 +95,10 @@ class Capture:
             application.add(record, call.number)
 
     def _listen(self, context: Any) -> Optional[Application]:
-        """Return the application of a context, listened to from now on; None if that failed before."""
+        """Return the application of a context, captured from now on; None if that failed earlier."""
         with self._lock:
             if self._context is not context:
-                # Tried once: a Spark that cannot be listened to must not cost every call of the program.
+                # Try once: a failure must not be repeated at every call of the program.
                 self._context, self._application = context, None
                 self._application = Application(
                     context, self._sink, self._max_plan_bytes, self._sql_text, self.problems
@@ -109,35 +109,34 @@ class Capture:
             return self._application
 
     def drain(self, timeout_seconds: Optional[float] = None, problems: Optional[List[str]] = None) -> None:
-        """Wait until Spark has reported every execution that ended before this call.
+        """Wait until every execution that ended before this call is recorded.
 
-        Gives up after the time given, or the drain timeout. What was not reported is said in `problems`,
-        by default those of the capture: a list of the caller's where the capture goes on, and may be told
-        later what is missing now.
+        Give up after `timeout_seconds`, by default the drain timeout, and add what is missing to `problems`.
+        A caller that goes on capturing passes a list of its own: what is missing now may be recorded later.
         """
         problems = self.problems if problems is None else problems
         context, application = self._context, self._application
         if application is None or context._jsc is None or self._is_forked():
             return
         timeout = self._drain_timeout_seconds if timeout_seconds is None else timeout_seconds
-        with alarm_paused(), harmless("the last executions were not all reported in time", problems):
+        with alarm_paused(), harmless("the last executions were not recorded in time", problems):
             application.drain(timeout, problems)
-        with harmless("it could not be read whether Spark dropped events", self.problems):
+        with harmless("the number of events that Spark dropped could not be read", self.problems):
             dropped = _dropped_events(context) - self._dropped_before
             if dropped > 0:
                 self._dropped_before += dropped
                 tell(
                     f"Spark dropped {dropped} events of its listener queue `shared`, executions may be "
-                    "missing: spark.scheduler.listenerbus.eventqueue.shared.capacity makes it longer",
+                    "missing: increase spark.scheduler.listenerbus.eventqueue.shared.capacity",
                     self.problems,
                 )
 
     def disarm(self) -> None:
-        """Drain, let go of Spark, and leave pyspark as it was found."""
+        """Drain, remove the listener from Spark, and put the methods of pyspark back."""
         self._release()
-        with harmless("pyspark could not be left as it was found", self.problems):
+        with harmless("the methods of pyspark could not be put back", self.problems):
             hooks().remove(self)
-        # A session may have appeared meanwhile.
+        # A session may have been created before the hooks were gone.
         self._release()
         if self._withholds:
             self._withholds = False
@@ -145,7 +144,7 @@ class Capture:
         self._tell_of_connect()
 
     def context_stops(self, context: Any) -> None:
-        """Let go of a Spark context that is about to stop."""
+        """End the capture of a Spark context that is about to stop."""
         if context is self._context:
             self._release()
 
@@ -157,11 +156,11 @@ class Capture:
             alive = self._context is not None and self._context._jsc is not None and not self._is_forked()
             self._context = None
         if application is not None:
-            with harmless("Spark could not be let go of", self.problems):
+            with harmless("the listener could not be removed from Spark", self.problems):
                 application.close(alive=alive)
 
     def _is_forked(self) -> bool:
-        """Say whether this is a child of the process that captures, whose connection is not its own."""
+        """Return whether this is a forked child: the connection to the JVM belongs to its parent."""
         return os.getpid() != self._process
 
     def _tell_of_connect(self) -> None:
@@ -170,7 +169,7 @@ class Capture:
 
 
 def _is_connect_only() -> bool:
-    """Say whether pyspark is `pyspark-client`, which has no classic session."""
+    """Return whether pyspark is `pyspark-client`, which has no classic session."""
     try:
         from pyspark.util import is_remote_only
     except ImportError:  # Spark 3.5
@@ -179,6 +178,6 @@ def _is_connect_only() -> bool:
 
 
 def _dropped_events(context: Any) -> int:
-    """Return how many events Spark has thrown away because our queue's listeners were too slow."""
+    """Return how many events Spark has dropped because the listeners of our queue were too slow."""
     registry = context._jsc.sc().listenerBus().metrics().metricRegistry()
     return int(registry.counter("queue.shared.numDroppedEvents").getCount())

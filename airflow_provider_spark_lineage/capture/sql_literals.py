@@ -1,8 +1,8 @@
-"""Takes the texts out of SQL: any of them may be a password or a customer's name.
+"""Removes string literals from SQL: any of them may be a password or a customer's name.
 
-Databases quote in different ways, so that the same letters are a text to one and a query to another. Where
-it is known which database reads a query, its way is taken; otherwise only as much of the query stays as is
-the same in all of them. What cannot be told apart is cut off, at a quote that nothing can read on from.
+Databases quote in different ways: what is a literal to one is a query to another. Where the database is
+known, its syntax is used; otherwise the query is read by the syntax of all, and only the beginning that they
+agree on stays, followed by `CUT`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from os.path import commonprefix
 from typing import Dict, List, Optional, Pattern, Sequence
 
 CUT = "'***"
-"""What stands where a query was cut: its quote stays open, so that nobody reads what is left as a whole."""
+"""Marks where a query was cut: the open quote makes sure that the rest is not read as a complete query."""
 
 _COMMENT = r"(?P<comment> {line} | /\*(?: (?!/\*). )*?\*/ )"
 _LINE = r"--[^\n]*"
@@ -39,14 +39,14 @@ _MARKED = r"""(?<!\w)[nN]?[qQ]'
 """Oracle's `q'[it's]'`."""
 
 _TORN = r"['\"`] | /\* | (?<![\w$])\$(?:[^\W\d]\w*)?\$"
-"""The beginning of something that has no end: whoever looks for its end does so once."""
+"""An opening quote without its end; a pattern of its own, so that the end is searched once."""
 
 
 _BOTH = f"{_NAMES} | {_BACKTICKS}"
 
 
 def _reading(texts: str, names: str = _BOTH, line: str = _LINE) -> Pattern[str]:
-    """Return a pattern that takes what may hold any letter off the front of a text."""
+    """Return a pattern for what may contain any character: comments, quoted names and literals."""
     comment = _COMMENT.format(line=line)
     torn = rf"{_TORN} | \[" if _BRACKETS in names else _TORN
     return re.compile(rf"(?xs) {comment} | (?P<name> {names} ) | (?P<text> {texts} ) | (?P<torn> {torn} )")
@@ -57,7 +57,7 @@ _POSTGRES = _reading(f"{_DOLLARS} | {_ESCAPED} | {_NOT_ESCAPED}")
 _BACKSLASH = _reading(f"{_DOLLARS} | {_ESCAPING}")
 _MYSQL = _reading(
     f"{_ESCAPING} | {_ESCAPING_DOUBLE}",
-    # What stands behind AS is a name, however it is quoted.
+    # After AS, double quotes are a name.
     rf"(?<=\s[aA][sS]\s){_NAMES} | {_BACKTICKS}",
     r"(?: --(?=\s|\Z) | \# )[^\n]*",
 )
@@ -74,29 +74,29 @@ _READINGS: Dict[str, Pattern[str]] = {
     "oracle": _reading(rf"{_MARKED} | (?<!(?<!\w)[qQ])(?<!(?<!\w)[nN][qQ]){_TEXTS}"),
     "redshift": _BACKSLASH,
     "snowflake": _reading(f"{_DOLLARS} | {_ESCAPING}", line=r"(?: -- | // )[^\n]*"),
-    # A name in double quotes that no column has is a text to SQLite; that is a slip it warns of.
+    # SQLite takes a name in double quotes for a literal if no column has it; its documentation warns of it.
     **dict.fromkeys(("sqlite", "tsql"), _reading(_TEXTS, f"{_NAMES} | {_BACKTICKS} | {_BRACKETS}")),
 }
-"""sqlglot's name of a dialect -> what in its text is a comment, a text or a name."""
+"""sqlglot's name of a dialect -> the pattern for its comments, literals and names."""
 
 _PLAIN = frozenset(
     {"", "athena", "duckdb", "oracle", "postgres", "presto", "sqlite", "teradata", "trino", "tsql"}
 )
-"""Dialects to which a backslash is a letter like any other, or else by an old setting."""
+"""Dialects in which a backslash does not escape a quote, unless an old setting says so."""
 
 _ALL = tuple(dict.fromkeys(_READINGS.values()))
 _OPENING = re.compile(r"""['"`$#\[] | -- | /[*/]""", re.VERBOSE)
 _QUOTED = re.compile(r"""['"] | \$\w*\$""", re.VERBOSE)
 _DISPUTED = re.compile(r"""["\\$#\[] | // | --\S | [qQ]' | \'\'\'""", re.VERBOSE)
-"""What not all dialects read alike."""
+"""Syntax in which the dialects differ."""
 
 _QUERY = re.compile(r"(?i)\b(?:select|with|values|table|from|call|exec\w*)\b")
 
 
 def without_sql_literals(text: str, dialect: Optional[str] = None) -> str:
-    """Empty the texts in a query, and drop its comments; quoted names stay.
+    """Replace string literals in a query by empty ones and comments by spaces; quoted names stay.
 
-    `dialect` is sqlglot's name of the database's SQL, None where it is not known.
+    `dialect` is sqlglot's name of the database's SQL; None where it is not known.
 
     >>> without_sql_literals("select count(*) from people where name = 'Ann' -- not 'Bob'")
     "select count(*) from people where name = ''  "
@@ -106,26 +106,26 @@ def without_sql_literals(text: str, dialect: Optional[str] = None) -> str:
     if not _OPENING.search(text):
         return text
     emptied = (_emptied(reading, text) for reading in _readings(text, dialect))
-    found = {one for one in emptied if one is not None}
-    if not found:
+    results = {result for result in emptied if result is not None}
+    if not results:
         return _OPENING.split(text, maxsplit=1)[0] + CUT
-    shared = commonprefix(list(found))  # noqa: RUF071  letters are what is compared
-    return shared if found == {shared} else shared.rstrip("'\"`") + CUT
+    shared = commonprefix(list(results))  # noqa: RUF071  of characters, not of paths
+    return shared if results == {shared} else shared.rstrip("'\"`") + CUT
 
 
 def _readings(text: str, dialect: Optional[str]) -> Sequence[Pattern[str]]:
-    """Return the ways in which a text may be meant."""
+    """Return the patterns by which a text may have to be read."""
     if dialect in _PLAIN and "\\'" in text:
         return _READINGS[dialect], _BACKSLASH
     if dialect in _READINGS:
         return (_READINGS[dialect],)
-    # The name of a table has no texts in it.
+    # A table name has no literals.
     is_query = _QUOTED.search(text) and ("'" in text or _QUERY.search(text))
     return _ALL if is_query and _DISPUTED.search(text) else (_STANDARD,)
 
 
 def _emptied(reading: Pattern[str], text: str) -> Optional[str]:
-    """Return a text as one reading has it; None where something in it has no end."""
+    """Return a text without literals and comments by one pattern; None where a quote has no end."""
     parts: List[str] = []
     end = 0
     for match in reading.finditer(text):
@@ -149,7 +149,7 @@ _LONGEST_ORDINAL = 3
 
 
 def without_numbers(text: str) -> str:
-    """Put 0 for every number in a query that has no texts; those that stand for columns stay.
+    """Replace every number by 0 in a query without string literals; positions of columns stay.
 
     >>> without_numbers("select a, b + 42 from t2 where c > 1.5e3 group by 1, 2")
     'select a, b + 0 from t2 where c > 0 group by 1, 2'
@@ -171,4 +171,4 @@ def _is_ordinal(match: re.Match[str]) -> bool:
 
 
 _MOST_BEFORE = 1000
-"""How many letters before a number are looked at: a query may hold thousands of numbers."""
+"""How many characters before a number are searched: a query may have thousands of numbers."""

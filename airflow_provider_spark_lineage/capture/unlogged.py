@@ -1,6 +1,6 @@
-"""Keeps what capture asks the JVM out of py4j's debug log, which shows every answer to the letter.
+"""Keeps capture's calls of the JVM out of py4j's debug log, which has every answer in full.
 
-A plan has the literals and options of a user's query. What a user's own calls show there is their choice.
+A plan has literals and options of the user's query. The user's own calls are logged as before.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 from typing import Iterator
 
 _TALK = ("Command to send", "Answer received", "Closing down clientserver connection")
-"""How py4j's messages begin that show what goes over a connection, and that tell of its end."""
+"""Beginnings of py4j's messages about what goes over a connection, and about its end."""
 
 
 class _Thread(threading.local):
@@ -23,7 +23,7 @@ _thread = _Thread()
 
 @contextlib.contextmanager
 def unlogged() -> Iterator[None]:
-    """Mark what this thread asks the JVM inside the block as capture's."""
+    """Mark the calls of the JVM that this thread makes inside the block as capture's."""
     before, _thread.is_ours = _thread.is_ours, True
     try:
         yield
@@ -32,5 +32,5 @@ def unlogged() -> Iterator[None]:
 
 
 def is_ours(entry: logging.LogRecord) -> bool:
-    """Say whether a message of py4j shows what capture asked or was told."""
+    """Return whether a message of py4j is about a call that capture made."""
     return _thread.is_ours and str(entry.msg).startswith(_TALK)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import FrozenSet, Optional, Tuple
 
+from airflow_provider_spark_lineage.plan_json import simple_name
 from airflow_provider_spark_lineage.sources.catalogs import is_session_table
 from airflow_provider_spark_lineage.sources.databases import place
 from airflow_provider_spark_lineage.sources.dataset import (
@@ -102,7 +103,7 @@ def _catalog_of(facts: IcebergFacts) -> Optional[Catalog]:
     if not name or not facts.get("identifier"):
         return None
     kind = str(facts.get("catalog_type") or "")
-    implementation = str(facts.get("catalog_catalog-impl") or "").rsplit(".", 1)[-1]
+    implementation = simple_name(str(facts.get("catalog_catalog-impl") or ""))
     if not kind and implementation:
         kind = implementation.removesuffix("Catalog").lower()
     return Catalog(

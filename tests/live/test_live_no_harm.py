@@ -79,7 +79,7 @@ def test_a_listener_that_blocks_costs_the_time_limit_and_no_more(spark, user_lis
     capture.disarm()
     assert time.monotonic() - began < 5
     assert len(capture.problems) == 1
-    assert capture.problems[0].startswith("the last executions were not all reported in time")
+    assert capture.problems[0].startswith("the last executions were not recorded in time")
     assert "more than 1 seconds" in capture.problems[0]
     before = len(records)
     user_listener.gate.set()

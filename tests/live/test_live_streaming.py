@@ -310,4 +310,6 @@ def test_a_batch_that_has_not_ended_is_told(spark, data, tmp_path):
         running.wait(60)
     query.stop()
     assert captured.lineage.outputs == ()
-    assert [gap.reason for gap in captured.lineage.gaps] == ["1 execution had not ended when the capture did"]
+    assert [gap.reason for gap in captured.lineage.gaps] == [
+        "1 execution was still running when the capture ended"
+    ]

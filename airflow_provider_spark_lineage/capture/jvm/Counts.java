@@ -13,9 +13,9 @@ import org.apache.spark.util.AccumulatorContext;
 import org.apache.spark.util.AccumulatorV2;
 
 /**
- * Writes what Spark counted: one entry for each physical scan and write.
+ * Writes Spark's SQL metrics: one entry for each physical scan and write.
  *
- * Adaptive plans are read as they were finally executed.
+ * Of an adaptive plan, the final plan is read.
  */
 public class Counts {
     private static final String[] OPERATORS = {
@@ -27,10 +27,10 @@ public class Counts {
     private final Map names;
     private final Map namesOfScans;
 
-    /** Counters of cached relations that were read: these show those of their first run in every later one. */
+    /** Accumulators of cached relations that were written: later plans show the same values again. */
     private final Set seen = ConcurrentHashMap.newKeySet();
 
-    /** Takes maps from Spark's names of counters to those of a record: of all operators, and of scans of the second API. */
+    /** Both map names of Spark's metrics to those of a record; `namesOfScans` is for BatchScan alone. */
     public Counts(Map names, Map namesOfScans) {
         this.names = names;
         this.namesOfScans = namesOfScans;
@@ -41,9 +41,9 @@ public class Counts {
         ArrayDeque waiting = new ArrayDeque();
         waiting.push(new Object[] {SparkPlanInfo.fromSparkPlan(executed), Boolean.FALSE});
         while (!waiting.isEmpty()) {
-            Object[] one = (Object[]) waiting.pop();
-            SparkPlanInfo node = (SparkPlanInfo) one[0];
-            boolean cached = ((Boolean) one[1]).booleanValue();
+            Object[] next = (Object[]) waiting.pop();
+            SparkPlanInfo node = (SparkPlanInfo) next[0];
+            boolean cached = ((Boolean) next[1]).booleanValue();
             if (isOperator(node.nodeName())) {
                 entry(query, out, node, cached);
             }
@@ -70,7 +70,7 @@ public class Counts {
         scala.Option location = node.metadata().get("Location");
         out.open('{');
         out.name("node");
-        // A scan of a database is called by its query.
+        // The name of a JDBC scan has its query in parentheses.
         out.value(name.indexOf('(') < 0 ? (Object) name : query.later("sql", name));
         if (location.isDefined()) {
             out.name("location");

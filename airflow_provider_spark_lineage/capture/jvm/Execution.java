@@ -7,28 +7,28 @@ import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.QueryExecution;
 
-/** One execution that Spark has begun, and what ran inside of it. */
+/** One execution that Spark has started, with the executions that ran inside it. */
 public class Execution {
     public final long id;
     public final long root;
     public final long startedMs;
     public final Execution parent;
 
-    /** The executions that began and ended while this one ran, in the order of their ends. */
+    /** Executions that ran inside this one, in the order in which they ended. */
     public final List nested = new ArrayList();
 
     /** `SparkListenerSQLExecutionEnd`, once it is there. */
     public Object end;
 
-    /** How many jobs of its own began. */
+    /** How many jobs it started, without those of nested executions. */
     public int jobs = 0;
 
-    /** How many stages of its own ended, and what their tasks wrote. */
+    /** How many of its stages ended, and what their tasks wrote. */
     public int stages = 0;
     public long rows = 0;
     public long bytes = 0;
 
-    /** False where a task was tried again: Spark adds up what all attempts wrote. */
+    /** False if a task failed: Spark adds up what all attempts of a task wrote. */
     public boolean isExact = true;
 
     public Execution(long id, long root, long startedMs, Execution parent) {
@@ -42,7 +42,7 @@ public class Execution {
         return (QueryExecution) Paths.call(end, "qe", new Object[0]);
     }
 
-    /** Returns the plan as it was analyzed; null where Spark did not understand it. */
+    /** Returns the analyzed plan; null if the analysis failed. */
     public LogicalPlan analyzed() {
         try {
             return query().analyzed();
@@ -51,7 +51,7 @@ public class Execution {
         }
     }
 
-    /** Returns what Spark calls it; empty for what has no name, a batch of a stream for example. */
+    /** Returns the name that Spark gives the action; empty if it has none, as a batch of a stream. */
     public String name() throws Exception {
         scala.Option name = (scala.Option) Paths.call(end, "executionName", new Object[0]);
         return name.isDefined() ? (String) name.get() : "";
@@ -62,7 +62,7 @@ public class Execution {
         return failure.isDefined() ? (Throwable) failure.get() : null;
     }
 
-    /** Says whether it is a batch whose rows a function of the program gets, which may run what it likes. */
+    /** Returns whether it is a batch of `foreachBatch`: the function may run any queries. */
     public boolean isOfFunction() {
         LogicalPlan plan = analyzed();
         if (!isBatch() || plan == null) {
@@ -76,11 +76,11 @@ public class Execution {
         }
     }
 
-    /** Says whether it only showed the result of a command, which had an execution of its own. */
+    /** Returns whether it only returned the result of a command, which had an execution of its own. */
     public boolean isResult() {
         try {
             return failure() == null && !name().equals("command") && analyzed() instanceof Command
-                && query().commandExecuted().getClass().getSimpleName().equals("CommandResult");
+                && Plans.simpleName(query().commandExecuted()).equals("CommandResult");
         } catch (Throwable error) {
             return false;
         }
@@ -88,22 +88,22 @@ public class Execution {
 
     public boolean isBatch() {
         LogicalPlan plan = analyzed();
-        return plan != null && plan.getClass().getSimpleName().startsWith("WriteToMicroBatchDataSource");
+        return plan != null && Plans.simpleName(plan).startsWith("WriteToMicroBatchDataSource");
     }
 
-    /** Says whether what ran inside was run by Spark to do the same work. */
+    /** Returns whether Spark, not the user, ran the nested executions: they are parts of this one. */
     public boolean runsOthers() {
         return analyzed() instanceof Command || isBatch() && !isOfFunction();
     }
 
-    /** Returns everything that ran inside, however deep, in the order of the ends. */
+    /** Returns all nested executions, of any depth, in the order in which they ended. */
     public List parts() {
-        List found = new ArrayList();
+        List parts = new ArrayList();
         for (Iterator each = nested.iterator(); each.hasNext();) {
-            Execution one = (Execution) each.next();
-            found.addAll(one.parts());
-            found.add(one);
+            Execution inner = (Execution) each.next();
+            parts.addAll(inner.parts());
+            parts.add(inner);
         }
-        return found;
+        return parts;
     }
 }

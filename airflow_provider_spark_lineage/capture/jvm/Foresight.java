@@ -14,17 +14,17 @@ import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.internal.SessionState;
 
 /**
- * Asks before a statement runs what nobody can tell afterwards: what it drops, and whether there was something.
+ * Reads, before a statement runs, what it drops and whether what it creates exists already.
  *
- * Spark reports a command when the catalog has forgotten what it dropped.
+ * When Spark reports a DROP, the catalog does not know the table any more.
  */
 public class Foresight {
     private static final int MOST_STATEMENTS = 100;
     private static final int MOST_TABLES = 200;
 
     /**
-     * What is asked about, as the parser reads it. To analyze anything else may be to run it: EXECUTE IMMEDIATE,
-     * scripts and calls of procedures do their work when they are analyzed.
+     * Parsed plans that are analyzed here. Others must not be: EXECUTE IMMEDIATE, scripts and calls of
+     * procedures run when they are analyzed.
      */
     private static final Set ASKED = new HashSet(java.util.Arrays.asList(new String[] {
         "CreateTable", "CreateView", "DropNamespace", "DropTable", "DropView", "ReplaceTable", "ReplaceTableAsSelect",
@@ -32,14 +32,14 @@ public class Foresight {
 
     private final Reader reader;
 
-    /** What was asked of statements that were not reported yet: an Object[] of what tells one, and its facts. */
+    /** Facts of statements that Spark has not reported yet: an Object[] of key and facts each. */
     private final LinkedList known = new LinkedList();
 
     public Foresight(Reader reader) {
         this.reader = reader;
     }
 
-    /** Asks about a statement; one that Spark does not understand says so itself when it runs. */
+    /** Reads the facts of a statement; an error in it is ignored, and raised when it runs. */
     public void ask(Object session, String text) {
         try {
             QueryExecution execution = analyzed(session, text);
@@ -47,7 +47,7 @@ public class Foresight {
                 return;
             }
             LogicalPlan plan = execution.analyzed();
-            String name = Plans.simpleName(plan.getClass().getName());
+            String name = Plans.simpleName(plan);
             Query query = new Query(reader, session, execution);
             Map facts = null;
             if (reader.before.containsKey(name)) {
@@ -64,49 +64,49 @@ public class Foresight {
                 }
             }
         } catch (Throwable error) {
-            // A statement that is wrong says so itself when it runs; of others less is known.
+            // A wrong statement fails when it runs; for others these facts are missing.
         }
     }
 
-    /** Returns what was asked before a command ran, by the plan that it has again; empty if nothing was. */
+    /** Returns and forgets the facts of a command, found by its plan; empty if there are none. */
     public Map take(LogicalPlan plan) {
         synchronized (known) {
             String text = known.isEmpty() ? "" : key(plan);
             for (Iterator each = known.iterator(); each.hasNext();) {
-                Object[] one = (Object[]) each.next();
-                if (one[0].equals(text)) {
+                Object[] statement = (Object[]) each.next();
+                if (statement[0].equals(text)) {
                     each.remove();
-                    return (Map) one[1];
+                    return (Map) statement[1];
                 }
             }
         }
         return new LinkedHashMap();
     }
 
-    /** Forgets everything that was asked: for a command that is not asked about, less is said. */
+    /** Forgets all facts: those of a lost execution must not be used for a later one with the same plan. */
     public void forget() {
         synchronized (known) {
             known.clear();
         }
     }
 
-    /** Returns what tells a command from others: its text without the ids of columns, which are new each time. */
+    /** Returns the key of a command: its text without expression ids, which differ each time it is analyzed. */
     private static String key(LogicalPlan plan) {
         return plan.toString().replaceAll("#\\d+", "");
     }
 
-    /** Returns a statement as Spark understands it, without running it; null for one that is not asked about. */
+    /** Returns an analyzed statement, without running it; null if it is not among `ASKED`. */
     private static QueryExecution analyzed(Object session, String text) throws Exception {
         SessionState state = (SessionState) Paths.call(session, "sessionState", new Object[0]);
         LogicalPlan parsed = state.sqlParser().parsePlan(text);
-        boolean asked = ASKED.contains(Plans.simpleName(parsed.getClass().getName()));
+        boolean asked = ASKED.contains(Plans.simpleName(parsed));
         return asked ? state.executePlan(parsed, CommandExecutionMode.SKIP()) : null;
     }
 
-    /** Returns the facts of every table in a database that is about to be dropped with all that it holds. */
+    /** Returns the facts of every table in a database that is about to be dropped with CASCADE. */
     private Map tables(Query query, Object session, String name, LogicalPlan plan) throws Exception {
         Paths paths = new Paths(query, plan);
-        List found = new ArrayList();
+        List tables = new ArrayList();
         Map facts = new LinkedHashMap();
         if (!Boolean.TRUE.equals(paths.follow("cascade"))) {
             return facts;
@@ -125,29 +125,29 @@ public class Foresight {
             folder = about == null ? null : ((Map) about).get("location");
         }
         if (listed == null) {
-            // There is no such database.
-            facts.put("tables", found);
+            // The database does not exist.
+            facts.put("tables", tables);
             return facts;
         }
         List names = Paths.all(listed);
-        for (Iterator each = names.iterator(); each.hasNext() && found.size() < MOST_TABLES;) {
+        for (Iterator each = names.iterator(); each.hasNext() && tables.size() < MOST_TABLES;) {
             Object table = each.next();
             String quoted = isOfSession
                 ? (String) Paths.call(table, "quotedString", new Object[0])
                 : quoted(paths, table);
             QueryExecution drop = analyzed(session, "DROP TABLE " + quoted);
             LogicalPlan dropping = drop.analyzed();
-            String node = Plans.simpleName(dropping.getClass().getName());
-            Map one = reader.probe(query, node, dropping, reader.probes);
-            one.putAll(reader.probe(query, node, dropping, reader.before));
-            one.remove("");
-            found.add(one);
+            String node = Plans.simpleName(dropping);
+            Map dropped = reader.probe(query, node, dropping, reader.probes);
+            dropped.putAll(reader.probe(query, node, dropping, reader.before));
+            dropped.remove("");
+            tables.add(dropped);
         }
-        facts.put("tables", found);
+        facts.put("tables", tables);
         if (folder != null) {
             facts.put("database_location", folder.toString());
         }
-        facts.put("unasked", Integer.valueOf(names.size() - found.size()));
+        facts.put("unasked", Integer.valueOf(names.size() - tables.size()));
         return facts;
     }
 

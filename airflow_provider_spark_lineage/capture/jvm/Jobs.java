@@ -10,10 +10,10 @@ import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.StageInfo;
 import org.apache.spark.storage.RDDInfo;
 
-/** The jobs that one call over an RDD began, and what their tasks read and wrote. */
+/** The jobs that one call over an RDD started, and what their tasks read and wrote. */
 public class Jobs {
     private final Set running = new HashSet();
-    /** Stages whose RDDs begin outside of Spark: they read what others compute with. */
+    /** Stages with an RDD that has no parents: they read from outside of Spark. */
     private final Set reading = new HashSet();
     private boolean readsOnce = true;
     private boolean isExact = true;
@@ -32,7 +32,7 @@ public class Jobs {
                 RDDInfo rdd = (RDDInfo) one.next();
                 int parents = rdd.parentIds().size();
                 leaf = parents == 0 ? rdd : leaf;
-                // Blocks of a cached RDD count as read, whatever it was computed from.
+                // Spark counts reads of cached blocks as input, too: leave stages with cached RDDs out.
                 isChain = isChain && parents < 2 && !rdd.storageLevel().isValid();
             }
             if (leaf != null) {
@@ -42,7 +42,7 @@ public class Jobs {
         }
     }
 
-    /** Spark adds up what all attempts of a task did, also those that failed. */
+    /** Counts are not exact any more: Spark adds up all attempts of a task, also failed ones. */
     public void taskFailed() {
         isExact = false;
     }
@@ -64,7 +64,7 @@ public class Jobs {
         running.remove(Integer.valueOf(job));
     }
 
-    /** Writes `read` where all data came through one stage, and `written`; nothing that is not exact. */
+    /** Writes `read`, if one stage read everything, and `written`; neither if the counts are not exact. */
     public void write(Json out) {
         boolean isDone = isExact && running.isEmpty();
         out.open('{');

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** Writes JSON, and notes the texts that may hold a secret: Python looks at those alone. */
+/** Writes JSON, and notes the texts that may hold a secret: Python checks only those. */
 public class Json {
     private final StringBuilder out = new StringBuilder();
     private final Pattern hint;
@@ -38,14 +38,14 @@ public class Json {
         comma = true;
     }
 
-    /** Writes a name of the program's own, which needs no escapes. */
+    /** Writes a name that needs no escapes. */
     public void name(String name) {
         separate();
         out.append('"').append(name).append("\":");
         comma = false;
     }
 
-    /** Writes text that is JSON already. */
+    /** Writes a text that is JSON. */
     public void raw(Object json) {
         separate();
         out.append(json);
@@ -66,7 +66,7 @@ public class Json {
         plain(text);
     }
 
-    /** Writes null, a boolean, a number, a collection or a map of such values; the text of anything else. */
+    /** Writes null, a boolean, a number, a collection or a map; anything else by its `toString`. */
     public void value(Object value) {
         if (value == null || value instanceof Boolean || isNumber(value)) {
             raw(value);

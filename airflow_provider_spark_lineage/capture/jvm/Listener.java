@@ -24,11 +24,11 @@ import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
 
 /**
- * Writes every execution of a Spark application down when it has ended.
+ * Writes a record of every execution of a Spark application when it has ended.
  *
- * The thread of Spark's listener bus only notes what began and ended: a catalog that is slow to answer must
- * hold neither the listeners beside this one nor the end of the application. A thread of our own asks and
- * writes, in the order of the bus. Python takes what is written, line by line, when it has time.
+ * The thread of Spark's listener bus only notes what started and ended: a slow catalog must not block other
+ * listeners or the end of the application. Our own thread reads plans and facts and writes lines, in the order
+ * of the bus; Python fetches them.
  */
 public class Listener extends SparkListener implements Runnable {
     private static final Object OVER = new Object();
@@ -36,29 +36,29 @@ public class Listener extends SparkListener implements Runnable {
     private static final String TOO_MANY = "Lan execution could not be recorded: too many wait to be";
     private static final String EXECUTION = "spark.sql.execution.id";
 
-    /** Calls over RDDs whose jobs are followed: of those that run jobs after their end, nobody takes them. */
+    /** Limit of calls over RDDs whose jobs are counted: entries of jobs that start after their call stay. */
     private static final int MOST_CALLS = 1000;
 
-    /** Executions that wait to be written; what ends when there are more is lost. */
+    /** Limit of executions that wait to be written; more are lost. */
     private static final int MOST_ENDED = 1000;
 
-    /** Letters that wait for Python; what ends when there are more is lost, and counted. */
+    /** Limit of characters that wait for Python; executions beyond it are lost, with a line for each. */
     private static final long MOST_WAITING = 64L * 1024 * 1024;
 
-    /** Letters that Python takes at once. */
+    /** Characters that Python fetches in one call. */
     private static final int MOST_TAKEN = 4 * 1024 * 1024;
 
     private final Reader reader;
     private final SparkContext context;
     private final long limit;
-    /** What has ended and is not written yet: executions, and lines that come behind them. */
+    /** Executions to be written, and lines that have to stay in order with them. */
     private final LinkedBlockingQueue ended = new LinkedBlockingQueue();
     private final AtomicInteger executions = new AtomicInteger();
     private final ConcurrentLinkedQueue lines = new ConcurrentLinkedQueue();
     private final AtomicLong waiting = new AtomicLong();
     private final AtomicLong marks = new AtomicLong();
 
-    // Only the thread of the listener bus looks at these.
+    // Used by the thread of the listener bus alone.
     private final Map open = new LinkedHashMap();
     private final Map executionOfStage = new HashMap();
     private final Map stagesOfJob = new HashMap();
@@ -67,7 +67,7 @@ public class Listener extends SparkListener implements Runnable {
     private final Map callOfStage = new HashMap();
     private boolean begun = false;
 
-    /** Takes the largest length of a plan's text. */
+    /** `limit` is the largest length of a plan's JSON in characters. */
     public Listener(Reader reader, SparkContext context, long limit) {
         this.reader = reader;
         this.context = context;
@@ -87,36 +87,36 @@ public class Listener extends SparkListener implements Runnable {
                     lines.add(next);
                 }
             } catch (Throwable error) {
-                // Nobody else would write what comes later.
+                // Go on: this thread has to write the executions that follow.
                 lines.add(LOST);
             }
         }
     }
 
-    /** Writes nothing more. */
+    /** Stops writing. */
     public void close() {
         ended.clear();
         ended.add(OVER);
     }
 
-    /** Posts a mark behind everything that Spark has posted by now, and returns its number; 0 begins. */
+    /** Posts a mark behind all events posted so far, and returns its number; capture begins at mark 0. */
     public long mark(String call) {
         long number = marks.getAndIncrement();
         context.listenerBus().post(new Mark(this, number, call));
         return number;
     }
 
-    /** Returns the lines that are written by now, or the first of many. */
+    /** Returns and removes the lines written so far, up to `MOST_TAKEN` characters. */
     public String take() {
-        StringBuilder taken = new StringBuilder();
+        StringBuilder text = new StringBuilder();
         String line = (String) lines.peek();
-        while (line != null && (taken.length() == 0 || taken.length() + line.length() < MOST_TAKEN)) {
-            taken.append(line).append('\n');
+        while (line != null && (text.length() == 0 || text.length() + line.length() < MOST_TAKEN)) {
+            text.append(line).append('\n');
             waiting.addAndGet(-line.length());
             lines.poll();
             line = (String) lines.peek();
         }
-        return taken.toString();
+        return text.toString();
     }
 
     public void onJobStart(SparkListenerJobStart event) {
@@ -193,7 +193,7 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     public void onApplicationEnd(SparkListenerApplicationEnd event) {
-        // No mark arrives any more, but executions that this ended may.
+        // No mark arrives after this, but ends of executions may.
         ended.add("E");
     }
 
@@ -207,7 +207,7 @@ public class Listener extends SparkListener implements Runnable {
                 ended((SparkListenerSQLExecutionEnd) event);
             }
         } catch (Throwable error) {
-            // Spark's bus must not see it: Python says that an execution is lost.
+            // An exception must not reach Spark's bus; the line makes Python log the loss.
             ended.add(lost(error));
         }
     }
@@ -219,7 +219,7 @@ public class Listener extends SparkListener implements Runnable {
     private void arrived(Mark mark) {
         if (mark.of == this) {
             if (!begun) {
-                // Made by this thread, it has nothing of the user's threads, such as what Spark takes for their query.
+                // Threads inherit Spark's local properties: create it here, not in a thread of the user's.
                 Thread thread = new Thread(this, "spark-lineage-writer");
                 thread.setDaemon(true);
                 thread.start();
@@ -235,12 +235,13 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     private void started(SparkListenerSQLExecutionStart event) throws Exception {
-        scala.Option told = (scala.Option) Paths.call(event, "rootExecutionId", new Object[0]);
-        long root = told != null && told.isDefined() ? ((Long) told.get()).longValue() : event.executionId();
+        scala.Option rootId = (scala.Option) Paths.call(event, "rootExecutionId", new Object[0]);
+        boolean hasRoot = rootId != null && rootId.isDefined();
+        long root = hasRoot ? ((Long) rootId.get()).longValue() : event.executionId();
         Execution parent = null;
         for (Iterator each = open.values().iterator(); each.hasNext() && root != event.executionId();) {
-            Execution one = (Execution) each.next();
-            parent = one.root == root ? one : parent;
+            Execution running = (Execution) each.next();
+            parent = running.root == root ? running : parent;
         }
         Long id = Long.valueOf(event.executionId());
         open.put(id, new Execution(event.executionId(), root, event.time(), parent));
@@ -249,25 +250,25 @@ public class Listener extends SparkListener implements Runnable {
     private void ended(SparkListenerSQLExecutionEnd event) throws Exception {
         Execution execution = (Execution) open.remove(Long.valueOf(event.executionId()));
         if (execution == null) {
-            // It began before the capture.
+            // It started before the capture.
             long started = event.time() - ((Long) Paths.call(event, "duration", new Object[0])).longValue() / 1000000;
             execution = new Execution(event.executionId(), event.executionId(), started, null);
         }
         execution.end = event;
         if (execution.parent != null && open.containsValue(execution.parent)) {
-            // What it is to its parent shows when that has ended.
+            // The parent decides when it has ended whether this is a part of it.
             execution.parent.nested.add(execution);
         } else if (executions.get() < MOST_ENDED) {
             executions.incrementAndGet();
             ended.add(execution);
         } else {
             ended.add(TOO_MANY);
-            // What was asked for it must not be taken for what comes later.
+            // Facts that were read for it must not be used for a later command.
             reader.foresight.forget();
         }
     }
 
-    /** Writes an execution with its parts; a batch given to a function of the program has none. */
+    /** Writes an execution with its parts; nested executions that are not parts have records of their own. */
     private void write(Execution execution) {
         try {
             boolean isWhole = execution.runsOthers();

@@ -2,11 +2,11 @@ package sparklineage;
 
 import org.apache.spark.scheduler.SparkListenerEvent;
 
-/** An event of ours on Spark's listener bus: what was posted before it has been handled when it arrives. */
+/** Our event on Spark's listener bus: when it arrives, all events posted before it are handled. */
 public class Mark implements SparkListenerEvent {
     public final Listener of;
     public final long number;
-    /** The call over an RDD that has ended; empty for none. */
+    /** Number of the call over an RDD that has ended; empty for none. */
     public final String call;
 
     public Mark(Listener of, long number, String call) {
@@ -15,7 +15,7 @@ public class Mark implements SparkListenerEvent {
         this.call = call;
     }
 
-    /** Keeps it out of Spark's event log. */
+    /** Returns false, which keeps it out of Spark's event log. */
     public boolean logEvent() {
         return false;
     }

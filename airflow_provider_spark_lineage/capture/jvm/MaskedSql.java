@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 /**
  * A statement without literals and comments, read by Spark's own lexer.
  *
- * Keywords, operators and names stay. What the lexer does not know as one of these becomes a question mark;
- * a text in which it meets letters that are no SQL is left out.
+ * Keywords, operators and names stay; any other token becomes a question mark. A text that the lexer cannot
+ * read is left out.
  */
 public class MaskedSql {
     private static final String LEXER = "org.apache.spark.sql.catalyst.parser.SqlBaseLexer";
@@ -20,19 +20,19 @@ public class MaskedSql {
         Arrays.asList(new String[] {"IDENTIFIER", "BACKQUOTED_IDENTIFIER"})
     );
 
-    /** Keywords and operators that have several spellings: the lexer does not tell the one. */
+    /** Keywords and operators with several spellings, which the lexer's vocabulary does not list. */
     private static final Pattern WORD = Pattern.compile("[A-Za-z_]+|[-+*/%&|^~=<>!.:,;()\\[\\]?]+");
 
-    /** What the lexer may call a literal whose text looks like a word. */
+    /** Names of tokens that are literals, even if their text looks like a word. */
     private static final Pattern LITERAL = Pattern.compile(".*(?:STRING|LITERAL|VALUE|DOLLAR).*");
 
-    /** Statements whose rest is taken to the letter, behind a first word that names a setting or a kind. */
+    /** Statements whose rest is not SQL, behind a word that names a setting or a kind of resource. */
     private static final Set RAW = new HashSet(Arrays.asList(new String[] {"SET", "RESET", "ADD", "LIST"}));
 
-    /** What follows SET where the rest is SQL after all. */
+    /** What follows SET if the rest is SQL. */
     private static final Set READ = new HashSet(Arrays.asList(new String[] {"VARIABLE", "VAR", "CATALOG"}));
 
-    /** What a statement may follow, inside of a script too. */
+    /** Tokens that a statement may follow, also in a script. */
     private static final Set BEFORE = new HashSet(
         Arrays.asList(new String[] {";", ":", "BEGIN", "ATOMIC", "THEN", "ELSE", "DO", "LOOP", "REPEAT"})
     );
@@ -49,15 +49,15 @@ public class MaskedSql {
 
     private MaskedSql() {}
 
-    /** Returns a statement as it may be handed on; empty where the lexer does not understand it. */
+    /** Returns a masked statement; empty if the lexer cannot read it. */
     public static String of(String text) throws Exception {
-        MaskedSql one = new MaskedSql();
+        MaskedSql masked = new MaskedSql();
         Object lexer = lexer(text);
         Object words = Paths.call(lexer, "getVocabulary", new Object[0]);
         List tokens = Paths.all(Paths.call(lexer, "getAllTokens", new Object[0]));
         for (Iterator each = tokens.iterator(); each.hasNext();) {
             Object token = each.next();
-            String found = (String) Paths.call(token, "getText", new Object[0]);
+            String word = (String) Paths.call(token, "getText", new Object[0]);
             Object type = Paths.call(token, "getType", new Object[0]);
             String name = (String) Paths.call(words, "getSymbolicName", new Object[] {type});
             if (name == null || name.equals("UNRECOGNIZED")) {
@@ -65,28 +65,28 @@ public class MaskedSql {
             }
             boolean isFixed = Paths.call(words, "getLiteralName", new Object[] {type}) != null;
             if (((Integer) Paths.call(token, "getChannel", new Object[0])).intValue() != 0) {
-                one.space(found);
+                masked.space(word);
             } else if (isFixed || NAMES.contains(name)) {
-                one.word(found, found);
+                masked.word(word, word);
             } else {
-                boolean isKnown = WORD.matcher(found).matches() && !LITERAL.matcher(name).matches();
-                one.word(found, isKnown ? found : "?");
+                boolean isKnown = WORD.matcher(word).matches() && !LITERAL.matcher(name).matches();
+                masked.word(word, isKnown ? word : "?");
             }
         }
-        return one.out.toString().trim();
+        return masked.out.toString().trim();
     }
 
-    /** Takes what stands between words: a comment is a space. */
-    private void space(String found) {
+    /** Adds what is between words; a comment becomes a space. */
+    private void space(String text) {
         if (state == IN_NAME) {
             state = BEHIND_NAME;
         } else if (state < IN_NAME) {
-            out.append(found.trim().isEmpty() ? found : " ");
+            out.append(text.trim().isEmpty() ? text : " ");
         }
     }
 
-    private void word(String found, String shown) {
-        String word = found.toUpperCase(Locale.ROOT);
+    private void word(String text, String shown) {
+        String word = text.toUpperCase(Locale.ROOT);
         if (word.equals(";")) {
             state = SQL;
         } else if (state == IN_NAME && word.equals("=") || state == BEHIND_NAME) {
@@ -103,9 +103,9 @@ public class MaskedSql {
         before = word;
     }
 
-    /** Returns Spark's lexer over a text: it reads letters in upper case, and gives them as they are. */
+    /** Returns Spark's lexer for a text: it compares in upper case, and returns the text as it is. */
     private static Object lexer(String text) throws Exception {
-        // By name, because a vendor's Spark may keep its parser elsewhere: then no text is handed on.
+        // By name: a vendor's Spark may have its parser elsewhere, and the SQL is left out then.
         ClassLoader loader = org.apache.spark.sql.catalyst.plans.logical.LogicalPlan.class.getClassLoader();
         Class stream = Class.forName("org.antlr.v4.runtime.CharStream", true, loader);
         Class streams = Class.forName("org.antlr.v4.runtime.CharStreams", true, loader);
@@ -115,7 +115,7 @@ public class MaskedSql {
         Object folded = upper.getConstructors()[0].newInstance(new Object[] {letters});
         Class kind = Class.forName(LEXER, true, loader);
         Object lexer = kind.getConstructor(new Class[] {stream}).newInstance(new Object[] {folded});
-        // Otherwise it prints what it does not understand.
+        // Otherwise it prints errors to stderr.
         Paths.call(lexer, "removeErrorListeners", new Object[0]);
         return lexer;
     }

@@ -16,12 +16,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Walks the accessor paths of `sources/` over live objects, each step of a node once.
+ * Follows the accessor paths of `sources/` through live objects; results of steps are cached for each node.
  *
  * The language of paths is described at `sources.dataset.Probe`.
  */
 public class Paths {
-    /** Words of Spark for what was dropped before its command was reported. */
+    /** Parts of Spark's messages about what was dropped before its command was reported. */
     private static final String[] GONE = {
         "does not exist", "TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "NoSuchTableException",
     };
@@ -40,16 +40,16 @@ public class Paths {
         reached.put("$ended", query.ended);
     }
 
-    /** Returns what a path leads to as a value that JSON has, or a map for Python to complete; null for nowhere. */
+    /** Returns the value of a path as JSON has it, or a placeholder for Python to complete; may be null. */
     public Object value(String path) throws Exception {
         if (!path.startsWith("$session.sparkContext.") && !path.equals("$session.sessionState.conf.warehousePath")) {
             return plain(path);
         }
-        // These lead to the same for every plan of the application.
+        // These are the same for all plans of the application.
         Map settings = query.reader.settings;
         if (!settings.containsKey(path)) {
-            Object found = plain(path);
-            settings.put(path, found == null ? (Object) "" : found);
+            Object value = plain(path);
+            settings.put(path, value == null ? (Object) "" : value);
         }
         return "".equals(settings.get(path)) ? null : settings.get(path);
     }
@@ -60,36 +60,36 @@ public class Paths {
             Object name = follow(setting.group(2));
             return name == null ? null : query.setting(setting.group(1) + name + setting.group(3));
         }
-        Object found = follow(path);
-        if (found == null) {
+        Object target = follow(path);
+        if (target == null) {
             return null;
         }
         if (path.startsWith("$files(")) {
-            return query.later("rdd", query.reader.keep(found));
+            return query.later("rdd", query.reader.keep(target));
         }
         if (path.startsWith("$exists(")) {
-            return exists(found);
+            return exists(target);
         }
         if (path.startsWith("$options(")) {
-            return options(found);
+            return options(target);
         }
         if (path.startsWith("$sql(")) {
             List arguments = ((Step) steps(path).get(0)).arguments;
             Object url = arguments.size() > 1 ? follow((String) arguments.get(1)) : null;
-            Map text = query.later("sql", isMany(found) ? (Object) texts(found) : String.valueOf(found));
+            Map text = query.later("sql", isMany(target) ? (Object) texts(target) : String.valueOf(target));
             text.put("url", url == null ? null : url.toString());
             return text;
         }
         if (path.endsWith("[]")) {
-            return texts(found);
+            return texts(target);
         }
         if (path.endsWith("chema.json")) {
-            return Schemas.plain((String) found);
+            return Schemas.plain((String) target);
         }
-        return found instanceof Boolean || found instanceof Number ? found : found.toString();
+        return target instanceof Boolean || target instanceof Number ? target : target.toString();
     }
 
-    /** Returns the live object that a path leads to; null for an empty Option or a missing member. */
+    /** Returns the object at the end of a path; null for an empty Option or a missing member. */
     public Object follow(String path) throws Exception {
         Object current = reached.get("");
         String prefix = "";
@@ -114,11 +114,11 @@ public class Paths {
     }
 
     private Object each(Object many, Step step) throws Exception {
-        List found = new ArrayList();
+        List results = new ArrayList();
         for (Iterator each = all(many).iterator(); each.hasNext();) {
-            found.add(take(each.next(), step));
+            results.add(take(each.next(), step));
         }
-        return found;
+        return results;
     }
 
     private Object take(Object holder, Step step) throws Exception {
@@ -136,26 +136,26 @@ public class Paths {
         if (step.name.equals("$during")) {
             return during((List) holder, (String) values[0]);
         }
-        Object found = step.shape.equals("!") ? field(holder, step.name) : call(holder, step.name, values);
-        if (found instanceof scala.Option && step.shape.equals("?")) {
-            return ((scala.Option) found).isEmpty() ? null : ((scala.Option) found).get();
+        Object result = step.shape.equals("!") ? field(holder, step.name) : call(holder, step.name, values);
+        if (result instanceof scala.Option && step.shape.equals("?")) {
+            return ((scala.Option) result).isEmpty() ? null : ((scala.Option) result).get();
         }
-        return found;
+        return result;
     }
 
-    /** Returns the last of many, in the order of their times, whose time is within the execution. */
+    /** Returns the last item whose time is within the execution; `many` are in the order of time. */
     private Object during(List many, String time) throws Exception {
-        Object found = null;
+        Object last = null;
         for (Iterator each = many.iterator(); query.ended != null && each.hasNext();) {
-            Object one = each.next();
-            long at = ((Long) call(one, time, new Object[0])).longValue();
+            Object item = each.next();
+            long at = ((Long) call(item, time, new Object[0])).longValue();
             boolean within = query.started.longValue() <= at && at <= query.ended.longValue();
-            found = within ? one : found;
+            last = within ? item : last;
         }
-        return found;
+        return last;
     }
 
-    /** Calls a method; null where this version of a class does not have it, or what it is about is gone. */
+    /** Calls a method; null if this version of the class does not have it, or its table was dropped. */
     public static Object call(Object holder, String name, Object[] values) throws Exception {
         Method method = method(holder.getClass(), name, values);
         if (method == null) {
@@ -179,38 +179,38 @@ public class Paths {
         for (int i = 0; i < values.length; i++) {
             key.append('/').append(values[i].getClass().getName());
         }
-        Object found = METHODS.get(key.toString());
-        if (found == null) {
-            found = search(kind, name, values);
-            METHODS.put(key.toString(), found == null ? (Object) "" : found);
+        Object method = METHODS.get(key.toString());
+        if (method == null) {
+            method = search(kind, name, values);
+            METHODS.put(key.toString(), method == null ? (Object) "" : method);
         }
-        return found instanceof Method ? (Method) found : null;
+        return method instanceof Method ? (Method) method : null;
     }
 
     private static Method search(Class kind, String name, Object[] values) {
         Method[] methods = kind.getMethods();
-        Method found = null;
+        Method method = null;
         for (int i = 0; i < methods.length; i++) {
             if (methods[i].getName().equals(name) && accepts(methods[i].getParameterTypes(), values)) {
-                found = found == null || found.isBridge() ? methods[i] : found;
+                method = method == null || method.isBridge() ? methods[i] : method;
             }
         }
-        if (found != null) {
+        if (method != null) {
             try {
-                found.setAccessible(true);
+                method.setAccessible(true);
             } catch (RuntimeException error) {
-                // A class that Java keeps to itself shows its methods by an interface.
+                // The class is not accessible: look for the method in its interfaces and superclass.
                 Class[] shown = kind.getInterfaces();
                 for (int i = 0; i < shown.length; i++) {
-                    Method method = search(shown[i], name, values);
-                    if (method != null) {
-                        return method;
+                    Method shownMethod = search(shown[i], name, values);
+                    if (shownMethod != null) {
+                        return shownMethod;
                     }
                 }
                 return kind.getSuperclass() == null ? null : search(kind.getSuperclass(), name, values);
             }
         }
-        return found;
+        return method;
     }
 
     private static boolean accepts(Class[] types, Object[] values) {
@@ -239,39 +239,40 @@ public class Paths {
     }
 
     private static boolean isMany(Object value) {
-        return value instanceof Collection || value instanceof scala.collection.Iterable || value.getClass().isArray();
+        return value instanceof Collection || value instanceof scala.collection.Iterable
+            || value.getClass().isArray();
     }
 
-    /** Returns the members of an array, of a collection of Java's or of one of Scala's. */
+    /** Returns the members of an array or of a Java or Scala collection. */
     public static List all(Object many) {
-        List found = new ArrayList();
+        List members = new ArrayList();
         if (many.getClass().isArray()) {
             for (int i = 0; i < Array.getLength(many); i++) {
-                found.add(Array.get(many, i));
+                members.add(Array.get(many, i));
             }
         } else if (many instanceof Collection) {
-            found.addAll((Collection) many);
+            members.addAll((Collection) many);
         } else {
             scala.collection.Iterator each = ((scala.collection.Iterable) many).iterator();
             while (each.hasNext()) {
-                found.add(each.next());
+                members.add(each.next());
             }
         }
-        return found;
+        return members;
     }
 
     private static List texts(Object many) {
-        List found = new ArrayList();
+        List texts = new ArrayList();
         for (Iterator each = all(many).iterator(); each.hasNext();) {
-            Object one = each.next();
-            if (one != null) {
-                found.add(one.toString());
+            Object item = each.next();
+            if (item != null) {
+                texts.add(item.toString());
             }
         }
-        return found;
+        return texts;
     }
 
-    /** Says whether there is a file, or a folder with something in it. */
+    /** Returns whether a path is a file, or a folder that is not empty. */
     private Boolean exists(Object place) throws Exception {
         org.apache.hadoop.fs.Path path = place instanceof java.net.URI
             ? new org.apache.hadoop.fs.Path((java.net.URI) place)
@@ -281,45 +282,45 @@ public class Paths {
         return Boolean.valueOf(system.exists(path) && system.listStatus(path).length > 0);
     }
 
-    /** Returns those options that a source wants, by their names in lower case. */
+    /** Returns the options that sources need, with names in lower case. */
     private Object options(Object map) throws Exception {
-        Map found = new LinkedHashMap();
+        Map wanted = new LinkedHashMap();
         if (map instanceof Map) {
             for (Iterator each = ((Map) map).entrySet().iterator(); each.hasNext();) {
                 Map.Entry entry = (Map.Entry) each.next();
-                option(found, entry.getKey(), entry.getValue());
+                option(wanted, entry.getKey(), entry.getValue());
             }
         } else {
             for (Iterator each = all(map).iterator(); each.hasNext();) {
                 scala.Tuple2 entry = (scala.Tuple2) each.next();
-                option(found, entry._1(), entry._2());
+                option(wanted, entry._1(), entry._2());
             }
         }
-        boolean asks = found.containsKey("dbtable") || found.containsKey("query");
-        return asks ? query.later("options", found) : found;
+        boolean asks = wanted.containsKey("dbtable") || wanted.containsKey("query");
+        return asks ? query.later("options", wanted) : wanted;
     }
 
-    private void option(Map found, Object name, Object value) {
-        String wanted = String.valueOf(name).toLowerCase(java.util.Locale.ROOT);
-        if (query.reader.options.contains(wanted)) {
-            found.put(wanted, String.valueOf(value));
+    private void option(Map wanted, Object name, Object value) {
+        String key = String.valueOf(name).toLowerCase(java.util.Locale.ROOT);
+        if (query.reader.options.contains(key)) {
+            wanted.put(key, String.valueOf(value));
         }
     }
 
     private static List steps(String path) {
         Object known = STEPS.get(path);
         if (known == null) {
-            List found = new ArrayList();
+            List steps = new ArrayList();
             for (Iterator each = split(path, '.').iterator(); each.hasNext();) {
-                found.add(new Step((String) each.next()));
+                steps.add(new Step((String) each.next()));
             }
-            STEPS.put(path, found);
-            known = found;
+            STEPS.put(path, steps);
+            known = steps;
         }
         return (List) known;
     }
 
-    /** Splits a text where a separator stands outside of parentheses. */
+    /** Splits a text at separators outside of parentheses. */
     public static List split(String text, char separator) {
         List parts = new ArrayList();
         StringBuilder part = new StringBuilder();

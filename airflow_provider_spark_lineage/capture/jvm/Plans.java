@@ -27,26 +27,26 @@ import org.apache.spark.sql.types.StructField;
  * Writes a logical plan as JSON: a tree is the list of its nodes, each before its children.
  *
  * The shape is that of Spark's own `TreeNode.toJSON`, which takes hundreds of times as long and fails on
- * some classes. What lineage does not need is left out: the values of literals, and whatever may repeat some. A column is
- * written once, and numbered; where it stands again, its number does.
+ * some classes. What lineage does not need is left out: the values of literals, and
+ * fields that may repeat them. A column is written in full once, with a number, and then by its number alone.
  */
 public class Plans {
-    /** Which nodes of a plan a source is asked about: all that one wants, its leaves alone, or none. */
+    /** Which nodes of a plan are probed: all that a source has probes for, its leaves alone, or none. */
     private static final int ALL = 2;
     private static final int LEAVES = 1;
     private static final int NONE = 0;
 
-    /** Fields of many classes that say nothing of where a column comes from. */
+    /** Fields of many classes that lineage does not need. */
     private static final Set LEFT_OUT = new HashSet(java.util.Arrays.asList(new String[] {
         "explicitMetadata", "metadata", "nonInheritableMetadataKeys", "qualifier", "timeZoneId",
     }));
 
-    /** Fields whose texts are names of columns and variables: others may repeat the statement. */
+    /** Fields whose strings are names of columns and variables; other strings may repeat the statement. */
     private static final Set TEXTS = new HashSet(java.util.Arrays.asList(new String[] {
         "name", "originalNameParts", "queryId", "targetColNameParts",
     }));
 
-    /** Fields whose numbers are ids, positions and lengths: others may be literals. */
+    /** Fields whose numbers are ids, positions and lengths; other numbers may be literals. */
     private static final Set NUMBERS = new HashSet(java.util.Arrays.asList(new String[] {
         "cteId", "id", "leftGroupingLen", "loopId", "ordinal", "rightGroupingLen", "unrequiredChildIndex",
     }));
@@ -61,16 +61,16 @@ public class Plans {
     private final Map types = new IdentityHashMap();
     private final Set asked = new HashSet();
 
-    /** Ids of columns that the program gave no name -> what Spark calls them; null where all names stay. */
+    /** Ids of columns without an alias -> the name that Spark made; null where all names stay. */
     private final Map unnamed;
 
-    /** Those of them whose names are left out. */
+    /** Those of `unnamed` whose names are left out. */
     private final Map hidden;
 
-    /** The names of columns that are written somewhere: a dataset has them. */
+    /** Names of columns that the plan writes to a dataset. */
     private final Set written = new HashSet();
 
-    /** The live nodes to ask, in the order in which they are written: an Object[] of name and node each. */
+    /** The nodes to probe, in the order of the plan: an Object[] of name, node and its first column's id. */
     public final List wanted = new ArrayList();
 
     public Plans(Query query, Json out, long limit) {
@@ -85,10 +85,10 @@ public class Plans {
         this.hidden = hidden;
     }
 
-    /** Returns what writes the same plan without names that may repeat a literal; null where it has none. */
+    /** Returns a writer of the same plan without names that may repeat a literal; null if it has none. */
     public Plans masked(Json out) {
         if (unnamed != null) {
-            // A dataset has a column of that name.
+            // These are columns of a dataset.
             unnamed.values().removeAll(written);
         }
         return unnamed == null || unnamed.isEmpty() ? null : new Plans(query, out, limit, null, unnamed);
@@ -98,7 +98,7 @@ public class Plans {
         return name.equals(hidden.get(Long.valueOf(id.id()))) ? "?" : name;
     }
 
-    /** Notes a name that is no word, or no other than the literal's: the program gave none. */
+    /** Notes a name that is not a word, or is that of the literal: Spark made it from the expression. */
     private void note(Alias alias) {
         boolean isWord = WORD.matcher(alias.name()).matches();
         if (!isWord || alias.child() instanceof Literal && alias.name().equals(alias.child().toString())) {
@@ -147,12 +147,12 @@ public class Plans {
         out.close(']');
     }
 
-    /** Notes a node that a source wants to be asked about; returns how plans in its fields are asked. */
+    /** Notes a node that a source has probes for; returns which nodes of plans in its fields are probed. */
     private int ask(LogicalPlan node, List children, int asking) {
         if (asking == NONE) {
             return NONE;
         }
-        String name = simpleName(node.getClass().getName());
+        String name = simpleName(node);
         if (query.reader.targets.contains(name)) {
             if (asking != ALL || !query.reader.asks(name, node)) {
                 return NONE;
@@ -163,7 +163,7 @@ public class Plans {
         }
         if (children.isEmpty() && query.reader.probes.containsKey(name)) {
             Long first = firstId(node);
-            // The same relation may stand in a plan many times; the ids of its columns tell.
+            // The same relation may be in a plan many times, then with the same ids of columns.
             if (first == null || asked.add(name + first)) {
                 wanted.add(new Object[] {name, node, first});
             }
@@ -173,10 +173,10 @@ public class Plans {
 
     public static Long firstId(LogicalPlan node) {
         scala.collection.Iterator output = node.output().iterator();
-        return output.hasNext() ? Long.valueOf(((org.apache.spark.sql.catalyst.expressions.Attribute) output.next()).exprId().id()) : null;
+        return output.hasNext() ? Long.valueOf(((Attribute) output.next()).exprId().id()) : null;
     }
 
-    /** Writes a column in full where it stands first, and its number alone from then on. */
+    /** Writes a column in full the first time, and its number alone later. */
     private void column(AttributeReference column) throws Exception {
         String key = column.exprId().id() + "/" + column.nullable() + "/" + column.name();
         Object[] known = (Object[]) columns.get(key);
@@ -236,7 +236,7 @@ public class Plans {
         out.close('}');
     }
 
-    /** Writes the columns alone of a node whose class does not say which value is which field. */
+    /** Writes only the columns of a node whose fields have no names at run time. */
     private void unwritten(TreeNode node, int asking) throws Exception {
         if (node instanceof LogicalPlan) {
             out.name("unwritten");
@@ -244,9 +244,10 @@ public class Plans {
         }
     }
 
-    /** Writes a field that has something to say; a child is told by its position. */
+    /** Writes a field, unless lineage does not need it; a child is written as its position. */
     private void field(String name, Object value, List children, int inside, int below) throws Exception {
-        if (value == null || LEFT_OUT.contains(name) || value instanceof scala.Option && ((scala.Option) value).isEmpty()) {
+        boolean isEmpty = value instanceof scala.Option && ((scala.Option) value).isEmpty();
+        if (value == null || isEmpty || LEFT_OUT.contains(name)) {
             return;
         }
         int position = value instanceof TreeNode ? positionOf(value, children) : -1;
@@ -294,11 +295,11 @@ public class Plans {
             return !((scala.Option) value).isEmpty() && isWritten(field, ((scala.Option) value).get());
         }
         if (value instanceof scala.collection.Seq) {
-            // Rows of the program's data are sequences too.
+            // Rows of the user's data are sequences, too: write none that has a value.
             scala.collection.Iterator each = ((scala.collection.Seq) value).iterator();
             while (each.hasNext()) {
-                Object one = each.next();
-                if (one != null && !(one instanceof scala.Option) && !isWritten(field, one)) {
+                Object element = each.next();
+                if (element != null && !(element instanceof scala.Option) && !isWritten(field, element)) {
                     return false;
                 }
             }
@@ -317,7 +318,7 @@ public class Plans {
         return value.getClass().getName().endsWith("$");
     }
 
-    /** Says whether the parts of a value are written: those of a few classes, and of whatever holds a tree. */
+    /** Returns whether the fields of a value are written: of a few classes, and of those that hold a tree. */
     private static boolean isProduct(Object value) {
         if (value instanceof ExprId || value instanceof JoinType || value instanceof StructField) {
             return true;
@@ -337,10 +338,10 @@ public class Plans {
         return false;
     }
 
-    /** Writes a value; `inside` says how a plan is asked that it is, `below` one further down in it. */
+    /** Writes a value; `inside` says which nodes are probed if it is a plan, `below` if it holds one. */
     private void value(String field, Object value, int inside, int below) throws Exception {
         if (value instanceof scala.Option) {
-            // Spark keeps copies of a query in these.
+            // A plan in an Option is a copy of a query: do not probe it again.
             value(field, ((scala.Option) value).get(), NONE, below);
         } else if (value instanceof LogicalPlan) {
             tree((LogicalPlan) value, inside);
@@ -353,9 +354,9 @@ public class Plans {
         } else if (value instanceof scala.collection.Seq) {
             out.open('[');
             for (Iterator each = Paths.all(value).iterator(); each.hasNext();) {
-                Object one = each.next();
-                if (one != null && isWritten(field, one)) {
-                    value(field, one, inside, below);
+                Object element = each.next();
+                if (element != null && isWritten(field, element)) {
+                    value(field, element, inside, below);
                 } else {
                     out.raw("null");
                 }
@@ -398,7 +399,7 @@ public class Plans {
             try {
                 known = Schemas.plain(type.json());
             } catch (RuntimeException error) {
-                // What stands for objects of the program has no JSON.
+                // ObjectType has no JSON.
                 known = "null";
             }
             types.put(type, known);
@@ -411,9 +412,11 @@ public class Plans {
         if (known == null) {
             List names = new ArrayList();
             try {
-                names = Paths.all(org.apache.spark.sql.catalyst.ScalaReflection$.MODULE$.getConstructorParameterNames(kind));
+                names = Paths.all(
+                    org.apache.spark.sql.catalyst.ScalaReflection$.MODULE$.getConstructorParameterNames(kind)
+                );
             } catch (RuntimeException error) {
-                // Not a class of Scala's.
+                // It is not a Scala class.
             }
             known = names.toArray(new String[0]);
             NAMES.put(kind, known);
@@ -421,8 +424,9 @@ public class Plans {
         return (String[]) known;
     }
 
-    /** Returns a class name without its package and without the `$` of a Scala object. */
-    public static String simpleName(String name) {
+    /** Returns the name of an object's class, without package and without the `$` of a Scala object. */
+    public static String simpleName(Object value) {
+        String name = value.getClass().getName();
         String simple = name.substring(name.lastIndexOf('.') + 1);
         while (simple.endsWith("$")) {
             simple = simple.substring(0, simple.length() - 1);

@@ -12,18 +12,18 @@ import java.util.regex.Pattern;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.QueryExecution;
 
-/** One execution on its way into a record. */
+/** Writes one query or execution as the fields of a record. */
 public class Query {
-    /** What these give runs later, when the program asks for the rows. */
+    /** Actions that return before their query runs. */
     private static final List RUN_LATER = java.util.Arrays.asList(new String[] {"", "rdd", "toLocalIterator"});
 
-    /** A message may carry a traceback of Python, or a plan; Python cuts it shorter when it has no secrets. */
+    /** Limit of messages, which may have a traceback or a plan; Python removes secrets, then cuts again. */
     private static final int MOST_LETTERS = 20000;
 
     public final Reader reader;
     public final Object session;
 
-    /** When the execution began and ended, in milliseconds since 1970; null while it is not run. */
+    /** When the execution started and ended, in milliseconds since 1970; null if it has not run. */
     public final Long started;
     public final Long ended;
     private final QueryExecution query;
@@ -32,7 +32,7 @@ public class Query {
     private final Set suspects = new LinkedHashSet();
     private boolean incomplete = false;
 
-    /** Takes a query that has not run, or that nobody tells of when it has. */
+    /** For a query that has not run, or whose execution Spark does not report. */
     public Query(Reader reader, Object session, Object query) {
         this.reader = reader;
         this.session = session;
@@ -42,30 +42,30 @@ public class Query {
         this.ended = null;
     }
 
-    /** Takes an execution that has ended. */
+    /** For an execution that has ended. */
     public Query(Reader reader, Execution execution) {
         this.reader = reader;
-        QueryExecution found = null;
+        QueryExecution qe = null;
         Long time = null;
         try {
-            found = execution.query();
+            qe = execution.query();
             time = (Long) Paths.call(execution.end, "time", new Object[0]);
         } catch (Exception error) {
             problem("the plan could not be read", error);
         }
-        this.query = found;
-        this.session = found == null ? null : found.sparkSession();
+        this.query = qe;
+        this.session = qe == null ? null : qe.sparkSession();
         this.execution = execution;
         this.started = Long.valueOf(execution.startedMs);
         this.ended = time;
     }
 
-    /** Returns a value that Python completes: it knows the SQL of databases, and RDDs. */
+    /** Returns a placeholder for a value that Python completes: SQL of databases, options, RDDs. */
     public Map later(String kind, Object value) {
         incomplete = true;
-        Map found = new LinkedHashMap();
-        found.put("$" + kind, value);
-        return found;
+        Map placeholder = new LinkedHashMap();
+        placeholder.put("$" + kind, value);
+        return placeholder;
     }
 
     /** Returns a setting of the session; null where it is not set. */
@@ -76,8 +76,8 @@ public class Query {
     }
 
     /**
-     * Returns two lines of JSON: which texts may hold a secret, and whether there are values to complete;
-     * and fields of a record.
+     * Returns two lines of JSON: `suspects`, the texts that may hold a secret, and `incomplete`, whether there
+     * are placeholders; and fields of a record.
      */
     public String read(long limit) {
         Json out = json();
@@ -89,7 +89,7 @@ public class Query {
         return about() + "\n" + out;
     }
 
-    /** Returns the same lines of an execution that has ended; null for one that has a record already. */
+    /** Returns the same two lines for an execution that has ended; null if another record is about it. */
     public String write(List parts, long limit) {
         if (execution.isOfFunction() || execution.isResult()) {
             return null;
@@ -166,12 +166,12 @@ public class Query {
         long bytes = execution.bytes;
         boolean isExact = execution.isExact;
         for (Iterator each = parts.iterator(); each.hasNext();) {
-            Execution one = (Execution) each.next();
-            jobs += one.jobs;
-            stages += one.stages;
-            rows += one.rows;
-            bytes += one.bytes;
-            isExact = isExact && one.isExact;
+            Execution part = (Execution) each.next();
+            jobs += part.jobs;
+            stages += part.stages;
+            rows += part.rows;
+            bytes += part.bytes;
+            isExact = isExact && part.isExact;
         }
         out.name("jobs");
         out.raw(Long.valueOf(jobs));
@@ -180,16 +180,16 @@ public class Query {
         }
     }
 
-    /** Writes an error: the innermost that has an SQLSTATE says best what went wrong, or else the innermost. */
+    /** Writes the innermost cause of an error that has an SQLSTATE, or else the innermost. */
     public static void error(Texts texts, Json out, Throwable failure) {
         Throwable best = failure;
         String state = "";
         int depth = 0;
-        for (Throwable one = failure; one != null && depth < 20; one = one.getCause()) {
-            String found = state(one);
-            if (!found.isEmpty() || state.isEmpty()) {
-                best = one;
-                state = found.isEmpty() ? state : found;
+        for (Throwable cause = failure; cause != null && depth < 20; cause = cause.getCause()) {
+            String ownState = state(cause);
+            if (!ownState.isEmpty() || state.isEmpty()) {
+                best = cause;
+                state = ownState.isEmpty() ? state : ownState;
             }
             depth += 1;
         }
@@ -215,23 +215,23 @@ public class Query {
         }
     }
 
-    /** Writes what ran inside the execution for its work: a write with its plan, and counts of what it read. */
-    private void part(Json out, Execution one, Set leaves, long limit) {
+    /** Writes a nested execution: plan and counts of a write, or the counts of what this execution reads. */
+    private void part(Json out, Execution part, Set leaves, long limit) {
         try {
-            LogicalPlan plan = one.analyzed();
+            LogicalPlan plan = part.analyzed();
             if (plan == null) {
                 return;
             }
-            boolean isWrite = reader.parts.contains(one.name())
-                || reader.targets.contains(Plans.simpleName(plan.getClass().getName()));
+            boolean isWrite = reader.parts.contains(part.name())
+                || reader.targets.contains(Plans.simpleName(plan));
             if (!isWrite && !reads(plan, leaves)) {
                 return;
             }
-            Query inner = new Query(reader, one);
+            Query inner = new Query(reader, part);
             Json text = json();
             text.open('{');
             text.name("name");
-            text.plain(one.name());
+            text.plain(part.name());
             if (isWrite) {
                 inner.plan(text, limit, true, new HashSet());
             }
@@ -246,12 +246,12 @@ public class Query {
         }
     }
 
-    /** Says whether a plan reads relations, and only such as are read above. */
+    /** Returns whether a plan reads relations, and only those that are in `leaves`. */
     private boolean reads(LogicalPlan plan, Set leaves) {
         boolean some = false;
         for (Iterator each = Paths.all(plan.collectLeaves()).iterator(); each.hasNext();) {
             LogicalPlan leaf = (LogicalPlan) each.next();
-            String name = Plans.simpleName(leaf.getClass().getName());
+            String name = Plans.simpleName(leaf);
             if (reader.probes.containsKey(name)) {
                 if (!leaves.contains(name + Plans.firstId(leaf))) {
                     return false;
@@ -262,7 +262,7 @@ public class Query {
         return some;
     }
 
-    /** Writes SQL text, plan and facts; adds what tells the leaves; says whether a source was asked. */
+    /** Writes SQL text, plan and facts; adds the keys of its leaves; returns whether there are facts. */
     private boolean plan(Json out, long limit, boolean mayBeMissing, Set leaves) {
         sql(out);
         LogicalPlan analyzed = null;
@@ -274,16 +274,16 @@ public class Query {
             }
         }
         if (analyzed == null) {
-            // The query was not understood, which is the error that Spark reports: it read nothing.
+            // The analysis failed, and Spark reports that error: the query read nothing.
             out.name("plan_kind");
             out.plain("none");
             return false;
         }
         List wanted = plan(out, analyzed, limit);
         for (Iterator each = wanted.iterator(); each.hasNext();) {
-            Object[] one = (Object[]) each.next();
-            if (one[2] != null) {
-                leaves.add((String) one[0] + one[2]);
+            Object[] node = (Object[]) each.next();
+            if (node[2] != null) {
+                leaves.add((String) node[0] + node[2]);
             }
         }
         return facts(out, wanted);
@@ -306,7 +306,7 @@ public class Query {
         }
     }
 
-    /** Writes the analyzed plan, or the optimized one where that is too large; returns the nodes to be asked. */
+    /** Writes the analyzed plan, or the optimized one if that is too large; returns the nodes to probe. */
     private List plan(Json out, LogicalPlan analyzed, long limit) {
         try {
             try {
@@ -345,26 +345,26 @@ public class Query {
         return plans.wanted;
     }
 
-    /** Writes what sources want to know of the nodes; says whether there is anything. */
+    /** Writes the facts that sources need of the nodes; returns whether there are any nodes. */
     private boolean facts(Json out, List wanted) {
         out.name("facts");
         out.open('[');
         for (Iterator each = wanted.iterator(); each.hasNext();) {
-            Object[] one = (Object[]) each.next();
-            String name = (String) one[0];
+            Object[] node = (Object[]) each.next();
+            String name = (String) node[0];
             try {
-                Map told = reader.probe(this, name, one[1], reader.probes);
-                told.putAll(reader.foresight.take((LogicalPlan) one[1]));
+                Map probed = reader.probe(this, name, node[1], reader.probes);
+                probed.putAll(reader.foresight.take((LogicalPlan) node[1]));
                 out.open('{');
                 out.name("node");
                 out.plain(name);
                 out.name("expr_id");
-                out.raw(one[2]);
+                out.raw(node[2]);
                 out.name("relation");
-                out.value(told.get(""));
-                told.remove("");
+                out.value(probed.get(""));
+                probed.remove("");
                 out.name("probed");
-                out.value(told);
+                out.value(probed);
                 out.close('}');
             } catch (Throwable error) {
                 problem("a " + name + " could not be asked where its data lies", error);
@@ -385,7 +385,7 @@ public class Query {
         }
     }
 
-    /** Notes what was lost, with the first line of the reason. */
+    /** Adds a sentence to the problems of the record. */
     public void problem(String what, Throwable error) {
         String sentence = sentence(reader.texts, what, error);
         if (!problems.contains(sentence)) {
@@ -393,11 +393,11 @@ public class Query {
         }
     }
 
-    /** Returns a sentence about what was lost; Python cuts it shorter when it has no secrets. */
+    /** Returns what was lost with the first line of the reason; Python removes secrets, then cuts it. */
     public static String sentence(Texts texts, String what, Throwable error) {
         String reason = texts.message(error).trim().split("\n")[0];
         String shown = reason.length() > MOST_LETTERS ? reason.substring(0, MOST_LETTERS) : reason;
-        String kind = Plans.simpleName(error.getClass().getName());
+        String kind = Plans.simpleName(error);
         return what + ": " + kind + (shown.isEmpty() ? "" : ": " + shown);
     }
 }

@@ -17,20 +17,20 @@ import org.apache.spark.SparkContext;
 public class Reader {
     /** Simple class name of a plan node -> its probes in order of precedence, each a map as Python wrote it. */
     public final Map probes;
-    /** The same of what is asked before a statement runs. */
+    /** The same, for what is read before a statement runs. */
     public final Map before;
     public final Foresight foresight = new Foresight(this);
     public final Set targets = new HashSet();
     public final Set options;
 
-    /** Names of executions that do the work of a command. */
+    /** Names of nested executions that do the work of a command. */
     public final Set parts;
     public final Pattern hint;
     public final Texts texts;
     public final Map settings = new ConcurrentHashMap();
     public final Counts counts;
 
-    /** Property of a job that says which call over an RDD began it. */
+    /** Local property with the number of the call over an RDD that started a job. */
     public final String call;
     private final Map kept = new ConcurrentHashMap();
     private final AtomicLong number = new AtomicLong();
@@ -55,7 +55,7 @@ public class Reader {
         }
     }
 
-    /** Returns a listener for an application, which is not registered yet. */
+    /** Returns a new listener for an application; the caller registers it. */
     public Listener listener(SparkContext context, long limit) {
         return new Listener(this, context, limit);
     }
@@ -64,7 +64,7 @@ public class Reader {
         return new Query(this, session, query).read(limit);
     }
 
-    /** Returns class and message of an error of the JVM, in two lines as a query is. */
+    /** Returns class and message of an error, in two lines as `read` does. */
     public String error(Throwable error) {
         Set suspects = new LinkedHashSet();
         Json out = new Json(hint, suspects);
@@ -76,7 +76,7 @@ public class Reader {
         foresight.ask(session, text);
     }
 
-    /** Keeps an object until Python takes it. */
+    /** Keeps an object until Python asks for it by the number returned. */
     public Long keep(Object live) {
         Long key = Long.valueOf(number.incrementAndGet());
         kept.put(key, live);
@@ -87,7 +87,7 @@ public class Reader {
         return kept.remove(Long.valueOf(key));
     }
 
-    /** Says whether a probe wants a node, by one of its fields. */
+    /** Returns whether a node meets the condition `when` of one of its probes. */
     public boolean asks(String name, Object node) {
         for (Iterator each = ((List) probes.get(name)).iterator(); each.hasNext();) {
             List when = (List) ((Map) each.next()).get("when");
@@ -101,23 +101,23 @@ public class Reader {
     private static boolean is(String wanted, Object node, String field) {
         try {
             Object value = Paths.call(node, field, new Object[0]);
-            return value == null || Plans.simpleName(value.getClass().getName()).equals(wanted);
+            return value == null || Plans.simpleName(value).equals(wanted);
         } catch (Exception error) {
             return true;
         }
     }
 
-    /** Returns the facts of the first probe that fits a node, and under an empty name its relation's class. */
+    /** Returns the facts of the first probe that matches a node, and its relation's class under an empty name. */
     public Map probe(Query query, String name, Object node, Map asking) throws Exception {
-        Map found = new LinkedHashMap();
+        Map facts = new LinkedHashMap();
         Paths paths = new Paths(query, node);
         String relation = "";
         for (Iterator each = ((List) asking.get(name)).iterator(); each.hasNext();) {
             Map probe = (Map) each.next();
             String wanted = (String) probe.get("relation");
             if (!wanted.isEmpty()) {
-                Object told = paths.follow((String) probe.get("of"));
-                relation = told == null ? "" : Plans.simpleName(told.getClass().getName());
+                Object holder = paths.follow((String) probe.get("of"));
+                relation = holder == null ? "" : Plans.simpleName(holder);
                 if (!wanted.equals("*") && !wanted.equals(relation)) {
                     continue;
                 }
@@ -127,7 +127,7 @@ public class Reader {
                 try {
                     Object value = paths.value((String) fact.getValue());
                     if (value != null) {
-                        found.put(fact.getKey(), value);
+                        facts.put(fact.getKey(), value);
                     }
                 } catch (Throwable error) {
                     query.problem("the " + fact.getKey() + " of a " + name + " could not be read", error);
@@ -135,7 +135,7 @@ public class Reader {
             }
             break;
         }
-        found.put("", relation);
-        return found;
+        facts.put("", relation);
+        return facts;
     }
 }

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The JSON of Spark's types without what columns carry besides name and type: comments, defaults, code. */
+/** Removes metadata and serialized classes from the JSON of Spark's types: comments, defaults, code. */
 public class Schemas {
     private static final ObjectMapper MAPPER = new ObjectMapper();
 

@@ -18,7 +18,7 @@ public class Step {
         this.arguments = Paths.split(open < 0 ? "" : call.substring(open + 1, call.length() - 1), ',');
     }
 
-    /** Says whether the step is about all of what a path leads to. */
+    /** Returns whether the step applies to the result of the whole path in its arguments. */
     public boolean isWhole() {
         return name.equals("$exists") || name.equals("$files") || name.equals("$options") || name.equals("$sql");
     }

@@ -6,31 +6,31 @@ import java.util.regex.Pattern;
 import org.apache.spark.SparkThrowable;
 
 /**
- * Decides how much of a program's own text leaves the JVM: all of it, it without its literals, or nothing.
+ * Decides how much of the user's SQL leaves the JVM: all of it, the SQL without literals, or nothing.
  *
- * Where it is not all, an error's message is left out too, which may repeat the statement or a row: what
- * stays are the words that Spark has ready for every error of a kind.
+ * Unless it is all, the message of an error is left out too, because it may repeat the statement or a row:
+ * the template that Spark has for the error condition takes its place.
  */
 public class Texts {
     private static final Pattern PARAMETER = Pattern.compile("<(\\w+)>");
 
-    /** The name of a partition's folder, up to the next folder or path, or the end of the list. */
+    /** A partition's folder, `/name=value`, in a list of paths. */
     private static final Pattern VALUE =
         Pattern.compile("(/[^/=,\\[\\]]+)=[^/]*?(?=/|, \\w+:/|, \\.|\\]\\s*$|$)");
 
-    /** Names, as messages of Spark quote them. */
+    /** Names as they are quoted in Spark's messages. */
     private static final Pattern QUOTED = Pattern.compile("`(?:[^`]|``)+`(?:(?:\\.|, )`(?:[^`]|``)+`)*");
 
     public final boolean isFull;
     private final boolean isMasked;
 
-    /** Takes `full`, `masked` or `none`. */
+    /** `mode` is `full`, `masked` or `none`. */
     public Texts(String mode) {
         isFull = mode.equals("full");
         isMasked = mode.equals("masked");
     }
 
-    /** Returns what is handed on of a statement; empty for nothing. */
+    /** Returns a statement as it may leave the JVM; empty for nothing. */
     public String sql(String text) {
         if (isFull) {
             return text;
@@ -38,17 +38,17 @@ public class Texts {
         try {
             return isMasked ? MaskedSql.of(text) : "";
         } catch (Throwable error) {
-            // What is no SQL to this Spark is not handed on.
+            // This Spark cannot read it: leave it out.
             return "";
         }
     }
 
-    /** Returns where a scan found files; the folders of partitions have values in their names. */
+    /** Returns the location of a scan; values in the names of partition folders are masked. */
     public String location(String text) {
         return isFull ? text : VALUE.matcher(text).replaceAll("$1=_");
     }
 
-    /** Returns what is handed on of an error's message; empty for nothing. */
+    /** Returns an error's message as it may leave the JVM; empty for nothing. */
     public String message(Throwable error) {
         if (isFull) {
             return error.getMessage() == null ? "" : error.getMessage();
@@ -60,7 +60,7 @@ public class Texts {
         }
     }
 
-    /** Returns Spark's words for errors of a kind, with the names that this one is about, without values. */
+    /** Returns the template of an error's message, filled with names of tables and columns, without values. */
     private static String template(Throwable error) throws Exception {
         Object kind = Paths.call(error, "getCondition", new Object[0]);
         if (kind == null) {

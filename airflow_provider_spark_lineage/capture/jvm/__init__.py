@@ -1,8 +1,7 @@
-"""What capture runs inside Spark's JVM: the Java sources beside this file, compiled when a session appears.
+"""The part of capture that runs in Spark's JVM: Java sources beside this file, compiled for each JVM.
 
-Spark compiles the Java code of its own queries by Janino, which is part of every Spark. So capture needs no
-jar, and executions are written down beside the user's code, without a call between the processes for each
-of them. Java only reads; what is secret, and what a database's SQL means, Python decides.
+The compiler is Janino, by which Spark compiles the code that it generates, so that capture needs no jar. Java
+reads plans, facts and counts and writes them as JSON; Python removes secrets and literals of databases' SQL.
 """
 
 from __future__ import annotations
@@ -55,30 +54,30 @@ COUNTS = {
 """Spark's name of an SQL metric -> field of `lineage.model.Statistics`."""
 
 _COUNTS_OF_SCANS = {"total data file size (bytes)": "size_bytes"}
-"""What Iceberg calls the size of the files that a scan read, and the size of a table that was written."""
+"""Names that count only for scans: Iceberg's writes have a metric of the same name for the whole table."""
 
 _QUERIES = frozenset({"dbtable", "query"})
 """Options whose value may be SQL text."""
 
 CALL = "spark.lineage.call"
-"""Local property of a thread that is in a call over an RDD; Spark gives it to the jobs that this begins."""
+"""Local property of a thread during a call over an RDD; Spark passes it on to the jobs of the thread."""
 
 MOST_LETTERS_OF_MESSAGE = 4000
 MOST_LETTERS_OF_PROBLEM = 400
-"""A message is cut when it has no secrets: half of one is not recognised."""
+"""Messages are cut after secrets are removed: half a secret would not be recognised."""
 
 
 class JvmReader:
-    """Reads queries of one Spark application, by code of ours inside its JVM."""
+    """Reads queries of one Spark application, by our Java code in its JVM."""
 
     def __init__(self, context: Any, rdds: RddReader, sql_text: str) -> None:
         self._reader = _new_reader(context._gateway, context._jvm, sql_text)
         self._rdds = rdds
         self._numbers = sql_text == FULL
-        """Whether numbers may stay in the SQL of databases; texts never do."""
+        """Whether numbers stay in the SQL of databases; string literals never do."""
 
     def listener(self, context: Any, max_plan_bytes: int) -> Any:
-        """Return the JVM's listener for an application, which is not registered yet."""
+        """Return a new listener for an application; the caller registers it."""
         return self._reader.listener(context._jsc.sc(), max_plan_bytes)
 
     def read(self, session: Any, query: Any, max_plan_bytes: int) -> Dict[str, Any]:
@@ -90,7 +89,7 @@ class JvmReader:
         return self.completed(about, body)
 
     def foresee(self, session: Any, text: str) -> None:
-        """Ask what an SQL statement is about to drop, or may find there, before it runs."""
+        """Read what an SQL statement is about to drop or to create, before it runs."""
         self._reader.foresee(session, text)
 
     def error(self, exception: Any) -> Dict[str, str]:
@@ -99,11 +98,14 @@ class JvmReader:
         return _cut(self.completed(about, body))
 
     def completed(self, about: str, body: str) -> Dict[str, Any]:
-        """Return what Java wrote in two lines, without secrets and with what only Python knows."""
-        found = json.loads(about)
-        secrets = {text: clean for text in found["suspects"] if (clean := without_secrets(text)) != text}
+        """Return the JSON that Java wrote, without secrets and with the values that Python has to add.
+
+        `about` lists the texts that may hold secrets, and says whether there are values to add.
+        """
+        hints = json.loads(about)
+        secrets = {text: clean for text in hints["suspects"] if (clean := without_secrets(text)) != text}
         fields: Dict[str, Any] = json.loads(body)
-        if secrets or found["incomplete"]:
+        if secrets or hints["incomplete"]:
             fields = self._clean(fields, lambda text: secrets.get(text, text))
         if "problems" in fields:
             fields["problems"] = [problem[:MOST_LETTERS_OF_PROBLEM] for problem in fields["problems"]]
@@ -115,7 +117,7 @@ class JvmReader:
         if isinstance(value, str):
             return clean(value)
         if isinstance(value, list):
-            return [self._clean(one, clean) for one in value]
+            return [self._clean(item, clean) for item in value]
         if not isinstance(value, dict):
             return value
         if "$sql" in value:
@@ -124,11 +126,11 @@ class JvmReader:
             return self._options(value["$options"])
         if "$rdd" in value:
             return self._rdds.origins(self._reader.take(value["$rdd"]))
-        return {name: self._clean(one, clean) for name, one in value.items()}
+        return {name: self._clean(item, clean) for name, item in value.items()}
 
     def _sql(self, text: Any, dialect: Any) -> Any:
         if isinstance(text, list):
-            return [self._sql(one, dialect) for one in text]
+            return [self._sql(item, dialect) for item in text]
         emptied = without_sql_literals(text, dialect)
         return without_secrets(emptied if self._numbers else without_numbers(emptied))
 
@@ -145,7 +147,7 @@ def _cut(error: Dict[str, str]) -> Dict[str, str]:
 
 
 _compiled: Tuple[Any, Any] = (None, None)
-"""A gateway, and the class `Reader` in the JVM behind it: a process has one, for all its applications."""
+"""A gateway and the class `Reader` in its JVM; one for all applications of the process."""
 
 
 def _new_reader(gateway: Any, jvm: Any, sql_text: str) -> Any:
@@ -158,13 +160,13 @@ def _new_reader(gateway: Any, jvm: Any, sql_text: str) -> Any:
 
 
 def _reader_class(gateway: Any, jvm: Any) -> Any:
-    """Return the class `Reader` of a JVM, compiled when it is first asked for."""
-    global _compiled  # noqa: PLW0603  what it speaks of is one for the process, too
+    """Return the class `Reader` of a JVM; compile it at the first call."""
+    global _compiled  # noqa: PLW0603  a process has one JVM
     if _compiled[0] is not gateway:
-        # py4j remembers methods by the names of their classes: no other class may have had this one.
+        # py4j caches methods by class name: the package must never have been used before.
         package = f"sparklineage.of{uuid.uuid4().hex}"
         compiler = jvm.org.codehaus.janino.SimpleCompiler()
-        # Knows the jars that came with the application, too.
+        # This class loader has the application's jars, too.
         compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
         compiler.cook(_source(package))
         _compiled = gateway, compiler.getClassLoader().loadClass(package + ".Reader")
@@ -172,7 +174,7 @@ def _reader_class(gateway: Any, jvm: Any) -> Any:
 
 
 def _source(package: str) -> str:
-    """Return all Java sources as one text, which is what Janino compiles at once."""
+    """Return all Java sources as one compilation unit, as Janino needs it."""
     imports: Dict[str, None] = {}
     bodies = []
     for name in _CLASSES:
@@ -183,7 +185,7 @@ def _source(package: str) -> str:
 
 
 def _config(sql_text: str) -> str:
-    """Return what the Java code is told of sources, counters, secrets and the program's texts."""
+    """Return the configuration of the Java code: probes, metrics, secrets, SQL texts."""
     return json.dumps(
         {
             "probes": _as_json(PROBES),
