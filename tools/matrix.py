@@ -262,9 +262,9 @@ def output(*command: str | Path) -> str:
 
 def versions(folder: Path) -> dict[str, str]:
     code = (
-        "import importlib.metadata as m, json, sys; found = {d.metadata['Name'].lower(): d.version for d in "
-        "m.distributions()}; print(json.dumps({n: found[n.lower()] for n in sys.argv[1:] "
-        "if n.lower() in found}))"
+        "import importlib.metadata as m, json, sys; "
+        "found = {d.metadata['Name'].lower().replace('_', '-'): d.version for d in m.distributions()}; "
+        "print(json.dumps({n: found[n.lower()] for n in sys.argv[1:] if n.lower() in found}))"
     )
     return json.loads(output(folder / "bin" / "python", "-c", code, *SHOWN))
 
