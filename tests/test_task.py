@@ -101,7 +101,7 @@ def started(**changes: object) -> task.TaskLineage:
     lineage = task.start_capture(instance(task=operator(), **changes))
     assert lineage is not None
     for one in TWO:
-        lineage._captured.write(one)
+        lineage._collector.write(one)
     return lineage
 
 

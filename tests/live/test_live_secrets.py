@@ -69,8 +69,9 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
         caplog.set_level(logging.DEBUG, name)
     emitted = []
     sender = Sender(RunIdentity("0190a0a0-0000-7000-8000-000000000000", "tests", "dag.task"), emitted.append)
-    task = TaskLineage(Captured(on_execution=sender.put, keep=False, sql_text=sql_text), sender)
-    task._captured.start()
+    of_task = Captured(on_execution=sender.put, keep=False, sql_text=sql_text)
+    task = TaskLineage(of_task, sender)
+    of_task.start()
     with capture_lineage(spark, sql_text=sql_text) as captured:
         planted.run(spark, tmp_path)
     task.finish()
