@@ -134,4 +134,4 @@ def test_a_session_that_was_stopped_is_a_gap(spark):
     with capture_lineage(spark) as captured:
         pass
     assert [event["eventType"] for event in captured.events()] == ["START", "COMPLETE"]
-    assert "had been stopped" in captured.lineage.gaps[0].reason
+    assert "the Spark session was stopped" in captured.lineage.gaps[0].reason
