@@ -8,6 +8,8 @@ SPARK_4_1 := 4.1.4
 SPARK_4_3 := 4.3.0
 # What `make test` runs, in this order, until one fails.
 STAGES := setup lint unit live system
+# A Spark session serves a whole module, so a module stays in one process.
+LIVE := -n 2 --dist loadfile -m "spark or airflow"
 
 .PHONY: help setup requirements lint unit live soundness system system-standalone test lakes matrix spark-4.3 demo bench clean
 
@@ -33,7 +35,7 @@ unit: setup ## Run the tests that need no JVM and no Airflow, in seconds
 	@. scripts/env.sh && pytest -n auto -m "not spark and not airflow" tests
 
 live: setup ## Run the tests that start Spark or Airflow
-	@. scripts/env.sh && pytest -m "spark or airflow" tests
+	@. scripts/env.sh && python tests/spark_packages.py && pytest $(LIVE) tests
 
 soundness: setup ## Prove all queries by changing what they read, and seeded programs by looking at disk and catalog
 	@. scripts/env.sh && python tests/soundness/run.py
@@ -54,7 +56,7 @@ matrix: ## Try the package with all versions that it declares, in hours (needs u
 
 spark-4.3: ## Run the live tests on Spark 4.3, in an environment of its own
 	@bash scripts/setup.sh .venv-spark-4.3 requirements/spark-4.3.txt 11
-	@SPARK_LINEAGE_VENV=.venv-spark-4.3; . scripts/env.sh && pytest -m "spark or airflow" tests
+	@SPARK_LINEAGE_VENV=.venv-spark-4.3; . scripts/env.sh && python tests/spark_packages.py && pytest $(LIVE) tests
 
 bench: setup ## Print speed and memory figures
 	@. scripts/env.sh && python benchmarks/run.py

@@ -2,6 +2,10 @@
 
 A JVM takes jars only when it starts, so a process of tests starts with all of them; which ones a session uses
 is decided by its settings.
+
+    python tests/spark_packages.py      fetch all of them once, for this Spark
+
+Run it before tests that run side by side: sessions that fetch at the same time break each other's files.
 """
 
 from __future__ import annotations
@@ -128,3 +132,17 @@ def need(*names: str) -> None:
     for name in names:
         if coordinate(name) is None:
             pytest.skip(f"{name} has no release for this Spark", allow_module_level=True)
+
+
+def fetch() -> None:
+    """Start a session with all packages, and stop it; what has been fetched is kept by Ivy."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    for name, value in settings().items():
+        builder = builder.config(name, value)
+    builder.getOrCreate().stop()
+
+
+if __name__ == "__main__":
+    fetch()
