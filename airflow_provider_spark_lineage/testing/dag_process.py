@@ -16,13 +16,14 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from airflow.dag_processing.dagbag import DagBag
 from airflow.listeners import hookimpl
 
 try:
+    from airflow.dag_processing.dagbag import DagBag
     from airflow.sdk.listener import get_listener_manager
 except ImportError:  # Airflow before 3.2
     from airflow.listeners.listener import get_listener_manager
+    from airflow.models.dagbag import DagBag
 
 
 class Progress:

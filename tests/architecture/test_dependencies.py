@@ -21,6 +21,10 @@ else:
 
 PACKAGE = Path(airflow_provider_spark_lineage.__file__).parent
 PYPROJECT = PACKAGE.parent / "pyproject.toml"
+pytestmark = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="Python 3.10 does not know which distribution many packages are of"
+)
+
 EXTRAS = {"cli": "cli", **dict.fromkeys(("events", "pytest_plugin.py", "testing", "transports"), "testing")}
 """Part of the package -> the extra that it may need; every other part needs none."""
 

@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.cli.doctor_machine import java_major
 from airflow_provider_spark_lineage.cli.doctor_openlineage import describe_transport, without_credentials
 
 PYSPARK = metadata.version("pyspark")
+OLDEST_JAVA = 8 if PYSPARK.startswith("3.") else 17
 FILE_TRANSPORT = json.dumps({"type": "file", "log_file_path": "events.jsonl"})
 ACTIVE = {"AIRFLOW__OPENLINEAGE__TRANSPORT": FILE_TRANSPORT, "AIRFLOW__OPENLINEAGE__NAMESPACE": "tests"}
 RUN = "from airflow_provider_spark_lineage.cli import main; main()"
@@ -308,8 +309,12 @@ def test_files_of_another_version_are_found(machine, tmp_path):
 @pytest.mark.parametrize(
     ("output", "advice"),
     [
-        ('openjdk version "11.0.2" 2019-01-15', "Spark needs Java 17 or newer, not 11.0.2"),
-        ('java version "1.8.0_392"', "Spark needs Java 17 or newer, not 1.8.0_392"),
+        ('openjdk version "1.7.0_80"', f"Spark needs Java {OLDEST_JAVA} or newer, not 1.7.0_80"),
+        pytest.param(
+            'openjdk version "11.0.2" 2019-01-15',
+            "Spark needs Java 17 or newer, not 11.0.2",
+            marks=pytest.mark.skipif(OLDEST_JAVA < 17, reason="Spark 3.5 runs on Java 8"),
+        ),
         ("No Java runtime present", "fails"),
     ],
 )
@@ -328,4 +333,4 @@ def test_missing_java_is_a_problem(machine, tmp_path):
     )
     path = Path(sys.executable).parent
     seen = machine(JAVA_HOME="", PATH=str(path))
-    assert seen["java"]["advice"].startswith("Spark needs Java 17 or newer and finds none;")
+    assert seen["java"]["advice"].startswith(f"Spark needs Java {OLDEST_JAVA} or newer and finds none;")

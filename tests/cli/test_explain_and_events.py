@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.captured import Captured
 from airflow_provider_spark_lineage.cli import main
@@ -83,6 +84,7 @@ def test_jobs_over_rdds_are_called_so(recorded):
     assert types == ["RDD_JOB", "RDD_JOB", "RDD_JOB", "RDD_JOB", "SQL_JOB", "SQL_JOB"]
 
 
+@needs_newest_client
 def test_events_are_valid_and_name_the_job(recorded):
     """START and COMPLETE of the run enclose a pair for each execution, under the given names."""
     events = documents(run("events", recorded("two_copies"), "--namespace", "ns", "--job", "copies"))

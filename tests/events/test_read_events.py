@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from openlineage.client import event_v2 as ol
 from openlineage.client.transport.file import FileConfig, FileTransport
+from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import read_events
@@ -53,6 +54,7 @@ def test_append_writes_one_file(tmp_path):
     assert events.problems == ()
 
 
+@needs_newest_client
 @pytest.mark.parametrize("debug_mode", [False, True])
 def test_without_append_one_file_per_event(tmp_path, debug_mode):
     """Without `append` there are many files; the folder or the `log_file_path` itself finds them all."""

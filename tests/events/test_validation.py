@@ -28,6 +28,7 @@ from openlineage.client.facet_v2 import (
     tags_job,
 )
 from openlineage.client.serde import Serde
+from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.facets.events import EventExecution, EventRun, events_of
@@ -44,6 +45,8 @@ from airflow_provider_spark_lineage.lineage.model import (
     Statistics,
 )
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
+
+pytestmark = needs_newest_client
 
 Event = dict[str, Any]
 AT = datetime(2026, 3, 1, tzinfo=timezone.utc)

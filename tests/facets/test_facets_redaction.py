@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.lineage.model import Failure, Gap
@@ -53,6 +54,7 @@ def redacted(whole, failures, tmp_path):
 
 
 @pytest.mark.airflow
+@needs_newest_client
 def test_airflows_redactor_masks_our_facets_and_leaves_them_valid(redacted):
     """A facet that it cannot write to would stay unmasked, with "Unable to redact" in the task's log."""
     assert redacted["warnings"] == []

@@ -4,9 +4,12 @@ import sys
 from dataclasses import replace
 
 from openlineage.client.serde import Serde
+from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets, sql_facet
 from airflow_provider_spark_lineage.lineage.model import Lineage
+
+pytestmark = needs_newest_client
 
 
 def entries(lineage: Lineage) -> list[dict]:

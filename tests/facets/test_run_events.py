@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from uuid import UUID
 
 import pytest
+from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.facets.events import RunIdentity, events_of, execution_events
@@ -19,6 +20,7 @@ from airflow_provider_spark_lineage.lineage.model import Lineage
 NAMED = {"namespace": "ns", "job": "sales"}
 
 
+@needs_newest_client
 def test_the_run_encloses_a_pair_for_each_execution(execution, whole):
     events = events_of([execution, replace(execution, number=2)], whole, **NAMED)
     assert [(e["eventType"], e["job"]["name"]) for e in events] == [
@@ -76,6 +78,7 @@ def test_start_of_an_execution_names_what_it_reads_and_writes(execution, whole):
     assert "version" not in started["outputs"][0]["facets"]
 
 
+@needs_newest_client
 def test_the_end_carries_datasets_gaps_engine_and_explicit_lineage(execution, whole):
     *_, of_execution, of_run = events_of([execution], whole, **NAMED)
     for event in (of_execution, of_run):

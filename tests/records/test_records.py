@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from openlineage_client import needs_newest_client
 from record_cases import cases, events, golden_text, lineage, lines, records, versions, versions_needed
 
 from airflow_provider_spark_lineage.credentials import without_secrets
@@ -74,6 +75,7 @@ def test_nothing_looks_like_a_secret_or_names_a_machine(path: Path) -> None:
     assert without_secrets(golden_text(path)) == golden_text(path)
 
 
+@needs_newest_client
 @pytest.mark.parametrize("case", CASES)
 def test_every_event_is_valid_by_the_schemas_that_it_names(case: Path) -> None:
     """Each facet of each event of a run and of its executions is as OpenLineage's schemas want it."""

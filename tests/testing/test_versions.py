@@ -67,10 +67,10 @@ def test_an_event_whose_variants_are_all_for_others(tmp_path):
 
 def test_what_the_caller_says_wins(tmp_path):
     """The events' own word comes second, what is installed third."""
-    text = f"{KEY}: {{when: {{spark: '==3.5.*'}}}}\n"
-    ours, theirs = event(name="Spark", version="3.5.1"), event(version="3.5.1")
+    text = f"{KEY}: {{when: {{spark: '==3.5.0.1'}}}}\n"
+    ours, theirs = event(name="Spark", version="3.5.0.1"), event(version="3.5.0.1")
     del theirs["run"]["facets"]["processing_engine"]
-    engine = {"name": "Spark", "version": "3.5.1"}
+    engine = {"name": "Spark", "version": "3.5.0.1"}
     ours = {**event(), "run": {"facets": {"processing_engine": engine}}}
     assert check(tmp_path, text, ours).ok
     with pytest.raises(BadInputError, match=r"spark 4\.0 is not"):
