@@ -1,15 +1,17 @@
-"""Stores what this interpreter's Spark makes of each expression in `tests/plan/expressions.txt`."""
+"""Stores the recorded plan of each expression in `tests/plan/expressions.txt`, with this interpreter's Spark."""
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
-import re
 import sys
 import tempfile
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+
+from airflow_provider_spark_lineage import capture_lineage
 
 PLACE = Path(__file__).resolve().parents[1] / "tests" / "plan"
 COLUMNS = (
@@ -25,6 +27,7 @@ def expressions() -> list[str]:
 
 def main() -> int:
     spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
     plans = {}
     with tempfile.TemporaryDirectory() as folder:
         spark.sql(f"select {COLUMNS}").write.parquet(folder + "/t")
@@ -36,9 +39,11 @@ def main() -> int:
             except Exception as error:
                 print(f"{sql}: {error}"[:300], file=sys.stderr)
                 continue
-            text = frame._jdf.queryExecution().analyzed().toJSON()
-            text = re.sub(r'"jvmId":"[0-9a-f-]+"', '"jvmId":"0"', text).replace(folder, "/data")
-            plans[sql] = json.loads(text)
+            with capture_lineage(spark) as captured, contextlib.suppress(Exception):
+                # Some fail, as `raise_error` does; they are recorded all the same.
+                frame.collect()
+            (record,) = captured.records([])
+            plans[sql] = json.loads(json.dumps(record.plan).replace(folder, "/data"))
     version = ".".join(spark.version.split(".")[:2])
     spark.stop()
     lines = [json.dumps([sql, plan], separators=(",", ":")) for sql, plan in plans.items()]

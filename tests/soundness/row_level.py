@@ -67,6 +67,11 @@ STATEMENTS = (
     ),
     Statement("update where a struct's field", EVERY, "update {t} set v = -v where s.a > 3"),
     Statement(
+        "update by a choice between literals",
+        EVERY,
+        "update {t} set s.b = if(s.a > 3, 'hi', 'lo'), g = if(v > 50, 1, 2)",
+    ),
+    Statement(
         "update where elements and values",
         EVERY,
         "update {t} set v = -v where xs[0].a > 3;\nupdate {t} set g = k where m['a'].b > 'b'",

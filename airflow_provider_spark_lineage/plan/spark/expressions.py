@@ -105,11 +105,18 @@ def _cast(tree: Tree, position: int) -> list[Steps]:
 
 
 def _if(tree: Tree, position: int) -> list[Steps]:
-    """the first child: conditional; the others: transformation. Where these are the same, identity alone"""
+    """the first child: conditional; the others: transformation. Where these are one column, identity alone"""
     chosen = end_of(tree, position + 1)
     other = end_of(tree, chosen)
-    is_same = tree[chosen:other] == tree[other : end_of(tree, other)]
+    branch = tree[chosen:other]
+    # Of other expressions a record does not hold everything: 1 and 2 look the same, for they are literals.
+    is_column = all(simple_name(node["class"]) in _WRITTEN_IN_FULL for node in branch)
+    is_same = is_column and branch == tree[other : end_of(tree, other)]
     return [_NONE, _SAME, _SAME] if is_same else [_TESTED, _VALUE, _VALUE]
+
+
+_WRITTEN_IN_FULL = frozenset({"AttributeReference", "GetStructField"})
+"""Expressions that are the same where their records are."""
 
 
 def _case_when(tree: Tree, position: int) -> list[Steps]:

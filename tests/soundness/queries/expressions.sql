@@ -26,3 +26,9 @@ select oid, amount from orders where coalesce(item, note) > 'c' and (qty > 2 or 
 select oid, hex(item) as h, base64(encode(note, 'utf-8')) as b, bit_count(qty) as c, crc32(status) as k, length(item) as l from orders
 -- current things
 select oid, current_date() is not null as d, typeof(amount) as t, 1 as one from orders where false or qty = 1
+-- choices between literals
+select oid, if(amount > 50, 1, 2) as i, nvl2(item, 'y', 'n') as n, if(qty > 2, amount + 1, amount + 2) as p, if(status = 'N', substr(item, 1, 1), substr(item, 2, 1)) as s, if(cust > 2, cast(note as string), upper(note)) as u from orders where if(qty > 0, true, false) order by if(amount > 70, 1, 2), oid limit 9
+-- groups and sums of choices between literals
+select if(status = 'N', 'new', 'old') as st, sum(if(amount > 50, 1, 0)) as big, max(if(qty > 2, 'many', 'few')) as m from orders group by if(status = 'N', 'new', 'old')
+-- a join by a choice between literals
+select o.oid, c.city from orders o join customers c on c.tier = if(o.amount > 50, 1, 2)
