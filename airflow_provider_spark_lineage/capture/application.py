@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.capture.guard import harmless, tell
 from airflow_provider_spark_lineage.capture.jvm import MOST_LETTERS_OF_PROBLEM, JvmReader
 from airflow_provider_spark_lineage.capture.rdd import PICKLED, RddReader
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
+from airflow_provider_spark_lineage.capture.watched import RETURN_EARLY
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.record import Record
 
@@ -214,16 +215,23 @@ def fill(record: Record, fields: Dict[str, Any]) -> None:
         tell(problem, record.problems)
 
 
-def _count(record: Record, counts: Dict[str, Dict[str, int]]) -> None:
-    """Add to the record of a job over an RDD how many rows its tasks read and wrote."""
+def _count(record: Record, counts: Dict[str, Any]) -> None:
+    """Add to the record of an RDD call how many jobs it ran, and how many rows their tasks read and wrote."""
+    if record.name not in RETURN_EARLY:
+        record.jobs = counts.pop("jobs", 0)
     for fact in record.facts:
         probed = fact["probed"]
         origins = probed.get("origins") or []
-        if "read" in counts and len(origins) == 1 and "schema" in origins[0]:
+        is_whole = record.name not in _READ_A_PART
+        if is_whole and "read" in counts and len(origins) == 1 and "schema" in origins[0]:
             # No bytes: splits of a file overlap, so the tasks read more bytes than the file has.
             record.metrics = [{"node": "Scan RDD", "rows": counts["read"]["rows"]}]
         if "written" in counts and fact["node"] == "SavedRDD" and probed.get("format") != PICKLED:
             record.written = counts["written"]
+
+
+_READ_A_PART = frozenset({"first", "isEmpty", "lookup", "runJob", "take", "takeSample"})
+"""Calls whose jobs may leave out partitions, or stop when they have enough rows."""
 
 
 def _counts(fields: Dict[str, Any]) -> List[Dict[str, Any]]:

@@ -11,7 +11,7 @@ from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.jvm import CALL, MOST_LETTERS_OF_MESSAGE
 from airflow_provider_spark_lineage.capture.rdd_saves import RDD_SAVES, target
 from airflow_provider_spark_lineage.capture.streams import BATCH, batch_of_rdd
-from airflow_provider_spark_lineage.capture.watched import Call, Kind
+from airflow_provider_spark_lineage.capture.watched import RETURN_EARLY, Call, Kind
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.record import FULL, Record
 
@@ -80,13 +80,9 @@ def _record_query_of_rdd(call: Call, application: Application) -> Optional[Recor
     return record
 
 
-_RETURN_EARLY = frozenset({"countApprox", "meanApprox", "sumApprox", "toLocalIterator"})
-"""Actions that may return before their jobs have ended: what these jobs count is not known by then."""
-
-
 def _tag_jobs(call: Call, application: Application) -> None:
     """Tell Spark which call the jobs belong to that this thread starts from now on."""
-    if call.site.name not in _RETURN_EARLY:
+    if call.site.name not in RETURN_EARLY:
         call.context.setLocalProperty(CALL, call.number)
 
 

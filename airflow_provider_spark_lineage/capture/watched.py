@@ -70,6 +70,10 @@ class Kind(Enum):
     STREAM_BATCH = "gives a batch of a stream to a function of the program"
 
 
+RETURN_EARLY = frozenset({"countApprox", "meanApprox", "sumApprox", "toLocalIterator"})
+"""Actions that may return before their jobs have ended: what these jobs count is not known by then."""
+
+
 @dataclass(frozen=True)
 class Site:
     """One method of pyspark that is watched."""

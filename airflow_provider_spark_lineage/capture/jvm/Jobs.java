@@ -15,6 +15,7 @@ public class Jobs {
     private final Set running = new HashSet();
     /** Stages with an RDD that has no parents: they read from outside of Spark. */
     private final Set reading = new HashSet();
+    private int count = 0;
     private boolean readsOnce = true;
     private boolean isExact = true;
     private TaskMetrics read = null;
@@ -22,6 +23,7 @@ public class Jobs {
     private long bytes = 0;
 
     public void began(SparkListenerJobStart event) {
+        count += 1;
         running.add(Integer.valueOf(event.jobId()));
         for (Iterator each = Paths.all(event.stageInfos()).iterator(); each.hasNext();) {
             StageInfo stage = (StageInfo) each.next();
@@ -64,10 +66,12 @@ public class Jobs {
         running.remove(Integer.valueOf(job));
     }
 
-    /** Writes `read`, if one stage read everything, and `written`; neither if the counts are not exact. */
+    /** Writes how many there were, `read` if one stage read everything, and `written`; only exact counts. */
     public void write(Json out) {
         boolean isDone = isExact && running.isEmpty();
         out.open('{');
+        out.name("jobs");
+        out.raw(Integer.valueOf(count));
         if (isDone && read != null && readsOnce && reading.size() == 1) {
             write(out, "read", read.inputMetrics().recordsRead(), read.inputMetrics().bytesRead());
         }
