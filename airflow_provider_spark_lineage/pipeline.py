@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
-from airflow_provider_spark_lineage.lineage.leaves import Kept, Key
+from airflow_provider_spark_lineage.lineage.leaves import ResultKey, StoredResult
 from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Failure, Gap, Lineage
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
@@ -38,19 +38,21 @@ class Execution:
     lineage: Lineage
 
 
-def execution_lineage(record: Record, kept: Mapping[Key, Kept] | None = None) -> ExecutionLineage:
+def execution_lineage(
+    record: Record, results: Mapping[ResultKey, StoredResult] | None = None
+) -> ExecutionLineage:
     """Return the lineage of one record; a plan that cannot be read becomes a gap, never an exception.
 
-    `kept` is what Spark keeps of earlier executions of the same application.
+    `results` is what Spark keeps of earlier executions of the same application.
     """
     about = _about(record)
     try:
         nested = [*_with_parts(record, about)]
-        return reduce(wrapped, (lineage_of(plan, facts, kept) for plan, facts in nested))
+        return reduce(wrapped, (lineage_of(plan, facts, results) for plan, facts in nested))
     # A plan of a future Spark version, or a torn one, may break any assumption of the readers.
     except Exception as error:
         problem = f"the plan could not be read: {type(error).__name__}: {error}"
-        return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), kept)
+        return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), results)
 
 
 def _about(record: Record) -> ExecutionFacts:
@@ -104,7 +106,7 @@ class Executions:
 
     def __init__(self) -> None:
         self._numbers = count(1)
-        self._kept: dict[str, dict[Key, Kept]] = {}
+        self._results: dict[str, dict[ResultKey, StoredResult]] = {}
 
     def of(self, record: Record) -> Execution | None:
         """Return the execution of the next record.
@@ -113,9 +115,9 @@ class Executions:
         """
         if _is_internal(record):
             return None
-        of_application = self._kept.setdefault(record.application_id, {})
+        of_application = self._results.setdefault(record.application_id, {})
         found = execution_lineage(record, of_application)
-        of_application.update(found.kept)
+        of_application.update(found.results)
         return None if record.rdd_id is not None else _execution(next(self._numbers), record, found)
 
 
