@@ -196,7 +196,7 @@ def main(report: Path | None, event_file: Path | None) -> int:
             try:
                 check(place)
                 print(f"passed {check.__name__}")
-            except Exception:
+            except Exception:  # A check that breaks in any way is a failed check, and is reported.
                 failed += 1
                 ElementTree.SubElement(case, "failure").text = text = traceback.format_exc()
                 print(f"FAILED {check.__name__}\n{text}")
