@@ -264,7 +264,7 @@ class _Evaluator:
         def column(attribute: int) -> Value:
             value = scope.get(attribute, place.outer.get(attribute))
             if value is None:
-                reason = "a column that an expression uses is not among those it can see"
+                reason = "an expression uses a column that none of its inputs has"
                 reach.gaps[PlanGap(node.label, reason)] = None
                 return NOTHING
             return value
@@ -315,7 +315,7 @@ class _Evaluator:
                 place.reach.gaps[PlanGap(node.label, reason, names)] = None
                 return {column.id: NOTHING for column in node.output}
             # Found only if the definition refers to itself: a broken plan, since recursion is a `Loop`.
-            gap = PlanGap(node.label, "the definition that it refers to is made of itself")
+            gap = PlanGap(node.label, "the definition that it refers to refers to itself")
             self._evaluated[node.definition] = (_Reach(gaps={gap: None}), [])
             inner, scope = self.plan(definition, place.outer)
             values = [scope.get(column.id, NOTHING) for column in definition.root.output]

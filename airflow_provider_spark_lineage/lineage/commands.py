@@ -45,7 +45,7 @@ def effect(command: Command, target: Facts) -> Effect:
     if command.change is Change.DROPPED and "tables" in target:
         return _dropped_with_its_database(command, target)
     if command.change is Change.DROPPED and target.get("cascade") is True:
-        reason = "a database was dropped with all that it held; which tables these were is not recorded"
+        reason = "a database was dropped with all its tables, whose names are not recorded"
         return Effect(gaps=(Gap(command.label, reason),))
     if command.change is None or _did_nothing(command.change, target):
         return Effect()
@@ -151,14 +151,14 @@ def _unsure(change: Change, target: Facts, reaches: bool | None) -> str:
     """Return what is not known of a command because its table was not probed before it ran."""
     unasked = "existed" not in target
     if change is Change.CREATED and target.get("if_not_exists") and unasked:
-        return "whether it created the table or found it there is not recorded"
+        return "whether the table existed already is not recorded"
     if change is not Change.DROPPED:
         return ""
     reasons = []
     if reaches is None:
-        reasons.append("whether the dropped table's data went with it is not recorded")
+        reasons.append("whether the dropped table's data were removed is not recorded")
     if _may_be_absent(target):
-        reasons.append("whether the dropped table was there is not recorded")
+        reasons.append("whether the dropped table existed is not recorded")
     return "; ".join(reasons)
 
 

@@ -229,7 +229,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
     ]
     datasets = merged([*read, *(dataset for query in queries for dataset in query.datasets)])
     gaps = [gap for query in queries for gap in query.gaps]
-    gaps.extend(Gap(scan.label, reason) for reason in rdd.unknown(facts))
+    gaps.extend(Gap(scan.label, reason) for reason in rdd.gap_reasons(facts))
     about = _rows(scan)
     if not datasets:
         return Leaf(gaps=tuple(gaps), column_gaps=(_made_by_program(scan),))
@@ -295,8 +295,8 @@ def fields_of(target: Facts, columns: tuple[Field, ...]) -> tuple[Field, ...]:
 def gaps_of(label: str, identities: tuple[Identity, ...]) -> tuple[Gap, ...]:
     """Return the gaps about the names of datasets."""
     if not identities:
-        return (Gap(label, "where its data lies was not recorded, so the dataset has no name"),)
-    unknown = "its source is not a known one; it is named {} by what Spark says of it"
+        return (Gap(label, "its location was not recorded, so the dataset has no name"),)
+    unknown = "no known source reads it; it is named {} after what Spark reports"
     return tuple(
         Gap(label, identity.note or unknown.format(identity.id.name))
         for identity in identities

@@ -193,5 +193,5 @@ def undone(write: TableWrite) -> Iterator[Gap]:
             reason = "the write failed; whether what was there before is still there is not recorded"
             yield Gap(label, reason, identity.id)
         elif not identity.storage_layer:
-            reason = "the write failed; which of its rows are there all the same is not recorded"
+            reason = "the write failed; which of its rows were written is not recorded"
             yield Gap(label, reason, identity.id)

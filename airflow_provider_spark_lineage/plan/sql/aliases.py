@@ -151,7 +151,7 @@ class Names:
                 return self._meaning(column, Clause.GROUP, *self._named[name]) if keyed else alias
             if aggregated:
                 return COLUMN
-        self._scope.note(f"whether `{column.name}` is a column or what SELECT calls so is not known")
+        self._scope.note(f"whether `{column.name}` is a column or an alias of SELECT is not known")
         return alias
 
     def _is_column(self, name: str, expression: Any) -> bool:

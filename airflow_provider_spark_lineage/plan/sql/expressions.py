@@ -198,9 +198,9 @@ class Reader:
             name = type(node).__name__
             if name in ("Columns", "Star") or (name == "Column" and node.is_star):
                 if type(node.parent).__name__ != "Count":
-                    self.note("what a * inside of an expression stands for is not known")
+                    self.note("the columns of a * inside an expression are not known")
             elif name == "Parameter" and type(node.this).__name__ == "Literal":
-                self.note(f"which column `${node.name}` is is not known")
+                self.note(f"the column `${node.name}` is not known")
             elif name == "Column":
                 is_column, aliased = self.meaning(node)
                 for use_of_alias in (expression.after(outer) for expression in aliased):

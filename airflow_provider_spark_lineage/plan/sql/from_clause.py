@@ -137,7 +137,7 @@ class From:
         left = None if merged else unqualified(name, before)
         right = unqualified(name, behind)
         if right is None or (left is None and not merged):
-            self._scope.note(f"which table `{name}` is of is not known")
+            self._scope.note(f"the table of the column `{name}` is not known")
         ids = tuple(column.id for column in (left, right) if column is not None)
         self._scope.merged[name.lower()] = merged + ids
         return Expression(tuple((attribute_id, IDENTITY) for attribute_id in ids))

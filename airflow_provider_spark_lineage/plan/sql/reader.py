@@ -49,7 +49,7 @@ def _parsed(text: str, dialect: Dialect) -> Any:
     except (SqlglotError, AttributeError, IndexError, KeyError, TypeError, ValueError):
         raise SqlError("it is not understood") from None
     if len(statements) != 1 or not isinstance(statements[0], (exp.Query, exp.Values)):
-        raise SqlError("it is no single query")
+        raise SqlError("it is not a single query")
     # For some incomplete text sqlglot returns a tree with missing nodes.
     if any(node.error_messages() for node in statements[0].walk()):
         raise SqlError("it is not understood")

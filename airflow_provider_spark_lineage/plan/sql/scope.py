@@ -178,7 +178,7 @@ def attributes_of(
 
 
 def _missing(column: Any, scope: Scope) -> tuple[()]:
-    scope.note(f"which table `{column.name}` is of is not known")
+    scope.note(f"the table of the column `{column.name}` is not known")
     return ()
 
 

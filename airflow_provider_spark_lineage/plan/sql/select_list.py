@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
 from airflow_provider_spark_lineage.plan.sql.nodes import LABEL, Nodes, Result, SqlError, same
 from airflow_provider_spark_lineage.plan.sql.scope import Dialect, Scope, Table
 
-_AMBIGUOUS = "which table a column of its * is of is not known"
+_AMBIGUOUS = "the table of a column of its * is not known"
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def selected(nodes: Nodes, node: int, slots: Sequence[Slot], scope: Scope, names
             for name in names[len(columns) : len(columns) + width]:
                 source = slot.column(name) if name and len(opened) == 1 else None
                 if source is None:
-                    scope.note(_AMBIGUOUS if opened[1:] else "what a * stands for is not known")
+                    scope.note(_AMBIGUOUS if opened[1:] else "the columns of a * are not known")
                 add(name, source or Expression())
 
     def more(name: str) -> Attribute | None:
@@ -120,7 +120,7 @@ def every_column(scope: Scope, changes: Changes, name: str = "") -> Iterator[Slo
     """Yield the slots of a `*`, or of `name.*`."""
     tables = [table for table in scope.tables if not name or table.name == name.lower()]
     if not tables:
-        raise SqlError(f"what {name}.* stands for is not known")
+        raise SqlError(f"the columns of {name}.* are not known")
     replaced, new_names, left_out = changes.replaced, changes.new_names, changes.left_out
     if not name:
         # A `*` lists columns of USING first, and only once.
