@@ -107,9 +107,9 @@ class Record:
                 "has record version {!r}, this spark-lineage reads version {}: "
                 "install the release that wrote it".format(value.get("version"), VERSION)
             )
-        known = {f.name: f for f in fields(cls)}
+        names = {f.name: f for f in fields(cls)}
         try:
-            record = cls(**{name: value[name] for name in known if name in value})
+            record = cls(**{name: value[name] for name in names if name in value})
         except TypeError as error:
             raise RecordError(f"lacks fields of a record: {error}") from None
         for name, is_right in _CHECKS.items():

@@ -58,26 +58,26 @@ def _pyspark() -> Iterator[Finding]:
     Airflow's apache-spark provider depends on `pyspark-client`; whichever of the two pip wrote last owns
     the folder, and removing either takes the files of both.
     """
-    full, client, found = version_of("pyspark"), version_of("pyspark-client"), _version_in_files()
+    full, client, in_files = version_of("pyspark"), version_of("pyspark-client"), _version_in_files()
     if full is None:
         if client:
             cure = f"install the full package of the same version (`pip install pyspark=={client}`)"
         else:
             cure = f"install the Spark that you use, for example `pip install '{OURS}[spark-4-2]'`"
         yield Finding("pyspark", "missing", "problem", f"pyspark is not installed; {cure}.")
-    elif found is None:
+    elif in_files is None:
         yield Finding(
             "pyspark",
             f"{full}, files missing",
             "problem",
             f"The files of pyspark {full} are gone, as after removing pyspark-client; {_reinstall(full)}.",
         )
-    elif found != full:
+    elif in_files != full:
         yield Finding(
             "pyspark",
-            f"{full}, files of {found}",
+            f"{full}, files of {in_files}",
             "problem",
-            f"pip lists pyspark {full}, but its files are those of {found}; {_reinstall(full)}.",
+            f"pip lists pyspark {full}, but its files are those of {in_files}; {_reinstall(full)}.",
         )
     else:
         yield Finding("pyspark", full)
@@ -178,7 +178,7 @@ def _java() -> Finding:
 
 def _java_version(path: str) -> str | None:
     try:
-        done = subprocess.run(  # noqa: S603  the path comes from the user's own JAVA_HOME or PATH
+        result = subprocess.run(  # noqa: S603  the path comes from the user's own JAVA_HOME or PATH
             [path, "-version"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -188,7 +188,7 @@ def _java_version(path: str) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    match = re.search(r' version "([^"]+)"', done.stderr + done.stdout)
+    match = re.search(r' version "([^"]+)"', result.stderr + result.stdout)
     return match[1] if match else None
 
 

@@ -41,18 +41,19 @@ def command(directory: Path, column: str, as_json: bool, each: bool) -> None:
         if each:
             whole["executions"] = [
                 {
-                    "number": one.number,
-                    "name": one.record.name,
-                    "sql": one.record.sql,
-                    **document(one.lineage),
+                    "number": execution.number,
+                    "name": execution.record.name,
+                    "sql": execution.record.sql,
+                    **document(execution.lineage),
                 }
-                for one in opened.executions()
+                for execution in opened.executions()
             ]
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
     else:
         if each:
-            for one in opened.executions():
-                _print(f"execution {one.number}   {_title(one)}\n{render(one.lineage, column)}\n")
+            for execution in opened.executions():
+                heading = f"execution {execution.number}   {_title(execution)}"
+                _print(f"{heading}\n{render(execution.lineage, column)}\n")
             _print("whole run\n")
         _print(render(lineage, column) or "Spark read and wrote no dataset.\n")
     opened.close()
