@@ -117,7 +117,7 @@ def show_tasks(events: Iterable[Document]) -> None:
 
 
 def show_dataset(heading: str, dataset: Document, statistics: Document) -> None:
-    """Print a line for a dataset, with the number of rows where the event tells it."""
+    """Print a line for a dataset, with the number of rows where the event has it."""
     rows = statistics.get("rowCount")
     count = "" if rows is None else f"{rows:,} rows"
     console.print(

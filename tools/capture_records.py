@@ -39,7 +39,7 @@ from airflow_provider_spark_lineage.record import Record
 
 CASES = Path(__file__).resolve().parents[1] / "tests" / "records"
 DATA = "/data"
-"""What stands in a record for the folder of a case."""
+"""Placeholder in a record for the folder of a case."""
 
 ORDERS = [
     (1, "ann", "pen", 2.5, 4, "2024-01-01", ["new", "gift"]),

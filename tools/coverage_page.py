@@ -1,4 +1,4 @@
-"""Writes `docs/coverage.md`: what becomes of each class of Spark's plans, from the tables that read them.
+"""Writes `docs/coverage.md`: how each class of Spark's plans is read, from the tables of readers.
 
 python tools/coverage_page.py            writes the page
 python tools/coverage_page.py --check    shows what would change, and exits with 1 if anything would

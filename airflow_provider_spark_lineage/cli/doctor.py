@@ -32,7 +32,7 @@ def command(*, as_json: bool) -> None:
 
 
 def examine() -> list[Finding]:
-    """Return every finding, whatever state the machine is in."""
+    """Return every finding; raise in no state of the machine."""
     # Importing Airflow prints warnings on both streams; those that matter become findings.
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         findings = list(doctor_machine.findings())

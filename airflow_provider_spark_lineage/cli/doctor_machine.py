@@ -1,4 +1,4 @@
-"""The doctor's look at the machine: Python packages, a damaged PySpark, Java. No JVM but `java -version`."""
+"""The doctor's checks of the machine: Python packages, a damaged PySpark, Java (`java -version`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _JAVA_TIMEOUT_SECONDS = 10
 
 
 def findings() -> Iterator[Finding]:
-    """Yield what was found on this machine, in the order in which a person would ask."""
+    """Yield the findings about this machine, the most basic first."""
     yield Finding("python", platform.python_version())
     for name in NEEDED:
         yield _package(name)
@@ -102,7 +102,7 @@ def _pyspark() -> Iterator[Finding]:
 
 
 def _pandas(spark: str | None) -> Iterator[Finding]:
-    """Look for a pandas that is newer than Spark knows: whatever a task does with it fails inside Spark."""
+    """Check for a pandas that is too new for this Spark: uses of it fail inside Spark."""
     pandas = version_of("pandas")
     if pandas is None or spark is None:
         return
@@ -144,7 +144,7 @@ def _version_in_files() -> str | None:
 
 
 def _java() -> Finding:
-    """Ask the Java that Spark would start: JAVA_HOME first, then PATH."""
+    """Check the Java that Spark would start: JAVA_HOME first, then PATH."""
     spark = version_of("pyspark") or "4"
     needed = 8 if spark.startswith("3.") else 17
     cure = f"install Java {max(needed, 17)} (on Debian or Ubuntu `apt-get install openjdk-17-jre-headless`)"

@@ -31,7 +31,7 @@ _STYLES = {
 @click.option("--json", "as_json", is_flag=True, help="The lineage as one JSON object.")
 @click.option("--each", is_flag=True, help="Every execution by itself, then the whole run.")
 def command(directory: Path, column: str, as_json: bool, each: bool) -> None:
-    """Print what the run whose records lie in DIRECTORY read and wrote, and which column came from where."""
+    """Print what the run whose records are in DIRECTORY read and wrote, and which column came from where."""
     opened = Opened(directory)
     lineage = opened.run.lineage
     if column:

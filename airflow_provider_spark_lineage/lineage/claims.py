@@ -80,7 +80,7 @@ def _merged(before: Mode, now: Mode) -> Mode:
     return before if now is Mode.ALTER and before is not Mode.APPEND else now
 
 
-def called(dataset: Dataset, name: DatasetId) -> Dataset:
+def renamed(dataset: Dataset, name: DatasetId) -> Dataset:
     """Return a dataset under another name, without the names that catalogs have for it."""
     return replace(dataset, identity=replace(dataset.identity, id=name, symlinks=()))
 

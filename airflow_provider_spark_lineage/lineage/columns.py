@@ -88,7 +88,7 @@ class Evaluation:
 
 @dataclass
 class _Reach:
-    """What one part of a plan has: scans, influences on its rows, holes."""
+    """What one part of a plan has: scans, influences on its rows, gaps."""
 
     scans: dict[Scan, None] = field(default_factory=dict)
     rows: set[tuple[Origin, Transformation]] = field(default_factory=set)

@@ -23,7 +23,7 @@ _MODES = {
 }
 
 
-_LESSENING = frozenset({"AlterTableDropPartitionCommand", "DropPartitions"})
+_REMOVING = frozenset({"AlterTableDropPartitionCommand", "DropPartitions"})
 """Commands that remove rows from a table, as TRUNCATE of a partition does."""
 
 
@@ -53,7 +53,7 @@ def effect(command: Command, target: Facts) -> Effect:
     gap = ""
     if command.change in _OF_ENTRIES:
         reaches = reaches_data(command.change.value, target)
-        gap = _unsure(command.change, target, reaches)
+        gap = _gap_reason(command.change, target, reaches)
         if reaches is False or (reaches is None and command.change is Change.DROPPED):
             identities = entries_of(target)
         if command.change is Change.DROPPED:
@@ -76,7 +76,7 @@ def effect(command: Command, target: Facts) -> Effect:
     mode = _MODES[command.change]
     if command.change is Change.REPLACED and target.get("existed") is False:
         mode = Mode.CREATE
-    rewrites = command.relation in _LESSENING or (mode is Mode.TRUNCATE and partial)
+    rewrites = command.relation in _REMOVING or (mode is Mode.TRUNCATE and partial)
     if rewrites:
         # It removed some of the rows; the others are unchanged.
         mode = Mode.ALTER
@@ -147,7 +147,7 @@ def _loaded(datasets: tuple[Dataset, ...], target: Facts) -> Effect:
     return Effect(tuple(inputs), tuple(outputs))
 
 
-def _unsure(change: Change, target: Facts, reaches: bool | None) -> str:
+def _gap_reason(change: Change, target: Facts, reaches: bool | None) -> str:
     """Return what is not known of a command because its table was not probed before it ran."""
     unasked = "existed" not in target
     if change is Change.CREATED and target.get("if_not_exists") and unasked:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from airflow_provider_spark_lineage.lineage.claims import Claim, called, names_of
+from airflow_provider_spark_lineage.lineage.claims import Claim, names_of, renamed
 from airflow_provider_spark_lineage.lineage.contents import Content, Contents, moved
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
@@ -97,7 +97,7 @@ class Composer:
     def lineage(self) -> Lineage:
         """Return the merged lineage; the same on every call."""
         now: dict[DatasetId, DatasetId | None] = {**self._old_names}
-        now.update((born, self._current_name(born)) for born in self._own_inputs if born in self._new_names)
+        now.update((name, self._current_name(name)) for name in self._own_inputs if name in self._new_names)
         outputs = [
             replace(
                 claim.output,
@@ -111,19 +111,19 @@ class Composer:
             )
             for claim in self._claims.values()
         ]
-        outputs += [output for name, output in self._dropped.items() if self._is_gone(name)]
+        outputs += [output for name, output in self._dropped.items() if self._is_dropped(name)]
         inputs: dict[DatasetId, Input] = {}
         for name, read in self._inputs.items():
             if name in self._old_names:
-                _add_input(inputs, replace(read, dataset=called(read.dataset, self._old_names[name])))
+                _add_input(inputs, replace(read, dataset=renamed(read.dataset, self._old_names[name])))
             elif name not in now:
                 _add_input(inputs, read)
-        for renamed in {now_called for born in self._own_inputs if (now_called := now.get(born)) is not None}:
-            claim = self._claims.get(renamed)
+        for new_name in {new for source in self._own_inputs if (new := now.get(source)) is not None}:
+            claim = self._claims.get(new_name)
             if claim is not None:
                 _add_input(inputs, Input(replace(claim.output.dataset, fields=tuple(claim.fields.values()))))
-            elif renamed in self._dropped:
-                _add_input(inputs, Input(self._dropped[renamed].dataset))
+            elif new_name in self._dropped:
+                _add_input(inputs, Input(self._dropped[new_name].dataset))
         return Lineage(
             inputs=tuple(sorted(inputs.values(), key=lambda read: read.dataset.id)),
             outputs=tuple(sorted(outputs, key=lambda output: output.dataset.id)),
@@ -157,7 +157,7 @@ class Composer:
             self._own_inputs.discard(identifier)
             read, back = self._inputs.pop(identifier, None), self._read_back.pop(identifier, None)
             if read is not None and identifier in self._old_names and current is not None:
-                _add_input(self._inputs, replace(read, dataset=called(read.dataset, current)))
+                _add_input(self._inputs, replace(read, dataset=renamed(read.dataset, current)))
             elif read is not None and back is not None and current in self._claims:
                 dataset = self._claims[current].output.dataset
                 self._own_inputs.add(current)
@@ -299,7 +299,7 @@ class Composer:
         former = claim.output.previous if claim and not claim.created else None
         if claim is None or former is None:
             return None
-        return called(replace(claim.output.dataset, fields=tuple(claim.fields.values())), former)
+        return renamed(replace(claim.output.dataset, fields=tuple(claim.fields.values())), former)
 
     def _remove_gaps(self, identifier: DatasetId) -> list[Gap]:
         """Remove the gaps of an output, and return them."""
@@ -356,13 +356,13 @@ class Composer:
 
     def _write(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
         identifier = output.dataset.id
-        is_gone = self._is_gone(identifier)
+        is_dropped = self._is_dropped(identifier)
         made_without_rows = output.mode is Mode.CREATE and not (inputs or output.statistics or output.partial)
-        if made_without_rows and identifier in self._contents and not is_gone:
+        if made_without_rows and identifier in self._contents and not is_dropped:
             # CREATE TABLE IF NOT EXISTS: any other CREATE of an existing table fails.
             return
         if output.mode is not Mode.ALTER and not output.dataset.identity.is_entry:
-            self._contents.write(output, edges, inputs, empty=is_gone)
+            self._contents.write(output, edges, inputs, empty=is_dropped)
             self._reuse_name(identifier)
         self._note_entries(output.dataset)
         self._claim(output, edges, inputs)
@@ -378,7 +378,7 @@ class Composer:
         if claim is not None and claim.output.previous is None:
             del self._claims[entry]
 
-    def _is_gone(self, identifier: DatasetId) -> bool:
+    def _is_dropped(self, identifier: DatasetId) -> bool:
         """Return whether a dataset from before the task was dropped and nothing has its name now."""
         return (
             identifier in self._dropped and identifier not in self._claims and identifier not in self._tables

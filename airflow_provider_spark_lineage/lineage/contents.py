@@ -106,7 +106,7 @@ class Contents:
         else:
             is_of_before = history.now.from_outside or history.now.reworked if history else not empty
             content = Content(from_outside=keeps and not empty, reworked=output.rewrites and is_of_before)
-        written = output.dataset.fields, edges | _left(output, content, edges), inputs
+        written = output.dataset.fields, edges | _partition_filters(output, content, edges), inputs
         if not content.holds(*written):
             # Earlier versions share the object, so the content is copied before it changes.
             content = content.copy() if history and history.versions else content
@@ -137,7 +137,7 @@ class Contents:
             self._histories[new] = self._histories.pop(old)
 
 
-def _left(output: Output, before: Content, edges: set[Edge]) -> set[Edge]:
+def _partition_filters(output: Output, before: Content, edges: set[Edge]) -> set[Edge]:
     """Return FILTER edges from the partition columns of both sides, which decide the rows that stay."""
     names = {name.lower() for name in output.partitions if before.columns or before.from_outside}
     deciding = [edge for name, some in before.columns.items() if name.lower() in names for edge in some]

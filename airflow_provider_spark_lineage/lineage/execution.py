@@ -46,7 +46,7 @@ from airflow_provider_spark_lineage.lineage.writes import (
     Leaves,
     TableWrite,
     completed,
-    undone,
+    gaps_of_failed,
     with_what_its_table_adds,
 )
 from airflow_provider_spark_lineage.plan.algebra import (
@@ -158,7 +158,7 @@ def lineage_of(
             statistics = _written_statistics(write, about, number, is_alone=len(writes) == 1)
             # A write to an existing Delta or Iceberg table with `ignore` starts no job and has no parts.
             ran = bool(statistics or about.parts or about.written or about.jobs is None)
-            if _found_something(write, statistics, ran=ran):
+            if _was_skipped(write, statistics, ran=ran):
                 # A write that was skipped read nothing either.
                 inputs = [] if len(writes) == 1 else inputs
                 continue
@@ -176,7 +176,7 @@ def lineage_of(
     else:
         # What failed tasks read is not counted.
         inputs = [replace(read, statistics=Statistics()) for read in inputs]
-        gaps.extend(gap for write in writes for gap in undone(write))
+        gaps.extend(gap for write in writes for gap in gaps_of_failed(write))
     if not outputs:
         gaps.extend(_gaps_without_output(evaluation, leaves, read_something=bool(inputs)))
     lineage = Lineage(
@@ -241,7 +241,7 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[
     return sorted(inputs, key=lambda input_: input_.dataset.id)
 
 
-def _found_something(write: TableWrite, statistics: Statistics, *, ran: bool) -> bool:
+def _was_skipped(write: TableWrite, statistics: Statistics, *, ran: bool) -> bool:
     """Return whether the write was skipped because its target existed: IF NOT EXISTS or the mode `ignore`.
 
     A wrapping command that wrote rows ran an execution inside, which reports them.

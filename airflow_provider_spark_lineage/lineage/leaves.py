@@ -124,7 +124,7 @@ class FactsOfPlan:
         listed = (
             scan_facts for (relation, _), scan_facts in self._scans.items() if relation == scan.relation
         )
-        return Leaf(column_gaps=(_made_by_program(scan),)) if program.is_of_program(facts, listed) else Leaf()
+        return Leaf(column_gaps=(_rows_of_program(scan),)) if program.is_of_program(facts, listed) else Leaf()
 
     def _result_of_same_rdd(self, facts: Facts, width: int) -> StoredResult | None:
         """Return the result with the same RDD under other column ids, where the query reads both."""
@@ -232,7 +232,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
     gaps.extend(Gap(scan.label, reason) for reason in rdd.gap_reasons(facts))
     about = _rows(scan)
     if not datasets:
-        return Leaf(gaps=tuple(gaps), column_gaps=(_made_by_program(scan),))
+        return Leaf(gaps=tuple(gaps), column_gaps=(_rows_of_program(scan),))
     fields: set[FieldUse] = {
         (dataset.id, column.name, (), IDENTITY) for dataset in read for column in dataset.fields
     }
@@ -263,7 +263,7 @@ def merged(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
     return tuple(shown.values())
 
 
-def _made_by_program(scan: Scan) -> Gap:
+def _rows_of_program(scan: Scan) -> Gap:
     reason = "came from an RDD or from Python memory; what made them is not recorded"
     return Gap(scan.label, f"{_rows(scan)} {reason}")
 

@@ -28,14 +28,14 @@ def scan_statistics(
         node = str(metric.get("node", ""))
         if not node.startswith(("Scan", "BatchScan")) or node.startswith(_OF_NO_DATASET):
             continue
-        called = _called(node, named or {})
-        dataset = (named or {})[called] if called else _scanned(metric, ids)
+        name = _name_in_scan(node, named or {})
+        dataset = (named or {})[name] if name else _scanned(metric, ids)
         if dataset is not None:
             largest[dataset] = larger(largest.get(dataset, Statistics()), _statistics(metric))
     return largest
 
 
-def _called(node: str, names: Iterable[str]) -> str:
+def _name_in_scan(node: str, names: Iterable[str]) -> str:
     """Return the name in a physical scan's text; empty where it has none of `names`."""
     name = node.partition(" ")[2]
     # The table's name in Spark may follow it.

@@ -180,7 +180,7 @@ def _with_columns(write: TableWrite, added: Iterable[tuple[Attribute, Value]]) -
     return replace(write, written=replace(write.written, columns=(*write.written.columns, *added)))
 
 
-def undone(write: TableWrite) -> Iterator[Gap]:
+def gaps_of_failed(write: TableWrite) -> Iterator[Gap]:
     """Yield the gaps of a failed write: an overwrite removes the earlier rows before it writes.
 
     Rows appended to files exist once the job has succeeded; rows sent to a server exist at once.

@@ -73,7 +73,7 @@ class Facts(TypedDict, total=False):
     """Simple class name of that RDD."""
 
     in_sql: bool
-    """Listed rows stand in SQL text, as VALUES."""
+    """Listed rows are VALUES in SQL text."""
 
     # What is written, and how.
 

@@ -8,7 +8,7 @@ from airflow_provider_spark_lineage.plan.spark.tree import trees
 
 
 def opaque(*fields: str) -> NodeReader:
-    """Code over whole rows; its output columns stand in the first of `fields` that there is."""
+    """Return a reader of code over whole rows; the first of `fields` that exists has its columns."""
 
     def row(step: Step) -> Node:
         output = next((columns for field in fields if (columns := step.attributes(field))), step.all_outputs)

@@ -39,7 +39,7 @@ RECURSION = "recursion plan"
 
 
 def _scan(*fields: str) -> NodeReader:
-    """Rows from outside, whose columns stand in `fields`."""
+    """Return a reader of rows from outside, whose columns are in `fields`."""
 
     def row(step: Step) -> Node:
         output = tuple(column for field in fields for column in step.attributes(field))
@@ -223,7 +223,7 @@ def _combine(*, valued: int = -1, compared: bool = False) -> NodeReader:
 
 
 def _reference(field: str) -> NodeReader:
-    """Rows of the definition whose id stands in `field`."""
+    """Return a reader of the rows of the definition whose id is in `field`."""
 
     def row(step: Step) -> Node:
         definition = int(step.fields.get(field, -1))

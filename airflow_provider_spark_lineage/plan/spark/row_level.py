@@ -1,4 +1,4 @@
-"""How UPDATE, DELETE and MERGE read: each as the overwrite of a table by itself that it stands for.
+"""How UPDATE, DELETE and MERGE are read: each as the overwrite of a table by itself.
 
 Spark rewrites these commands into plans that say how a table replaces its files; Delta has commands of
 its own. Both are read as clauses: which rows a clause matches, and what becomes of them. A row that no

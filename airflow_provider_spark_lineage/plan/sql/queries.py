@@ -135,9 +135,9 @@ class QueryReader:
         distinct_on = select.args["distinct"].args.get("on") if select.args.get("distinct") else None
         if distinct_on is not None:
             chosen = [
-                meant
+                resolved
                 for key in distinct_on.expressions or [distinct_on]
-                for meant in _keys_meant(key, select)
+                for resolved in _resolved_keys(key, select)
             ]
             decides = tuple((Kind.GROUP_BY, _key(key, whole, inside)) for key in chosen)
             node = nodes.influenced(node, decides)
@@ -197,10 +197,10 @@ def _grouping(select: Any) -> list[Any]:
                 keys.extend(group_set.expressions)
     if group.args.get("all"):
         keys.extend(column for item in select.expressions for column in bare_columns(item))
-    return [meant_key for key in keys for meant_key in _keys_meant(key, select)]
+    return [resolved for key in keys for resolved in _resolved_keys(key, select)]
 
 
-def _keys_meant(key: Any, query: Any) -> list[Any]:
+def _resolved_keys(key: Any, query: Any) -> list[Any]:
     """Return the expressions of SELECT that a key refers to by position or by ALL; any other key as it is."""
     from sqlglot import exp
 
@@ -229,7 +229,7 @@ def _sorted(query: Any, whole: Reader, inside: Reader) -> Influences:
         sort_key
         for clause in ("order", "sort", "cluster")
         for key in (query.args[clause].expressions if query.args.get(clause) else ())
-        for sort_key in _keys_meant(key.this if type(key).__name__ == "Ordered" else key, query)
+        for sort_key in _resolved_keys(key.this if type(key).__name__ == "Ordered" else key, query)
     ]
     return tuple((Kind.SORT, _key(key, whole, inside)) for key in keys)
 
