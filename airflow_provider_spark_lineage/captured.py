@@ -1,6 +1,6 @@
 """Capture in this process, from start to finish: for notebooks, plain functions, operators and the plugin.
 
-Needs no Airflow, and never raises: what cannot be captured is a gap.
+Needs no Airflow, and never raises: a failure becomes a gap.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from airflow_provider_spark_lineage.record import (
 )
 
 SQL_TEXT_VARIABLE = "AIRFLOW__SPARK_LINEAGE__SQL_TEXT"
-"""Sets Airflow's option of that name, and the same without Airflow."""
+"""The environment variable of Airflow's option, which also applies without Airflow."""
 
 log = logging.getLogger(__name__)
 
@@ -45,10 +45,10 @@ log = logging.getLogger(__name__)
 class Captured(Recorded):
     """What Spark did in this process between `start` and `finish`.
 
-    Its lineage is worked out beside the program, execution by execution. `on_execution` is told of each, on
-    a thread of capture's own. Records stay in memory unless they are given a folder, which other processes
-    can read; with `keep` off they are not kept at all, and `executions` gives none. `sql_text` is one of
-    `record.SQL_TEXTS`, or None for what the environment says.
+    Lineage is computed while the program runs, execution by execution; `on_execution` receives each, on
+    capture's own thread. Records stay in memory, or are written to `directory`, where other processes can
+    read them; with `keep` off they are not stored, and `executions` yields none. `sql_text` is one of
+    `record.SQL_TEXTS`, or None for the value of the environment variable.
     """
 
     def __init__(
@@ -79,10 +79,10 @@ class Captured(Recorded):
         """Whether the captured code raised; None where that is not known."""
         self._began = self._ended = ""
         self._final: Run | None = None
-        """Kept when everything is recorded: a forked child must wait for no lock."""
+        """The result, set when everything is recorded, so that a forked child needs no lock."""
 
     def write(self, record: Record) -> None:
-        """Add what one more record says to the lineage, and keep it."""
+        """Add one more record to the lineage, and store it."""
         execution = None
         with harmless("the lineage of an execution could not be worked out", self._lost), self._lock:
             execution = self._executions.of(record)
@@ -96,37 +96,37 @@ class Captured(Recorded):
             self._on_execution(execution)
 
     def records(self, problems: list[str]) -> Iterator[Record]:
-        """Yield the records that there are by now."""
+        """Yield the records that are stored so far."""
         try:
             yield from self._folder.records(problems) if self._folder is not None else self._memory.read()
         except RecordError as error:
-            # Spark did nothing, or nothing could be written: `problems` of the capture say which.
+            # Spark did nothing, or nothing could be written; `problems` has the latter.
             log.debug("%s", error)
 
     def start(self) -> None:
-        """Capture what Spark does from now on, in whatever session."""
+        """Capture what Spark does from now on, in any session."""
         self._began = _now()
         self._capture.arm()
 
     def attach(self, spark: Any) -> None:
-        """Capture the application of one session in particular."""
+        """Capture the application of a given session."""
         self._capture.attach(spark)
 
     def drain(self, timeout_seconds: float) -> list[str]:
-        """Wait until Spark has reported what it did by now, and return what it has not, a sentence each."""
+        """Wait until Spark has reported what it did so far; return what is missing, a sentence each."""
         problems: list[str] = []
         self._capture.drain(timeout_seconds, problems)
         return problems
 
     def finish(self) -> None:
-        """Wait for Spark to report what it did, and let go of it."""
+        """Wait until Spark has reported what it did, and stop capturing."""
         self._capture.disarm()
         self._ended = _now() if self._began else ""
         self._final = self.run()
 
     @property
     def problems(self) -> list[str]:
-        """What was lost beside the records, a sentence each."""
+        """What was lost and is in no record, a sentence each."""
         return [*self._capture.problems, *self._lost]
 
     @property
@@ -135,16 +135,18 @@ class Captured(Recorded):
         return self._capture.agent_configured
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Return what Spark has done by now; a run in which it did nothing is empty.
+        """Return what Spark has done so far; empty if it did nothing.
 
-        Asks neither Spark nor a file, so it may be asked in a forked child too.
+        Neither calls Spark nor reads a file, so a forked child may call it.
         """
         if self._final is not None:
             return self._final
         with harmless("the lineage could not be put together", self._lost), self._lock:
             return self._builder.run((*self.problems, *problems))
-        told = (*self.problems, *problems)
-        return Run(Lineage(gaps=tuple(Gap("records", problem) for problem in told)), problems=told)
+        all_problems = (*self.problems, *problems)
+        return Run(
+            Lineage(gaps=tuple(Gap("records", problem) for problem in all_problems)), problems=all_problems
+        )
 
     def __repr__(self) -> str:
         """Return the readable lineage."""
@@ -173,8 +175,8 @@ def capture_lineage(spark: Any = None, *, sql_text: str | None = None) -> Iterat
     `none`, as the option `[spark_lineage] sql_text`; without it, that option's environment variable counts.
     Afterwards `captured.lineage` is
     the model, `captured.text()` the readable form and `captured.events(namespace=..., job=...)` the
-    OpenLineage events. An exception of the block passes through; what had happened until then is
-    captured, and the events end with FAIL. Nothing else is raised: what cannot be captured is a gap.
+    OpenLineage events. An exception of the block passes through; what Spark did until then is captured, and
+    the events end with FAIL. Capture itself raises nothing: a failure becomes a gap.
 
     >>> with capture_lineage(spark) as captured:  # doctest: +SKIP
     ...     spark.read.csv("orders.csv", header=True).write.parquet("orders")
@@ -195,9 +197,9 @@ def capture_lineage(spark: Any = None, *, sql_text: str | None = None) -> Iterat
         captured.finish()
 
 
-def _sql_text(given: str | None) -> str:
-    """Return how much SQL text is recorded; nothing of it where that was said in a wrong word."""
-    word = os.environ.get(SQL_TEXT_VARIABLE, FULL) if given is None else given
+def _sql_text(option: str | None) -> str:
+    """Return how much SQL text is recorded; none where the option is not valid."""
+    word = os.environ.get(SQL_TEXT_VARIABLE, FULL) if option is None else option
     if word in SQL_TEXTS:
         return word
     tell(f"sql_text = {word!r} is not full, masked or none; using {NONE}. Correct the option")

@@ -1,6 +1,6 @@
 """Where the lineage of a task comes from: one row for each way to run Spark.
 
-An operator of ours, and Airflow's own under an extractor or auto-capture, take the same way.
+Operators of ours, and Airflow's own under an extractor or auto-capture, use the same collectors.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from airflow_provider_spark_lineage.extractors.operators import IN_PROCESS, way_of
+from airflow_provider_spark_lineage.extractors.operators import IN_PROCESS, driver_of
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.pipeline import Execution, Run
@@ -18,16 +18,16 @@ class Collector(Protocol):
     """Gets the lineage of one try of a task, from before its `execute` until after."""
 
     def start(self) -> None:
-        """Begin, before the operator runs."""
+        """Start, before the operator runs."""
 
     def drain(self, timeout_seconds: float) -> list[str]:
-        """Wait for what Spark has done by now; return what is missing, a sentence each."""
+        """Wait until Spark has reported what it did so far; return what is missing, a sentence each."""
 
     def finish(self) -> None:
-        """End, after the operator ran; `run` gives all from now on, also in a forked child."""
+        """Stop, after the operator ran; `run` returns everything from now on, also in a forked child."""
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Return what is known by now; `problems` are what is missing, a sentence each."""
+        """Return what is known so far; `problems` are what is missing, a sentence each."""
 
     @property
     def agent_configured(self) -> bool:
@@ -35,12 +35,12 @@ class Collector(Protocol):
 
 
 OnExecution = Callable[["Execution"], None]
-"""Is told of each execution as soon as it is known, on a thread of the collector's own."""
+"""Receives each execution as soon as it is known, on the collector's own thread."""
 
 
 def collector_of(task: Any, on_execution: OnExecution | None) -> Collector:
     """Return the collector for a task, by the class of its operator."""
-    return _COLLECTORS[way_of(type(task)) or IN_PROCESS](on_execution)
+    return _COLLECTORS[driver_of(type(task)) or IN_PROCESS](on_execution)
 
 
 def _in_process(on_execution: OnExecution | None) -> Collector:

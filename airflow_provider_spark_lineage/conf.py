@@ -1,8 +1,8 @@
-"""The options of `[spark_lineage]`: one function per option, read where it is asked.
+"""The options of `[spark_lineage]`: one function per option, read at each call.
 
-A bad value costs one warning and falls back to the default, or to the value that tells least where the
-option keeps something private: an option of lineage must never fail a job.
-Defaults, types and descriptions for users stand in `get_provider_info.py`; one test compares the two.
+A bad value logs one warning and falls back to the default, or to the most private value where the option
+protects something: an option of lineage must never fail a job.
+Defaults, types and descriptions for users are in `get_provider_info.py`; one test compares the two.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def repeat_dataset_edges() -> bool:
 def sql_text() -> str:
     """[spark_lineage] sql_text: how much of SQL statements, and of messages that may repeat them, is kept."""
     words = "full, masked or none"
-    return _read("sql_text", _sql_text, words, default="full", otherwise="none")
+    return _read("sql_text", _sql_text, words, default="full", fallback="none")
 
 
 def _boolean(text: str) -> bool:
@@ -96,18 +96,18 @@ def _sql_text(text: str) -> str:
 def _read(
     option: str,
     parse: Callable[[str], _Value],
-    wanted: str,
+    expected: str,
     *,
     default: _Value,
-    otherwise: _Value | None = None,
+    fallback: _Value | None = None,
 ) -> _Value:
-    """Return an option's value: `default` where it has none, and `otherwise` where it has no right one."""
-    otherwise = default if otherwise is None else otherwise
+    """Return an option's value: `default` where it is not set, and `fallback` where it is not valid."""
+    fallback = default if fallback is None else fallback
     try:
         text = conf.get(SECTION, option, fallback=None)
-    except Exception as error:  # The one place: a `_cmd` that fails or a secrets backend that is down.
-        _warn(f"[{SECTION}] {option} cannot be read ({type(error).__name__}); using {otherwise}.")
-        return otherwise
+    except Exception as error:  # A `_cmd` that fails, or a secrets backend that is down.
+        _warn(f"[{SECTION}] {option} cannot be read ({type(error).__name__}); using {fallback}.")
+        return fallback
     if text is None:
         return default
     # Airflow's own getters allow a comment behind the value, so these do too.
@@ -115,11 +115,11 @@ def _read(
     try:
         return parse(text)
     except ValueError:
-        _warn(f"[{SECTION}] {option} = {text!r} is not {wanted}; using {otherwise}. Correct the option.")
-        return otherwise
+        _warn(f"[{SECTION}] {option} = {text!r} is not {expected}; using {fallback}. Correct the option.")
+        return fallback
 
 
 @cache
 def _warn(message: str) -> None:
-    """Say each message once per process: options are read at every task and some at every execution."""
+    """Log each message once per process: options are read at every task, some at every execution."""
     log.warning("%s", message)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Tuple
 
 REMOVED = "***"
-"""What stands where a secret was."""
+"""The text that replaces a secret."""
 
 FLAGS = re.IGNORECASE | re.VERBOSE | re.DOTALL
-"""How the patterns of rules are written; `(?-i: )` in one means that case matters there."""
+"""Flags of the rules' patterns; `(?-i: )` inside a pattern is case-sensitive."""
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,17 @@ class Rule:
     name: str
 
     pattern: str
-    """Group `secret` is what goes; the rest of the match stays."""
+    """The group `secret` is replaced; the rest of the match stays."""
 
     hints: Tuple[str, ...]
-    """In lower case: every text that the pattern matches has one of these in it."""
+    """Words in lower case; every text that the pattern matches contains one of them."""
 
     example: str
     masked: str
-    """What the example becomes."""
+    """The example after masking."""
 
     near_miss: str
-    """A text that looks similar and stays as it is."""
+    """A similar text that is not changed."""
 
 
 _KEY_WORDS = r"""
@@ -191,13 +191,13 @@ RULES: Tuple[Rule, ...] = (
     ),
 )
 
-# All rules in one pass: a pass for each would cost as many times as there are rules.
+# All rules in one pattern: one pass over the text instead of one for each rule.
 _ANY = re.compile("|".join(rule.pattern.replace("(?P<secret>", f"(?P<{rule.name}>") for rule in RULES), FLAGS)
 
 _HINTS = tuple(dict.fromkeys(hint for rule in RULES for hint in rule.hints))
 
 CREDENTIAL_HINT = "(?i)" + "|".join(re.escape(hint) for hint in _HINTS)
-"""A text without a match holds nothing that `without_secrets` replaces; Java reads the pattern, too."""
+"""A text without a match has nothing that `without_secrets` replaces; Java uses the pattern, too."""
 
 _HINT = re.compile(CREDENTIAL_HINT)
 
@@ -205,7 +205,7 @@ _MAX_PASSES = 10
 
 
 def without_secrets(text: str) -> str:
-    """Replace everything that looks like a credential; the rest of the text stays as it was.
+    """Replace everything that looks like a credential; the rest of the text is not changed.
 
     >>> without_secrets("jdbc:postgresql://db/sales?user=etl&password=hunter2")
     'jdbc:postgresql://db/sales?user=etl&password=***'
@@ -213,7 +213,7 @@ def without_secrets(text: str) -> str:
     if not _may_hold_secrets(text):
         return text
     clean = _ANY.sub(_masked, text)
-    # Without the secret, what stands behind it may match a rule as well.
+    # After a replacement, the text that follows may match a rule as well.
     for _ in range(_MAX_PASSES):
         if clean == text:
             break
@@ -222,7 +222,7 @@ def without_secrets(text: str) -> str:
 
 
 def _may_hold_secrets(text: str) -> bool:
-    """Return whether a text has a hint in it; nearly every text has none."""
+    """Return whether a text contains a hint; nearly every text has none."""
     if not text.isascii():
         return _HINT.search(text) is not None
     # Searching for each word takes a tenth of the time of the pattern.
@@ -232,7 +232,7 @@ def _may_hold_secrets(text: str) -> bool:
 
 def _masked(match: re.Match[str]) -> str:
     """Return the text of a match with its secret replaced."""
-    # The group that was closed last; what is inside of `secret` has no groups of its own.
+    # `lastgroup` is the group that was closed last: `secret` has no groups inside.
     rule = match.lastgroup
     assert rule is not None  # noqa: S101  every rule has a secret
     before = match.string[match.start() : match.start(rule)]

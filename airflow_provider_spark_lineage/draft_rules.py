@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.testing.matchers import Matcher, make
 
 
 def _error_message(text: str) -> Matcher | None:
-    """Expect a message up to the class of the error: the advice behind it changes with Spark's version."""
+    """Expect a message up to the class of the error: the advice that follows changes with Spark's version."""
     match = re.match(r"[^\[\n]*\[[A-Z_.]+\]", text)
     return make("regex", f"(?s){literal_pattern(match[0])}.*") if match else None
 

@@ -1,4 +1,4 @@
-"""The errors a user can cause and mend; each message names what is wrong and the cure."""
+"""Errors that a user can cause and fix; each message says what is wrong and what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of a run in memory of this process, which leave nothing behind however the process ends."""
+"""Stores the records of a run in this process; nothing is left on disk, however the process ends."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.record import Record
 
 SPILL_BYTES = 32_000_000
-"""What is kept in memory of compressed records; what comes later goes to a file without a name."""
+"""Limit of compressed records in memory; further ones go to a temporary file without a name."""
 
 
 class _Spilled(NamedTuple):
-    """Where a file has a record: from which byte on, and how many."""
+    """A record in a file: its offset and its length in bytes."""
 
     file: IO[bytes]
     place: int
@@ -26,11 +26,11 @@ class _Spilled(NamedTuple):
 
 
 class Memory:
-    """Keeps records in the order in which they come."""
+    """Stores records in the order in which they arrive."""
 
     def __init__(self) -> None:
         self._entries: list[bytes | _Spilled] = []
-        """Compressed records, or where they are."""
+        """Compressed records, or where they are in the file."""
 
         self._size = 0
         self._file: IO[bytes] | None = None
@@ -38,7 +38,7 @@ class Memory:
         self._lock = threading.Lock()
 
     def write(self, record: Record) -> None:
-        """Keep one more record."""
+        """Store one more record."""
         content = zlib.compress(json.dumps(record.to_json(), separators=(",", ":")).encode("ascii"), 1)
         with self._lock:
             is_small = self._size + len(content) <= SPILL_BYTES
@@ -47,19 +47,19 @@ class Memory:
             self._size += 0 if entry else len(content)
 
     def _spilled(self, content: bytes) -> _Spilled | None:
-        """Return where the file has a record; None where no file can be written."""
+        """Write a record to the file, and return where; None where no file can be written."""
         with harmless("records stay in memory, because no temporary file could be written"):
             if self._file is None:
-                # It has no name from the beginning: the system removes it with the process.
+                # It has no name, so the system removes it when the process ends.
                 self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  kept as long as the records
-            # At a place, not at the file's own position: a forked child shares that.
+            # At an offset, not at the file's position, which a forked child shares.
             if os.pwrite(self._file.fileno(), content, self._end) == len(content):
                 self._end += len(content)
                 return _Spilled(self._file, self._end - len(content), len(content))
         return None
 
     def read(self) -> Iterator[Record]:
-        """Yield the records that there are by now."""
+        """Yield the records that are stored so far."""
         with self._lock:
             entries = list(self._entries)
         for entry in entries:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
-from airflow_provider_spark_lineage.lineage.leaves import Kept, Key
+from airflow_provider_spark_lineage.lineage.leaves import ResultKey, StoredResult
 from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Failure, Gap, Lineage
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
@@ -38,23 +38,25 @@ class Execution:
     lineage: Lineage
 
 
-def execution_lineage(record: Record, kept: Mapping[Key, Kept] | None = None) -> ExecutionLineage:
+def execution_lineage(
+    record: Record, results: Mapping[ResultKey, StoredResult] | None = None
+) -> ExecutionLineage:
     """Return the lineage of one record; a plan that cannot be read becomes a gap, never an exception.
 
-    `kept` is what Spark keeps of earlier executions of the same application.
+    `results` are those of earlier executions of the same application.
     """
     about = _about(record)
     try:
         nested = [*_with_parts(record, about)]
-        return reduce(wrapped, (lineage_of(plan, facts, kept) for plan, facts in nested))
-    # A plan of a future Spark version, or a torn one, may break any assumption of the readers.
+        return reduce(wrapped, (lineage_of(plan, facts, results) for plan, facts in nested))
+    # A plan of a future Spark version, or a damaged one, may break any assumption of the readers.
     except Exception as error:
         problem = f"the plan could not be read: {type(error).__name__}: {error}"
-        return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), kept)
+        return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), results)
 
 
 def _about(record: Record) -> ExecutionFacts:
-    """Return what a record says besides its plans."""
+    """Return the parts of a record besides its plans."""
     return ExecutionFacts(
         facts=record.facts,
         metrics=[*record.metrics, *(metric for part in record.parts for metric in part.get("metrics", ()))],
@@ -71,8 +73,8 @@ def _about(record: Record) -> ExecutionFacts:
 def _with_parts(record: Record, about: ExecutionFacts) -> Iterator[tuple[Plan | None, ExecutionFacts]]:
     """Yield the plans that ran inside each other, the innermost first, each with its facts.
 
-    A part that a source knows (`PARTS`), such as the write inside a MERGE of Delta's, is no execution:
-    what its plan shows completes the others.
+    A part that a source knows (`PARTS`), such as the write inside Delta's MERGE, is no execution: its plan
+    only completes the others.
     """
     parts = [(part, read_plan(part["plan"])) for part in record.parts if part.get("plan")]
     about = replace(about, parts=[plan for part, plan in parts if part["name"] in PARTS])
@@ -96,7 +98,7 @@ def failure_of(record: Record) -> Failure | None:
 
 
 class Executions:
-    """Makes executions of records, in their order: one for each user action.
+    """Turns records into executions, in order: one for each user action.
 
     Three stages: what Spark did for itself is dropped; the parts of a command are attached to it; a write
     and the command that wraps it become one.
@@ -104,49 +106,50 @@ class Executions:
 
     def __init__(self) -> None:
         self._numbers = count(1)
-        self._kept: dict[str, dict[Key, Kept]] = {}
+        self._results: dict[str, dict[ResultKey, StoredResult]] = {}
 
     def of(self, record: Record) -> Execution | None:
         """Return the execution of the next record.
 
-        None for what Spark did for itself, and for a query that was only handed on as an RDD.
+        None for what Spark ran for itself, and for a query that only became an RDD.
         """
         if _is_internal(record):
             return None
-        of_application = self._kept.setdefault(record.application_id, {})
-        found = execution_lineage(record, of_application)
-        of_application.update(found.kept)
-        return None if record.rdd_id is not None else _execution(next(self._numbers), record, found)
+        of_application = self._results.setdefault(record.application_id, {})
+        lineage = execution_lineage(record, of_application)
+        of_application.update(lineage.results)
+        return None if record.rdd_id is not None else _execution(next(self._numbers), record, lineage)
 
 
 def executions(records: Iterable[Record]) -> Iterator[Execution]:
     """Yield one execution for each user action."""
-    made = Executions()
+    numbered = Executions()
     for record in records:
-        execution = made.of(record)
+        execution = numbered.of(record)
         if execution is not None:
             yield execution
 
 
 def _is_internal(record: Record) -> bool:
-    """Return whether Spark ran an execution for itself; facts that no source understands are the user's."""
+    """Return whether Spark ran an execution for itself; False where its facts cannot be read."""
     try:
         return any(is_internal(entry["probed"]) for entry in record.facts)
-    except Exception:  # Facts of another release: `execution_lineage` makes a gap of them.
+    except Exception:  # Facts of another release; `execution_lineage` reports a gap.
         return False
 
 
-def _execution(number: int, record: Record, found: ExecutionLineage) -> Execution:
-    """Number an execution, and name it in its failures as its events and listings do."""
+def _execution(number: int, record: Record, lineage: ExecutionLineage) -> Execution:
+    """Number an execution, and add its number and name to its failures."""
     named = tuple(
-        replace(one, execution=f"execution {number} ({record.name})") for one in found.lineage.failures
+        replace(failure, execution=f"execution {number} ({record.name})")
+        for failure in lineage.lineage.failures
     )
-    return Execution(number, record, replace(found.lineage, failures=named))
+    return Execution(number, record, replace(lineage.lineage, failures=named))
 
 
 @dataclass(frozen=True)
 class Run:
-    """Everything that the records of one run say together."""
+    """The lineage and a summary of all records of one run."""
 
     lineage: Lineage
     applications: tuple[Application, ...] = ()
@@ -158,7 +161,7 @@ class Run:
 
 
 class RunBuilder:
-    """Takes the executions of a run one by one, and says at any time what they come to."""
+    """Takes the executions of a run in order; `run` returns the result so far."""
 
     def __init__(self) -> None:
         self._composer = Composer()
@@ -176,7 +179,7 @@ class RunBuilder:
         )
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Return the run so far; `problems` are what is known to be lost, a sentence each."""
+        """Return the run so far; `problems` are what was lost, a sentence each."""
         lineage = self._composer.lineage()
         gaps = (*lineage.gaps, *(Gap("records", problem) for problem in problems))
         return Run(
@@ -192,27 +195,27 @@ class RunBuilder:
 class Recorded(ABC):
     """The records of a run, as lineage, readable text and OpenLineage events.
 
-    Reading is streamed: one record is in memory at a time. Every method gives the same on each call.
+    Reading is streamed: one record is in memory at a time. Every method returns the same on each call.
     """
 
     @abstractmethod
     def records(self, problems: list[str]) -> Iterator[Record]:
-        """Yield the records in the order in which the executions ended; tell those that cannot be read."""
+        """Yield the records in the order in which the executions ended; add unreadable ones to `problems`."""
 
     def executions(self, problems: list[str] | None = None) -> Iterator[Execution]:
         """Yield the executions in the order in which they ended.
 
-        Unreadable records are told in `problems`.
+        Unreadable records are added to `problems`, a sentence each.
         """
         return executions(self.records([] if problems is None else problems))
 
     def run(self, problems: Sequence[str] = ()) -> Run:
         """Read all records once; `problems` are those that are known already."""
-        told = list(problems)
+        all_problems = list(problems)
         builder = RunBuilder()
-        for execution in self.executions(told):
+        for execution in self.executions(all_problems):
             builder.add(execution)
-        return builder.run(told)
+        return builder.run(all_problems)
 
     @property
     def lineage(self) -> Lineage:
@@ -259,7 +262,7 @@ class Recorded(ABC):
         )
 
     def span(self) -> tuple[str, str]:
-        """Return when the run began and ended, ISO 8601: with its first and last execution."""
+        """Return when the first execution began and the last one ended, ISO 8601."""
         run = self.run()
         return run.started_at, run.ended_at
 
@@ -278,11 +281,11 @@ class RecordedFolder(Recorded):
         return read_records(record_paths(self.directory), problems)
 
 
-def execution_events_of(found: Iterable[Execution]) -> Iterator[facet_events.EventExecution]:
-    """Yield executions as `facets.events` takes them."""
+def execution_events_of(executions: Iterable[Execution]) -> Iterator[facet_events.EventExecution]:
+    """Yield executions in the form that `facets.events` needs."""
     from airflow_provider_spark_lineage.facets.events import EventExecution
 
-    for execution in found:
+    for execution in executions:
         record = execution.record
         yield EventExecution(
             number=execution.number,

@@ -25,7 +25,7 @@ UPDATED = "lineage_expected"
 """User property of a test report: what `--update-expected` did; it also travels from xdist's workers."""
 
 EvidenceKey = pytest.StashKey[list[Any]]()
-"""What was emitted in a test, oldest first: runs and paths."""
+"""The runs and paths with events of a test, oldest first."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,7 +54,7 @@ def _variable(text: str) -> tuple[str, str]:
 
 
 class OpenLineageEvents:
-    """Where the events of a test are written: `path`, a file of JSON Lines, and `read()`."""
+    """The events of a test: `path`, a file of JSON Lines, and `read()`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -68,11 +68,11 @@ class OpenLineageEvents:
 
 @pytest.fixture
 def openlineage_events(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenLineageEvents]:
-    """What this process emits during the test, through Airflow's provider or the OpenLineage client."""
+    """Collect what this process emits in the test, through Airflow's provider or the OpenLineage client."""
     path = tmp_path / "openlineage.jsonl"
     path.touch()
     request.node.stash.setdefault(EvidenceKey, []).append(path)
-    # Not the fixture `monkeypatch`: to undo it here would undo what the test has patched for other fixtures.
+    # Not the fixture `monkeypatch`: undoing it here would undo the patches of the test, too.
     with pytest.MonkeyPatch.context() as patches:
         _write_events_to(path, patches)
         _forget_settings()
@@ -87,7 +87,7 @@ def _write_events_to(path: Path, patches: pytest.MonkeyPatch) -> None:
     patches.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", json.dumps(transport))
     patches.setenv("AIRFLOW__OPENLINEAGE__DISABLED", "False")
     patches.delenv("AIRFLOW__OPENLINEAGE__CONFIG_PATH", raising=False)
-    # For code that makes a client of its own.
+    # For code that creates a client of its own.
     for name, value in transport.items():
         patches.setenv(
             f"OPENLINEAGE__TRANSPORT__{name.upper()}", str(value).lower() if value is True else str(value)
@@ -95,7 +95,7 @@ def _write_events_to(path: Path, patches: pytest.MonkeyPatch) -> None:
 
 
 def _failed(message: str) -> BaseException:
-    """What ends a test with a message that needs no traceback."""
+    """A failure with a message that needs no traceback."""
     return pytest.fail.Exception(message, pytrace=False)
 
 
@@ -111,7 +111,7 @@ def _need_extra() -> None:
 
 
 def _forget_settings() -> None:
-    """Let Airflow's provider read its settings again, if it is loaded: it keeps them, and its client."""
+    """Clear the caches of Airflow's provider, if it is loaded: its settings and its client."""
     conf = sys.modules.get("airflow.providers.openlineage.conf")
     for function in vars(conf).values() if conf else ():
         if hasattr(function, "cache_clear"):
@@ -123,7 +123,7 @@ def _forget_settings() -> None:
 
 @pytest.fixture(scope="session")
 def airflow_metadata(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Airflow's metadata, made once; every DAG run gets a copy."""
+    """Airflow's metadata database, created once; every DAG run gets a copy."""
     _need_extra()
     from airflow_provider_spark_lineage.testing import RunError, make_metadata
 
@@ -252,7 +252,7 @@ def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Map
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show the differences instead of the traceback, which leads into the harness and hides them."""
+    """Show the differences instead of the traceback, which is inside the harness."""
     report = yield
     error = call.excinfo.value if call.excinfo else None
     # Not by type: that would import the harness in every test that fails.
@@ -282,14 +282,14 @@ class _Differences:
 
 
 class _Crash:
-    """What pytest's short summary asks for."""
+    """The text of pytest's short summary."""
 
     def __init__(self, message: str) -> None:
         self.message = message
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say what `--update-expected` wrote."""
+    """Print what `--update-expected` wrote."""
     texts = [
         text
         for reports in terminalreporter.stats.values()

@@ -34,7 +34,7 @@ class RecordError(ValueError):
 
 @dataclass
 class Record:
-    """One Spark execution as it was while the JVM was alive."""
+    """One Spark execution, as captured while the JVM was alive."""
 
     application_id: str
     application_name: str
@@ -43,7 +43,7 @@ class Record:
     """Position of this execution among those captured of the application, from 1."""
 
     name: str
-    """What Spark calls the action: `command`, `count`, `collectToPython`."""
+    """Spark's name of the action: `command`, `count`, `collectToPython`."""
 
     started_at: str
     """ISO 8601, UTC."""
@@ -83,7 +83,7 @@ class Record:
     """What all tasks of the execution wrote: `rows` and `size_bytes`; None where no tasks ran."""
 
     problems: List[str] = field(default_factory=list)
-    """What capture could not do, a sentence each."""
+    """What capture could not record, a sentence each."""
 
     rdd_id: Optional[int] = None
     """Set where nothing ran: the RDD with this id yields the plan's rows, and later records refer to it."""
@@ -107,9 +107,9 @@ class Record:
                 "has record version {!r}, this spark-lineage reads version {}: "
                 "install the release that wrote it".format(value.get("version"), VERSION)
             )
-        known = {f.name: f for f in fields(cls)}
+        names = {f.name: f for f in fields(cls)}
         try:
-            record = cls(**{name: value[name] for name in known if name in value})
+            record = cls(**{name: value[name] for name in names if name in value})
         except TypeError as error:
             raise RecordError(f"lacks fields of a record: {error}") from None
         for name, is_right in _CHECKS.items():

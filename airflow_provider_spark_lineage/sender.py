@@ -1,4 +1,4 @@
-"""Sends the events of single executions beside the task, as they end."""
+"""Sends the events of single executions while the task runs, as they end."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ log = logging.getLogger(__name__)
 class Sender:
     """Sends a START and an end for each execution as it ends, as child runs of the task.
 
-    On a thread of its own: a backend that is slow or gone holds nobody but, for a limited time, the end of
-    the task.
+    Runs on a thread of its own: a slow or unreachable backend delays only the end of the task, for a limited
+    time.
     """
 
-    MOST_WAITING = 1000
-    """How many executions wait for a slow backend; those that come then are not sent."""
+    MAX_WAITING = 1000
+    """How many executions wait for a slow backend; further ones are not sent."""
 
     def __init__(self, parent: RunIdentity, emit: Callable[[Any], None], *, per_field: bool = False) -> None:
         self.silenced: Callable[[], bool] = lambda: False
-        """Whether somebody else sends the events of executions: OpenLineage's Java agent."""
+        """Returns whether OpenLineage's Java agent sends the events of executions."""
 
         self._parent = parent
         self._emit = emit
         self._per_field = per_field
-        self._waiting: queue.Queue[tuple[str, EventExecution] | None] = queue.Queue(self.MOST_WAITING)
+        self._waiting: queue.Queue[tuple[str, EventExecution] | None] = queue.Queue(self.MAX_WAITING)
         self._given_up = threading.Event()
         self._unsent = 0
         self._thread: threading.Thread | None = None
@@ -50,7 +50,7 @@ class Sender:
             self._thread.start()
         from airflow_provider_spark_lineage.pipeline import execution_events_of
 
-        # Without its record, which may be large.
+        # Store the execution without its record, which may be large.
         (waiting,) = execution_events_of([execution])
         try:
             self._waiting.put_nowait((execution.record.application_id, waiting))
@@ -58,7 +58,7 @@ class Sender:
             self._unsent += 1
 
     def finish(self, timeout_seconds: float) -> None:
-        """Wait until all events are sent, for a limited time; what is left then is not sent."""
+        """Wait until all events are sent, for a limited time; the others are dropped."""
         if self._thread is None:
             return
         began = time.monotonic()
@@ -66,7 +66,7 @@ class Sender:
             self._waiting.put(None, timeout=timeout_seconds)
         self._thread.join(max(timeout_seconds - (time.monotonic() - began), 0))
         if self._thread.is_alive():
-            # The provider forks next, and a child inherits every lock that a thread of its parent holds.
+            # Stop the thread: the provider forks next, and a child inherits locks that this thread holds.
             self._given_up.set()
             self._unsent += self._waiting.qsize()
         if self._unsent:

@@ -1,7 +1,7 @@
 """What an Airflow task does with its lineage: shared by operators, extractors, plugin and run facets.
 
-A collector starts and ends in the task's process. Everything that the OpenLineage provider asks for
-afterwards is read from what it has got: in a forked child, without a JVM and without a network.
+A collector starts and ends in the task's process. The OpenLineage provider asks for the lineage afterwards
+in a forked child, without a JVM and a network, so everything is read from what the collector stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 KILL_DRAIN_SECONDS = 2.0
 KILL_TIMEOUT_SECONDS = 4.0
-"""How long a task that is told to stop may be held: Airflow kills it five seconds after it told it."""
+"""How long stopping a task may take: Airflow kills it five seconds after `on_kill`."""
 
 
 class TaskLineage:
@@ -45,7 +45,7 @@ class TaskLineage:
         return self._collector.run()
 
     def finish(self) -> None:
-        """Let go of Spark, and see the events of executions off."""
+        """Stop capturing, and wait until the events of executions are sent."""
         with alarm_paused(), harmless("the lineage of this task could not be worked out"):
             self._collector.finish()
             self._is_finished = True
@@ -53,11 +53,11 @@ class TaskLineage:
                 self._sender.finish(self._emit_timeout_seconds)
 
     def stop(self, task_instance: Any) -> None:
-        """Send what the task has done so far: its process may be killed next, and then nobody else would.
+        """Send what the task has done so far, because its process may be killed next.
 
-        Runs in a signal handler. What that has interrupted may be a call to the JVM, which no other call of
-        the same thread can pass; a thread of its own has a connection of its own. A task that has done
-        all its work, as one whose `execution_timeout` is over, says so in the event that comes next.
+        Runs in a signal handler, which may have interrupted a call to the JVM: the connection of this thread
+        is busy then, so another thread, with a connection of its own, does the work. A task that has
+        finished capturing reports everything in its final event.
         """
         if self._is_finished:
             return
@@ -71,7 +71,7 @@ class TaskLineage:
             from airflow_provider_spark_lineage.facets.events import interim_event
             from airflow_provider_spark_lineage.lineage.model import Gap
 
-            # Not for the task's own event: a task that goes on may have everything reported in the end.
+            # Only for this event: a task that continues may have everything reported in the end.
             problems = self._collector.drain(KILL_DRAIN_SECONDS)
             lineage = self._collector.run(problems).lineage
             reason = "the task was told to stop: what it did from then on is not in this event"
@@ -79,7 +79,7 @@ class TaskLineage:
             _emit(interim_event(stopped, _identity(task_instance)))
 
     def operator_lineage(self) -> OperatorLineage:
-        """Return fresh OpenLineage objects: the provider's redactor changes what it is given."""
+        """Return new OpenLineage objects: the provider's redactor changes them."""
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         with harmless("the lineage of this task could not be written as OpenLineage"):
@@ -99,14 +99,14 @@ class TaskLineage:
 
 
 _latest: tuple[tuple[Any, ...], TaskLineage] | None = None
-"""The task that this process runs, or ran last: a task process runs one, `dag.test()` one after another."""
+"""The task that this process runs, or ran last: `dag.test()` runs several in one process."""
 
 
 def start_capture(task_instance: Any) -> TaskLineage | None:
     """Start capturing for a task instance; None when no event would carry the lineage."""
-    global _latest  # noqa: PLW0603  extractors and run facets get nothing but the task instance to find it by
+    global _latest  # noqa: PLW0603  extractors and run facets have only the task instance to find it by
     if _latest is not None:
-        # Whoever ended that task did not tell us: Airflow 3.0 has no hook for a task that skipped itself.
+        # That task ended without a call of `finish`: Airflow 3.0 has no hook for a task that skipped itself.
         _latest[1].finish()
     _latest = None
     with harmless("capture could not be started"):
@@ -138,9 +138,9 @@ def lineage_of(task_instance: Any) -> TaskLineage | None:
 
 
 def is_active(task_instance: Any) -> bool:
-    """Return whether an event of this task will be sent, and with what its operator knows.
+    """Return whether an event of this task will be sent, with its operator's lineage.
 
-    The provider decides; a task that it is told to keep silent about sends no event of an execution either.
+    The provider's options decide; a task without events sends none of its executions either.
     """
     from airflow.providers.openlineage import conf as openlineage_conf
 
@@ -159,7 +159,7 @@ def is_active(task_instance: Any) -> bool:
 
         return not is_operator_disabled(task) and is_selective_lineage_enabled(task)
     with warnings.catch_warnings():
-        # What it says of deprecated options, the provider says itself when it asks.
+        # The provider warns of deprecated options itself when it reads them.
         warnings.simplefilter("ignore", DeprecationWarning)
         policy = resolve_task_emission_policy(
             operator=task, dag_id=task_instance.dag_id, task_id=task_instance.task_id
@@ -178,7 +178,7 @@ def _key(task_instance: Any) -> tuple[Any, ...]:
 
 
 def _identity(task_instance: Any) -> RunIdentity:
-    """Return how OpenLineage knows a task's run, and the run at the top."""
+    """Return the identity of a task's run in OpenLineage, with that of its root run."""
     from airflow.providers.openlineage.plugins import macros
 
     from airflow_provider_spark_lineage.facets.events import RunIdentity
@@ -202,10 +202,10 @@ def _emit(event: Any) -> None:
 
 @cache
 def _adapter() -> OpenLineageAdapter:
-    """Return the way to the backend of this process.
+    """Return the adapter that sends events from this process.
 
-    Not the listener's: that one sends in forked children, which would inherit a client with connections
-    that are in use here, or whose thread for sending did not come along.
+    Not the listener's: that one sends in forked children, which would inherit a client whose connections are
+    in use here, or whose sending thread does not exist in the child.
     """
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 

@@ -116,11 +116,13 @@ def show_tasks(events: Iterable[Document]) -> None:
             )
 
 
-def show_dataset(what: str, dataset: Document, statistics: Document) -> None:
-    """Print a line for a dataset, with the number of rows where the event tells it."""
+def show_dataset(heading: str, dataset: Document, statistics: Document) -> None:
+    """Print a line for a dataset, with the number of rows where the event has it."""
     rows = statistics.get("rowCount")
     count = "" if rows is None else f"{rows:,} rows"
-    console.print(f"  {what:<8}{escape(relative(dataset['name'])):<40}[dim]{count:>15}[/dim]", soft_wrap=True)
+    console.print(
+        f"  {heading:<8}{escape(relative(dataset['name'])):<40}[dim]{count:>15}[/dim]", soft_wrap=True
+    )
 
 
 def show_trace(events: list[Document]) -> None:

@@ -39,7 +39,7 @@ from airflow_provider_spark_lineage.record import Record
 
 CASES = Path(__file__).resolve().parents[1] / "tests" / "records"
 DATA = "/data"
-"""What stands in a record for the folder of a case."""
+"""Placeholder in a record for the folder of a case."""
 
 ORDERS = [
     (1, "ann", "pen", 2.5, 4, "2024-01-01", ["new", "gift"]),
@@ -140,7 +140,7 @@ def write(spark: SparkSession, case: Path, root: Path) -> None:
 
 def groups(cases: list[Path]) -> list[tuple[dict[str, str], list[Path]]]:
     """Return the cases that can run on this Spark by the settings of the session that they need."""
-    found: dict[str, tuple[dict[str, str], list[Path]]] = {}
+    folders: dict[str, tuple[dict[str, str], list[Path]]] = {}
     for case in cases:
         module = load(case)
         needs = getattr(module, "NEEDS", ())
@@ -148,8 +148,8 @@ def groups(cases: list[Path]) -> list[tuple[dict[str, str], list[Path]]]:
             print(f"{case.name}: no jars for this Spark")
             continue
         conf = {**(settings() if needs else {}), **getattr(module, "CONF", {})}
-        found.setdefault(json.dumps(conf, sort_keys=True), (conf, []))[1].append(case)
-    return list(found.values())
+        folders.setdefault(json.dumps(conf, sort_keys=True), (conf, []))[1].append(case)
+    return list(folders.values())
 
 
 def main(names: list[str]) -> int:

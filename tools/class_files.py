@@ -49,7 +49,7 @@ def read_class(data: bytes, *, with_members: bool = False) -> ClassFile:
         else:
             at += _SIZES[tag]
         index += 2 if tag in _TWO_SLOTS else 1
-    flags, this, parent, interfaces = struct.unpack_from(">HHHH", data, at)
+    flags, class_index, parent, interfaces = struct.unpack_from(">HHHH", data, at)
     above = (parent, *struct.unpack_from(f">{interfaces}H", data, at + 8))
 
     def name(index: int) -> str:
@@ -57,7 +57,7 @@ def read_class(data: bytes, *, with_members: bool = False) -> ClassFile:
 
     members = _members(data, at + 8 + 2 * interfaces, texts) if with_members else {}
     parents = tuple(name(index) for index in above if index)
-    return ClassFile(name(this), parents, not flags & (INTERFACE | ABSTRACT), members)
+    return ClassFile(name(class_index), parents, not flags & (INTERFACE | ABSTRACT), members)
 
 
 def _members(data: bytes, at: int, texts: dict[int, str]) -> dict[str, set[str]]:

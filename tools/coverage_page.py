@@ -1,4 +1,4 @@
-"""Writes `docs/coverage.md`: what becomes of each class of Spark's plans, from the tables that read them.
+"""Writes `docs/coverage.md`: how each class of Spark's plans is read, from the tables of readers.
 
 python tools/coverage_page.py            writes the page
 python tools/coverage_page.py --check    shows what would change, and exits with 1 if anything would
@@ -62,9 +62,9 @@ def since(name: str, kinds: Iterable[str]) -> str:
     return f"`{name}` ({first})" if first == last else f"`{name}` ({first} to {last})"
 
 
-def grouped(found: Iterable[str], say: Callable[[str], str]) -> dict[str, list[str]]:
+def grouped(class_names: Iterable[str], say: Callable[[str], str]) -> dict[str, list[str]]:
     groups = defaultdict(list)
-    for name in sorted(found):
+    for name in sorted(class_names):
         groups[say(name)].append(name)
     return groups
 
@@ -72,7 +72,7 @@ def grouped(found: Iterable[str], say: Callable[[str], str]) -> dict[str, list[s
 def table(groups: Mapping[str, Iterable[str]], show: Callable[[str], str], order: Iterable[str] = ()) -> str:
     rank = {text: position for position, text in enumerate(order)}
     lines = ["| | |", "| --- | --- |"]
-    for text in sorted(groups, key=lambda one: rank.get(one, len(rank))):
+    for text in sorted(groups, key=lambda key: rank.get(key, len(rank))):
         lines.append(f"| {text} | {', '.join(map(show, groups[text]))} |")
     return "\n".join(lines)
 
@@ -83,19 +83,21 @@ def docs(rows: Mapping[str, Any]) -> Callable[[str], str]:
 
 def plans(title: str, kind: str, rows: Mapping[str, Any]) -> Iterator[str]:
     """Yield the sections of the nodes or of the commands."""
-    known = names(SPARK, kind)
+    classes = names(SPARK, kind)
 
     def show(name: str) -> str:
         return since(name, [kind])
 
-    read = grouped(known & set(rows), docs(rows))
+    read = grouped(classes & set(rows), docs(rows))
     order = [first_sentence(row.__doc__) for row in rows.values()]
     gaps = {text.removeprefix("A gap: "): read.pop(text) for text in list(read) if text.startswith("A gap: ")}
-    rest = known - set(rows)
+    without_row = classes - set(rows)
     gaps |= grouped(
-        (name for name in rest if reason_of(name, OPAQUE_PLANS)), lambda n: reason_of(n, OPAQUE_PLANS)
+        (name for name in without_row if reason_of(name, OPAQUE_PLANS)), lambda n: reason_of(n, OPAQUE_PLANS)
     )
-    absent = grouped((n for n in rest if reason_of(n, ABSENT_PLANS)), lambda n: reason_of(n, ABSENT_PLANS))
+    absent = grouped(
+        (n for n in without_row if reason_of(n, ABSENT_PLANS)), lambda n: reason_of(n, ABSENT_PLANS)
+    )
     yield f"## {title}"
     yield table(read, show, order)
     yield "### Gaps\n\nThe lineage says that something is missing, and why."
@@ -105,16 +107,16 @@ def plans(title: str, kind: str, rows: Mapping[str, Any]) -> Iterator[str]:
 
 
 def expressions() -> Iterator[str]:
-    known = names(SPARK, "expression")
+    classes = names(SPARK, "expression")
 
     def show(name: str) -> str:
         return since(name, ["expression"])
 
-    absent = {name for name in known if reason_of(name, ABSENT_EXPRESSIONS)}
-    default = sorted(known - set(EXPRESSIONS) - absent)
+    absent = {name for name in classes if reason_of(name, ABSENT_EXPRESSIONS)}
+    default = sorted(classes - set(EXPRESSIONS) - absent)
     yield "## Expressions\n\n" + EXPRESSIONS_HEAD
     order = [first_sentence(row.__doc__) for row in EXPRESSIONS.values()]
-    yield table(grouped(known & set(EXPRESSIONS), docs(EXPRESSIONS)), show, order)
+    yield table(grouped(classes & set(EXPRESSIONS), docs(EXPRESSIONS)), show, order)
     yield f"### {NEVER}"
     yield table(grouped(absent, lambda name: reason_of(name, ABSENT_EXPRESSIONS)), show, ABSENT_EXPRESSIONS)
     listed = ", ".join(map(show, default))
@@ -122,33 +124,33 @@ def expressions() -> Iterator[str]:
     yield f"<details>\n<summary>{len(default)} classes</summary>\n\n{listed}\n\n</details>"
 
 
-def library(name: str, found: Lists) -> Iterator[str]:
+def library(name: str, lists: Lists) -> Iterator[str]:
     """Yield the section of a library whose classes extend Spark's."""
-    known = names({name: found[name]}, "node", "command")
+    classes = names({name: lists[name]}, "node", "command")
 
-    def show(one: str) -> str:
-        return f"`{one}`"
+    def show(class_name: str) -> str:
+        return f"`{class_name}`"
 
     yield f"## {name}"
-    read = grouped(known & set(ROWS), docs(ROWS))
+    read = grouped(classes & set(ROWS), docs(ROWS))
     if read:
         yield table(read, show)
-    rest = ", ".join(map(show, sorted(known - set(ROWS))))
-    if rest:
-        yield f"Without a row, so a gap where they stand: {rest}."
+    without_row = ", ".join(map(show, sorted(classes - set(ROWS))))
+    if without_row:
+        yield f"Without a row, so a gap where they stand: {without_row}."
 
 
 def figures() -> str:
     lines = ["| | mapped | gap | never in a plan |", "| --- | --- | --- | --- |"]
     for title, kind, rows in (("Plan nodes", "node", ROWS), ("Commands", "command", COMMANDS)):
-        known = names(SPARK, kind)
-        gaps = {n for n in known if reason_of(n, OPAQUE_PLANS)}
-        gaps |= {n for n in known & set(rows) if (rows[n].__doc__ or "").startswith("A gap")}
-        absent = {n for n in known if reason_of(n, ABSENT_PLANS)}
-        lines.append(f"| {title} | {len(known - gaps - absent)} | {len(gaps)} | {len(absent)} |")
-    known = names(SPARK, "expression")
-    absent = {n for n in known if reason_of(n, ABSENT_EXPRESSIONS)}
-    lines.append(f"| Expressions | {len(known - absent)} | 0 | {len(absent)} |")
+        classes = names(SPARK, kind)
+        gaps = {n for n in classes if reason_of(n, OPAQUE_PLANS)}
+        gaps |= {n for n in classes & set(rows) if (rows[n].__doc__ or "").startswith("A gap")}
+        absent = {n for n in classes if reason_of(n, ABSENT_PLANS)}
+        lines.append(f"| {title} | {len(classes - gaps - absent)} | {len(gaps)} | {len(absent)} |")
+    classes = names(SPARK, "expression")
+    absent = {n for n in classes if reason_of(n, ABSENT_EXPRESSIONS)}
+    lines.append(f"| Expressions | {len(classes - absent)} | 0 | {len(absent)} |")
     return "\n".join(lines)
 
 

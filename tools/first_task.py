@@ -60,7 +60,7 @@ class Place:
 
     def run(self, *command: str, **variables: str) -> str:
         """Run a command to its end and return what it printed; raise with that where it fails."""
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             cwd=self.folder,
             env={**self.variables, **variables},
@@ -68,11 +68,11 @@ class Place:
             text=True,
             check=False,
         )
-        if done.returncode:
+        if result.returncode:
             raise AssertionError(
-                f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+                f"{' '.join(command)} ended with {result.returncode}:\n{result.stdout}\n{result.stderr}"
             )
-        return done.stdout
+        return result.stdout
 
     def events(self, name: str, text: str, **options: str) -> list[dict[str, Any]]:
         """Run the only DAG of a text, and return its OpenLineage events."""
@@ -103,9 +103,13 @@ def example() -> str:
 
 def complete(events: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the task's last event."""
-    found = [one for one in events if one["eventType"] == "COMPLETE" and one["job"]["name"] == "shop.revenue"]
-    assert len(found) == 1, [(one["eventType"], one["job"]["name"]) for one in events]
-    return found[0]
+    events_of_task = [
+        event
+        for event in events
+        if event["eventType"] == "COMPLETE" and event["job"]["name"] == "shop.revenue"
+    ]
+    assert len(events_of_task) == 1, [(event["eventType"], event["job"]["name"]) for event in events]
+    return events_of_task[0]
 
 
 def contains(real: Any, shown: Any, path: str = "event") -> None:
@@ -117,7 +121,7 @@ def contains(real: Any, shown: Any, path: str = "event") -> None:
             contains(real[key], value, f"{path}.{key}")
     elif isinstance(shown, list):
         for number, value in enumerate(shown):
-            if not any(holds(one, value) for one in real):
+            if not any(holds(item, value) for item in real):
                 raise AssertionError(f"{path}[{number}]: nothing like {value} in {json.dumps(real)}")
     else:
         assert real == shown, f"{path}: {real!r} in place of {shown!r}"
@@ -138,13 +142,15 @@ def lasting(event: dict[str, Any]) -> dict[str, Any]:
     datasets = {
         side: [
             {
-                "namespace": one["namespace"],
-                "name": one["name"],
+                "namespace": dataset["namespace"],
+                "name": dataset["name"],
                 "facets": {
-                    name: one["facets"][name] for name in ("schema", "columnLineage") if name in one["facets"]
+                    name: dataset["facets"][name]
+                    for name in ("schema", "columnLineage")
+                    if name in dataset["facets"]
                 },
             }
-            for one in event[side]
+            for dataset in event[side]
         ]
         for side in ("inputs", "outputs")
     }
@@ -196,7 +202,7 @@ def main(report: Path | None, event_file: Path | None) -> int:
             try:
                 check(place)
                 print(f"passed {check.__name__}")
-            except Exception:
+            except Exception:  # A check that breaks in any way is a failed check, and is reported.
                 failed += 1
                 ElementTree.SubElement(case, "failure").text = text = traceback.format_exc()
                 print(f"FAILED {check.__name__}\n{text}")

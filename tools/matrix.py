@@ -226,14 +226,14 @@ def install(row: Row, folder: Path) -> None:
     """Make the environment of a row as a user would, by name and version."""
     uv("venv", "--quiet", "--clear", "--python", row.python, str(folder))
     package = f"{NAME}[{row.extras}] @ {wheel()}" if row.wheel else f"-e {ROOT}[{row.extras}]"
-    wanted = [package, *row.requires]
+    requirements = [package, *row.requires]
     # `--exclude-newer` is by day; packages are built with today's tools.
     common = ["--python", str(folder / "bin" / "python"), "--exclude-newer", row.until]
     # Its floor is younger than the dates of some rows; Airflow does not use it.
     for name in ("sqlglot", "jsonschema-rs"):
         common += ["--exclude-newer-package", f"{name}={TODAY}"]
     file = folder / "requirements.txt"
-    file.write_text("\n".join(wanted) + "\n", encoding="utf-8")
+    file.write_text("\n".join(requirements) + "\n", encoding="utf-8")
     if row.lowest:
         lowest = folder / "lowest.txt"
         options = ["--resolution", "lowest-direct", "--no-emit-package", NAME, "-o", str(lowest)]
@@ -257,8 +257,8 @@ def uv(*arguments: str) -> None:
 
 
 def output(*command: str | Path) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return (done.stdout + done.stderr).strip()
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    return (result.stdout + result.stderr).strip()
 
 
 def versions(folder: Path) -> dict[str, str]:
@@ -382,7 +382,7 @@ def about(row: Row) -> str:
     what = "the wheel of the checkout" if row.wheel else "the checkout"
     parts = [f"{what} with the extras `{row.extras}`"]
     if row.requires:
-        parts.append("and " + ", ".join(f"`{one}`" for one in row.requires))
+        parts.append("and " + ", ".join(f"`{requirement}`" for requirement in row.requires))
     parts.append(f"from what had been published by {row.until}")
     if row.lowest:
         parts.append("in the lowest version of each declared dependency")

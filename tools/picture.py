@@ -81,14 +81,14 @@ def boxes(datasets: list[dict[str, Any]], x: int, height: int = 0) -> dict[str, 
 
 
 def subtypes(source: dict[str, Any]) -> list[str]:
-    return [one["subtype"] for one in source["transformations"]]
+    return [edge["subtype"] for edge in source["transformations"]]
 
 
 def edges(event: dict[str, Any], inputs: dict[str, Box], outputs: dict[str, Box]) -> Iterator[str]:
     """Yield a line for each source of a column, and a dashed one for each column that decides about rows."""
     for dataset in event["outputs"]:
         output, facet = outputs[dataset["name"]], dataset["facets"]["columnLineage"]
-        rows = [(one["name"], one["field"], subtypes(one)) for one in facet.get("dataset", ())]
+        rows = [(edge["name"], edge["field"], subtypes(edge)) for edge in facet.get("dataset", ())]
         bottom = output.y + output.height
         for name, field, kinds in rows:
             box = inputs[name]
@@ -96,12 +96,12 @@ def edges(event: dict[str, Any], inputs: dict[str, Box], outputs: dict[str, Box]
             words = ", ".join(kind.lower().replace("_", " ") for kind in kinds)
             yield label(box.x + BOX + 8, box.row(field) - 6, words, GRAY)
         for column, sources in facet["fields"].items():
-            for one in sources["inputFields"]:
-                kind = next((kind for kind in subtypes(one) if kind in COLORS), None)
+            for edge in sources["inputFields"]:
+                kind = next((kind for kind in subtypes(edge) if kind in COLORS), None)
                 if kind is None:
                     continue
-                box = inputs[one["name"]]
-                start, end = (box.x + BOX, box.row(one["field"])), (output.x, output.row(column))
+                box = inputs[edge["name"]]
+                start, end = (box.x + BOX, box.row(edge["field"])), (output.x, output.row(column))
                 yield curve(start, end, COLORS[kind])
                 yield label(output.x - 8, output.row(column) - 6, kind.lower(), COLORS[kind], anchor="end")
         if rows:

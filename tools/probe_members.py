@@ -57,10 +57,10 @@ class Jars:
     def __call__(self, kind: str, key: str) -> frozenset[str]:
         """Return the types of a member as `probe_paths.Lookup` wants them."""
         if (kind, key) not in self.met:
-            found = self._find(kind.partition("<")[0], key)
-            if not found:
-                return found
-            self.met[kind, key] = found
+            classes = self._find(kind.partition("<")[0], key)
+            if not classes:
+                return classes
+            self.met[kind, key] = classes
         return self.met[kind, key]
 
     def _find(self, kind: str, key: str) -> frozenset[str]:
@@ -75,8 +75,8 @@ class Jars:
         return above or self._types((name for low in self._below(kind) for name in self._above(low)), key)
 
     def _types(self, names: Iterable[str], key: str) -> frozenset[str]:
-        known = (self.classes[name].members for name in dict.fromkeys(names) if name in self.classes)
-        types = {kind for members in known for kind in members.get(key, ())}
+        member_tables = (self.classes[name].members for name in dict.fromkeys(names) if name in self.classes)
+        types = {kind for members in member_tables for kind in members.get(key, ())}
         # A bridge method (JVMS 4.6) has the type of the method that it overrides; the others say more.
         return frozenset(types - {ANY} or types)
 
@@ -89,11 +89,11 @@ class Jars:
     @staticmethod
     def _reached(start: str, following: Callable[[str], Iterable[str]]) -> list[str]:
         reached, waiting = [start], [start]
-        seen = {start}
+        visited = {start}
         while waiting:
             for name in following(waiting.pop()):
-                if name not in seen:
-                    seen.add(name)
+                if name not in visited:
+                    visited.add(name)
                     reached.append(name)
                     waiting.append(name)
         return reached

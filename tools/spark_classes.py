@@ -28,12 +28,12 @@ KINDS = {
 """What a class is by the first of these that it is below."""
 
 
-def below(found: dict[str, ClassFile], root: str) -> set[str]:
+def below(classes: dict[str, ClassFile], root: str) -> set[str]:
     """Return every class below one, however far."""
     children = defaultdict(list)
-    for one in found.values():
-        for parent in one.parents:
-            children[parent].append(one.name)
+    for class_file in classes.values():
+        for parent in class_file.parents:
+            children[parent].append(class_file.name)
     reached: set[str] = set()
     waiting = [root]
     while waiting:
@@ -46,20 +46,24 @@ def below(found: dict[str, ClassFile], root: str) -> set[str]:
 
 def listing(folder: Path, library: Path | None = None) -> dict[tuple[str, str], list[str]]:
     """Return (kind, package) -> simple names of what Spark, or a library, can make instances of."""
-    found = {one.name: one for jar in sorted(folder.glob("spark-*.jar")) for one in class_files(jar)}
-    of_spark = set(found)
+    classes = {
+        class_file.name: class_file
+        for jar in sorted(folder.glob("spark-*.jar"))
+        for class_file in class_files(jar)
+    }
+    of_spark = set(classes)
     if library:
-        found.update((one.name, one) for one in class_files(library))
+        classes.update((class_file.name, class_file) for class_file in class_files(library))
     listed: dict[tuple[str, str], list[str]] = defaultdict(list)
-    seen: set[str] = set()
+    names: set[str] = set()
     for kind, root in KINDS.items():
-        for name in sorted(below(found, root) - seen):
-            seen.add(name)
+        for name in sorted(below(classes, root) - names):
+            names.add(name)
             package, _, simple = name.rpartition(".")
             # No plan's JSON shows an anonymous class that anybody could name a row for.
             if library and name in of_spark:
                 continue
-            if found[name].concrete and "$anon$" not in simple:
+            if classes[name].concrete and "$anon$" not in simple:
                 listed[kind, package].append(simple.rstrip("$"))
     return listed
 
@@ -85,7 +89,8 @@ def main(arguments: list[str]) -> int:
         target.parent.mkdir(exist_ok=True)
         target.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
         counts = {
-            kind: sum(len(names) for (one, _), names in listed.items() if one == kind) for kind in KINDS
+            kind: sum(len(names) for (listed_kind, _), names in listed.items() if listed_kind == kind)
+            for kind in KINDS
         }
         print(target.name, counts)
     return 0

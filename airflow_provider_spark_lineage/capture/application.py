@@ -1,7 +1,7 @@
 """One Spark application: its records, in the order of the events on Spark's listener bus.
 
-A thread fetches what `Listener.java` has written in the JVM, twice a second: the user's code does not wait,
-and only the last half second is lost when a driver dies.
+A thread fetches the texts of `Listener.java` from the JVM twice a second: the user's code does not wait, and
+a driver that dies loses half a second at most.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
 from airflow_provider_spark_lineage.capture.guard import harmless, tell
-from airflow_provider_spark_lineage.capture.jvm import MOST_LETTERS_OF_PROBLEM, JvmReader
+from airflow_provider_spark_lineage.capture.jvm import MAX_PROBLEM_LENGTH, JvmReader
 from airflow_provider_spark_lineage.capture.rdd import PICKLED, RddReader
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
 from airflow_provider_spark_lineage.capture.watched import RETURN_EARLY
@@ -22,8 +22,8 @@ from airflow_provider_spark_lineage.record import Record
 PAUSE_SECONDS = 0.5
 """How long the thread sleeps before it fetches again."""
 
-talking = threading.Lock()
-"""Held while the thread talks to the JVM: a child forked in the middle of a call would share its socket."""
+jvm_lock = threading.Lock()
+"""Held during a call to the JVM: a child forked in the middle of a call would share its socket."""
 
 
 class Application:
@@ -52,30 +52,30 @@ class Application:
         self._problems = problems
         self._count = 0
         self._calls: Dict[int, Record] = {}
-        """Number of a mark -> the record of a call, which is passed on when the mark arrives."""
+        """Number of a mark -> the record of a call, which is emitted when the mark arrives."""
 
-        self._passed = -1
+        self._last_mark = -1
         """Number of the last mark that arrived."""
 
         self._running = 0
         """How many executions were running when that mark arrived."""
 
-        self._over = False
-        """Whether the application has ended: no mark arrives any more."""
+        self._ended = False
+        """Whether the application has ended, after which no mark arrives."""
 
         self._changed = threading.Condition()
         self._wake = threading.Event()
         self._closed = False
         self._listener = self.reader.listener(context, max_plan_bytes)
         self._bus.addSparkListener(self._listener)
-        # The listener ignores events that are before this mark on the bus: they are older than the capture.
+        # The listener ignores events before this mark on the bus: they are older than the capture.
         self._listener.mark("")
         self._client = context._gateway._gateway_client
         self._thread = threading.Thread(target=self._follow, name="spark-lineage-records", daemon=True)
         self._thread.start()
 
     def add(self, record: Record, call: str) -> None:
-        """Pass on the record of a call once all events posted before it are handled; return at once."""
+        """Emit the record of a call once all events posted before it are handled; return at once."""
         with self._changed:
             self._calls[int(self._listener.mark(call))] = record
 
@@ -88,7 +88,8 @@ class Application:
         self._wake.set()
         with self._changed:
             is_done = self._changed.wait_for(
-                lambda: self._passed >= number or self._over or not self._thread.is_alive(), timeout_seconds
+                lambda: self._last_mark >= number or self._ended or not self._thread.is_alive(),
+                timeout_seconds,
             )
         if not is_done:
             raise TimeoutError(f"recording the executions takes more than {timeout_seconds:g} seconds")
@@ -97,7 +98,7 @@ class Application:
             tell(f"{self._running} {executions} still running when the capture ended", problems)
 
     def close(self, *, alive: bool) -> None:
-        """Stop recording; `alive` says whether there is still a Spark context to remove the listener from."""
+        """Stop recording; `alive` is whether there is still a Spark context to remove the listener from."""
         self._closed = True
         self._wake.set()
         if alive:
@@ -114,7 +115,7 @@ class Application:
             self._sink(record)
 
     def _follow(self) -> None:
-        """Fetch what the JVM has written, until `close` is called or the JVM is gone."""
+        """Fetch the listener's texts until `close` is called or the JVM is gone."""
         lost = "executions could not be fetched from Spark's JVM"
         with unlogged(), harmless(lost, self._problems):
             while not self._closed:
@@ -122,18 +123,18 @@ class Application:
                 self._wake.clear()
                 text = "?"
                 while text and not self._closed:
-                    with talking:
+                    with jvm_lock:
                         text = self._listener.take()
                     lines = iter(text.split("\n"))
                     for line in lines:
                         self._read(line, lines)
             with harmless("a connection to the JVM could not be closed"):
-                self._hang_up()
+                self._close_connection()
         with self._changed:
             self._changed.notify_all()
 
-    def _hang_up(self) -> None:
-        """Close the connection of this thread; py4j would do it later, with a message in the user's log."""
+    def _close_connection(self) -> None:
+        """Close this thread's connection; py4j would close it later, with a message in the user's log."""
         connection = self._client.get_thread_connection()
         if connection is not None:
             self._client.deque.remove(connection)
@@ -150,20 +151,20 @@ class Application:
                 if record is not None:
                     _count(record, json.loads(counts or "{}"))
                     self.emit(record)
-                self._passed, self._running = number, running
+                self._last_mark, self._running = number, running
                 self._changed.notify_all()
         elif kind == "E":
             with self._changed:
-                self._over = True
+                self._ended = True
                 self._changed.notify_all()
         elif kind == "R":
             body = next(lines)
             with harmless("an execution could not be recorded", self._problems):
-                with talking:
+                with jvm_lock:
                     fields = self.reader.completed(text, body)
                 self.emit(self._record(fields))
         elif kind:
-            tell(without_secrets(text)[:MOST_LETTERS_OF_PROBLEM], self._problems)
+            tell(without_secrets(text)[:MAX_PROBLEM_LENGTH], self._problems)
 
     def _record(self, fields: Dict[str, Any]) -> Record:
         record = new_record(
@@ -197,7 +198,7 @@ def new_record(
 
 
 def fill(record: Record, fields: Dict[str, Any]) -> None:
-    """Add to a record what was read of a query: plan, facts, metrics, parts and problems."""
+    """Add to a record the fields of a query: plan, facts, metrics, parts and problems."""
     record.sql = fields.get("sql", "")
     record.plan_kind, record.plan = fields.get("plan_kind", "none"), fields.get("plan", [])
     record.facts = fields.get("facts", [])

@@ -1,4 +1,4 @@
-"""What is done about a call of a watched method: `HANDLERS`, one row for each kind."""
+"""Handles calls of watched methods: `HANDLERS` has one row for each kind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Optional
 
 from airflow_provider_spark_lineage.capture.application import Application, fill, new_record
 from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.capture.jvm import CALL, MOST_LETTERS_OF_MESSAGE
+from airflow_provider_spark_lineage.capture.jvm import CALL, MAX_MESSAGE_LENGTH
 from airflow_provider_spark_lineage.capture.rdd_saves import RDD_SAVES, target
 from airflow_provider_spark_lineage.capture.streams import BATCH, batch_of_rdd
 from airflow_provider_spark_lineage.capture.watched import RETURN_EARLY, Call, Kind
@@ -20,30 +20,30 @@ Handler = Callable[[Call, Application], Optional[Record]]
 
 
 def record_of(call: Call, application: Application) -> Optional[Record]:
-    """Run the handler for a call that is about to begin or has ended; return its record, if there is one."""
+    """Run the handler of a call that is about to begin or has ended; return its record, if any."""
     handlers = HANDLERS[call.site.kind]
     handle = handlers.before if call.ended is None else handlers.after
     return handle(call, application) if handle else None
 
 
-_FORESEEN = re.compile(
+_PROBED_BEFORE = re.compile(
     r"""\b(?: drop\s+(?:table|view|database|schema|namespace) | if\s+not\s+exists
     | or\s+replace\s+(?:table|view) | create\b.*\blocation )\b""",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
-"""Statements that are asked about before they run."""
+"""Statements whose tables are probed before they run."""
 
 
-def _foresee(call: Call, application: Application) -> None:
-    """Ask about what a statement is going to drop or create."""
+def _probe_before(call: Call, application: Application) -> None:
+    """Probe the tables that a statement is going to drop or create."""
     text = call.args[0] if call.args else call.kwargs.get("sqlQuery")
-    if isinstance(text, str) and _FORESEEN.search(text):
+    if isinstance(text, str) and _PROBED_BEFORE.search(text):
         application.reader.foresee(call.subject._jsparkSession, text)
 
 
-def _remember_origins(call: Call, application: Application) -> None:
-    """Ask what an RDD is made from while it still knows."""
-    application.rdds.remember(_jvm_rdd(call.rdd))
+def _store_origins(call: Call, application: Application) -> None:
+    """Store the origins of an RDD, which a checkpoint removes."""
+    application.rdds.store(_jvm_rdd(call.rdd))
 
 
 def _record_batch(call: Call, application: Application) -> Optional[Record]:
@@ -58,7 +58,7 @@ def _record_batch(call: Call, application: Application) -> Optional[Record]:
     record.plan = record.plan[1:]
     record.facts = [fact for fact in record.facts if fact["node"] != BATCH]
     record.rdd_id = rdd_id
-    application.rdds.hand_on(rdd_id)
+    application.rdds.add_query_rdd(rdd_id)
     return record
 
 
@@ -69,19 +69,19 @@ def _record_query_of_rdd(call: Call, application: Application) -> Optional[Recor
     if not isinstance(call.result, RDD):
         return None
     rdd_id = int(_jvm_rdd(call.result).id())
-    if application.rdds.is_handed_on(rdd_id):
+    if application.rdds.is_query_rdd(rdd_id):
         # Spark 3.5 computes the property `rdd` each time, and returns the same RDD.
         return None
     record = _new_record(call, application)
     frame = call.subject._jdf
     _read(record, application, frame.sparkSession(), frame.queryExecution())
     record.rdd_id = rdd_id
-    application.rdds.hand_on(rdd_id)
+    application.rdds.add_query_rdd(rdd_id)
     return record
 
 
 def _tag_jobs(call: Call, application: Application) -> None:
-    """Tell Spark which call the jobs belong to that this thread starts from now on."""
+    """Mark the jobs that this thread starts from now on as those of the call."""
     if call.site.name not in RETURN_EARLY:
         call.context.setLocalProperty(CALL, call.number)
 
@@ -111,7 +111,7 @@ def _record_job(call: Call, application: Application) -> Record:
 
 @dataclass(frozen=True)
 class Handlers:
-    """What is done about calls of one kind."""
+    """The handlers for calls of one kind."""
 
     before: Optional[Handler] = None
     after: Optional[Handler] = None
@@ -120,9 +120,9 @@ class Handlers:
 HANDLERS: Dict[Kind, Handlers] = {
     Kind.RDD_JOB: Handlers(before=_tag_jobs, after=_record_job),
     Kind.CONTEXT_JOB: Handlers(before=_tag_jobs, after=_record_job),
-    Kind.STATEMENT: Handlers(before=_foresee),
+    Kind.STATEMENT: Handlers(before=_probe_before),
     Kind.QUERY_TO_RDD: Handlers(after=_record_query_of_rdd),
-    Kind.CHECKPOINT: Handlers(before=_remember_origins),
+    Kind.CHECKPOINT: Handlers(before=_store_origins),
     Kind.STREAM_BATCH: Handlers(before=_record_batch),
 }
 
@@ -154,13 +154,13 @@ def _read(record: Record, application: Application, session: Any, query: Any) ->
 def _jvm_rdd(rdd: Any) -> Any:
     """Return the JVM's RDD behind an RDD of pyspark.
 
-    An RDD that only adds Python code has none until it runs; the RDD before it reads the same.
+    An RDD that only adds Python code has none until it runs; the RDD before it has the same origins.
     """
     return (getattr(rdd, "_prev_jrdd", None) or rdd._jrdd).rdd()
 
 
 def _error(error: BaseException, application: Application) -> Dict[str, str]:
-    """Return class and message of what a call raised; of the JVM's exception where there is one."""
+    """Return class and message of a call's exception, or of the JVM's exception behind it."""
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if java is not None:
         with harmless("the error could not be read"):
@@ -168,4 +168,4 @@ def _error(error: BaseException, application: Application) -> Dict[str, str]:
     kind = type(error)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     message = without_secrets(str(error)) if application.sql_text == FULL else ""
-    return {"class": name, "message": message[:MOST_LETTERS_OF_MESSAGE]}
+    return {"class": name, "message": message[:MAX_MESSAGE_LENGTH]}

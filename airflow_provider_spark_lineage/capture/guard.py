@@ -20,27 +20,26 @@ log = logging.getLogger("airflow_provider_spark_lineage")
 
 
 _withheld = 0
-"""How many captures are running that may not pass on literals: Spark's exceptions may repeat a statement."""
+"""How many running captures may not log literals: Spark's exceptions may repeat a statement."""
 
 
 def withhold(count: int) -> None:
-    """Change the number of captures for which the reasons of failures stay out of logs and problems."""
+    """Change the number of captures that keep the reasons of failures out of logs and problems."""
     global _withheld  # noqa: PLW0603  the log is one for the process
     _withheld += count
 
 
 class harmless:  # noqa: N801  reads as a statement
-    """Run a block whose failure costs lineage only.
+    """Run a block whose exceptions must not reach the user's code.
 
-    `what` says what is lost, for the log; `problems` receives the same sentence, so that it can
-    become visible as a gap.
+    `lost` is a sentence for the log; `problems` receives it, too, and becomes a gap.
 
     >>> with harmless("the example could not be run"):  # doctest: +SKIP
     ...     raise ValueError("on purpose")
     """
 
-    def __init__(self, what: str, problems: Optional[List[str]] = None) -> None:
-        self._what = what
+    def __init__(self, lost: str, problems: Optional[List[str]] = None) -> None:
+        self._what = lost
         self._problems = problems
 
     def __enter__(self) -> None:
@@ -52,8 +51,8 @@ class harmless:  # noqa: N801  reads as a statement
         error: Optional[BaseException],
         trace: Optional[TracebackType],
     ) -> bool:
-        # py4j, the JVM and a half-stopped session raise all kinds of errors; KeyboardInterrupt and SystemExit
-        # are the user's.
+        # py4j, the JVM and a session that is stopping raise many kinds of errors. KeyboardInterrupt and
+        # SystemExit are the user's.
         if not isinstance(error, Exception):
             return False
         sentence = f"{self._what}: {type(error).__name__}"
@@ -62,7 +61,7 @@ class harmless:  # noqa: N801  reads as a statement
             return True
         reason = _first_line(without_secrets(str(error)))[:300]
         if tell(f"{sentence}: {reason}", self._problems):
-            # A message of Spark may have the options of a source in it.
+            # Messages of Spark may contain the options of a source.
             details = "".join(traceback.format_exception(kind, error, trace))
             log.debug("Spark lineage failure details:\n%s", without_secrets(details))
         return True
@@ -72,8 +71,8 @@ class harmless:  # noqa: N801  reads as a statement
 def alarm_paused() -> Iterator[None]:
     """Pause the timer of Airflow's `execution_timeout` while the task waits for lineage.
 
-    A function that ended in time would fail because lineage was slow. Signals arrive in the main thread, so
-    no other thread needs this.
+    Otherwise a function that ended in time could fail while lineage waits. Signals arrive in the main thread,
+    so no other thread needs this.
     """
     remaining, interval = (0.0, 0.0)
     if hasattr(signal, "getitimer") and threading.current_thread() is threading.main_thread():
@@ -89,9 +88,9 @@ def alarm_paused() -> Iterator[None]:
 
 
 def tell(sentence: str, problems: Optional[List[str]] = None) -> bool:
-    """Log what lineage lost as a warning and add it to `problems`; return False if it is there already.
+    """Log a loss as a warning and add it to `problems`; return False if it is there already.
 
-    So the same problem in a thousand executions is logged once.
+    The same problem in a thousand executions is logged once.
     """
     if problems is not None:
         if sentence in problems:
@@ -102,7 +101,7 @@ def tell(sentence: str, problems: Optional[List[str]] = None) -> bool:
 
 
 def _first_line(message: str) -> str:
-    """Return the first line with a reason: a Java stack trace has hundreds of lines."""
+    """Return the first line that has a reason; a Java stack trace has hundreds of lines."""
     lines = message.strip().splitlines() or [""]
     # py4j has the Java exception on the second line.
     if lines[0].startswith("An error occurred while calling") and len(lines) > 1:

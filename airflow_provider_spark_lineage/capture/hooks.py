@@ -1,4 +1,4 @@
-"""Notices sessions, calls, stops of contexts and forks, by replaced methods of pyspark and hooks of `os`.
+"""Observes sessions, calls, stops of contexts and forks: replaces methods of pyspark, and uses hooks of `os`.
 
 Methods are replaced while there is a watcher, and put back afterwards.
 """
@@ -13,7 +13,7 @@ import threading
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Tuple
 
-from airflow_provider_spark_lineage.capture.application import talking
+from airflow_provider_spark_lineage.capture.application import jvm_lock
 from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.unlogged import is_ours, unlogged
 from airflow_provider_spark_lineage.capture.watched import Call, Site, sites
@@ -31,7 +31,7 @@ class Hooks:
         self._lock = threading.Lock()
         self._replaced: Dict[Tuple[Any, str], Tuple[Any, Any]] = {}
         """Class and method name -> the original, our replacement."""
-        self._here = threading.local()
+        self._in_call = threading.local()
         """Name of a scope -> whether this thread is in a call of it: pyspark's actions call one another."""
 
     def add(self, watcher: Any) -> None:
@@ -53,7 +53,7 @@ class Hooks:
         from pyspark.sql import SparkSession
 
         for name in _PY4J_LOGGERS:
-            logging.getLogger(name).addFilter(_is_of_the_user)
+            logging.getLogger(name).addFilter(_is_users_message)
         self._replace(SparkSession, "__init__", self._session_appears)
         self._replace(SparkContext, "stop", self._context_stops)
         for site in sites():
@@ -62,15 +62,15 @@ class Hooks:
     def _replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
         if (owner, name) not in self._replaced:
             original = owner.__dict__[name]
-            ours = _like(original, name, owner, wrap)
+            ours = _replacement(original, name, owner, wrap)
             self._replaced[owner, name] = (original, ours)
             setattr(owner, name, ours)
 
     def _uninstall(self) -> None:
         for name in _PY4J_LOGGERS:
-            logging.getLogger(name).removeFilter(_is_of_the_user)
+            logging.getLogger(name).removeFilter(_is_users_message)
         for (owner, name), (original, ours) in tuple(self._replaced.items()):
-            # If somebody replaced the method after us, their method calls ours: leave it.
+            # A replacement that was made after ours calls ours: leave it.
             if owner.__dict__.get(name) is ours:
                 setattr(owner, name, original)
                 del self._replaced[owner, name]
@@ -94,9 +94,9 @@ class Hooks:
 
     def _calls(self, site: Site, run: Any) -> Callable[..., Any]:
         def call(subject: Any, *args: Any, **kwargs: Any) -> Any:
-            if not self._watchers or getattr(self._here, site.scope, False):
+            if not self._watchers or getattr(self._in_call, site.scope, False):
                 return run(subject, *args, **kwargs)
-            setattr(self._here, site.scope, True)
+            setattr(self._in_call, site.scope, True)
             watched = Call(site, subject, args, kwargs, datetime.now(timezone.utc))
             try:
                 self._notify(watched)
@@ -112,7 +112,7 @@ class Hooks:
                     self._notify(watched)
                 finally:
                     # A signal (Ctrl-C, Airflow's timeout) may interrupt it: later calls must still count.
-                    setattr(self._here, site.scope, False)
+                    setattr(self._in_call, site.scope, False)
                     # The traceback holds this frame: the cycle would keep the program's data alive.
                     watched.error = None
 
@@ -126,8 +126,8 @@ class Hooks:
                 watcher.called(call)
 
 
-def _like(original: Any, name: str, owner: Any, wrap: Callable[[Any], Any]) -> Any:
-    """Return a replacement of the same sort: a method, a property or a cached property."""
+def _replacement(original: Any, name: str, owner: Any, wrap: Callable[[Any], Any]) -> Any:
+    """Return a replacement of the same kind: a method, a property or a cached property."""
     if isinstance(original, property):
         return property(_wrapped(original.fget, wrap), doc=original.__doc__)
     if isinstance(original, functools.cached_property):
@@ -144,7 +144,7 @@ def _wrapped(original: Any, wrap: Callable[[Any], Any]) -> Any:
 _PY4J_LOGGERS = ("py4j.clientserver", "py4j.java_gateway")
 
 
-def _is_of_the_user(entry: logging.LogRecord) -> bool:
+def _is_users_message(entry: logging.LogRecord) -> bool:
     """Return whether a message of py4j may be logged: those about calls of capture are left out."""
     return not is_ours(entry)
 
@@ -152,35 +152,35 @@ def _is_of_the_user(entry: logging.LogRecord) -> bool:
 @functools.lru_cache(maxsize=1)
 def hooks() -> Hooks:
     """Return the hooks of this process."""
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
     return Hooks()
 
 
-_MOST_WAITED_SECONDS = 1.0
-"""How long a fork waits for `talking`, in case the JVM does not answer."""
+_MAX_WAIT_SECONDS = 1.0
+"""How long a fork waits for `jvm_lock`, in case the JVM does not answer."""
 
 
 _forking = threading.local()
-"""`talks`: whether the thread that forks acquired `talking` in time, and so has to release it."""
+"""`has_lock`: whether the thread that forks acquired `jvm_lock` in time and has to release it."""
 
 
 def _before_fork() -> None:
-    _forking.talks = talking.acquire(timeout=_MOST_WAITED_SECONDS)
+    _forking.has_lock = jvm_lock.acquire(timeout=_MAX_WAIT_SECONDS)
     _hold_connections()
 
 
 def _after_fork() -> None:
-    _held.clear()
-    if _forking.talks:
-        talking.release()
+    _connections.clear()
+    if _forking.has_lock:
+        jvm_lock.release()
 
 
-def _in_child() -> None:
+def _after_fork_in_child() -> None:
     _forget_connections()
     _after_fork()
 
 
-_held: List[Any] = []
+_connections: List[Any] = []
 """The connections to the JVM while this process forks."""
 
 
@@ -196,17 +196,17 @@ def _hold_connections() -> None:
         client = gateway._gateway_client
         own = getattr(client, "get_thread_connection", lambda: None)()
         server = gateway.__dict__.get("_callback_server")
-        _held.extend([*client.deque, own, *getattr(server, "connections", ())])
+        _connections.extend([*client.deque, own, *getattr(server, "connections", ())])
 
 
 def _forget_connections() -> None:
     """Keep a forked child from closing its parent's connections to the JVM.
 
     The child's garbage collector would shut the inherited sockets down, for the parent too, which then
-    logs "Error while sending" at its next call. A child that only forgets the sockets leaves the
-    parent's alone; py4j itself cannot be used over a fork.
+    logs "Error while sending" at its next call. So the child drops its references to the sockets without
+    closing them; it cannot use py4j anyway.
     """
-    for connection in _held:
+    for connection in _connections:
         if connection is not None:
             connection.socket = connection.stream = None
     context = getattr(sys.modules.get("pyspark"), "SparkContext", None)

@@ -1,4 +1,4 @@
-"""Reads from an RDD which files it is made from: no listener of Spark's is told that."""
+"""Reads the files behind an RDD, which Spark's listener events do not name."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Dict, Iterator, List
 from airflow_provider_spark_lineage.credentials import without_secrets
 
 MAX_RDDS = 300
-"""How many RDDs are visited for one; each takes a few calls of the JVM."""
+"""Limit of RDDs that are visited for one; each takes a few calls of the JVM."""
 
 MAX_PARTITIONS = 50
-"""How many partitions of a scan are read: only they name its files."""
+"""Limit of partitions of a scan that are read; only they name its files."""
 
-MAX_KNOWN = 10_000
-"""How many RDDs are remembered."""
+MAX_STORED = 10_000
+"""Limit of RDDs whose origins are stored."""
 
 
 def _schema(**types: str) -> str:
@@ -39,19 +39,19 @@ class RddReader:
     """Reads the origins of RDDs; one for each application, because ids of RDDs are unique within it."""
 
     def __init__(self) -> None:
-        self._known: Dict[int, List[Dict[str, Any]]] = {}
+        self._origins: Dict[int, List[Dict[str, Any]]] = {}
         """Id of an RDD -> its origins."""
 
-    def hand_on(self, rdd_id: int) -> None:
-        """Note that an RDD yields the rows of a query that has a record of its own."""
-        self._know(rdd_id, [{"rdd": rdd_id}])
+    def add_query_rdd(self, rdd_id: int) -> None:
+        """Store that an RDD has the rows of a query, which has a record of its own."""
+        self._store(rdd_id, [{"rdd": rdd_id}])
 
-    def is_handed_on(self, rdd_id: int) -> bool:
-        """Return whether an RDD was noted by `hand_on`."""
-        return self._known.get(rdd_id) == [{"rdd": rdd_id}]
+    def is_query_rdd(self, rdd_id: int) -> bool:
+        """Return whether an RDD was stored by `add_query_rdd`."""
+        return self._origins.get(rdd_id) == [{"rdd": rdd_id}]
 
-    def remember(self, rdd: Any) -> None:
-        """Read and remember an RDD's origins: after a checkpoint it does not know them any more."""
+    def store(self, rdd: Any) -> None:
+        """Read and store an RDD's origins, which are lost after a checkpoint."""
         self.origins(rdd)
 
     def origins(self, rdd: Any) -> List[Dict[str, Any]]:
@@ -64,34 +64,34 @@ class RddReader:
         - `unnamed`: the class of an RDD that reads through a Hadoop input format without files.
         """
         number = int(rdd.id())
-        if number not in self._known:
+        if number not in self._origins:
             origins: List[Dict[str, Any]] = []
             for origin in self._read(rdd):
                 if origin not in origins:
                     origins.append(origin)
-            self._know(number, origins)
-        return self._known[number]
+            self._store(number, origins)
+        return self._origins[number]
 
-    def _know(self, rdd_id: int, origins: List[Dict[str, Any]]) -> None:
-        while len(self._known) >= MAX_KNOWN:
-            del self._known[next(iter(self._known))]
-        self._known[rdd_id] = origins
+    def _store(self, rdd_id: int, origins: List[Dict[str, Any]]) -> None:
+        while len(self._origins) >= MAX_STORED:
+            del self._origins[next(iter(self._origins))]
+        self._origins[rdd_id] = origins
 
     def _read(self, rdd: Any) -> Iterator[Dict[str, Any]]:
-        """Yield the origins of an RDD and of its ancestors; stop at those that are known."""
-        waiting, seen = [rdd], {int(rdd.id())}
-        while waiting and len(seen) < MAX_RDDS:
+        """Yield the origins of an RDD and of its ancestors; stop at those that are stored."""
+        waiting, visited = [rdd], {int(rdd.id())}
+        while waiting and len(visited) < MAX_RDDS:
             current = waiting.pop()
             yield from _files(current)
             dependencies = current.dependencies()
             for index in range(dependencies.size()):
                 parent = dependencies.apply(index).rdd()
                 number = int(parent.id())
-                if number in self._known:
-                    yield from self._known[number]
-                elif number not in seen:
+                if number in self._origins:
+                    yield from self._origins[number]
+                elif number not in visited:
                     waiting.append(parent)
-                seen.add(number)
+                visited.add(number)
         if waiting:
             yield {"more": True}
 
@@ -122,7 +122,7 @@ def _files(rdd: Any) -> Iterator[Dict[str, Any]]:
 
 
 def _plain(schema: str) -> str:
-    """Return a schema's JSON without metadata: comments and default values may hold any text."""
+    """Return a schema's JSON without metadata: comments and default values may contain any text."""
     return json.dumps(json.loads(schema, object_hook=_without_metadata), separators=(",", ":"))
 
 
@@ -132,7 +132,7 @@ def _without_metadata(entry: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def split_paths(text: str) -> List[str]:
-    """Split paths as Hadoop joins them (`StringUtils.escapeString`): a comma of a path has a backslash.
+    """Split paths as Hadoop joins them (`StringUtils.escapeString`): a comma inside a path is escaped.
 
     >>> split_paths("file:/a,file:/{b\\\\,c}")
     ['file:/a', 'file:/{b,c}']
@@ -145,10 +145,10 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def _scanned(partitions: Any, count: int) -> List[str]:
-    """Return the distinct files of a scan's partitions; of many partitions, of some at even distances."""
-    asked = min(count, MAX_PARTITIONS)
+    """Return the distinct files of a scan's partitions; of many partitions, an even sample."""
+    count_read = min(count, MAX_PARTITIONS)
     paths: Dict[str, None] = {}
-    for number in range(asked):
-        for file in partitions.apply(number * (count - 1) // max(asked - 1, 1)).files():
+    for number in range(count_read):
+        for file in partitions.apply(number * (count - 1) // max(count_read - 1, 1)).files():
             paths[file.toPath().toString()] = None
     return list(paths)

@@ -1,4 +1,4 @@
-"""Where the methods of pyspark's `RDD` that write put the data, as facts of a write target."""
+"""Targets of the methods of pyspark's `RDD` that write, as facts."""
 
 from __future__ import annotations
 

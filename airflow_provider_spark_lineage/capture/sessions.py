@@ -44,7 +44,7 @@ class Capture:
         sql_text: str = FULL,
     ) -> None:
         self.problems: List[str] = []
-        """What was lost and belongs to no single record, a sentence each."""
+        """Losses that belong to no single record, a sentence each."""
         self.agent_configured = False
         """Whether OpenLineage's Java agent listens to the same application."""
         self._sink = sink
@@ -64,7 +64,7 @@ class Capture:
             self._withholds = True
             withhold(1)
         with harmless("capture could not be armed", self.problems):
-            self._tell_of_connect()
+            self._report_connect()
             if _is_connect_only():
                 return
             hooks().add(self)
@@ -112,7 +112,7 @@ class Capture:
         """Wait until every execution that ended before this call is recorded.
 
         Give up after `timeout_seconds`, by default the drain timeout, and add what is missing to `problems`.
-        A caller that goes on capturing passes a list of its own: what is missing now may be recorded later.
+        A caller that continues to capture passes a list of its own, because what is missing may come later.
         """
         problems = self.problems if problems is None else problems
         context, application = self._context, self._application
@@ -141,7 +141,7 @@ class Capture:
         if self._withholds:
             self._withholds = False
             withhold(-1)
-        self._tell_of_connect()
+        self._report_connect()
 
     def context_stops(self, context: Any) -> None:
         """End the capture of a Spark context that is about to stop."""
@@ -163,7 +163,7 @@ class Capture:
         """Return whether this is a forked child: the connection to the JVM belongs to its parent."""
         return os.getpid() != self._process
 
-    def _tell_of_connect(self) -> None:
+    def _report_connect(self) -> None:
         if os.environ.get("SPARK_CONNECT_MODE_ENABLED") or os.environ.get("SPARK_REMOTE"):
             tell(CONNECT, self.problems)
 

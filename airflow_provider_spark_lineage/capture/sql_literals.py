@@ -1,8 +1,8 @@
 """Removes string literals from SQL: any of them may be a password or a customer's name.
 
-Databases quote in different ways: what is a literal to one is a query to another. Where the database is
-known, its syntax is used; otherwise the query is read by the syntax of all, and only the beginning that they
-agree on stays, followed by `CUT`.
+Databases quote in different ways: a literal in one is part of the query in another. Where the database is
+known, its syntax is used; otherwise the query is read by the syntax of each, and only the beginning on which
+all agree stays, followed by `CUT`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from os.path import commonprefix
 from typing import Dict, List, Optional, Pattern, Sequence
 
 CUT = "'***"
-"""Marks where a query was cut: the open quote makes sure that the rest is not read as a complete query."""
+"""Marks where a query was cut; the open quote prevents that the rest is read as a complete query."""
 
 _COMMENT = r"(?P<comment> {line} | /\*(?: (?!/\*). )*?\*/ )"
 _LINE = r"--[^\n]*"
@@ -34,11 +34,11 @@ _RAW = r"""(?<=(?<!\w)[rR])(?: '[^']*' | "[^"]*" )"""
 
 _TRIPLE = r"'''(?: [^\\] | \\. )*?''' | \"\"\"(?: [^\\] | \\. )*?\"\"\""
 _DOLLARS = r"(?<![\w$])\$(?P<tag>(?:[^\W\d]\w*)?)\$.*?\$(?P=tag)\$"
-_MARKED = r"""(?<!\w)[nN]?[qQ]'
+_Q_QUOTED = r"""(?<!\w)[nN]?[qQ]'
     (?: \[.*?\]' | \{.*?\}' | <.*?>' | \(.*?\)' | (?P<mark>[^\s\[\]{}<>()]).*?(?P=mark)' )"""
 """Oracle's `q'[it's]'`."""
 
-_TORN = r"['\"`] | /\* | (?<![\w$])\$(?:[^\W\d]\w*)?\$"
+_UNCLOSED = r"['\"`] | /\* | (?<![\w$])\$(?:[^\W\d]\w*)?\$"
 """An opening quote without its end; a pattern of its own, so that the end is searched once."""
 
 
@@ -48,8 +48,10 @@ _BOTH = f"{_NAMES} | {_BACKTICKS}"
 def _reading(texts: str, names: str = _BOTH, line: str = _LINE) -> Pattern[str]:
     """Return a pattern for what may contain any character: comments, quoted names and literals."""
     comment = _COMMENT.format(line=line)
-    torn = rf"{_TORN} | \[" if _BRACKETS in names else _TORN
-    return re.compile(rf"(?xs) {comment} | (?P<name> {names} ) | (?P<text> {texts} ) | (?P<torn> {torn} )")
+    unclosed = rf"{_UNCLOSED} | \[" if _BRACKETS in names else _UNCLOSED
+    return re.compile(
+        rf"(?xs) {comment} | (?P<name> {names} ) | (?P<text> {texts} ) | (?P<unclosed> {unclosed} )"
+    )
 
 
 _STANDARD = _reading(f"{_DOLLARS} | {_TEXTS}")
@@ -71,7 +73,7 @@ _READINGS: Dict[str, Pattern[str]] = {
     # Double quotes are names there only where `spark.sql.ansi.doubleQuotedIdentifiers` is on.
     **dict.fromkeys(("databricks", "hive", "spark"), _SPARK),
     **dict.fromkeys(("mysql", "singlestore"), _MYSQL),
-    "oracle": _reading(rf"{_MARKED} | (?<!(?<!\w)[qQ])(?<!(?<!\w)[nN][qQ]){_TEXTS}"),
+    "oracle": _reading(rf"{_Q_QUOTED} | (?<!(?<!\w)[qQ])(?<!(?<!\w)[nN][qQ]){_TEXTS}"),
     "redshift": _BACKSLASH,
     "snowflake": _reading(f"{_DOLLARS} | {_ESCAPING}", line=r"(?: -- | // )[^\n]*"),
     # SQLite takes a name in double quotes for a literal if no column has it; its documentation warns of it.
@@ -87,7 +89,7 @@ _PLAIN = frozenset(
 _ALL = tuple(dict.fromkeys(_READINGS.values()))
 _OPENING = re.compile(r"""['"`$#\[] | -- | /[*/]""", re.VERBOSE)
 _QUOTED = re.compile(r"""['"] | \$\w*\$""", re.VERBOSE)
-_DISPUTED = re.compile(r"""["\\$#\[] | // | --\S | [qQ]' | \'\'\'""", re.VERBOSE)
+_AMBIGUOUS = re.compile(r"""["\\$#\[] | // | --\S | [qQ]' | \'\'\'""", re.VERBOSE)
 """Syntax in which the dialects differ."""
 
 _QUERY = re.compile(r"(?i)\b(?:select|with|values|table|from|call|exec\w*)\b")
@@ -121,7 +123,7 @@ def _readings(text: str, dialect: Optional[str]) -> Sequence[Pattern[str]]:
         return (_READINGS[dialect],)
     # A table name has no literals.
     is_query = _QUOTED.search(text) and ("'" in text or _QUERY.search(text))
-    return _ALL if is_query and _DISPUTED.search(text) else (_STANDARD,)
+    return _ALL if is_query and _AMBIGUOUS.search(text) else (_STANDARD,)
 
 
 def _emptied(reading: Pattern[str], text: str) -> Optional[str]:
@@ -129,7 +131,7 @@ def _emptied(reading: Pattern[str], text: str) -> Optional[str]:
     parts: List[str] = []
     end = 0
     for match in reading.finditer(text):
-        if match["torn"]:
+        if match["unclosed"]:
             return None
         parts.extend((text[end : match.start()], match["name"] or ("''" if match["text"] else " ")))
         end = match.end()
@@ -142,10 +144,10 @@ _NUMBER = re.compile(
         (?: [lLsSyYdDfF] | [bB][dD] )? ) (?!\w)"""
 )
 _ORDINALS = re.compile(r"(?is)\b(?:group|order)\s+by\b(?:[^()]*,)?\s*\Z")
-_BEHIND_ORDINAL = re.compile(
+_AFTER_ORDINAL = re.compile(
     r"(?is)\s*(?:[,);]|\Z|(?:asc|desc|nulls|having|order|limit|offset|fetch|for|union|except|intersect)\b)"
 )
-_LONGEST_ORDINAL = 3
+_MAX_ORDINAL_LENGTH = 3
 
 
 def without_numbers(text: str) -> str:
@@ -164,11 +166,11 @@ def without_numbers(text: str) -> str:
 
 
 def _is_ordinal(match: re.Match[str]) -> bool:
-    if not (match[0].isdigit() and len(match[0]) <= _LONGEST_ORDINAL):
+    if not (match[0].isdigit() and len(match[0]) <= _MAX_ORDINAL_LENGTH):
         return False
-    before = match.string[max(0, match.start() - _MOST_BEFORE) : match.start()]
-    return bool(_ORDINALS.search(before) and _BEHIND_ORDINAL.match(match.string, match.end()))
+    before = match.string[max(0, match.start() - _MAX_LOOKBEHIND) : match.start()]
+    return bool(_ORDINALS.search(before) and _AFTER_ORDINAL.match(match.string, match.end()))
 
 
-_MOST_BEFORE = 1000
+_MAX_LOOKBEHIND = 1000
 """How many characters before a number are searched: a query may have thousands of numbers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 BATCH = "WriteToMicroBatchDataSourceV1"
-"""The root of the plan of such a batch."""
+"""Class of the root of such a batch's plan."""
 
 _TO_A_FUNCTION = "ForeachBatchSink"
 
@@ -14,7 +14,7 @@ def batch_of_rdd(session: Any, rdd_id: int) -> Optional[Any]:
     """Return the `QueryExecution` of the batch whose rows an RDD has; None if there is none."""
     for query in session.streams().active():
         execution = query.streamingQuery().lastExecution()
-        # `toRdd` plans the query, which Spark may be doing at this moment: call it for no other sink.
+        # `toRdd` plans the query, which Spark may be doing at the same time, so call it for this sink only.
         if execution is None or not _is_to_a_function(execution):
             continue
         if int(execution.toRdd().id()) == rdd_id:

@@ -1,4 +1,4 @@
-"""Keeps capture's calls of the JVM out of py4j's debug log, which has every answer in full.
+"""Keeps capture's calls of the JVM out of py4j's debug log, which has the complete answers.
 
 A plan has literals and options of the user's query. The user's own calls are logged as before.
 """
@@ -11,7 +11,7 @@ import threading
 from typing import Iterator
 
 _TALK = ("Command to send", "Answer received", "Closing down clientserver connection")
-"""Beginnings of py4j's messages about what goes over a connection, and about its end."""
+"""Beginnings of py4j's messages about commands, answers and closed connections."""
 
 
 class _Thread(threading.local):

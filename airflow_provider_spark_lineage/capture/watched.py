@@ -1,7 +1,7 @@
 """The methods of pyspark that are watched, and one call of such a method.
 
-Spark's listeners hear of queries. They hear of no query when an RDD runs an action or is saved, and never
-what an RDD is made from: these are noticed where they are called.
+Spark's listeners receive queries. An action or a save of an RDD is no query, and no event has the origins of
+an RDD, so these methods are watched.
 """
 
 from __future__ import annotations
@@ -55,19 +55,19 @@ RDD_ACTIONS = (
 )
 """The methods of pyspark's `RDD` that run jobs and give the result to the program.
 
-Sorting and numbering look at the data by some of these before they give another RDD.
+Sorting and numbering call some of these to sample or count rows before they return another RDD.
 """
 
 
 class Kind(Enum):
-    """What a watched method does; `capture.calls.HANDLERS` says what is done about it."""
+    """What a watched method does; `capture.calls.HANDLERS` has its handlers."""
 
     RDD_JOB = "runs a job over an RDD, or saves it"
     CONTEXT_JOB = "runs a job over the RDD that is its argument"
     STATEMENT = "runs a statement of SQL"
     QUERY_TO_RDD = "returns the rows of a query as an RDD"
-    CHECKPOINT = "makes an RDD forget what it was made from"
-    STREAM_BATCH = "gives a batch of a stream to a function of the program"
+    CHECKPOINT = "removes the origins of an RDD"
+    STREAM_BATCH = "passes a batch of a stream to a function of the program"
 
 
 RETURN_EARLY = frozenset({"countApprox", "meanApprox", "sumApprox", "toLocalIterator"})
@@ -84,7 +84,7 @@ class Site:
 
     @property
     def scope(self) -> str:
-        """Return a name shared by methods that call one another: of these, only the outermost counts."""
+        """Return a name shared by methods that call one another; only the outermost call is recorded."""
         return (Kind.RDD_JOB if self.kind is Kind.CONTEXT_JOB else self.kind).name
 
 
@@ -151,5 +151,5 @@ def sites() -> List[Site]:
         Site(RDD, "localCheckpoint", Kind.CHECKPOINT),
         Site(ForeachBatchFunction, "call", Kind.STREAM_BATCH),
     ]
-    # Some versions of pyspark lack some of these.
+    # Some versions of pyspark do not have all of these.
     return [site for site in watched if site.name in vars(site.owner)]

@@ -15,7 +15,7 @@ COMMANDS = {
     "events": "Print the recorded run as OpenLineage events, JSON Lines.",
     "compare": "Compare emitted events with the expected ones.",
     "expect": "Write expected events from emitted ones, or bring them up to date.",
-    "doctor": "Say whether lineage can work here, and what to mend.",
+    "doctor": "Check whether lineage can work here, and say what to fix.",
 }
 """Command name -> what `--help` says; each lives in `cli/<name>.py` as `command`."""
 

@@ -110,14 +110,14 @@ def _write(file: Path, text: str) -> None:
 
 
 def _exit_code(report: Report) -> int:
-    """Return 1 if events that could be read differ, 2 if others could not be read, 0 if all is well."""
+    """Return 1 if events differ, 2 if none differ and some could not be read, 0 otherwise."""
     if report.problems and not (report.differences and report.emitted):
         return 2
     return 0 if report.ok else 1
 
 
 def _show(report: Report) -> None:
-    # Imported late: rich costs more time than a whole comparison, and a pipe never sees it.
+    # Imported late: importing rich takes longer than a comparison, and output to a pipe does not use it.
     if not sys.stdout.isatty():
         click.echo(report.text())
         return

@@ -1,4 +1,4 @@
-"""`spark-lineage doctor`: whether lineage can work here, and what to mend. It changes nothing."""
+"""`spark-lineage doctor`: checks whether lineage can work here, and says what to fix. It changes nothing."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from airflow_provider_spark_lineage.cli.finding import Finding
 @click.command(name="doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
 def command(*, as_json: bool) -> None:
-    """Return whether lineage can work here, and what to mend.
+    """Check whether lineage can work here, and say what to fix.
 
-    Exit code 0 when it can, 1 when something must be mended first.
+    Exit code 0 when it can, 1 when something must be fixed first.
     """
     findings = examine()
     problems = [finding for finding in findings if finding.level == "problem"]
@@ -32,21 +32,21 @@ def command(*, as_json: bool) -> None:
 
 
 def examine() -> list[Finding]:
-    """Return every finding, whatever state the machine is in."""
-    # Airflow greets whoever imports it with warnings on both streams; what matters becomes a finding.
+    """Return every finding; raise in no state of the machine."""
+    # Importing Airflow prints warnings on both streams; those that matter become findings.
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        found = list(doctor_machine.findings())
-        installed = {finding.topic for finding in found if finding.value != "missing"}
+        findings = list(doctor_machine.findings())
+        installed = {finding.topic for finding in findings if finding.value != "missing"}
         if {"apache-airflow", "apache-airflow-providers-openlineage"} <= installed:
             # Only now: reading its options imports Airflow, which takes seconds.
             from airflow_provider_spark_lineage.cli import doctor_openlineage
 
-            found += doctor_openlineage.findings()
-    return found
+            findings += doctor_openlineage.findings()
+    return findings
 
 
 def _print(findings: list[Finding], problems: list[Finding]) -> None:
-    """Print a table of what was found, then a sentence for each thing to know or mend."""
+    """Print a table of the findings, then a sentence for each note and each problem."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -54,7 +54,7 @@ def _print(findings: list[Finding], problems: list[Finding]) -> None:
     styles: dict[str, Any] = {
         "ok": ("ok", "green"),
         "note": ("note", "yellow"),
-        "problem": ("mend", "bold red"),
+        "problem": ("fix", "bold red"),
     }
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("looked at", no_wrap=True)
@@ -71,6 +71,6 @@ def _print(findings: list[Finding], problems: list[Finding]) -> None:
     if not problems:
         click.echo("Lineage can work here.")
         return
-    click.echo("To mend:")
+    click.echo("To fix:")
     for number, finding in enumerate(problems, start=1):
         click.echo(f"{number}. {finding.advice}")

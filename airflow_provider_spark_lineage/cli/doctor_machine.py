@@ -1,4 +1,4 @@
-"""The doctor's look at the machine: Python packages, a damaged PySpark, Java. No JVM but `java -version`."""
+"""The doctor's checks of the machine: Python packages, a damaged PySpark, Java (`java -version`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _JAVA_TIMEOUT_SECONDS = 10
 
 
 def findings() -> Iterator[Finding]:
-    """Yield what was found on this machine, in the order in which a person would ask."""
+    """Yield the findings about this machine, the most basic first."""
     yield Finding("python", platform.python_version())
     for name in NEEDED:
         yield _package(name)
@@ -58,26 +58,26 @@ def _pyspark() -> Iterator[Finding]:
     Airflow's apache-spark provider depends on `pyspark-client`; whichever of the two pip wrote last owns
     the folder, and removing either takes the files of both.
     """
-    full, client, found = version_of("pyspark"), version_of("pyspark-client"), _version_in_files()
+    full, client, in_files = version_of("pyspark"), version_of("pyspark-client"), _version_in_files()
     if full is None:
         if client:
             cure = f"install the full package of the same version (`pip install pyspark=={client}`)"
         else:
             cure = f"install the Spark that you use, for example `pip install '{OURS}[spark-4-2]'`"
         yield Finding("pyspark", "missing", "problem", f"pyspark is not installed; {cure}.")
-    elif found is None:
+    elif in_files is None:
         yield Finding(
             "pyspark",
             f"{full}, files missing",
             "problem",
             f"The files of pyspark {full} are gone, as after removing pyspark-client; {_reinstall(full)}.",
         )
-    elif found != full:
+    elif in_files != full:
         yield Finding(
             "pyspark",
-            f"{full}, files of {found}",
+            f"{full}, files of {in_files}",
             "problem",
-            f"pip lists pyspark {full}, but its files are those of {found}; {_reinstall(full)}.",
+            f"pip lists pyspark {full}, but its files are those of {in_files}; {_reinstall(full)}.",
         )
     else:
         yield Finding("pyspark", full)
@@ -102,7 +102,7 @@ def _pyspark() -> Iterator[Finding]:
 
 
 def _pandas(spark: str | None) -> Iterator[Finding]:
-    """Look for a pandas that is newer than Spark knows: whatever a task does with it fails inside Spark."""
+    """Check for a pandas that is too new for this Spark: uses of it fail inside Spark."""
     pandas = version_of("pandas")
     if pandas is None or spark is None:
         return
@@ -144,7 +144,7 @@ def _version_in_files() -> str | None:
 
 
 def _java() -> Finding:
-    """Ask the Java that Spark would start: JAVA_HOME first, then PATH."""
+    """Check the Java that Spark would start: JAVA_HOME first, then PATH."""
     spark = version_of("pyspark") or "4"
     needed = 8 if spark.startswith("3.") else 17
     cure = f"install Java {max(needed, 17)} (on Debian or Ubuntu `apt-get install openjdk-17-jre-headless`)"
@@ -178,7 +178,7 @@ def _java() -> Finding:
 
 def _java_version(path: str) -> str | None:
     try:
-        done = subprocess.run(  # noqa: S603  the path comes from the user's own JAVA_HOME or PATH
+        result = subprocess.run(  # noqa: S603  the path comes from the user's own JAVA_HOME or PATH
             [path, "-version"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -188,7 +188,7 @@ def _java_version(path: str) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    match = re.search(r' version "([^"]+)"', done.stderr + done.stdout)
+    match = re.search(r' version "([^"]+)"', result.stderr + result.stdout)
     return match[1] if match else None
 
 

@@ -34,7 +34,7 @@ def findings() -> Iterator[Finding]:
     try:
         options = importlib.import_module("airflow.providers.openlineage.conf")
     except Exception as error:  # A broken airflow.cfg or provider may raise anything at import.
-        yield Finding("openlineage", "cannot be read", "problem", f"{_reason(error)}; mend that first.")
+        yield Finding("openlineage", "cannot be read", "problem", f"{_reason(error)}; fix that first.")
         return
     activity = _activity(options)
     yield activity
@@ -87,7 +87,7 @@ def _connection(options: Any) -> str:
 
 
 def _decided_by(options: Any) -> str:
-    """Name the setting that the provider's adapter takes, in its order of precedence."""
+    """Return the name of the setting that the provider's adapter uses, in its order of precedence."""
     if connection := _connection(options):
         return f"connection `{connection}` ([openlineage] config_conn_id)"
     if options.config_path(check_legacy_env_var=False):
@@ -100,13 +100,13 @@ def _decided_by(options: Any) -> str:
 
 
 def _listener(_options: Any) -> Iterator[Finding]:
-    """Load the plugin as Airflow would: an extractor that raises at import takes the whole plugin with it."""
+    """Load the plugin as Airflow does: an extractor that raises at import disables the whole plugin."""
     try:
         module = importlib.import_module("airflow.providers.openlineage.plugins.openlineage")
         listeners = module.OpenLineageProviderPlugin.listeners
     except Exception as error:
         advice = (
-            f"OpenLineage's plugin does not load, so nothing is emitted: {_reason(error)}; mend or remove it."
+            f"OpenLineage's plugin does not load, so nothing is emitted: {_reason(error)}; fix or remove it."
         )
         yield Finding("listener", "missing", "problem", advice)
         return
@@ -170,7 +170,7 @@ def _transport_of_environment() -> dict[str, Any]:
 
 
 def describe_transport(config: Any) -> Finding:
-    """Say where events go, by type and address only."""
+    """Return where events go, by type and address only."""
     kind = config.get("type") if isinstance(config, dict) else None
     if not isinstance(kind, str):
         advice = f"The OpenLineage transport names no `type`; give it one, for example {_TRANSPORT_EXAMPLE}."
@@ -203,7 +203,7 @@ def _address(config: Any) -> str:
 
 
 def without_credentials(address: str) -> str:
-    """Strip user, password, query and fragment: each of them may be a secret."""
+    """Remove user, password, query and fragment from an address: each may be a secret."""
     if "://" not in address:
         return address
     parts = urlsplit(address)
@@ -285,7 +285,7 @@ def _own_options(options: Any) -> Iterator[Finding]:
 
 
 def _own_extractors(named: list[str], *, auto_capture: bool) -> Iterator[Finding]:
-    """Check that auto-capture and extractors come together: either alone yields nothing."""
+    """Check that auto-capture and extractors are both on: either alone sends nothing."""
     ours = [name for name in named if name.startswith(f"{PACKAGE}.")]
     for name in ours:
         module, _, attribute = name.rpartition(".")

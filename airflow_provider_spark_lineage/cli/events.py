@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.cli.recorded import Opened
 @click.option("--job", default="", help="Name of the run's job [default: the script's or the application's].")
 @click.option("--repeat-dataset-edges", is_flag=True, help="Repeat dataset-level edges on every field.")
 def command(directory: Path, namespace: str, job: str, repeat_dataset_edges: bool) -> None:
-    """Print the run whose records lie in DIRECTORY as OpenLineage events, one JSON object on a line.
+    """Print the run whose records are in DIRECTORY as OpenLineage events, one JSON object a line.
 
     START and COMPLETE or FAIL of the whole run, and of each execution that touched a dataset as its child.
     """

@@ -67,7 +67,7 @@ def command(
         if update is None:
             click.echo(draft_expected(read, variables=named, dag_id=dag_id, rules=RULES), nl=False)
             return
-        done = update_expected(
+        result = update_expected(
             update,
             read,
             variables=named,
@@ -78,5 +78,5 @@ def command(
     except BadInputError as error:
         click.echo(f"Error: {error}", err=True)
         ctx.exit(2)
-    click.echo(done.text())
-    ctx.exit(1 if done.changed or done.left else 0)
+    click.echo(result.text())
+    ctx.exit(1 if result.changed or result.left else 0)

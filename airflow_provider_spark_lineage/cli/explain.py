@@ -31,7 +31,7 @@ _STYLES = {
 @click.option("--json", "as_json", is_flag=True, help="The lineage as one JSON object.")
 @click.option("--each", is_flag=True, help="Every execution by itself, then the whole run.")
 def command(directory: Path, column: str, as_json: bool, each: bool) -> None:
-    """Print what the run whose records lie in DIRECTORY read and wrote, and which column came from where."""
+    """Print what the run whose records are in DIRECTORY read and wrote, and which column came from where."""
     opened = Opened(directory)
     lineage = opened.run.lineage
     if column:
@@ -41,18 +41,19 @@ def command(directory: Path, column: str, as_json: bool, each: bool) -> None:
         if each:
             whole["executions"] = [
                 {
-                    "number": one.number,
-                    "name": one.record.name,
-                    "sql": one.record.sql,
-                    **document(one.lineage),
+                    "number": execution.number,
+                    "name": execution.record.name,
+                    "sql": execution.record.sql,
+                    **document(execution.lineage),
                 }
-                for one in opened.executions()
+                for execution in opened.executions()
             ]
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
     else:
         if each:
-            for one in opened.executions():
-                _print(f"execution {one.number}   {_title(one)}\n{render(one.lineage, column)}\n")
+            for execution in opened.executions():
+                heading = f"execution {execution.number}   {_title(execution)}"
+                _print(f"{heading}\n{render(execution.lineage, column)}\n")
             _print("whole run\n")
         _print(render(lineage, column) or "Spark read and wrote no dataset.\n")
     opened.close()

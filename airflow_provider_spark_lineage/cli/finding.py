@@ -1,4 +1,4 @@
-"""What `doctor` says about one thing: the value it found and, when something is to mend, the cure."""
+"""A finding of `doctor`: the value, and what to do where there is a problem."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Finding:
     """What was found, without anything secret."""
 
     level: Literal["ok", "note", "problem"] = "ok"
-    """`note` works but may surprise; `problem` means that lineage cannot work until it is mended."""
+    """`note` works but may surprise; `problem` means that lineage cannot work until it is fixed."""
 
     advice: str = ""
-    """One sentence with the cure; empty when nothing is to mend."""
+    """One sentence that says what to do; empty where nothing is to fix."""

@@ -11,15 +11,15 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
-    """The values by name; of a name given twice, the last.
+    """Return the values by name; of a name given twice, the last.
 
     >>> pairs("--var", ["DATA=/tmp/a=b"])
     {'DATA': '/tmp/a=b'}
     """
-    found = {}
+    values = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not _NAME.fullmatch(name):
             raise BadInputError(f"{option} {text}: not NAME=VALUE.")
-        found[name] = value
-    return found
+        values[name] = value
+    return values

@@ -1,4 +1,4 @@
-"""What `explain` and `events` share: opening a folder of records and telling what is wrong with it."""
+"""What `explain` and `events` share: opening a folder of records, and reporting what is wrong with it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.pipeline import Execution, RecordedFolder, R
 from airflow_provider_spark_lineage.record import RecordError
 
 RUN_FILE = "spark-lineage-run.json"
-"""Beside the records: what `spark-lineage run` knows of the script and Spark does not."""
+"""File beside the records with what only `spark-lineage run` knows: the script and its exit code."""
 
 
 class _RecordedRun(RecordedFolder):
@@ -28,12 +28,12 @@ class _RecordedRun(RecordedFolder):
 
 
 class Opened:
-    """A folder of records that was read once; problems are printed as they should be."""
+    """A folder of records that was read once; `close` prints its problems."""
 
     def __init__(self, directory: Path) -> None:
         self.about = _read_about(directory)
-        found = self.about.get("problems")
-        lost = [str(one) for one in found] if isinstance(found, list) else []
+        problems = self.about.get("problems")
+        lost = [str(problem) for problem in problems] if isinstance(problems, list) else []
         self.recorded = _RecordedRun(directory, lost)
         try:
             self.run: Run = self.recorded.run()
@@ -47,7 +47,7 @@ class Opened:
         return list(self.recorded.executions())
 
     def close(self) -> NoReturn:
-        """End the command: code 2 and a sentence for each thing that is missing, 0 if nothing is."""
+        """End the command: with code 2 and a sentence for each problem, or with code 0."""
         for problem in self.run.problems:
             click.echo(f"spark-lineage: {problem}", err=True)
         raise SystemExit(2 if self.run.problems else 0)
@@ -60,7 +60,7 @@ def refuse(sentence: str) -> NoReturn:
 
 
 def _read_about(directory: Path) -> dict[str, Any]:
-    """Return what `run` left beside the records; nothing when another program wrote them."""
+    """Return the content of `RUN_FILE`; empty when another program wrote the records."""
     try:
         about = json.loads((directory / RUN_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.record import SQL_TEXTS, SUFFIX
 
 DEFAULT_RECORDS = "spark-lineage-records"
 INTERRUPTED = 130
-"""What a shell reports of a program that Ctrl-C ended."""
+"""The exit code that a shell reports for a program that Ctrl-C ended."""
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -79,7 +79,7 @@ def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, 
 
 
 def _prepare(folder: Path, shown: Path) -> None:
-    """Make the folder, and take away the records of an earlier run."""
+    """Create the folder, and remove the records of an earlier run."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path in [*folder.glob("*" + SUFFIX), *folder.glob(RUN_FILE)]:
@@ -115,7 +115,7 @@ def _run_script(script: Path, args: tuple[str, ...]) -> int:
         click.echo(exit_.code, err=True)
         return 1
     except BaseException as error:
-        # The script's own failure, shown by whatever shows failures there, without the frames that ran it.
+        # The script's own failure, shown by `sys.excepthook`, without the frames that ran the script.
         sys.stdout.flush()
         _without_our_frames(error, file)
         sys.excepthook(type(error), error, error.__traceback__)
@@ -124,17 +124,17 @@ def _run_script(script: Path, args: tuple[str, ...]) -> int:
 
 
 def _without_our_frames(error: BaseException, file: str) -> None:
-    """Let the tracebacks of an error, and of those that led to it, start in the script.
+    """Let the tracebacks of an error, and of its causes, start in the script.
 
-    Nothing of a traceback is the script's when it could not be compiled.
+    A script that could not be compiled has no frames of its own.
     """
     chain: list[BaseException | None] = [error]
-    seen: set[int] = set()
+    visited: set[int] = set()
     while chain:
         current = chain.pop()
-        if current is None or id(current) in seen:
+        if current is None or id(current) in visited:
             continue
-        seen.add(id(current))
+        visited.add(id(current))
         trace = current.__traceback__
         if trace is not None and trace.tb_frame.f_code is _run_script.__code__:
             while trace is not None and trace.tb_frame.f_code.co_filename != file:

@@ -184,19 +184,19 @@ class Events:
     def dag_id_of(self, event: Event) -> str:
         """Return the DAG that an event belongs to: by its facets, else by those of the nearest parent run.
 
-        The root's job is asked after the parents: the root of a triggered DAG run is in the triggering DAG.
-        The first part of the job name comes last, because ids may contain dots.
+        The root's job is used after the parents, because the root of a triggered DAG run is in the triggering
+        DAG. The first part of the job name is the last resort, because ids may contain dots.
         """
         if event.facet_dag_id:
             return event.facet_dag_id
         chain = [event]
-        seen: set[str] = set()
+        visited: set[str] = set()
         ancestor = self._by_run_id.get(event.run_id, event)
-        while ancestor.run_id not in seen:
+        while ancestor.run_id not in visited:
             if ancestor.facet_dag_id:
                 return ancestor.facet_dag_id
             chain.append(ancestor)
-            seen.add(ancestor.run_id)
+            visited.add(ancestor.run_id)
             ancestor = self._by_run_id.get(ancestor.parent_run_id, ancestor)
         # Older integrations name a parent and no root.
         roots = (member.root_job for member in chain if member.root_job)
@@ -204,11 +204,11 @@ class Events:
 
     @cached_property
     def _by_run_id(self) -> Mapping[str, Event]:
-        """For each run, the event that says most about where it belongs."""
+        """For each run, the event with most of: DAG id, parent run, root job."""
         runs: dict[str, Event] = {}
         for event in self.items:
-            known = runs.setdefault(event.run_id, event)
-            if _informative(event) > _informative(known):
+            current = runs.setdefault(event.run_id, event)
+            if _informative(event) > _informative(current):
                 runs[event.run_id] = event
         runs.pop("", None)
         return runs

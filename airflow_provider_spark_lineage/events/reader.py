@@ -23,7 +23,7 @@ LIKELY_CAUSES = (
     "the transport writes somewhere else: compare `log_file_path` and `append` with the place read here",
     "the forked child that emits was killed: see `[openlineage] execution_timeout` and the task's log",
 )
-"""Why there may be no events at a place."""
+"""Reasons why a path may have no events."""
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _EVENT_START = re.compile(

@@ -75,7 +75,7 @@ def trace_column(
 
 
 def _steps(
-    events: Iterable[Mapping[str, Any]], wanted: tuple[str, ...]
+    events: Iterable[Mapping[str, Any]], followed: tuple[str, ...]
 ) -> dict[Column, dict[Column, dict[str, None]]]:
     """Return the edges of all events: output column, input column, kinds in order of appearance.
 
@@ -85,7 +85,7 @@ def _steps(
     for event in events:
         for output in event.get("outputs") or ():
             for field, edge in _edges(output.get("facets") or {}):
-                kinds = [kind for kind in _kinds(edge) if kind.startswith(wanted)]
+                kinds = [kind for kind in _kinds(edge) if kind.startswith(followed)]
                 if kinds:
                     below = Column(output["namespace"], output["name"], field)
                     above = Column(edge["namespace"], edge["name"], edge["field"])

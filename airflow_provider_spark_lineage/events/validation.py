@@ -215,7 +215,7 @@ def _without_faults(schema: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _is_uri(text: str) -> bool:
-    """Accept what producers emit though RFC 3986 does not: a scheme alone (`file`), braces, umlauts."""
+    """Accept URIs that producers emit and RFC 3986 forbids: a scheme alone (`file`), braces, umlauts."""
     if re.fullmatch(r"[a-z][a-z0-9+.-]*", text):
         return True
     try:

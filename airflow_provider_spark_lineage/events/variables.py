@@ -1,4 +1,4 @@
-"""Keys of Airflow Variables with one event each, for who emits events and who reads them.
+"""Keys of Airflow Variables with one event each, shared by the transport and the reader.
 
     <dag_id>.<task_id>.event.<type>.<tag of the run>.<time>-<chance>
 
@@ -30,7 +30,7 @@ _KEY = re.compile(r".+\.(?P<tag>[0-9a-f]{8})\.(?P<time>[0-9a-f]{16})-[0-9a-f]{12
 
 
 class Emitted(NamedTuple):
-    """What the key of a Variable says of its event."""
+    """The parts of a Variable's key."""
 
     tag: str
 
@@ -44,7 +44,7 @@ def variable_key(event: Event) -> str:
 
 
 def prefix_of(event_key: str) -> str:
-    """Return what the keys of all Variables with such events start with.
+    """Return the prefix of the keys of all Variables with such events.
 
     >>> prefix_of("dag.task.event.start")
     'dag.task.event.start.'
@@ -57,12 +57,12 @@ def prefix_of(event_key: str) -> str:
 
 
 def prefix_of_dag(dag_id: str) -> str:
-    """Return what all keys of a DAG's events start with; those of other DAGs may start so, too."""
+    """Return the prefix of all keys of a DAG's events; keys of other DAGs may have it, too."""
     return _ODD.sub("_", f"{dag_id}.")[:_LONGEST_BEFORE_DIGEST]
 
 
 def emitted(key: str) -> Emitted | None:
-    """Return what the key of a Variable says; None for a Variable of another kind."""
+    """Return the parts of a Variable's key; None for a Variable of another kind."""
     match = _KEY.fullmatch(key)
     return Emitted(match["tag"], int(match["time"], 16)) if match else None
 

@@ -1,4 +1,4 @@
-"""How the operators that we know run Spark: one row for each class. Imports nothing heavy."""
+"""Where the Spark driver of known operators runs: one row for each class. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Mapping
 IN_PROCESS = "in process"
 """The operator's `execute` opens, uses and stops a PySpark session in the task's own process."""
 
-WAYS: Mapping[str, str] = {
+DRIVERS: Mapping[str, str] = {
     "PySparkOperator": IN_PROCESS,
     "_PySparkDecoratedOperator": IN_PROCESS,
 }
-"""Class name of an operator of Airflow's -> how it runs Spark."""
+"""Class name of an operator of Airflow's -> where the Spark driver runs."""
 
 
-def way_of(operator: type) -> str | None:
-    """Return how an operator's class, or the nearest class that it inherits from, runs Spark.
+def driver_of(operator: type) -> str | None:
+    """Return where the Spark driver of an operator runs, by its class or the nearest known base class.
 
-    None for one that is not known to run it.
+    None for an operator that is not known to run Spark.
     """
-    return next((WAYS[parent.__name__] for parent in operator.__mro__ if parent.__name__ in WAYS), None)
+    return next((DRIVERS[parent.__name__] for parent in operator.__mro__ if parent.__name__ in DRIVERS), None)

@@ -9,7 +9,7 @@ from typing import Any
 
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
 
-from airflow_provider_spark_lineage.extractors.operators import IN_PROCESS, WAYS
+from airflow_provider_spark_lineage.extractors.operators import DRIVERS, IN_PROCESS
 
 
 class PySparkExtractor(BaseExtractor):
@@ -17,15 +17,15 @@ class PySparkExtractor(BaseExtractor):
 
     @classmethod
     def get_operator_classnames(cls) -> list[str]:
-        """Return the class names that this extractor is asked for."""
-        return [name for name, way in WAYS.items() if way == IN_PROCESS]
+        """Return the class names of the operators that use this extractor."""
+        return [name for name, driver in DRIVERS.items() if driver == IN_PROCESS]
 
     def _execute_extraction(self) -> OperatorLineage:
         return OperatorLineage()
 
     def extract_on_complete(self, task_instance: Any) -> OperatorLineage:
-        """Return what the task read and wrote; on failure, too, where only finished writes count."""
+        """Return what the task read and wrote; after a failure, only finished writes."""
         from airflow_provider_spark_lineage.task import lineage_of
 
-        found = lineage_of(task_instance)
-        return found.operator_lineage() if found is not None else OperatorLineage()
+        lineage = lineage_of(task_instance)
+        return lineage.operator_lineage() if lineage is not None else OperatorLineage()

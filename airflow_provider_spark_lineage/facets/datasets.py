@@ -38,7 +38,7 @@ _LIFECYCLE = {
     Mode.RENAME: lifecycle_state_change_dataset.LifecycleStateChange.RENAME,
     Mode.TRUNCATE: lifecycle_state_change_dataset.LifecycleStateChange.TRUNCATE,
 }
-"""No row for APPEND: the spec has no such state, because the dataset's life goes on unchanged."""
+"""No row for APPEND: the spec has no such state."""
 
 
 def input_datasets(lineage: Lineage) -> list[InputDataset]:
@@ -137,7 +137,7 @@ def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
 
 
 def _as_uri(location: str) -> str:
-    """Spark's paths may hold a space or any letter, a URI may not; what is escaped already stays so."""
+    """Return a path as a URI: escape characters that a URI may not have, but not escapes themselves."""
     return quote(location, safe=":/?#[]@!$&'()*+,;=%~")
 
 
@@ -183,10 +183,10 @@ def _repeated_per_field(write: Output) -> list[Edge]:
 
 
 def transformation(edge: Edge) -> tuple[Kind, str | None, bool]:
-    """Return what an edge does to its field: the kind, a description, and whether it masks.
+    """Return the transformation of an edge: the kind, a description, and whether it masks.
 
-    Consumers look fields up among the columns of the dataset, so an edge from a part of a struct is one from
-    the whole column, which it transforms; the description says which part: `address.city`.
+    Consumers look fields up among the columns of the dataset, so an edge from a part of a struct becomes a
+    TRANSFORMATION of the whole column; the description names the part: `address.city`.
     """
     if not edge.part:
         return edge.kind, None, edge.masking
@@ -195,7 +195,7 @@ def transformation(edge: Edge) -> tuple[Kind, str | None, bool]:
 
 
 def _input_fields(edges: Iterable[Edge]) -> list[column_lineage_dataset.InputField]:
-    """Return one entry per field that was read, with everything that was done to it."""
+    """Return one entry per field that was read, with all its transformations."""
     return [
         column_lineage_dataset.InputField(
             namespace=source.namespace,

@@ -33,7 +33,7 @@ class EventExecution:
     give the same numbers on every run."""
 
     name: str
-    """What Spark calls it, for example `save at NativeMethodAccessorImpl.java:0`."""
+    """Spark's name of it, for example `save at NativeMethodAccessorImpl.java:0`."""
 
     started_at: datetime
     ended_at: datetime
@@ -46,7 +46,7 @@ class EventExecution:
     """It is a batch of a streaming query."""
 
     job_type: str = "SQL_JOB"
-    """`RDD_JOB` for a job over an RDD, as OpenLineage's Java agent calls it."""
+    """`RDD_JOB` for a job over an RDD: the name that OpenLineage's Java agent uses."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class EventRun:
     started_at: datetime
     ended_at: datetime
     lineage: Lineage
-    """Of all executions together."""
+    """The lineage of all executions together."""
 
     engine_version: str = ""
     failed: bool | None = None
@@ -68,7 +68,7 @@ class EventRun:
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """How a run is known to OpenLineage: that of an Airflow task, or of a whole `EventRun`."""
+    """Run id and job of a run in OpenLineage: of an Airflow task, or of a whole `EventRun`."""
 
     run_id: str
     namespace: str
@@ -132,8 +132,8 @@ def whole_run_events(
 def interim_event(lineage: Lineage, identity: RunIdentity) -> event_v2.RunEvent:
     """Return OTHER for a run that may be killed next: what it has read and written so far.
 
-    Not RUNNING: whoever stops a run may have sent its FAIL already, and it does not run again after that.
-    The run cycle of OpenLineage has OTHER for what is said of a run that has ended.
+    Not RUNNING: the run's FAIL may have been sent already, after which it is not running. OpenLineage's run
+    cycle allows OTHER after the end of a run.
     """
     event = _event(
         event_v2.RunState.OTHER,
@@ -193,7 +193,7 @@ def _pair(
 
 
 def _planned(lineage: Lineage) -> Lineage:
-    """Return what is known of a lineage before it happens: no statistics, no edges, no version made."""
+    """Return what is known of a lineage before it runs: no statistics, edges or written versions."""
     return Lineage(
         tuple(replace(read, statistics=Statistics()) for read in lineage.inputs),
         tuple(
@@ -277,5 +277,5 @@ def _run_id(started_at: datetime, *names: str) -> str:
 
 
 def _utc(at: datetime) -> datetime:
-    """The record speaks UTC, so a time without a zone is not this machine's local time."""
+    """Return a time in UTC; one without a zone is UTC already, since records are."""
     return at.replace(tzinfo=timezone.utc) if at.tzinfo is None else at.astimezone(timezone.utc)

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
     """Return the explicit lineage facet under its key; empty when nothing was written.
 
-    An event lists all inputs beside all outputs, which reads as "each input fed each output". This
-    facet says which did, so that two independent copies in one task stay two edges and not four.
+    An event lists all inputs and all outputs, which reads as "each output depends on each input". This facet
+    lists the pairs, so that two independent copies in one task stay two edges and not four.
     """
     try:
         from openlineage.client.generated import lineage as explicit
     except ImportError:
-        # Clients before 1.54 may lack it (1.50 does); with them less is said, nothing is wrong.
+        # Clients before 1.54 may lack the facet (1.50 does); the event is correct without it.
         return {}
     if not lineage.outputs:
         return {}
@@ -43,7 +43,7 @@ def sql_facet(query: str) -> dict[str, JobFacet]:
 
 
 def description_facet(description: str) -> dict[str, JobFacet]:
-    """Return what Spark calls the execution or the application, under its key; empty without one."""
+    """Return Spark's name of the execution or application, under its key; empty without one."""
     if not description:
         return {}
     facet = documentation_job.DocumentationJobFacet(description=description, producer=PRODUCER)
@@ -51,10 +51,10 @@ def description_facet(description: str) -> dict[str, JobFacet]:
 
 
 def job_type_facet(job_type: str, *, streaming: bool = False) -> dict[str, JobFacet]:
-    """`job_type` is `APPLICATION`, `SQL_JOB` or `RDD_JOB`, the words that the Java agent uses for the same.
+    """Return the job type: `APPLICATION`, `SQL_JOB` or `RDD_JOB`, as OpenLineage's Java agent names them.
 
-    The agent says STREAMING of a query over a stream, and so do we of its batches. The application that
-    runs it is BATCH, like the Airflow task: both end.
+    Batches of a stream are STREAMING, as in the agent. The application that runs the stream is BATCH, like
+    the Airflow task, because it ends.
     """
     facet = job_type_job.JobTypeJobFacet(
         processingType="STREAMING" if streaming else "BATCH",
@@ -77,7 +77,7 @@ def _entry(write: Output) -> LineageDatasetEntry:
         namespace=write.dataset.id.namespace,
         name=write.dataset.id.name,
         type="DATASET",
-        # Also when empty: the spec reads an empty list as "has no upstream", which is what we know.
+        # Also when empty: the spec reads an empty list as "has no upstream".
         inputs=[*(_whole(source.namespace, source.name) for source in sources), *on_dataset],
         fields={column: explicit.LineageFieldEntry(inputs=read) for column, read in by_column.items()},
     )

@@ -17,8 +17,8 @@ FAILURES = "sparkLineage_failures"
 """Key of `SparkLineageFailuresRunFacet`."""
 
 MAX_ENTRIES = 100
-"""How many gaps and how many failures an event lists: one task may run thousands of executions, and each
-message is up to a page. What is left out is a gap of its own."""
+"""How many gaps and how many failures an event lists: one task may run thousands of executions, with long
+messages. A gap says how many are left out."""
 
 
 @attrs.define
@@ -41,7 +41,7 @@ class GapEntry(RedactMixin):
 
 @attrs.define
 class SparkLineageGapsRunFacet(RunFacet):
-    """Where the lineage of this run is not to be trusted; without this facet it claims to be complete."""
+    """The gaps of the run's lineage; without this facet it claims to be complete."""
 
     gaps: list[GapEntry]
 
@@ -64,8 +64,8 @@ class FailureEntry(RedactMixin):
 class SparkLineageFailuresRunFacet(RunFacet):
     """The executions that failed, in order; the last hundred of them.
 
-    Beside `errorMessage`, because that one holds a single text, and because Airflow's provider
-    replaces it with the text of the task's exception.
+    In addition to `errorMessage`, which has a single text and which Airflow's provider replaces by the text
+    of the task's exception.
     """
 
     failures: list[FailureEntry]
@@ -76,11 +76,13 @@ class SparkLineageFailuresRunFacet(RunFacet):
 
 
 def lineage_run_facets(lineage: Lineage) -> dict[str, RunFacet]:
-    """Return what a finished run says besides its datasets: gaps and failures, each only if there are any."""
+    """Return the run facets of a finished run: gaps and failures, each only if there are any."""
     gaps, failures = list(lineage.gaps), lineage.failures[-MAX_ENTRIES:]
     unlisted = {"failures": len(lineage.failures) - len(failures), "gaps": max(len(gaps) - MAX_ENTRIES, 0)}
     del gaps[MAX_ENTRIES:]
-    gaps += [Gap("event", f"{count} more {what} are not listed") for what, count in unlisted.items() if count]
+    gaps += [
+        Gap("event", f"{count} more {entries} are not listed") for entries, count in unlisted.items() if count
+    ]
     facets: dict[str, RunFacet] = {}
     if gaps:
         facets[GAPS] = SparkLineageGapsRunFacet([_gap(gap) for gap in gaps], producer=PRODUCER)
@@ -92,9 +94,9 @@ def lineage_run_facets(lineage: Lineage) -> dict[str, RunFacet]:
 
 
 def error_facet(failures: tuple[Failure, ...]) -> dict[str, RunFacet]:
-    """`errorMessage` of a failed run, from its last failure; empty if Spark saw none fail.
+    """Return `errorMessage` of a failed run, from its last failure; empty where no execution failed.
 
-    The last one, because earlier ones did not end the run: the job went on after them.
+    Earlier failures did not end the run.
     """
     if not failures:
         return {}
@@ -105,7 +107,7 @@ def error_facet(failures: tuple[Failure, ...]) -> dict[str, RunFacet]:
 
 
 def error_text(failure: Failure) -> str:
-    """Class, SQLSTATE and message in one line of text, in the order in which a person sorts errors.
+    """Return class, SQLSTATE and message in one line of text.
 
     >>> error_text(Failure("org.apache.spark.SparkArithmeticException", "Division by zero.", "22012"))
     'org.apache.spark.SparkArithmeticException (SQLSTATE 22012): Division by zero.'
@@ -116,9 +118,9 @@ def error_text(failure: Failure) -> str:
 
 
 def engine_facet(version: str) -> dict[str, RunFacet]:
-    """`processing_engine`, which requires a version; empty without one.
+    """Return `processing_engine`, which requires a version; empty without one.
 
-    Not for the events of an Airflow task: there the engine is Airflow, which says so itself.
+    Not for the events of an Airflow task: there Airflow is the engine, and sets the facet itself.
     """
     if not version:
         return {}
@@ -140,6 +142,6 @@ def _failure(failure: Failure) -> FailureEntry:
 
 
 def _language(failure: Failure) -> str:
-    """A class of the JVM always has a package of its own; Python's built-in errors have none."""
+    """Return the language of an error: JVM classes have a package, Python's built-in errors have none."""
     python = failure.error_class.startswith("pyspark.") or "." not in failure.error_class
     return "PYTHON" if python else "JAVA"

@@ -12,7 +12,7 @@ from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
 from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary
 
 MAX_EXECUTIONS = 100
-"""How many executions an event lists; it always says how many there were."""
+"""How many executions an event lists; `count` has the number of all."""
 
 
 @attrs.define
@@ -48,7 +48,7 @@ class ExecutionEntry(RedactMixin):
 
 @attrs.define
 class SparkExecutionsRunFacet(RunFacet):
-    """What a task executed on Spark: how much, and the first executions one by one."""
+    """What a task executed on Spark: how many executions, and the first of them."""
 
     count: int
     failedCount: int  # noqa: N815
@@ -63,7 +63,10 @@ def application_facets(applications: Sequence[Application]) -> dict[str, RunFace
     """Return `sparkLineage_application`, empty for a run that used no Spark."""
     if not applications:
         return {}
-    entries = [ApplicationEntry(one.id, one.name, one.spark_version) for one in applications]
+    entries = [
+        ApplicationEntry(application.id, application.name, application.spark_version)
+        for application in applications
+    ]
     return {"sparkLineage_application": SparkApplicationRunFacet(entries, producer=PRODUCER)}
 
 
@@ -73,10 +76,12 @@ def executions_facets(executions: Sequence[ExecutionSummary]) -> dict[str, RunFa
         return {}
     facet = SparkExecutionsRunFacet(
         count=len(executions),
-        failedCount=sum(one.failed for one in executions),
+        failedCount=sum(execution.failed for execution in executions),
         executions=[
-            ExecutionEntry(one.number, one.name, one.started_at, one.ended_at, one.failed)
-            for one in executions[:MAX_EXECUTIONS]
+            ExecutionEntry(
+                execution.number, execution.name, execution.started_at, execution.ended_at, execution.failed
+            )
+            for execution in executions[:MAX_EXECUTIONS]
         ],
         producer=PRODUCER,
     )

@@ -12,13 +12,13 @@ class TypedField(NamedTuple):
     name: str
     type: str
     fields: tuple[TypedField, ...] = ()
-    """What lies inside; empty unless there is a struct in it."""
+    """The nested parts; empty unless there is a struct inside."""
 
 
 _NESTED = re.compile(r"(struct|array|map)<")
 _ATOMIC = re.compile(r"[A-Za-z_][\w .]*(\([^()<>]*\))?[\w ]*")
-# A name may hold almost anything because Spark does not quote it here. What would make the string
-# ambiguous is refused, and the whole type stays flat.
+# Spark does not quote names here, so a name may have almost any character. Those that make the string
+# ambiguous are rejected, and the whole type stays flat.
 _NAME = re.compile(r"[^:<>]+")
 
 
@@ -53,8 +53,8 @@ def _type(name: str, text: str, at: int) -> tuple[TypedField, int]:
         return TypedField(name, atomic.group().strip()), atomic.end()
     members, end = _MEMBERS[nested.group(1)](text, nested.end())
     end = _expect(">", text, end)
-    kept = members if "struct<" in text[at:end] else ()
-    return TypedField(name, text[at:end], kept), end
+    parts = members if "struct<" in text[at:end] else ()
+    return TypedField(name, text[at:end], parts), end
 
 
 def _struct(text: str, at: int) -> tuple[tuple[TypedField, ...], int]:

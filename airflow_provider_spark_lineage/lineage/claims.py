@@ -1,4 +1,4 @@
-"""What a task says of one output, and of the names that it has."""
+"""What a task reports about one output, and about its names."""
 
 from __future__ import annotations
 
@@ -11,53 +11,55 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 @dataclass
 class Claim:
-    """What the task says of one output."""
+    """What the task reports about one output."""
 
     output: Output
     edges: set[Edge]
     inputs: set[DatasetId]
     fields: dict[str, Field]
-    made: bool
-    """Nothing in it is from before the task: it disappears when it is dropped."""
+    created: bool
+    """The task created it: nothing in it is older, and a later DROP removes it from the outputs."""
 
-    done: Mode | None = None
-    """What was done to its rows or columns; None where it only has another name."""
+    data_mode: Mode | None = None
+    """How its rows or columns changed; None where it was only renamed."""
 
     written: Statistics | None = None
-    """The last overwrite and the appends after it; None where no rows were written."""
+    """Counts of the last overwrite and the appends after it; None where no rows were written."""
 
     @classmethod
-    def of(cls, output: Output, edges: set[Edge], inputs: set[DatasetId], *, made: bool) -> Claim:
-        """Return what there is to say after the first write."""
-        claim = cls(output, set(edges), set(inputs), {one.name: one for one in output.dataset.fields}, made)
+    def of(cls, output: Output, edges: set[Edge], inputs: set[DatasetId], *, created: bool) -> Claim:
+        """Return the claim of an output's first write."""
+        claim = cls(
+            output, set(edges), set(inputs), {field.name: field for field in output.dataset.fields}, created
+        )
         claim._count(output)
         return claim
 
     def add(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
-        """Add one more write: every one really happened, so all edges stay."""
+        """Add one more write; edges of earlier writes stay, because those writes happened."""
         if output.dataset.identity.type == "VIEW":
             self.edges, self.inputs, self.fields = set(), set(), {}
         self.edges |= edges
         self.inputs |= inputs
-        for one in output.dataset.fields:
-            self.fields.setdefault(one.name, one)
+        for field in output.dataset.fields:
+            self.fields.setdefault(field.name, field)
         self._count(output)
         self.output = replace(
             output,
             mode=_merged(self.output.mode, output.mode),
-            # The last write left it as it is.
+            # The version is the one that the last write left.
             dataset=self.output.dataset.merged(output.dataset).at(output.dataset.identity.version),
             previous=self.output.previous,
         )
 
     def _count(self, output: Output) -> None:
-        """Add the rows of one more write."""
+        """Update mode and counts for one more write."""
         if output.mode is not Mode.RENAME:
-            self.done = output.mode if self.done is None else _merged(self.done, output.mode)
+            self.data_mode = output.mode if self.data_mode is None else _merged(self.data_mode, output.mode)
         if output.mode is Mode.TRUNCATE:
             self.written = None
         elif self.written is not None and output.rewrites:
-            # How many of the rows before it are left, and which of them it wrote anew, is not known.
+            # Unknown: how many earlier rows are left, and how many of the counted ones they are.
             self.written = Statistics()
         elif not output.has_rows:
             return
@@ -70,7 +72,7 @@ class Claim:
 
 
 def _merged(before: Mode, now: Mode) -> Mode:
-    """Return what two changes of one dataset come to."""
+    """Return the mode that two changes of one dataset amount to."""
     if before is Mode.CREATE:
         return before
     if now is Mode.APPEND:
@@ -78,13 +80,13 @@ def _merged(before: Mode, now: Mode) -> Mode:
     return before if now is Mode.ALTER and before is not Mode.APPEND else now
 
 
-def called(dataset: Dataset, name: DatasetId) -> Dataset:
-    """Return a dataset under another name, of which no catalog knows."""
+def renamed(dataset: Dataset, name: DatasetId) -> Dataset:
+    """Return a dataset under another name, without the names that catalogs have for it."""
     return replace(dataset, identity=replace(dataset.identity, id=name, symlinks=()))
 
 
 def names_of(dataset: Dataset) -> tuple[DatasetId, ...]:
-    """Return the names that catalogs have for a dataset: its own, if it is one."""
+    """Return the names that catalogs have for a dataset; a catalog entry has its own name."""
     if dataset.identity.is_entry:
         return (dataset.id,)
     return tuple(DatasetId(link.namespace, link.name) for link in dataset.identity.symlinks)

@@ -1,4 +1,4 @@
-"""What commands without a query do to tables: to create, change, load, rename and drop them."""
+"""What commands without a query do to tables: create, change, load, rename and drop them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _MODES = {
 }
 
 
-_LESSENING = frozenset({"AlterTableDropPartitionCommand", "DropPartitions"})
-"""Commands that take rows from a table, as TRUNCATE of a partition does."""
+_REMOVING = frozenset({"AlterTableDropPartitionCommand", "DropPartitions"})
+"""Commands that remove rows from a table, as TRUNCATE of a partition does."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Effect:
 
 
 _OF_ENTRIES = frozenset({Change.ALTERED, Change.CREATED, Change.DROPPED, Change.RENAMED})
-"""What may be done to a table's name in its catalog, and leave the table's data as they are."""
+"""Changes that may concern a table's entry in its catalog alone, not its data."""
 
 
 def effect(command: Command, target: Facts) -> Effect:
@@ -45,7 +45,7 @@ def effect(command: Command, target: Facts) -> Effect:
     if command.change is Change.DROPPED and "tables" in target:
         return _dropped_with_its_database(command, target)
     if command.change is Change.DROPPED and target.get("cascade") is True:
-        reason = "a database was dropped with all that it held; which tables these were is not recorded"
+        reason = "a database was dropped with all its tables, whose names are not recorded"
         return Effect(gaps=(Gap(command.label, reason),))
     if command.change is None or _did_nothing(command.change, target):
         return Effect()
@@ -53,12 +53,14 @@ def effect(command: Command, target: Facts) -> Effect:
     gap = ""
     if command.change in _OF_ENTRIES:
         reaches = reaches_data(command.change.value, target)
-        gap = _unsure(command.change, target, reaches)
+        gap = _gap_reason(command.change, target, reaches)
         if reaches is False or (reaches is None and command.change is Change.DROPPED):
             identities = entries_of(target)
         if command.change is Change.DROPPED:
-            # The data that an entry stood for are still there, under their own name.
-            identities = tuple(replace(one, symlinks=()) if one.is_entry else one for one in identities)
+            # The data that the entry named stay under their own name, so it is no symlink of the entry.
+            identities = tuple(
+                replace(identity, symlinks=()) if identity.is_entry else identity for identity in identities
+            )
     datasets = tuple(Dataset(identity, recorded_fields(target)) for identity in identities)
     if command.change is Change.READ:
         return Effect(inputs=tuple(Input(dataset) for dataset in datasets))
@@ -74,9 +76,9 @@ def effect(command: Command, target: Facts) -> Effect:
     mode = _MODES[command.change]
     if command.change is Change.REPLACED and target.get("existed") is False:
         mode = Mode.CREATE
-    rewrites = command.relation in _LESSENING or (mode is Mode.TRUNCATE and partial)
+    rewrites = command.relation in _REMOVING or (mode is Mode.TRUNCATE and partial)
     if rewrites:
-        # Some of its rows are gone, and the others as they were.
+        # It removed some of the rows; the others are unchanged.
         mode = Mode.ALTER
     name = next(iter(before), None)
     outputs = tuple(
@@ -92,42 +94,46 @@ def effect(command: Command, target: Facts) -> Effect:
         for dataset in datasets
     )
     gaps = tuple(
-        Gap(command.label, why, one.dataset.id)
-        for one in outputs
-        for why in (one.dataset.identity.note, gap)
+        Gap(command.label, why, output.dataset.id)
+        for output in outputs
+        for why in (output.dataset.identity.note, gap)
         if why
     )
     return Effect(outputs=outputs, gaps=gaps)
 
 
 def _dropped_with_its_database(command: Command, target: Facts) -> Effect:
-    """Every table of a dropped database is dropped; a place inside the database's own goes with that."""
+    """Return the effect of DROP DATABASE CASCADE: data inside the database's folder are removed with it."""
     shared = {name: value for name, value in target.items() if name not in ("cascade", "tables")}
     folder = split_location(str(target.get("database_location") or "/"))[1] + "/"
-    some = []
+    effects = []
     for table in target["tables"]:
         inside = split_location(unquote(str(table.get("location") or "/")))[1].startswith(folder)
         kind = {"table_type": "MANAGED"} if inside and table.get("table_type") == "EXTERNAL" else {}
-        some.append(effect(command, cast(Facts, {**shared, **table, **kind})))
-    gaps = [gap for one in some for gap in one.gaps]
+        effects.append(effect(command, cast(Facts, {**shared, **table, **kind})))
+    gaps = [gap for table_effect in effects for gap in table_effect.gaps]
     if target.get("unasked"):
         reason = f"{target['unasked']} more tables of the dropped database are not named"
         gaps.append(Gap(command.label, reason))
-    return Effect(outputs=tuple(output for one in some for output in one.outputs), gaps=tuple(gaps))
+    return Effect(
+        outputs=tuple(output for table_effect in effects for output in table_effect.outputs), gaps=tuple(gaps)
+    )
 
 
 def _loaded(datasets: tuple[Dataset, ...], target: Facts) -> Effect:
-    """Files are moved as they are: each column of the table is that column of the files."""
+    """Return the effect of LOAD DATA: files are moved, so each column comes from that column of the files."""
     sources = tables.loaded(target)
-    # The files of a partition do not hold what tells it from others.
-    told = target.get("partition_columns", ()) if target.get("partitions") else ()
+    # The files of a partition do not contain its partition columns.
+    partition_columns = target.get("partition_columns", ()) if target.get("partitions") else ()
     inputs: list[Input] = []
     outputs: list[Output] = []
     for dataset in datasets:
-        moved = tuple(one for one in dataset.fields if one.name not in told)
+        moved = tuple(field for field in dataset.fields if field.name not in partition_columns)
         inputs.extend(Input(Dataset(source, moved)) for source in sources)
         edges = [
-            Edge(source.id, one.name, Kind.IDENTITY, column=one.name) for one in moved for source in sources
+            Edge(source.id, field.name, Kind.IDENTITY, column=field.name)
+            for field in moved
+            for source in sources
         ]
         outputs.append(
             Output(
@@ -141,18 +147,18 @@ def _loaded(datasets: tuple[Dataset, ...], target: Facts) -> Effect:
     return Effect(tuple(inputs), tuple(outputs))
 
 
-def _unsure(change: Change, target: Facts, reaches: bool | None) -> str:
-    """Return what nobody could say of a command, because it was not asked about before it ran."""
-    unknown = "existed" not in target
-    if change is Change.CREATED and target.get("if_not_exists") and unknown:
-        return "whether it created the table or found it there is not recorded"
+def _gap_reason(change: Change, target: Facts, reaches: bool | None) -> str:
+    """Return what is not known of a command because its table was not probed before it ran."""
+    unasked = "existed" not in target
+    if change is Change.CREATED and target.get("if_not_exists") and unasked:
+        return "whether the table existed already is not recorded"
     if change is not Change.DROPPED:
         return ""
     reasons = []
     if reaches is None:
-        reasons.append("whether the dropped table's data went with it is not recorded")
+        reasons.append("whether the dropped table's data were removed is not recorded")
     if _may_be_absent(target):
-        reasons.append("whether the dropped table was there is not recorded")
+        reasons.append("whether the dropped table existed is not recorded")
     return "; ".join(reasons)
 
 
@@ -162,6 +168,6 @@ def _may_be_absent(target: Facts) -> bool:
 
 
 def _did_nothing(change: Change, target: Facts) -> bool:
-    """Return whether IF EXISTS found nothing to drop, or IF NOT EXISTS the table that it would have made."""
+    """Return whether DROP IF EXISTS found no table, or CREATE IF NOT EXISTS found one."""
     existed = target.get("existed")
     return (change is Change.DROPPED and existed is False) or (change is Change.CREATED and existed is True)

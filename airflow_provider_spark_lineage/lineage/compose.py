@@ -1,9 +1,9 @@
 """Merges the executions of one task, in their order, into the lineage of the task.
 
 What a task reads from outside is an input, what it writes is an output, and a column that went through
-a dataset that the task wrote and read back is traced to where it came from. A column that was born in
-such a dataset (of literals, of rows made in Python) is traced to it and no further: the dataset is then
-an input as well. The cost of one more execution does not depend on how many there were before.
+a dataset that the task wrote and read back is traced to its origin. A column that originates in such a
+dataset (literals, rows from Python) is traced to that dataset and no further: the dataset is then an input
+as well. Adding an execution costs the same however many there were before.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from airflow_provider_spark_lineage.lineage.claims import Claim, called, names_of
+from airflow_provider_spark_lineage.lineage.claims import Claim, names_of, renamed
 from airflow_provider_spark_lineage.lineage.contents import Content, Contents, moved
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
@@ -29,7 +29,7 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
 
 
 class Composer:
-    """Takes executions one by one; `lineage()` gives the task's lineage so far."""
+    """Takes the executions in order; `lineage()` returns the task's lineage so far."""
 
     def __init__(self) -> None:
         self._inputs: dict[DatasetId, Input] = {}
@@ -37,13 +37,13 @@ class Composer:
         self._claims: dict[DatasetId, Claim] = {}
         self._contents = Contents()
         self._tables: dict[DatasetId, DatasetId] = {}
-        """An entry of a catalog -> the data that it last stood for."""
+        """Entry of a catalog -> the dataset that it last referred to."""
 
-        self._made: set[DatasetId] = set()
-        """Entries that were not there before the task."""
+        self._created_entries: set[DatasetId] = set()
+        """Entries that the task created."""
 
         self._read: dict[DatasetId, Dataset] = {}
-        """How the execution at hand reads each dataset: in which version, with which columns in order."""
+        """How the current execution reads each dataset: in which version, with which columns in order."""
 
         self._batches: dict[tuple[str, DatasetId], Statistics] = {}
         """What a streaming query has read of each dataset."""
@@ -51,38 +51,38 @@ class Composer:
         self._gaps: dict[Gap, None] = {}
         self._gaps_of: dict[DatasetId, list[Gap]] = {}
         self._failures: list[Failure] = []
-        self._born: set[DatasetId] = set()
-        """Inputs that the task wrote itself, there because columns were born in them."""
+        self._own_inputs: set[DatasetId] = set()
+        """Inputs that the task wrote itself, because columns originate in them."""
 
-        self._gone: dict[DatasetId, Output] = {}
-        """What was there before the task under a name and is no more, whatever has the name by now."""
+        self._dropped: dict[DatasetId, Output] = {}
+        """Name -> output that drops the dataset that had this name before the task."""
 
-        self._left: set[DatasetId] = set()
-        """Names of before the task that were taken from what had them: what has them now is the task's."""
+        self._renamed_away: set[DatasetId] = set()
+        """Names from before the task whose dataset was renamed: a dataset there now is the task's."""
 
-        self._formerly: dict[DatasetId, DatasetId] = {}
-        """What was renamed and then dropped -> what it was called before the task."""
+        self._old_names: dict[DatasetId, DatasetId] = {}
+        """Dataset that was renamed and then dropped -> its name before the task."""
 
-        self._moved: dict[DatasetId, DatasetId | None] = {}
-        """Where what the task made is now: under another name, or dropped, which is None."""
+        self._new_names: dict[DatasetId, DatasetId | None] = {}
+        """Dataset that the task created -> its new name; None where it was dropped."""
 
     def add(self, lineage: Lineage) -> None:
         """Add the next execution."""
         self._failures.extend(lineage.failures)
-        self._read = {one.dataset.id: one.dataset for one in lineage.inputs}
-        for one in map(self._with_batches_before, lineage.inputs):
-            content = self._held(one.dataset.id)
+        self._read = {input_.dataset.id: input_.dataset for input_ in lineage.inputs}
+        for read in map(self._with_batches_before, lineage.inputs):
+            content = self._content_read(read.dataset.id)
             outside = content is None or content.from_outside
-            _add_input(self._inputs if outside else self._read_back, one)
-            if one.dataset.id in self._born:
-                _add_input(self._inputs, one)
-            elif content is not None and content.reworked and one.dataset.id in self._inputs:
-                # It is no other dataset for that, so its largest read may be this one.
-                _add_input(self._inputs, replace(one, dataset=self._inputs[one.dataset.id].dataset))
-            self._know(one.dataset)
-        # Every output is resolved against what there was before this execution wrote anything.
-        told = dict.fromkeys(lineage.gaps)
-        resolved = [(output, *self._resolve(output, told)) for output in lineage.outputs]
+            _add_input(self._inputs if outside else self._read_back, read)
+            if read.dataset.id in self._own_inputs:
+                _add_input(self._inputs, read)
+            elif content is not None and content.reworked and read.dataset.id in self._inputs:
+                # UPDATE and MERGE keep the dataset the same one, so this read may be its largest.
+                _add_input(self._inputs, replace(read, dataset=self._inputs[read.dataset.id].dataset))
+            self._note_entries(read.dataset)
+        # Resolve all outputs first, against the contents from before this execution's writes.
+        gaps = dict.fromkeys(lineage.gaps)
+        resolved = [(output, *self._resolve(output, gaps)) for output in lineage.outputs]
         for output, edges, inputs in resolved:
             is_entry = output.dataset.identity.is_entry
             match output.mode:
@@ -92,12 +92,12 @@ class Composer:
                     self._rename_entry(output) if is_entry else self._rename(output)
                 case _:
                     self._write(output, edges, inputs)
-        self._tell(told)
+        self._add_gaps(gaps)
 
     def lineage(self) -> Lineage:
         """Return the merged lineage; the same on every call."""
-        now: dict[DatasetId, DatasetId | None] = {**self._formerly}
-        now.update((born, self._now(born)) for born in self._born if born in self._moved)
+        now: dict[DatasetId, DatasetId | None] = {**self._old_names}
+        now.update((name, self._current_name(name)) for name in self._own_inputs if name in self._new_names)
         outputs = [
             replace(
                 claim.output,
@@ -105,91 +105,93 @@ class Composer:
                 statistics=claim.written or Statistics(),
                 dataset=replace(claim.output.dataset, fields=tuple(claim.fields.values())),
                 edges=tuple(sorted(moved(claim.edges, now), key=lambda edge: edge.order)),
-                inputs=tuple(sorted({found for one in claim.inputs if (found := now.get(one, one))})),
+                inputs=tuple(
+                    sorted({current for source in claim.inputs if (current := now.get(source, source))})
+                ),
             )
             for claim in self._claims.values()
         ]
-        outputs += [output for name, output in self._gone.items() if self._is_gone(name)]
+        outputs += [output for name, output in self._dropped.items() if self._is_dropped(name)]
         inputs: dict[DatasetId, Input] = {}
-        for name, one in self._inputs.items():
-            if name in self._formerly:
-                _add_input(inputs, replace(one, dataset=called(one.dataset, self._formerly[name])))
+        for name, read in self._inputs.items():
+            if name in self._old_names:
+                _add_input(inputs, replace(read, dataset=renamed(read.dataset, self._old_names[name])))
             elif name not in now:
-                _add_input(inputs, one)
-        for renamed in {found for born in self._born if (found := now.get(born)) is not None}:
-            claim = self._claims.get(renamed)
+                _add_input(inputs, read)
+        for new_name in {new for source in self._own_inputs if (new := now.get(source)) is not None}:
+            claim = self._claims.get(new_name)
             if claim is not None:
                 _add_input(inputs, Input(replace(claim.output.dataset, fields=tuple(claim.fields.values()))))
-            elif renamed in self._gone:
-                _add_input(inputs, Input(self._gone[renamed].dataset))
+            elif new_name in self._dropped:
+                _add_input(inputs, Input(self._dropped[new_name].dataset))
         return Lineage(
-            inputs=tuple(sorted(inputs.values(), key=lambda one: one.dataset.id)),
-            outputs=tuple(sorted(outputs, key=lambda one: one.dataset.id)),
+            inputs=tuple(sorted(inputs.values(), key=lambda read: read.dataset.id)),
+            outputs=tuple(sorted(outputs, key=lambda output: output.dataset.id)),
             gaps=tuple(self._gaps),
             failures=tuple(self._failures),
         )
 
     def _mode(self, output: Output) -> Mode:
-        """Return what became of a name: to make anew what was dropped is to overwrite it."""
-        replaced = output.mode is Mode.CREATE and output.dataset.id in self._gone
+        """Return an output's mode; CREATE of a dataset that the task dropped is an overwrite."""
+        replaced = output.mode is Mode.CREATE and output.dataset.id in self._dropped
         return Mode.OVERWRITE if replaced else output.mode
 
-    def _now(self, identifier: DatasetId) -> DatasetId | None:
-        """Return the name that something the task made has now; None when it is no more."""
-        found: DatasetId | None = identifier
-        while found in self._moved:
-            found = self._moved[found]
-        return self._formerly.get(found, found) if found is not None else None
+    def _current_name(self, identifier: DatasetId) -> DatasetId | None:
+        """Return the current name of a dataset that the task created; None where it was dropped."""
+        name: DatasetId | None = identifier
+        while name in self._new_names:
+            name = self._new_names[name]
+        return self._old_names.get(name, name) if name is not None else None
 
-    def _use_again(self, identifier: DatasetId) -> None:
-        """Let something else have a name: what was read under it is known by the name that it has now."""
-        if identifier not in self._moved and identifier not in self._formerly:
+    def _reuse_name(self, identifier: DatasetId) -> None:
+        """Prepare a name for another dataset: what was read under it is reported under its current name."""
+        if identifier not in self._new_names and identifier not in self._old_names:
             return
-        found = self._now(identifier)
-        if found != identifier and (identifier in self._born or identifier in self._formerly):
-            now = {identifier: found}
+        current = self._current_name(identifier)
+        if current != identifier and (identifier in self._own_inputs or identifier in self._old_names):
+            now = {identifier: current}
             for claim in self._claims.values():
                 claim.edges = set(moved(claim.edges, now))
-                claim.inputs = {one for name in claim.inputs if (one := now.get(name, name))}
+                claim.inputs = {source for name in claim.inputs if (source := now.get(name, name))}
             self._contents.follow(now)
-            self._born.discard(identifier)
+            self._own_inputs.discard(identifier)
             read, back = self._inputs.pop(identifier, None), self._read_back.pop(identifier, None)
-            if read is not None and identifier in self._formerly and found is not None:
-                _add_input(self._inputs, replace(read, dataset=called(read.dataset, found)))
-            elif read is not None and back is not None and found in self._claims:
-                dataset = self._claims[found].output.dataset
-                self._born.add(found)
-                self._inputs[found] = replace(read, dataset=dataset)
-                self._read_back[found] = replace(back, dataset=dataset)
-        self._moved.pop(identifier, None)
-        self._formerly.pop(identifier, None)
-        for name in [name for name, after in self._moved.items() if after == identifier]:
-            self._moved[name] = found
-            if found == name:
-                del self._moved[name]
+            if read is not None and identifier in self._old_names and current is not None:
+                _add_input(self._inputs, replace(read, dataset=renamed(read.dataset, current)))
+            elif read is not None and back is not None and current in self._claims:
+                dataset = self._claims[current].output.dataset
+                self._own_inputs.add(current)
+                self._inputs[current] = replace(read, dataset=dataset)
+                self._read_back[current] = replace(back, dataset=dataset)
+        self._new_names.pop(identifier, None)
+        self._old_names.pop(identifier, None)
+        for name in [name for name, after in self._new_names.items() if after == identifier]:
+            self._new_names[name] = current
+            if current == name:
+                del self._new_names[name]
 
-    def _held(self, identifier: DatasetId) -> Content | None:
-        """Return what a dataset held as the execution at hand reads it; None where that is from outside."""
+    def _content_read(self, identifier: DatasetId) -> Content | None:
+        """Return the content of a dataset as the current execution reads it; None for one from outside."""
         read = self._read.get(identifier)
         return self._contents.at(identifier, read.identity.version if read else "")
 
-    def _with_batches_before(self, one: Input) -> Input:
-        """Count a batch of a stream with those before it: together they are one read."""
-        if not one.stream:
-            return one
-        key = (one.stream, one.dataset.id)
+    def _with_batches_before(self, read: Input) -> Input:
+        """Add the counts of a stream's earlier batches: all batches are one read."""
+        if not read.stream:
+            return read
+        key = (read.stream, read.dataset.id)
         before = self._batches.get(key)
-        self._batches[key] = added(before, one.statistics) if before is not None else one.statistics
-        return replace(one, statistics=self._batches[key])
+        self._batches[key] = added(before, read.statistics) if before is not None else read.statistics
+        return replace(read, statistics=self._batches[key])
 
-    def _know(self, dataset: Dataset) -> None:
+    def _note_entries(self, dataset: Dataset) -> None:
         for entry in () if dataset.identity.is_entry else names_of(dataset):
             if self._tables.get(entry, dataset.id) != dataset.id:
-                # Replaced by a table at another place.
+                # The entry now refers to a table at another location.
                 self._forget_entry(entry)
             self._tables[entry] = dataset.id
 
-    def _tell(self, gaps: Iterable[Gap]) -> None:
+    def _add_gaps(self, gaps: Iterable[Gap]) -> None:
         for gap in gaps:
             if gap not in self._gaps:
                 self._gaps[gap] = None
@@ -197,37 +199,37 @@ class Composer:
                     self._gaps_of.setdefault(gap.output, []).append(gap)
 
     def _drop(self, output: Output) -> None:
-        """Remove data; what the task made of them itself is no output any more."""
+        """Remove a dataset; one that the task created is no output any more."""
         dropped = output.dataset.id
         for entry in names_of(output.dataset):
             self._tables.pop(entry, None)
             self._claims.pop(entry, None)
-            self._made.discard(entry)
+            self._created_entries.discard(entry)
         claim, read = self._claims.pop(dropped, None), self._inputs.get(dropped)
         self._contents.forget(dropped)
-        if claim is not None and claim.made:
-            self._moved[dropped] = None
+        if claim is not None and claim.created:
+            self._new_names[dropped] = None
             return
         former = self._former(claim)
         if former is not None:
-            # What was there before the task is known outside by its old name.
-            self._formerly[dropped] = former.id
-        seen = former or (claim.output.dataset if claim else read.dataset if read else output.dataset)
-        self._gone[seen.id] = replace(output, dataset=seen, previous=None)
+            # Consumers know a dataset from before the task by its old name.
+            self._old_names[dropped] = former.id
+        dataset = former or (claim.output.dataset if claim else read.dataset if read else output.dataset)
+        self._dropped[dataset.id] = replace(output, dataset=dataset, previous=None)
 
     def _end_entry(self, output: Output) -> None:
-        """End a name; the data that it stood for stay, and lose it."""
+        """Remove a catalog entry; its dataset stays, without this name."""
         entry = output.dataset.id
         self._forget_entry(entry)
         former = self._former(self._claims.pop(entry, None))
-        if entry in self._made:
-            self._made.discard(entry)
+        if entry in self._created_entries:
+            self._created_entries.discard(entry)
         else:
-            ended = former or output.dataset
-            self._gone[ended.id] = replace(output, dataset=ended, previous=None)
+            dataset = former or output.dataset
+            self._dropped[dataset.id] = replace(output, dataset=dataset, previous=None)
 
     def _forget_entry(self, entry: DatasetId, new: DatasetId | None = None) -> None:
-        """Take a name from the data that it stood for, or give them a new one in its place."""
+        """Remove an entry's name from its dataset, or replace it by a new one."""
         place = self._tables.pop(entry, None)
         claim = self._claims.get(place) if place is not None else None
         if place is not None and new is not None:
@@ -240,172 +242,176 @@ class Composer:
             claim.output = replace(claim.output, dataset=dataset)
 
     def _rename_entry(self, output: Output) -> None:
-        """Give a name's data another name; what was said of the name itself follows it."""
+        """Rename a catalog entry; its claim moves to the new name."""
         old, new = output.previous, output.dataset.id
         if old is None:
             self._claim(output, set(), set())
             return
-        self._take(new)
+        self._occupy(new)
         self._forget_entry(old, new)
         claim = self._claims.pop(old, None)
-        if old not in self._made:
+        if old not in self._created_entries:
             first = claim.output.previous if claim else None
             if first != new:
                 output = replace(output, previous=first or old)
-                self._claims[new] = Claim(output, set(), set(), {}, made=False)
+                self._claims[new] = Claim(output, set(), set(), {}, created=False)
             return
-        self._made.discard(old)
-        self._made.add(new)
+        self._created_entries.discard(old)
+        self._created_entries.add(new)
         if claim is not None:
             self._claims[new] = replace(claim, output=replace(claim.output, dataset=output.dataset))
 
     def _rename(self, output: Output) -> None:
-        """Let everything that was said of a dataset follow it to its new name."""
+        """Rename a dataset; its claim, content and gaps move to the new name."""
         new = output.dataset.id
-        self._take(new)
+        self._occupy(new)
         old = output.previous if output.previous in self._claims else new
         claim = self._claims.pop(old, None)
         for entry in names_of(claim.output.dataset) if claim else ():
             self._tables.pop(entry, None)
-            self._made.discard(entry)
-        self._know(output.dataset)
-        if claim is None or not claim.made:
+            self._created_entries.discard(entry)
+        self._note_entries(output.dataset)
+        if claim is None or not claim.created:
             was = claim.output.previous if claim and claim.output.previous else output.previous
-            self._left.discard(new) if was == new else self._left.add(was or old)
+            self._renamed_away.discard(new) if was == new else self._renamed_away.add(was or old)
         if claim is None:
             self._claim(output, set(), set())
             return
-        if claim.made:
+        if claim.created:
             output = replace(claim.output, dataset=output.dataset)
-            self._made.update(names_of(output.dataset))
+            self._created_entries.update(names_of(output.dataset))
         elif claim.output.previous is not None:
             output = replace(output, previous=claim.output.previous)
         if output.previous != new:
             self._claims[new] = replace(claim, output=output)
-        elif claim.done is not None:
-            # It is called again what it was; what was done to it stays said.
-            output = replace(output, mode=claim.done, previous=None)
+        elif claim.data_mode is not None:
+            # It has its first name again, so only what changed its data is reported.
+            output = replace(output, mode=claim.data_mode, previous=None)
             self._claims[new] = replace(claim, output=output)
         self._contents.rename(old, new)
-        self._use_again(new)
+        self._reuse_name(new)
         if old != new:
-            self._moved[old] = new
-        self._tell(replace(gap, output=new) for gap in self._unsay(old))
+            self._new_names[old] = new
+        self._add_gaps(replace(gap, output=new) for gap in self._remove_gaps(old))
 
     def _former(self, claim: Claim | None) -> Dataset | None:
-        """Return what a renamed dataset was before the task."""
-        former = claim.output.previous if claim and not claim.made else None
+        """Return a renamed dataset under its name from before the task."""
+        former = claim.output.previous if claim and not claim.created else None
         if claim is None or former is None:
             return None
-        return called(replace(claim.output.dataset, fields=tuple(claim.fields.values())), former)
+        return renamed(replace(claim.output.dataset, fields=tuple(claim.fields.values())), former)
 
-    def _unsay(self, identifier: DatasetId) -> list[Gap]:
-        """Take back the gaps of an output, and return them."""
+    def _remove_gaps(self, identifier: DatasetId) -> list[Gap]:
+        """Remove the gaps of an output, and return them."""
         gaps = self._gaps_of.pop(identifier, [])
         for gap in gaps:
             del self._gaps[gap]
         return gaps
 
-    def _resolve(self, output: Output, told: dict[Gap, None]) -> tuple[set[Edge], set[DatasetId]]:
+    def _resolve(self, output: Output, gaps: dict[Gap, None]) -> tuple[set[Edge], set[DatasetId]]:
         """Trace an output's edges through what the task itself wrote before."""
         edges: set[Edge] = set()
         inputs: set[DatasetId] = set()
         for source in output.inputs:
-            content = self._held(source)
+            content = self._content_read(source)
             if content is None or content.from_outside:
                 inputs.add(source)
             if content is not None:
                 inputs |= content.inputs
-                # Which rows the intermediate has decides which rows the output has.
+                # What decides the rows of the intermediate decides the rows of the output.
                 edges.update(replace(edge, column="") for edge in content.rows)
         for edge in output.edges:
-            edges |= self._trace(edge, output, told)
-        for born in {edge.source for edge in edges if edge.source in self._read_back}:
-            inputs.add(born)
-            if born not in self._inputs:
-                self._inputs[born] = self._read_back[born]
-                self._born.add(born)
+            edges |= self._trace(edge, output, gaps)
+        for source in {edge.source for edge in edges if edge.source in self._read_back}:
+            inputs.add(source)
+            if source not in self._inputs:
+                self._inputs[source] = self._read_back[source]
+                self._own_inputs.add(source)
         return edges, inputs
 
-    def _trace(self, edge: Edge, output: Output, told: dict[Gap, None]) -> set[Edge]:
-        content = self._held(edge.source)
+    def _trace(self, edge: Edge, output: Output, gaps: dict[Gap, None]) -> set[Edge]:
+        content = self._content_read(edge.source)
         if content is None:
             return {edge}
         name = self._written_name(edge, content)
         if name not in content.columns and not content.from_outside:
             reason = f"`{edge.field}` of {edge.source.name} was read back, but the task wrote no such column"
-            told[Gap("composition", reason, output.dataset.id, edge.column)] = None
+            gaps[Gap("composition", reason, output.dataset.id, edge.column)] = None
         return content.trace(edge, name)
 
     def _written_name(self, edge: Edge, content: Content) -> str:
-        """Return what the task called a field that it reads back: perhaps in another case, or by position."""
+        """Return the name under which the task wrote a field: the case may differ, or the position match."""
         if edge.field in content.columns:
             return edge.field
         alike = [column for column in content.columns if column.lower() == edge.field.lower()]
         if len(alike) == 1:
             return alike[0]
-        seen = self._read.get(edge.source)
-        read = [one.name for one in seen.fields] if seen else []
+        dataset = self._read.get(edge.source)
+        read = [field.name for field in dataset.fields] if dataset else []
         claim = self._claims.get(edge.source)
         if claim and claim.output.dataset.identity.file_format == "csv" and len(read) == len(content.columns):
-            # A CSV file without a header has no names: they are the reader's, or `_c0`, `_c1`.
+            # A CSV file without a header has no names: the reader gives them, or Spark (`_c0`, `_c1`).
             return dict(zip(read, content.columns, strict=True)).get(edge.field, edge.field)
         return edge.field
 
     def _write(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
         identifier = output.dataset.id
-        gone = self._is_gone(identifier)
+        is_dropped = self._is_dropped(identifier)
         made_without_rows = output.mode is Mode.CREATE and not (inputs or output.statistics or output.partial)
-        if made_without_rows and identifier in self._contents and not gone:
-            # CREATE TABLE IF NOT EXISTS: nothing else would have succeeded.
+        if made_without_rows and identifier in self._contents and not is_dropped:
+            # CREATE TABLE IF NOT EXISTS: any other CREATE of an existing table fails.
             return
         if output.mode is not Mode.ALTER and not output.dataset.identity.is_entry:
-            self._contents.write(output, edges, inputs, empty=gone)
-            self._use_again(identifier)
-        self._know(output.dataset)
+            self._contents.write(output, edges, inputs, empty=is_dropped)
+            self._reuse_name(identifier)
+        self._note_entries(output.dataset)
         self._claim(output, edges, inputs)
         for entry in names_of(output.dataset):
             if output.mode is Mode.CREATE:
-                self._made.add(entry)
+                self._created_entries.add(entry)
             if entry != identifier:
                 self._forget_claim(entry)
 
     def _forget_claim(self, entry: DatasetId) -> None:
-        """Leave to the data what there is to say of their name, but for what it was before."""
+        """Drop the claim of an entry whose dataset has one of its own, unless the entry was renamed."""
         claim = self._claims.get(entry)
         if claim is not None and claim.output.previous is None:
             del self._claims[entry]
 
-    def _is_gone(self, identifier: DatasetId) -> bool:
-        """Return whether there is nothing under a name under which something was before the task."""
-        return identifier in self._gone and identifier not in self._claims and identifier not in self._tables
+    def _is_dropped(self, identifier: DatasetId) -> bool:
+        """Return whether a dataset from before the task was dropped and nothing has its name now."""
+        return (
+            identifier in self._dropped and identifier not in self._claims and identifier not in self._tables
+        )
 
-    def _take(self, identifier: DatasetId) -> None:
-        """Give a name to something: a table that was dropped IF EXISTS under it may not have been there."""
-        if identifier in self._gone and self._gone[identifier].may_be_absent:
-            del self._gone[identifier]
+    def _occupy(self, identifier: DatasetId) -> None:
+        """Note that a name is in use: a DROP IF EXISTS of it may have found nothing, and is not reported."""
+        if identifier in self._dropped and self._dropped[identifier].may_be_absent:
+            del self._dropped[identifier]
 
     def _claim(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
-        """Add one write to what the task says of a dataset."""
+        """Add one write to the claim of its dataset."""
         identifier = output.dataset.id
         claim = self._claims.get(identifier)
         if claim is None:
-            self._take(identifier)
-            # What is overwritten may have been there before, and what was read was.
-            is_free = identifier in self._gone or identifier in self._left
+            self._occupy(identifier)
+            # A dataset that was read before existed before the task; one that is overwritten may have.
+            is_free = identifier in self._dropped or identifier in self._renamed_away
             whole = output.mode is Mode.CREATE and not output.partial
-            made = output.mode is not Mode.RENAME and (is_free or (whole and identifier not in self._inputs))
-            self._claims[identifier] = Claim.of(output, edges, inputs, made=made)
+            created = output.mode is not Mode.RENAME and (
+                is_free or (whole and identifier not in self._inputs)
+            )
+            self._claims[identifier] = Claim.of(output, edges, inputs, created=created)
         else:
             claim.add(output, edges, inputs)
 
 
-def _add_input(inputs: dict[DatasetId, Input], one: Input) -> None:
-    """Add one read of a dataset to those that there were."""
-    before = inputs.get(one.dataset.id)
+def _add_input(inputs: dict[DatasetId, Input], read: Input) -> None:
+    """Merge one read of a dataset into `inputs`."""
+    before = inputs.get(read.dataset.id)
     if before is not None:
-        one = Input(before.dataset.merged(one.dataset), larger(before.statistics, one.statistics))
-    inputs[one.dataset.id] = one
+        read = Input(before.dataset.merged(read.dataset), larger(before.statistics, read.statistics))
+    inputs[read.dataset.id] = read
 
 
 def compose(executions: Iterable[Lineage]) -> Lineage:

@@ -1,4 +1,4 @@
-"""Writes a lineage down as plain JSON, for programs that want the model and not OpenLineage events."""
+"""Converts a lineage to plain JSON, for programs that want the model and not OpenLineage events."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId
 def document(lineage: Lineage) -> dict[str, Any]:
     """Return the lineage as a JSON object; names are those of the model, unknown counts are left out."""
     return {
-        "inputs": [_input(one) for one in lineage.inputs],
-        "outputs": [_output(one) for one in lineage.outputs],
+        "inputs": [_input(dataset_read) for dataset_read in lineage.inputs],
+        "outputs": [_output(output) for output in lineage.outputs],
         "gaps": [_gap(gap) for gap in lineage.gaps],
         "failures": [
             {
@@ -34,8 +34,8 @@ def document(lineage: Lineage) -> dict[str, Any]:
     }
 
 
-def _input(one: Input) -> dict[str, Any]:
-    return {**_dataset(one.dataset), "statistics": _statistics(one.statistics)}
+def _input(dataset_read: Input) -> dict[str, Any]:
+    return {**_dataset(dataset_read.dataset), "statistics": _statistics(dataset_read.statistics)}
 
 
 def _output(output: Output) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""From one evaluated plan and the facts about its leaves to the lineage of one Spark execution."""
+"""Builds the lineage of one Spark execution from its evaluated plan and the facts about its leaves."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from typing import Any
 
 from airflow_provider_spark_lineage.lineage.columns import (
     Evaluation,
-    Hole,
-    Sources,
+    PlanGap,
     evaluate,
 )
 from airflow_provider_spark_lineage.lineage.commands import effect
 from airflow_provider_spark_lineage.lineage.leaves import (
     FactsOfPlan,
-    Kept,
-    Key,
+    FieldUse,
     Leaf,
-    Source,
+    ResultKey,
+    StoredResult,
     fields_of,
     gaps_of,
-    key_of_rdd,
     merged,
+    rdd_key,
 )
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
@@ -42,11 +41,12 @@ from airflow_provider_spark_lineage.lineage.statistics import (
     task_statistics,
     write_statistics,
 )
+from airflow_provider_spark_lineage.lineage.values import Sources
 from airflow_provider_spark_lineage.lineage.writes import (
     Leaves,
     TableWrite,
     completed,
-    undone,
+    gaps_of_failed,
     with_what_its_table_adds,
 )
 from airflow_provider_spark_lineage.plan.algebra import (
@@ -77,18 +77,18 @@ _WRAPPERS = frozenset(
 )
 """Commands that run another write inside: both are reported, the inner one first."""
 
-_KEEPING = frozenset({"checkpoint", "localCheckpoint"})
-"""Names of executions whose result Spark keeps under the ids of its columns."""
+_CHECKPOINTS = frozenset({"checkpoint", "localCheckpoint"})
+"""Names of executions whose result later plans read by the ids of its columns."""
 
 
 @dataclass(frozen=True)
 class ExecutionFacts:
-    """What a record says besides its plan, as plain values."""
+    """The parts of a record besides its plan, as plain values."""
 
     facts: Sequence[Mapping[str, Any]] = ()
     metrics: Metrics = ()
     written: Mapping[str, int] = field(default_factory=dict)
-    """What all tasks wrote: `rows` and `size_bytes`; empty where that is not known."""
+    """Sums over all tasks: `rows` and `size_bytes` written; empty where not known."""
 
     stream: str = ""
     """The streaming query that it was a batch of."""
@@ -98,21 +98,21 @@ class ExecutionFacts:
 
     problems: Sequence[str] = ()
     failure: Failure | None = None
-    """Set when the execution failed: its writes are not claimed then."""
+    """Set when the execution failed: its writes are not reported then."""
 
     name: str = ""
-    """What Spark calls the action."""
+    """Spark's name of the action, for example `save` or `checkpoint`."""
 
     rdd_id: int | None = None
     """The RDD that holds the plan's rows, where nothing was run."""
 
     parts: Sequence[Plan] = ()
-    """What it ran to do its work: the rows that it wrote, of the same leaves."""
+    """Plans of the executions that it ran inside: the rows that it wrote, from the same leaves."""
 
 
 @dataclass(frozen=True)
 class ExecutionLineage:
-    """The lineage of one execution, and what tells how it belongs to those beside it."""
+    """The lineage of one execution, and what is needed to merge it with the execution inside it."""
 
     lineage: Lineage
     wraps: bool = False
@@ -122,7 +122,7 @@ class ExecutionLineage:
     """Ids of the columns that it wrote: the same for a wrapping command and the write inside."""
 
     mode: Mode | None = None
-    """What a wrapping command says of its write."""
+    """The mode of a wrapping command's write."""
 
     symlinks: tuple[Symlink, ...] = ()
     """Names of the table that a wrapping command writes."""
@@ -130,53 +130,53 @@ class ExecutionLineage:
     catalog: Catalog | None = None
     """The catalog that a wrapping command writes by."""
 
-    kept: Mapping[Key, Kept] = field(default_factory=dict)
-    """Results that Spark keeps, which later executions read."""
+    results: Mapping[ResultKey, StoredResult] = field(default_factory=dict)
+    """Results that later executions may read: checkpoints, variables, RDDs."""
 
 
 def lineage_of(
-    plan: Plan | None, about: ExecutionFacts, kept: Mapping[Key, Kept] | None = None
+    plan: Plan | None, about: ExecutionFacts, results: Mapping[ResultKey, StoredResult] | None = None
 ) -> ExecutionLineage:
-    """Return what one execution read and wrote; `kept` is what earlier ones kept."""
-    facts = FactsOfPlan(about.facts, kept or {})
+    """Return what one execution read and wrote; `results` are those of earlier executions."""
+    facts = FactsOfPlan(about.facts, results or {})
     evaluation = evaluate(plan) if plan is not None else Evaluation()
     writes = [TableWrite(written, facts.of_target(written.write)) for written in evaluation.writes]
     leaves = {scan: facts.leaf(scan) for scan in evaluation.scans}
     writes, by_writes = completed(writes)
     leaves |= by_writes
     inputs = _inputs(leaves, about.metrics, about.stream)
-    inserts = [one for one in writes if one.node.inserted]
+    inserts = [write for write in writes if write.node.inserted]
     for part in map(evaluate, about.parts if len(inserts) == 1 else ()):
         leaves |= {scan: facts.leaf(scan) for scan in part.scans}
-        writes = [with_what_its_table_adds(one, part) if one in inserts else one for one in writes]
+        writes = [with_what_its_table_adds(write, part) if write in inserts else write for write in writes]
     gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
     outputs: list[Output] = []
     if about.failure is None:
-        for number, one in enumerate(writes):
-            if keeps_nothing(one.target):
+        for number, write in enumerate(writes):
+            if keeps_nothing(write.target):
                 continue
-            statistics = _written_statistics(one, about, number, is_alone=len(writes) == 1)
-            # A lake that is there already is not even asked to write.
+            statistics = _written_statistics(write, about, number, is_alone=len(writes) == 1)
+            # A write to an existing Delta or Iceberg table with `ignore` starts no job and has no parts.
             ran = bool(statistics or about.parts or about.written or about.jobs is None)
-            if _found_something(one, statistics, ran=ran):
-                # Nor was anything read for it.
+            if _was_skipped(write, statistics, ran=ran):
+                # A write that was skipped read nothing either.
                 inputs = [] if len(writes) == 1 else inputs
                 continue
-            of_write, missing = _outputs(one, leaves, statistics)
+            of_write, missing = _outputs(write, leaves, statistics)
             outputs.extend(of_write)
             gaps.extend(missing)
         for command in evaluation.commands:
-            done = effect(command, facts.of_target(command))
-            inputs.extend(done.inputs)
-            outputs.extend(done.outputs)
-            gaps.extend(done.gaps)
+            effects = effect(command, facts.of_target(command))
+            inputs.extend(effects.inputs)
+            outputs.extend(effects.outputs)
+            gaps.extend(effects.gaps)
     elif about.jobs == 0:
-        # Without a job nothing was read: a table is there already.
+        # Without a job nothing was read: the table existed already, for example.
         inputs = []
     else:
         # What failed tasks read is not counted.
-        inputs = [replace(one, statistics=Statistics()) for one in inputs]
-        gaps.extend(gap for one in writes for gap in undone(one))
+        inputs = [replace(read, statistics=Statistics()) for read in inputs]
+        gaps.extend(gap for write in writes for gap in gaps_of_failed(write))
     if not outputs:
         gaps.extend(_gaps_without_output(evaluation, leaves, read_something=bool(inputs)))
     lineage = Lineage(
@@ -185,16 +185,16 @@ def lineage_of(
         gaps=tuple(dict.fromkeys(gaps)),
         failures=(about.failure,) if about.failure else (),
     )
-    wrapper = next((one for one in writes if one.node.relation in _WRAPPERS), None)
+    wrapper = next((write for write in writes if write.node.relation in _WRAPPERS), None)
     target = wrapper.target if wrapper else {}
     return ExecutionLineage(
         lineage,
         wraps=wrapper is not None,
-        query=tuple(column.id for one in writes for column, _ in one.written.columns),
+        query=tuple(column.id for write in writes for column, _ in write.written.columns),
         mode=wrapper.mode if wrapper and "mode" in target else None,
         symlinks=names_of_table(target),
         catalog=metastore(target),
-        kept=_kept(evaluation, facts, leaves, lineage, about) if not about.failure else {},
+        results=_stored_results(evaluation, facts, leaves, lineage, about) if not about.failure else {},
     )
 
 
@@ -206,21 +206,21 @@ def _written_statistics(
         # A copy reports files only; rows are unknown.
         return Statistics()
     counted, in_tasks = write_statistics(about.metrics, number), task_statistics(about.written)
-    # A table that is only being made counts nothing before it is there.
+    # A CTAS has a row metric of 0 while its table does not exist; the tasks count the rows.
     is_uncounted = not counted or (counted.rows == 0 and in_tasks.rows)
     return in_tasks if is_uncounted and is_alone else counted
 
 
 def _gaps_without_output(evaluation: Evaluation, leaves: Leaves, *, read_something: bool) -> Iterator[Gap]:
-    """Yield what is not known of an execution that wrote nothing."""
-    # What was read and has no name is said also where nothing else was read.
+    """Yield the gaps of an execution without outputs."""
+    # An input without a name is a gap even where there is no other input.
     yield from (gap for leaf in leaves.values() for gap in leaf.gaps)
     if read_something or evaluation.writes or evaluation.commands:
-        # Where nothing is written, nobody asks where a column came from.
+        # Gaps about columns matter only where columns are written.
         if evaluation.writes:
             yield from (gap for leaf in leaves.values() for gap in leaf.column_gaps)
-        holes = (hole for hole in evaluation.holes if evaluation.writes or not hole.columns)
-        yield from (_gap(hole, None) for hole in holes)
+        gaps = (gap for gap in evaluation.gaps if evaluation.writes or not gap.columns)
+        yield from (_gap(gap, None) for gap in gaps)
 
 
 def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[Input]:
@@ -234,21 +234,21 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[
         if leaf.name and leaf.datasets
     }
     statistics = scan_statistics(metrics, list(counted), named)
-    found = [
+    inputs = [
         Input(dataset, statistics.get(dataset.id, Statistics()), stream if dataset.id in streamed else "")
         for dataset in shown
     ]
-    return sorted(found, key=lambda one: one.dataset.id)
+    return sorted(inputs, key=lambda input_: input_.dataset.id)
 
 
-def _found_something(write: TableWrite, statistics: Statistics, *, ran: bool) -> bool:
-    """Return whether IF NOT EXISTS, or the mode `ignore`, found that there was something already.
+def _was_skipped(write: TableWrite, statistics: Statistics, *, ran: bool) -> bool:
+    """Return whether the write was skipped because its target existed: IF NOT EXISTS or the mode `ignore`.
 
-    A command that wrote something says so by the write inside.
+    A wrapping command that wrote rows ran an execution inside, which reports them.
     """
     target = write.target
     if_not_exists = target.get("if_not_exists") or str(target.get("mode")).lower() == "ignore"
-    # A view is there at once, or was.
+    # A view is created without a job, so only the probe tells whether it existed.
     is_there = target.get("existed") is True
     return bool(if_not_exists) and (
         statistics.files == 0 or not ran or write.node.relation in _WRAPPERS or is_there
@@ -256,7 +256,7 @@ def _found_something(write: TableWrite, statistics: Statistics, *, ran: bool) ->
 
 
 def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple[list[Output], list[Gap]]:
-    """Return the output of one write, and what is not known about it."""
+    """Return the outputs of one write, and their gaps."""
     written, target = write.written, write.target
     identities = identify(target)
     gaps = list(gaps_of(written.write.label, identities))
@@ -264,16 +264,16 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     if len(fields) == 1:
         fields = (Field(stored_name(target, fields[0].name), fields[0].type),)
     edges: set[Edge] = set()
-    for one, (_, value) in zip(fields, written.columns, strict=True):
-        edges.update(_edges(_traced(value.whole, leaves), one.name))
+    for written_field, (_, value) in zip(fields, written.columns, strict=True):
+        edges.update(_edges(_traced(value.whole, leaves), written_field.name))
     fed_by = [leaves[scan] for scan in written.scans]
     edges.update(_edges(_traced(written.rows, leaves), ""))
     for leaf in fed_by:
         edges.update(_edges(leaf.rows, ""))
     fed = sorted({dataset.id for leaf in fed_by for dataset in leaf.datasets})
-    found = []
+    outputs = []
     for identity in identities:
-        found.append(
+        outputs.append(
             Output(
                 dataset=Dataset(identity, fields),
                 mode=write.mode,
@@ -287,55 +287,57 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
         )
         unknown = [gap for leaf in fed_by for gap in (*leaf.gaps, *leaf.column_gaps)]
         gaps.extend(replace(gap, output=identity.id) for gap in unknown)
-        gaps.extend(_gap(hole, identity.id) for hole in written.holes)
-    return found, gaps
+        gaps.extend(_gap(gap, identity.id) for gap in written.gaps)
+    return outputs, gaps
 
 
-def _traced(sources: Sources, leaves: Mapping[Scan, Leaf]) -> frozenset[Source]:
-    """Put the fields of datasets in the place of those of scans."""
+def _traced(sources: Sources, leaves: Mapping[Scan, Leaf]) -> frozenset[FieldUse]:
+    """Replace fields of scans by fields of datasets."""
     return frozenset(
-        # Of a field that did not arrive as it was, nobody knows what became of its parts.
+        # Parts of a field are known only where the field is unchanged.
         (dataset, name, (*outer, *inside) if origin.kind is Kind.IDENTITY else outer, path.after(origin))
         for (scan, column, inside), path in sources
         for dataset, name, outer, origin in leaves[scan].columns.get(column, ())
     )
 
 
-def _edges(sources: Iterable[Source], column: str) -> Iterable[Edge]:
+def _edges(sources: Iterable[FieldUse], column: str) -> Iterable[Edge]:
     return (
         Edge(dataset, name, path.kind, path.masking, column, ".".join(inside))
         for dataset, name, inside, path in sources
     )
 
 
-def _kept(
+def _stored_results(
     evaluation: Evaluation,
     facts: FactsOfPlan,
     leaves: Mapping[Scan, Leaf],
     lineage: Lineage,
     about: ExecutionFacts,
-) -> dict[Key, Kept]:
-    """Return what later executions may read by its first column's id or by its name."""
-    datasets = tuple(one.dataset for one in lineage.inputs)
-    kept_rows = frozenset[Source]().union(*(leaf.rows for leaf in leaves.values()))
+) -> dict[ResultKey, StoredResult]:
+    """Return the results that later executions may read, by the id of the first column or by name."""
+    datasets = tuple(read.dataset for read in lineage.inputs)
+    rows_read = frozenset[FieldUse]().union(*(leaf.rows for leaf in leaves.values()))
     gaps = (*lineage.gaps, *(gap for leaf in leaves.values() for gap in leaf.column_gaps))
-    found: dict[Key, Kept] = {}
-    declared = {name: one for node, one in evaluation.declared for name in variables(facts.of_target(node))}
+    results: dict[ResultKey, StoredResult] = {}
+    declared = {
+        name: sources for node, sources in evaluation.declared for name in variables(facts.of_target(node))
+    }
     for name, sources in (evaluation.variables | declared).items():
-        value = _traced(sources, leaves) | kept_rows
-        found[name] = Kept({VARIABLE: value}, frozenset(), datasets, gaps)
-    if evaluation.output and (about.name in _KEEPING or about.rdd_id is not None):
+        value = _traced(sources, leaves) | rows_read
+        results[name] = StoredResult({VARIABLE: value}, frozenset(), datasets, gaps)
+    if evaluation.output and (about.name in _CHECKPOINTS or about.rdd_id is not None):
         columns = {column.id: _traced(value.whole, leaves) for column, value in evaluation.output}
-        rows = _traced(evaluation.rows, leaves) | kept_rows
+        rows = _traced(evaluation.rows, leaves) | rows_read
         first = evaluation.output[0][0].id
-        key = first if about.rdd_id is None else key_of_rdd(about.rdd_id)
-        found[key] = Kept(columns, rows, datasets, gaps)
-    return found
+        key = first if about.rdd_id is None else rdd_key(about.rdd_id)
+        results[key] = StoredResult(columns, rows, datasets, gaps)
+    return results
 
 
-def _gap(hole: Hole, output: DatasetId | None) -> Gap:
-    names = ", ".join(f"`{name}`" for name in hole.columns[:20])
-    more = f" and {len(hole.columns) - 20} more" if len(hole.columns) > 20 else ""
-    reason = f"columns {names}{more}: {hole.reason}" if names else hole.reason
-    column = hole.columns[0] if len(hole.columns) == 1 else ""
-    return Gap(hole.label, reason, output, column)
+def _gap(gap: PlanGap, output: DatasetId | None) -> Gap:
+    names = ", ".join(f"`{name}`" for name in gap.columns[:20])
+    more = f" and {len(gap.columns) - 20} more" if len(gap.columns) > 20 else ""
+    reason = f"columns {names}{more}: {gap.reason}" if names else gap.reason
+    column = gap.columns[0] if len(gap.columns) == 1 else ""
+    return Gap(gap.label, reason, output, column)

@@ -1,6 +1,6 @@
-"""What the rows of each scan come from.
+"""Where the rows of each scan come from.
 
-Named datasets, tables inside a query that a database ran, what an earlier execution kept, or nothing known.
+Named datasets, tables of a query that a database ran, the result of an earlier execution, or unknown.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from airflow_provider_spark_lineage.lineage.columns import Sources, evaluate
+from airflow_provider_spark_lineage.lineage.columns import evaluate
 from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap
+from airflow_provider_spark_lineage.lineage.values import Sources
 from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Declare, Kind, Scan, Transformation, Write
 from airflow_provider_spark_lineage.plan.algebra import Command as CommandNode
 from airflow_provider_spark_lineage.plan.spark.tree import type_name
@@ -27,29 +28,29 @@ from airflow_provider_spark_lineage.sources import (
 )
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 
-Source = tuple[DatasetId, str, tuple[str, ...], Transformation]
-"""A field of a dataset, which part of it where it is a struct, and how it acts."""
+FieldUse = tuple[DatasetId, str, tuple[str, ...], Transformation]
+"""(dataset, field, path inside a struct field, how it acts)."""
 
-Key = int | str
-"""What finds a result that is kept: its first column's id, or a variable's name."""
+ResultKey = int | str
+"""Key of a result: the id of its first column, a variable's name, or an RDD's key."""
 
 _JOB = "RDD"
-"""What a job over an RDD reads; its counts are of this job."""
+"""Class of what a job over an RDD reads; its counts are those of the job."""
 
 _RDDS = frozenset({"LogicalRDD", "ExternalRDD", _JOB})
 
 
-def key_of_rdd(rdd_id: int) -> str:
-    """Return the key of a query's rows that were handed on as an RDD."""
+def rdd_key(rdd_id: int) -> str:
+    """Return the key of a query whose rows were used as an RDD."""
     return f"rdd {rdd_id}"
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What later executions may read: a checkpoint under its columns' ids, a variable, a query as an RDD."""
+class StoredResult:
+    """A result that later executions may read: a checkpoint, a variable, the rows of a query as an RDD."""
 
-    columns: Mapping[int, frozenset[Source]]
-    rows: frozenset[Source]
+    columns: Mapping[int, frozenset[FieldUse]]
+    rows: frozenset[FieldUse]
     datasets: tuple[Dataset, ...]
     gaps: tuple[Gap, ...] = ()
 
@@ -59,29 +60,31 @@ class Leaf:
     """One scan in terms of datasets."""
 
     datasets: tuple[Dataset, ...] = ()
-    columns: Mapping[str, frozenset[Source]] = field(default_factory=dict)
-    rows: frozenset[Source] = frozenset()
+    columns: Mapping[str, frozenset[FieldUse]] = field(default_factory=dict)
+    rows: frozenset[FieldUse] = frozenset()
     gaps: tuple[Gap, ...] = ()
     column_gaps: tuple[Gap, ...] = ()
-    """What is not known of its columns, which matters only where they are written."""
+    """Gaps about its columns, which matter only where columns are written."""
 
     name: str = ""
-    """What a physical scan of it is called, where that says no location."""
+    """Name in the physical scan, where that has no location."""
 
     counted: bool = True
-    """What Spark counted is of this execution: an RDD's counters go on over all that use it."""
+    """Its counts are those of this execution; an RDD's counters accumulate over all jobs that use it."""
 
     is_stream: bool = False
-    """A batch read of it what is new since the last one."""
+    """It is read by a batch of a stream, which reads what is new since the last batch."""
 
 
 class FactsOfPlan:
     """Finds the facts of a scan by its first column's id, and those of a command by its position."""
 
-    def __init__(self, entries: Iterable[Mapping[str, object]], kept: Mapping[Key, Kept]) -> None:
+    def __init__(
+        self, entries: Iterable[Mapping[str, object]], results: Mapping[ResultKey, StoredResult]
+    ) -> None:
         self._scans: dict[tuple[str, int], Facts] = {}
         self._targets: dict[str, list[Facts]] = {}
-        self._kept = kept
+        self._results = results
         for entry in entries:
             node, expr_id, probed = str(entry.get("node")), entry.get("expr_id"), entry.get("probed")
             facts = cast(Facts, probed if isinstance(probed, dict) else {})
@@ -98,9 +101,9 @@ class FactsOfPlan:
     def leaf(self, scan: Scan) -> Leaf:
         """Return what a scan's rows come from."""
         if scan.relation == "VariableReference":
-            # What was never set by a query has the value that its declaration says, a literal.
-            kept = self._kept.get(scan.output[0].name)
-            return _kept(scan, kept) if kept else Leaf()
+            # Without a result, no query set the variable: its value is the literal default.
+            result = self._results.get(scan.output[0].name)
+            return _result_leaf(scan, result) if result else Leaf()
         first = scan.output[0].id if scan.output else -1
         facts = self._scans.get((scan.relation, first), {})
         if scan.relation == "LocalRelation":
@@ -108,43 +111,49 @@ class FactsOfPlan:
         if makes_rows(facts):
             return Leaf()
         if scan.relation not in _RDDS:
-            return _stored(scan, facts)
+            return _source_leaf(scan, facts)
         if rdd.is_empty(facts):
             return Leaf()
-        kept = self._kept.get(first) or self._kept_twin(facts, len(scan.output))
-        if kept:
-            return _kept(scan, kept)
-        handed_on = [self._kept.get(key_of_rdd(rdd_id)) for rdd_id in rdd.queries(facts)]
-        return _rdd(scan, facts, [one for one in handed_on if one])
+        result = self._results.get(first) or self._result_of_same_rdd(facts, len(scan.output))
+        if result:
+            return _result_leaf(scan, result)
+        results = [self._results.get(rdd_key(rdd_id)) for rdd_id in rdd.queries(facts)]
+        return _rdd(scan, facts, [result for result in results if result])
 
     def _listed(self, scan: Scan, facts: Facts) -> Leaf:
-        listed = (other for (relation, _), other in self._scans.items() if relation == scan.relation)
-        return Leaf(column_gaps=(_made_by_program(scan),)) if program.is_of_program(facts, listed) else Leaf()
-
-    def _kept_twin(self, facts: Facts, width: int) -> Kept | None:
-        """Return what is kept of the same RDD, where the query also reads it under its first ids."""
-        same = (
-            self._kept[expr_id]
-            for (_, expr_id), other in self._scans.items()
-            if expr_id in self._kept and facts.get("rdd") is not None and other.get("rdd") == facts["rdd"]
+        listed = (
+            scan_facts for (relation, _), scan_facts in self._scans.items() if relation == scan.relation
         )
-        return next((kept for kept in same if len(kept.columns) == width), None)
+        return Leaf(column_gaps=(_rows_of_program(scan),)) if program.is_of_program(facts, listed) else Leaf()
+
+    def _result_of_same_rdd(self, facts: Facts, width: int) -> StoredResult | None:
+        """Return the result with the same RDD under other column ids, where the query reads both."""
+        same = (
+            self._results[expr_id]
+            for (_, expr_id), scan_facts in self._scans.items()
+            if expr_id in self._results
+            and facts.get("rdd") is not None
+            and scan_facts.get("rdd") == facts["rdd"]
+        )
+        return next((result for result in same if len(result.columns) == width), None)
 
 
-def _stored(scan: Scan, facts: Facts) -> Leaf:
-    """Return a scan of what a source keeps, or of what a database makes of it for this scan."""
+def _source_leaf(scan: Scan, facts: Facts) -> Leaf:
+    """Return the leaf of a relation, or of the query that a database ran for it."""
     query = query_behind(facts)
     return relation_leaf(scan, facts) if query is None else _queried(scan, query, facts)
 
 
 def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
-    """Return a scan of what the facts of its relation name."""
+    """Return the leaf of a relation: the datasets that its facts name."""
     hidden = about_rows(facts)
     fields = tuple(
         Field(c.name, c.type) for c in scan.output if c.id not in scan.hidden and c.name not in hidden
     )
     identities = identify(facts)
-    columns = {one.name: frozenset((i.id, one.name, (), IDENTITY) for i in identities) for one in fields}
+    columns = {
+        field.name: frozenset((i.id, field.name, (), IDENTITY) for i in identities) for field in fields
+    }
     datasets = tuple(Dataset(identity, fields) for identity in identities)
     name = str(facts.get("scan") or facts.get("v2_table") or "")
     is_stream = facts.get("is_stream") is True
@@ -152,7 +161,7 @@ def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
 
 
 def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
-    """Trace columns through a query to its tables; where it cannot be read there is the database alone."""
+    """Trace columns through a query to its tables; where it cannot be read, to the database as a whole."""
     names = [column.name for column in scan.output]
     name = str(facts.get("scan") or "")
     of_all_rows: Facts = {**facts, "predicates": []}
@@ -160,15 +169,15 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
         evaluation = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), names))
     except SqlError as error:
         if query.predicates:
-            # What it reads may be known, though not which rows of it.
-            all_rows = _stored(scan, of_all_rows)
+            # Without the predicates the table may still be known, though not which rows were read.
+            all_rows = _source_leaf(scan, of_all_rows)
             gap = Gap(scan.label, f"the predicates that choose its rows could not be read: {error}")
             return replace(all_rows, gaps=(*all_rows.gaps, gap))
         reason = f"its query could not be read, it is named by the database alone: {error}"
         return Leaf((Dataset(query.database),), gaps=(Gap(scan.label, reason),), name=name, counted=False)
     identities = {table: query.identify(table.relation) for table in evaluation.scans}
 
-    def traced(sources: Sources) -> frozenset[Source]:
+    def traced(sources: Sources) -> frozenset[FieldUse]:
         return frozenset((identities[table].id, name, (), step) for (table, name, _), step in sources)
 
     columns = {
@@ -183,34 +192,36 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
     }
     datasets = tuple(
         Dataset(
-            identity, tuple(Field(one.name, types.get((table, one.name, ()), "")) for one in table.output)
+            identity,
+            tuple(Field(column.name, types.get((table, column.name, ()), "")) for column in table.output),
         )
         for table, identity in identities.items()
     )
-    gaps = (Gap(scan.label, f"in its query: {hole.reason}") for hole in evaluation.holes)
-    known = tuple(dict.fromkeys(gaps))
-    # What Spark counted are the rows of the query, not those of its tables.
+    gaps = (Gap(scan.label, f"in its query: {gap.reason}") for gap in evaluation.gaps)
+    known_gaps = tuple(dict.fromkeys(gaps))
+    # Spark counts the rows of the query, which are those of the table only without predicates.
     counted = query.predicates and query_behind(of_all_rows) is None
-    return Leaf(datasets, columns, traced(evaluation.rows), known, name=name, counted=counted)
+    return Leaf(datasets, columns, traced(evaluation.rows), known_gaps, name=name, counted=counted)
 
 
-def _kept(scan: Scan, kept: Kept) -> Leaf:
-    nothing: frozenset[Source] = frozenset()
+def _result_leaf(scan: Scan, result: StoredResult) -> Leaf:
+    nothing: frozenset[FieldUse] = frozenset()
     ids = [column.id for column in scan.output]
-    if ids and ids[0] not in kept.columns:
-        # A twin has its columns in the same order.
-        ids = list(kept.columns)
+    if ids and ids[0] not in result.columns:
+        # The same RDD under other ids has its columns in the same order.
+        ids = list(result.columns)
     columns = {
-        column.name: kept.columns.get(one, nothing) for column, one in zip(scan.output, ids, strict=False)
+        column.name: result.columns.get(expr_id, nothing)
+        for column, expr_id in zip(scan.output, ids, strict=False)
     }
-    return Leaf(kept.datasets, columns, kept.rows, kept.gaps, counted=False)
+    return Leaf(result.datasets, columns, result.rows, result.gaps, counted=False)
 
 
-def _rdd(scan: Scan, facts: Facts, queries: list[Kept]) -> Leaf:
-    """Take every column from everything that the RDD reads, itself and by the queries that became RDDs."""
-    if len(queries) == 1 and scan.output and all(one.id in queries[0].columns for one in scan.output):
-        # The rows are the query's own, as `foreachBatch` gets them.
-        return _kept(scan, queries[0])
+def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
+    """Return the leaf of an RDD: every column depends on all that it reads, directly or through queries."""
+    if len(queries) == 1 and scan.output and all(column.id in queries[0].columns for column in scan.output):
+        # The RDD has the columns of the query: the DataFrame that `foreachBatch` receives, for example.
+        return _result_leaf(scan, queries[0])
     read = [
         Dataset(identity, recorded_fields(origin))
         for origin in rdd.origins(facts)
@@ -218,14 +229,16 @@ def _rdd(scan: Scan, facts: Facts, queries: list[Kept]) -> Leaf:
     ]
     datasets = merged([*read, *(dataset for query in queries for dataset in query.datasets)])
     gaps = [gap for query in queries for gap in query.gaps]
-    gaps.extend(Gap(scan.label, reason) for reason in rdd.unknown(facts))
+    gaps.extend(Gap(scan.label, reason) for reason in rdd.gap_reasons(facts))
     about = _rows(scan)
     if not datasets:
-        return Leaf(gaps=tuple(gaps), column_gaps=(_made_by_program(scan),))
-    fields: set[Source] = {(one.id, column.name, (), IDENTITY) for one in read for column in one.fields}
+        return Leaf(gaps=tuple(gaps), column_gaps=(_rows_of_program(scan),))
+    fields: set[FieldUse] = {
+        (dataset.id, column.name, (), IDENTITY) for dataset in read for column in dataset.fields
+    }
     fields |= {source for query in queries for sources in query.columns.values() for source in sources}
     value, test = Transformation(Kind.TRANSFORMATION), Transformation(Kind.FILTER)
-    taken = frozenset((dataset, name, part, value.after(path)) for dataset, name, part, path in fields)
+    everything = frozenset((dataset, name, part, value.after(path)) for dataset, name, part, path in fields)
     rows = {(dataset, name, part, test.after(path)) for dataset, name, part, path in fields}
     rows |= {source for query in queries for source in query.rows}
     reason = f"{about} came through an RDD; taken from every column that it read"
@@ -233,7 +246,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[Kept]) -> Leaf:
         reason = f"{about} came through an RDD; which columns it read is not recorded"
     return Leaf(
         datasets,
-        {column.name: taken for column in scan.output},
+        {column.name: everything for column in scan.output},
         frozenset(rows),
         tuple(gaps),
         (Gap(scan.label, reason),),
@@ -250,7 +263,7 @@ def merged(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
     return tuple(shown.values())
 
 
-def _made_by_program(scan: Scan) -> Gap:
+def _rows_of_program(scan: Scan) -> Gap:
     reason = "came from an RDD or from Python memory; what made them is not recorded"
     return Gap(scan.label, f"{_rows(scan)} {reason}")
 
@@ -261,10 +274,10 @@ def _rows(scan: Scan) -> str:
 
 
 def recorded_fields(facts: Facts) -> tuple[Field, ...]:
-    """Return the columns of the schema that capture wrote down; none where it did not."""
+    """Return the columns of the recorded schema; none where none was recorded."""
     try:
         fields = json.loads(facts.get("schema") or "{}").get("fields", [])
-        return tuple(Field(str(one["name"]), type_name(one["type"])) for one in fields)
+        return tuple(Field(str(field["name"]), type_name(field["type"])) for field in fields)
     except (ValueError, TypeError, KeyError, AttributeError):
         return ()
 
@@ -272,7 +285,7 @@ def recorded_fields(facts: Facts) -> tuple[Field, ...]:
 def fields_of(target: Facts, columns: tuple[Field, ...]) -> tuple[Field, ...]:
     """Return the written columns with the types that the live query had, where they were recorded.
 
-    What the table adds to the query's columns comes after them.
+    Columns that the table adds follow those of the query.
     """
     recorded = recorded_fields(target)
     added = columns[len(recorded) :]
@@ -280,10 +293,10 @@ def fields_of(target: Facts, columns: tuple[Field, ...]) -> tuple[Field, ...]:
 
 
 def gaps_of(label: str, identities: tuple[Identity, ...]) -> tuple[Gap, ...]:
-    """Return what is not known about the names of datasets."""
+    """Return the gaps about the names of datasets."""
     if not identities:
-        return (Gap(label, "where its data lies was not recorded, so the dataset has no name"),)
-    unknown = "its source is not a known one; it is named {} by what Spark says of it"
+        return (Gap(label, "its location was not recorded, so the dataset has no name"),)
+    unknown = "no known source reads it; it is named {} after what Spark reports"
     return tuple(
         Gap(label, identity.note or unknown.format(identity.id.name))
         for identity in identities

@@ -57,13 +57,13 @@ class Dataset:
 
     def merged(self, other: Dataset) -> Dataset:
         """Return this dataset with the columns and the names that another view of it adds."""
-        fields = {one.name: one for one in (*other.fields, *self.fields)}
-        ordered = dict.fromkeys(one.name for one in (*self.fields, *other.fields))
+        fields = {field.name: field for field in (*other.fields, *self.fields)}
+        ordered = dict.fromkeys(field.name for field in (*self.fields, *other.fields))
         identity = replace(
             self.identity,
             symlinks=tuple(dict.fromkeys((*self.identity.symlinks, *other.identity.symlinks))),
             locations=tuple(dict.fromkeys((*self.identity.locations, *other.identity.locations))),
-            # Of several states that were read, none is the one.
+            # Reads of different versions have no single version.
             version=self.identity.version if self.identity.version == other.identity.version else "",
             catalog=self.identity.catalog or other.identity.catalog,
         )
@@ -129,7 +129,7 @@ class Input:
     dataset: Dataset
     statistics: Statistics = Statistics()
     stream: str = ""
-    """The streaming query that read it in a batch: each of its batches reads other rows."""
+    """The streaming query whose batch read it; each batch reads other rows."""
 
 
 @dataclass(frozen=True)
@@ -143,32 +143,32 @@ class Output:
     """Sorted by `Edge.order`; dataset-level edges, which have no column, come first."""
 
     inputs: tuple[DatasetId, ...] = ()
-    """The datasets that fed this output, also those without a column edge."""
+    """The datasets that this output was computed from, also those without a column edge."""
 
     partial: bool = False
-    """It left what was there before: other partitions, the files of an external table."""
+    """It kept rows from before: other partitions, the files of an external table."""
 
     may_be_absent: bool = False
-    """A DROP IF EXISTS of which nobody knows whether there was something."""
+    """A DROP IF EXISTS that may have found nothing."""
 
     rewrites: bool = False
-    """It changed or removed some rows of before: UPDATE, DELETE, MERGE, a partition that is emptied."""
+    """It changed or removed earlier rows: UPDATE, DELETE, MERGE, TRUNCATE of a partition."""
 
     partitions: tuple[str, ...] = ()
-    """Columns of a partial overwrite that say which rows of before it left."""
+    """Partition columns of a partial overwrite, which decide the earlier rows that it kept."""
 
     previous: DatasetId | None = None
-    """What a renamed dataset was called before."""
+    """The name of a renamed dataset before."""
 
     has_rows: bool = True
-    """False for a command that writes none, so that there is nothing to count."""
+    """False for a command that writes no rows, so that its counts stay unknown."""
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Something the plan did not tell us, kept so that absence is visible.
+    """A part of the lineage that could not be determined, reported so that its absence is visible.
 
-    A lineage without gaps claims to be complete; one with gaps says where not to trust it.
+    A lineage without gaps claims to be complete.
     """
 
     where: str

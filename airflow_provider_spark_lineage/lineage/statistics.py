@@ -13,7 +13,7 @@ Metrics = Sequence[Mapping[str, Any]]
 
 _WRITES = ("Execute", "AppendData", "Overwrite", "ReplaceData", "WriteDelta")
 _OF_NO_DATASET = ("Scan ExistingRDD", "Scan OneRowRelation", "Scan In-memory table")
-"""Physical scans of what Spark holds itself."""
+"""Physical scans of data that Spark itself holds."""
 
 
 def scan_statistics(
@@ -21,48 +21,50 @@ def scan_statistics(
 ) -> dict[DatasetId, Statistics]:
     """Return what the largest physical scan of each dataset counted: two scans may read the same rows.
 
-    `named` are those that a scan names itself; None is a scan of several.
+    `named` maps names in physical scans to datasets; None where the count is of no single dataset.
     """
     largest: dict[DatasetId, Statistics] = {}
     for metric in metrics:
         node = str(metric.get("node", ""))
         if not node.startswith(("Scan", "BatchScan")) or node.startswith(_OF_NO_DATASET):
             continue
-        called = _called(node, named or {})
-        found = (named or {})[called] if called else _scanned(metric, ids)
-        if found is not None:
-            largest[found] = larger(largest.get(found, Statistics()), _statistics(metric))
+        name = _name_in_scan(node, named or {})
+        dataset = (named or {})[name] if name else _scanned(metric, ids)
+        if dataset is not None:
+            largest[dataset] = larger(largest.get(dataset, Statistics()), _statistics(metric))
     return largest
 
 
-def _called(node: str, names: Iterable[str]) -> str:
-    """Return the name by which a physical scan speaks of what it reads; empty for one that does not."""
+def _name_in_scan(node: str, names: Iterable[str]) -> str:
+    """Return the name in a physical scan's text; empty where it has none of `names`."""
     name = node.partition(" ")[2]
-    # A table of Spark's stands behind it.
-    return next((one for one in names if one and (name + " ").startswith(one + " ")), "")
+    # The table's name in Spark may follow it.
+    return next(
+        (candidate for candidate in names if candidate and (name + " ").startswith(candidate + " ")), ""
+    )
 
 
 def _scanned(metric: Mapping[str, Any], ids: Sequence[DatasetId]) -> DatasetId | None:
     """Find the dataset that a physical scan read: by location, or as the only one there is.
 
-    One scan of several datasets has one count, which is none of theirs.
+    A scan of several datasets has one count for all, which is not assigned.
     """
     text = str(metric.get("location", "")).partition("[")[2]
-    given = [part.strip() for part in text.rstrip("]. ").split(",") if part.strip() and "..." not in part]
+    paths = [part.strip() for part in text.rstrip("]. ").split(",") if part.strip() and "..." not in part]
     name = str(metric.get("node", ""))
     if not text and name.startswith("BatchScan"):
-        # The V2 sources of files say their place in their name: `BatchScan parquet file:/in/orders`.
-        given = [part for part in name.split(" ", 2)[2:] if ":/" in part and "*" not in part]
-    if not given:
+        # V2 file sources have the location in the name: `BatchScan parquet file:/in/orders`.
+        paths = [part for part in name.split(" ", 2)[2:] if ":/" in part and "*" not in part]
+    if not paths:
         return ids[0] if len(ids) == 1 else None
-    found = {
+    matches = {
         identifier
-        for candidate in identify({"paths": given})
+        for candidate in identify({"paths": paths})
         for identifier in ids
         if identifier.namespace == candidate.id.namespace
         and (candidate.id.name + "/").startswith(identifier.name.rstrip("/") + "/")
     }
-    return found.pop() if len(found) == 1 else None
+    return matches.pop() if len(matches) == 1 else None
 
 
 def write_statistics(metrics: Metrics, number: int) -> Statistics:
@@ -72,37 +74,39 @@ def write_statistics(metrics: Metrics, number: int) -> Statistics:
 
 
 def task_statistics(written: Mapping[str, int]) -> Statistics:
-    """Return what all tasks of an execution wrote; a source that does not count leaves both at zero."""
+    """Return what all tasks of an execution wrote; zero is unknown, because some sources do not count."""
     return Statistics(written.get("rows") or None, written.get("size_bytes") or None)
 
 
 def _statistics(metric: Mapping[str, Any]) -> Statistics:
     counts = (metric.get(name) for name in ("rows", "size_bytes", "files"))
-    # A torn record may hold anything.
+    # A damaged record may have other types here.
     return Statistics(*(count if isinstance(count, int) else None for count in counts))
 
 
-def larger(one: Statistics, other: Statistics) -> Statistics:
-    """Return the larger of two reads, count by count; what only one of them knows stays known."""
+def larger(first: Statistics, second: Statistics) -> Statistics:
+    """Return the larger of two reads, count by count; a count that only one has is used."""
 
     def most(left: int | None, right: int | None) -> int | None:
         return right if left is None else left if right is None else max(left, right)
 
-    return _by_count(most, one, other)
+    return _by_count(most, first, second)
 
 
-def added(one: Statistics, other: Statistics) -> Statistics:
-    """Return the sum of two writes, count by count; of one that is unknown the sum is unknown, too."""
+def added(first: Statistics, second: Statistics) -> Statistics:
+    """Return the sum of two writes, count by count; unknown where either is unknown."""
 
     def sum_of(left: int | None, right: int | None) -> int | None:
         return None if left is None or right is None else left + right
 
-    return _by_count(sum_of, one, other)
+    return _by_count(sum_of, first, second)
 
 
 def _by_count(
-    both: Callable[[int | None, int | None], int | None], one: Statistics, other: Statistics
+    both: Callable[[int | None, int | None], int | None], first: Statistics, second: Statistics
 ) -> Statistics:
     return Statistics(
-        both(one.rows, other.rows), both(one.size_bytes, other.size_bytes), both(one.files, other.files)
+        both(first.rows, second.rows),
+        both(first.size_bytes, second.size_bytes),
+        both(first.files, second.files),
     )

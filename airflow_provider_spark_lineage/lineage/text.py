@@ -9,7 +9,7 @@ from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Lineage,
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 _WITHOUT_ROWS = frozenset({Mode.ALTER, Mode.DROP, Mode.RENAME, Mode.TRUNCATE})
-"""Changes that leave no column to speak of where there is no edge."""
+"""Changes whose columns are not listed where there is no edge."""
 
 
 def render(lineage: Lineage, column: str = "") -> str:
@@ -17,16 +17,16 @@ def render(lineage: Lineage, column: str = "") -> str:
     short = _short_names(lineage)
     lines: list[str] = []
     if not column:
-        for one in lineage.inputs:
-            counts = _counts(one.statistics)
-            lines.append(_line("reads", one.dataset.id, _schema(one.dataset), counts))
+        for read in lineage.inputs:
+            counts = _counts(read.statistics)
+            lines.append(_line("reads", read.dataset.id, _schema(read.dataset), counts))
         for output in lineage.outputs:
             mode = f"{output.mode.value} of {output.previous.name}" if output.previous else output.mode.value
             lines.append(_line("writes", output.dataset.id, mode, _counts(output.statistics)))
     several = len(lineage.outputs) > 1
     for output in lineage.outputs:
         edges = [edge for edge in _listed(output.edges) if not column or edge.column in (column, "")]
-        names = {one.name for one in output.dataset.fields}
+        names = {field.name for field in output.dataset.fields}
         if column and column not in names:
             continue
         if output.mode in _WITHOUT_ROWS and not edges:
@@ -49,15 +49,17 @@ def render(lineage: Lineage, column: str = "") -> str:
 
 
 def _printable(line: str) -> str:
-    """Escape what a terminal acts on: a name may hold a line break, and must not forge a line."""
+    """Escape control characters: a line break in a name would look like another line."""
     if line.isprintable():
         return line
-    letters = (one if one.isprintable() else one.encode("unicode_escape").decode() for one in line)
+    letters = (
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in line
+    )
     return "".join(letters)
 
 
-def _line(verb: str, identifier: DatasetId, *rest: str) -> str:
-    return "   ".join([f"{verb:<7} {_place(identifier)}", *(part for part in rest if part)])
+def _line(verb: str, identifier: DatasetId, *details: str) -> str:
+    return "   ".join([f"{verb:<7} {_place(identifier)}", *(part for part in details if part)])
 
 
 def _place(identifier: DatasetId) -> str:
@@ -65,7 +67,7 @@ def _place(identifier: DatasetId) -> str:
 
 
 def _schema(dataset: Dataset) -> str:
-    return ", ".join(f"{one.name} {one.type}".strip() for one in dataset.fields)
+    return ", ".join(f"{field.name} {field.type}".strip() for field in dataset.fields)
 
 
 def _counts(statistics: Statistics) -> str:
@@ -74,20 +76,20 @@ def _counts(statistics: Statistics) -> str:
 
 
 def _short_names(lineage: Lineage) -> dict[DatasetId, str]:
-    """Name each dataset by its last part, or by as many as tell it from the others."""
-    ids = {one.dataset.id for one in lineage.inputs} | {
+    """Name each dataset by its last path segment, or by as many as make it unique."""
+    ids = {read.dataset.id for read in lineage.inputs} | {
         edge.source for output in lineage.outputs for edge in output.edges
     }
     ends = {identifier: _ends(identifier.name) for identifier in ids}
-    counts = Counter(end for found in ends.values() for end in found)
+    counts = Counter(end for suffixes in ends.values() for end in suffixes)
     return {
-        identifier: next((end for end in found if counts[end] == 1), found[-1])
-        for identifier, found in ends.items()
+        identifier: next((end for end in suffixes if counts[end] == 1), suffixes[-1])
+        for identifier, suffixes in ends.items()
     }
 
 
 def _ends(name: str) -> list[str]:
-    """Return a name's last part, its last two, and so on."""
+    """Return a name's last segment, its last two, and so on."""
     parts = name.strip("/").split("/")
     return ["/".join(parts[-count:]) for count in range(1, len(parts) + 1)]
 
@@ -100,9 +102,9 @@ def _listed(edges: Iterable[Edge]) -> Iterator[Edge]:
 
 
 def _bare(dataset: Dataset, edges: Iterable[Edge], column: str) -> list[str]:
-    """Names of the columns that depend on no field."""
+    """Return the names of the columns that depend on no field."""
     named = {edge.column for edge in edges}
-    return [one.name for one in dataset.fields if one.name not in named and column in ("", one.name)]
+    return [field.name for field in dataset.fields if field.name not in named and column in ("", field.name)]
 
 
 def _edge(edge: Edge, short: dict[DatasetId, str]) -> tuple[str, str, str]:

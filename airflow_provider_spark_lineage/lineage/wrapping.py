@@ -1,4 +1,4 @@
-"""Makes one execution of a command and the write that it ran: a CTAS and its insert, for example."""
+"""Merges a command and the write that it ran into one execution: a CTAS and its insert, for example."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def wrapped(inner: ExecutionLineage, outer: ExecutionLineage) -> ExecutionLineag
         return _absorbed(outer, inner)
     if outer.lineage.outputs or outer.lineage.failures:
         return outer
-    # A command of which nothing is known; what it wrote is.
-    found = replace(inner.lineage, gaps=(*outer.lineage.gaps, *inner.lineage.gaps))
-    return replace(outer, lineage=found)
+    # The command itself is unknown; report what the execution inside wrote.
+    lineage = replace(inner.lineage, gaps=(*outer.lineage.gaps, *inner.lineage.gaps))
+    return replace(outer, lineage=lineage)
 
 
 def _absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:
-    """Return whether a wrapping command did its write by running the execution before it."""
+    """Return whether the inner execution is the write of a wrapping command."""
     if not outer.wraps:
         return False
     if outer.query and outer.query == inner.query:
@@ -30,8 +30,8 @@ def _absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:
 
 
 def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLineage:
-    """Return one execution: what the inner one really did, under the names that the command gives it."""
-    done, said = inner.lineage, outer.lineage
+    """Return one execution: reads and writes of the inner one, with the mode and names of the command."""
+    inner_lineage, outer_lineage = inner.lineage, outer.lineage
     outputs = tuple(
         replace(
             output,
@@ -45,22 +45,26 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
                 ),
             ),
         )
-        for output in done.outputs
+        for output in inner_lineage.outputs
     )
-    counted = {one.dataset.id: one.statistics for one in done.inputs}
+    counted = {read.dataset.id: read.statistics for read in inner_lineage.inputs}
     inputs = tuple(
-        replace(one, statistics=one.statistics or counted.get(one.dataset.id, Statistics()))
-        for one in said.inputs or done.inputs
+        replace(read, statistics=read.statistics or counted.get(read.dataset.id, Statistics()))
+        for read in outer_lineage.inputs or inner_lineage.inputs
     )
-    # What the write inside did not know, the command may say; of one that failed nobody asks.
-    gaps = done.gaps if outputs or not (said.outputs or said.failures) else said.gaps
-    if said.failures and outer.mode is Mode.OVERWRITE:
-        gaps += tuple(gap for gap in done.gaps if gap.output is not None and gap not in gaps)
+    # The inner write has the better gaps, unless the command alone has outputs or failures.
+    gaps = (
+        inner_lineage.gaps
+        if outputs or not (outer_lineage.outputs or outer_lineage.failures)
+        else outer_lineage.gaps
+    )
+    if outer_lineage.failures and outer.mode is Mode.OVERWRITE:
+        gaps += tuple(gap for gap in inner_lineage.gaps if gap.output is not None and gap not in gaps)
     lineage = Lineage(
         inputs=inputs,
-        outputs=outputs or said.outputs,
+        outputs=outputs or outer_lineage.outputs,
         gaps=gaps,
         # Spark reports the same error for both.
-        failures=done.failures or said.failures,
+        failures=inner_lineage.failures or outer_lineage.failures,
     )
     return replace(outer, lineage=lineage)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _ReportsLineage:
-    """Captures while `execute` runs, and answers the OpenLineage provider from what was captured."""
+    """Captures while `execute` runs, and returns the result to the OpenLineage provider."""
 
     _task_lineage: TaskLineage | None = None
     _task_instance: Any = None
@@ -41,7 +41,7 @@ class _ReportsLineage:
                 self._task_lineage.finish()
 
     def on_kill(self) -> None:
-        """Do what the operator does, and send what the task has done: its process may be killed next."""
+        """Run the operator's `on_kill`, and send what the task has done: its process may be killed next."""
         try:
             super().on_kill()  # type: ignore[misc]
         finally:
@@ -52,7 +52,7 @@ class _ReportsLineage:
     # `[openlineage] execution_timeout`. They read what `execute` stored, and may be called again.
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
-        """Return nothing: what a function will do is not known before it runs."""
+        """Return no datasets: what a function will do is not known before it runs."""
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         return OperatorLineage()
@@ -68,11 +68,11 @@ class _ReportsLineage:
         return self.get_openlineage_facets_on_complete(task_instance)
 
 
-class _KeepsToSignature(PythonOperator):
+class _PassesKnownArguments(PythonOperator):
     """Passes the session only to a function that asks for it.
 
-    Stands between `PySparkOperator`, which always passes `spark`, and `PythonOperator`, which calls the
-    function: one that finds its session by `SparkSession.getActiveSession()` works as well.
+    A base class between `PySparkOperator`, which always passes `spark`, and `PythonOperator`, which calls the
+    function, so that a function may call `SparkSession.getActiveSession()` instead.
     """
 
     op_kwargs: dict[str, Any]
@@ -80,13 +80,13 @@ class _KeepsToSignature(PythonOperator):
     def execute_callable(self) -> Any:
         """Call the function without the session arguments that its signature does not have."""
         parameters = inspect.signature(self.python_callable).parameters
-        if not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values()):
-            unasked = {key for key in SPARK_CONTEXT_KEYS if key not in parameters}
-            self.op_kwargs = {key: value for key, value in self.op_kwargs.items() if key not in unasked}
+        if not any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()):
+            unexpected = {key for key in SPARK_CONTEXT_KEYS if key not in parameters}
+            self.op_kwargs = {key: value for key, value in self.op_kwargs.items() if key not in unexpected}
         return super().execute_callable()
 
 
-class PySparkLineageOperator(_ReportsLineage, PySparkOperator, _KeepsToSignature):
+class PySparkLineageOperator(_ReportsLineage, PySparkOperator, _PassesKnownArguments):
     """Airflow's `PySparkOperator` whose OpenLineage events say what Spark read and wrote.
 
     Takes the arguments of `airflow.providers.apache.spark.operators.spark_pyspark.PySparkOperator`.
@@ -95,7 +95,7 @@ class PySparkLineageOperator(_ReportsLineage, PySparkOperator, _KeepsToSignature
     """
 
 
-class _PySparkLineageDecoratedOperator(_ReportsLineage, _PySparkDecoratedOperator, _KeepsToSignature):
+class _PySparkLineageDecoratedOperator(_ReportsLineage, _PySparkDecoratedOperator, _PassesKnownArguments):
     """The operator behind `@task.pyspark_lineage`."""
 
     custom_operator_name = "@task.pyspark_lineage"

@@ -61,7 +61,7 @@ class Transformation:
 
     kind: Kind
     masking: bool = False
-    """The value cannot be read back from the result."""
+    """The value cannot be read back from the result: a hash, or a count."""
 
     def after(self, inner: Transformation) -> Transformation:
         """Return what this step makes of a path that already ends in `inner`."""
@@ -115,11 +115,11 @@ class Expression:
 
     uses: tuple[tuple[int, Transformation], ...] = ()
     subqueries: tuple[Subquery, ...] = ()
-    taken: tuple[tuple[int, tuple[Member, ...], Transformation], ...] = ()
-    """Single fields of struct attributes, from the outside in."""
+    field_uses: tuple[tuple[int, tuple[Member, ...], Transformation], ...] = ()
+    """Single fields of struct attributes: the attribute, the path from the outside in, how the field acts."""
 
     parts: tuple[Expression, ...] = ()
-    """Of a struct, or of the structs in an array: each field by itself; empty where that is not known."""
+    """What each field of a struct (or of an array's structs) depends on; empty where that is not known."""
 
     def after(self, steps: Iterable[Transformation]) -> Expression:
         """Return this expression with more steps behind it, side by side where there are several."""
@@ -127,11 +127,11 @@ class Expression:
         return Expression(
             tuple((key, step.after(path)) for key, path in self.uses for step in steps),
             tuple(
-                replace(one, transformation=step.after(one.transformation))
-                for one in self.subqueries
+                replace(subquery, transformation=step.after(subquery.transformation))
+                for subquery in self.subqueries
                 for step in steps
             ),
-            tuple((key, fields, step.after(path)) for key, fields, path in self.taken for step in steps),
+            tuple((key, fields, step.after(path)) for key, fields, path in self.field_uses for step in steps),
             tuple(part.after(steps) for part in self.parts),
         )
 
@@ -140,22 +140,22 @@ class Expression:
         return Expression(
             (*self.uses, *other.uses),
             (*self.subqueries, *other.subqueries),
-            (*self.taken, *other.taken),
+            (*self.field_uses, *other.field_uses),
             tuple(part.influenced(other) for part in self.parts),
         )
 
 
 def union(expressions: Iterable[Expression]) -> Expression:
-    """Return all of several expressions as one; a struct that any of them may give keeps its parts."""
-    found = tuple(expressions)
-    if len(found) == 1:
-        return found[0]
+    """Merge expressions into one; where each may be the struct, the parts are merged by position."""
+    expressions = tuple(expressions)
+    if len(expressions) == 1:
+        return expressions[0]
     return Expression(
-        tuple(use for one in found for use in one.uses),
-        tuple(subquery for one in found for subquery in one.subqueries),
-        tuple(field for one in found for field in one.taken),
-        # What depends on nothing may be a struct of any width: a null.
-        united((one.parts for one in found if one != Expression()), union),
+        tuple(use for expression in expressions for use in expression.uses),
+        tuple(subquery for expression in expressions for subquery in expression.subqueries),
+        tuple(use for expression in expressions for use in expression.field_uses),
+        # An expression that depends on nothing is a null, which may be a struct of any width.
+        united((expression.parts for expression in expressions if expression != Expression()), union),
     )
 
 
@@ -163,11 +163,11 @@ Part = TypeVar("Part")
 
 
 def united(structs: Iterable[Sequence[Part]], join: Callable[[Sequence[Part]], Part]) -> tuple[Part, ...]:
-    """Return the parts of what may be any of several structs; none unless all have the same number."""
-    found = list(structs)
-    if len({len(parts) for parts in found}) != 1:
+    """Merge structs by position; return no parts unless all structs have the same number of them."""
+    structs = list(structs)
+    if len({len(parts) for parts in structs}) != 1:
         return ()
-    return tuple(join(parts) for parts in zip(*found, strict=True))
+    return tuple(join(parts) for parts in zip(*structs, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,10 +185,10 @@ class Scan(Node):
     """Rows that come from outside: a file, a table, the memory of a program."""
 
     relation: str = ""
-    """The node's class in the plan; with the first attribute's id it finds the scan's facts."""
+    """The node's class in the plan; this and the id of the first attribute identify the scan's facts."""
 
     hidden: frozenset[int] = frozenset()
-    """Ids of columns that are about the rows and stand in no dataset: the name of a row's file."""
+    """Ids of columns that no dataset has because they describe the row: the name of its file, for example."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +202,7 @@ class Opaque(Node):
 
     reason: str = ""
     influences: tuple[tuple[Kind, Expression], ...] = ()
-    """What it works on at a time, the keys of grouped code."""
+    """The keys of code that runs once for each group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +213,7 @@ class Derive(Node):
     """Attribute id -> the expressions that give it; several where rows are multiplied (Expand)."""
 
     influences: tuple[tuple[Kind, Expression], ...] = ()
-    """What decides which rows there are, and in what order."""
+    """Expressions that decide which rows there are, and in what order."""
 
     reason: str = ""
     """Why this node is a gap, for a node that the reader does not know; empty otherwise."""
@@ -221,7 +221,7 @@ class Derive(Node):
 
 @dataclass(frozen=True, eq=False)
 class Combine(Node):
-    """Puts rows of several inputs below each other: column i comes from column i of each input."""
+    """Appends the rows of several inputs: column i comes from column i of each input."""
 
     valued: int = -1
     """How many inputs give values (INTERSECT and EXCEPT: the first alone); -1 is all."""
@@ -232,7 +232,7 @@ class Combine(Node):
 
 @dataclass(frozen=True, eq=False)
 class Apply(Node):
-    """For each row of its input the rows of a plan that may refer to that row: LATERAL."""
+    """Runs a plan for each row of its input; the plan may refer to that row: LATERAL."""
 
     plan: Plan | None = None
     influences: tuple[tuple[Kind, Expression], ...] = ()
@@ -240,7 +240,7 @@ class Apply(Node):
 
 @dataclass(frozen=True, eq=False)
 class Reference(Node):
-    """Reads a definition of its plan or of a plan around it, a CTE: column i is the definition's column i."""
+    """Reads a CTE, defined in this plan or in one around it: column i is the definition's column i."""
 
     definition: int = -1
     """Key in `Plan.definitions`."""
@@ -248,9 +248,9 @@ class Reference(Node):
 
 @dataclass(frozen=True, eq=False)
 class Loop(Node):
-    """The rows of its input, and then again and again those that `plan` makes of the rows so far.
+    """A recursive CTE: starts with the rows of its input, then runs `plan` on the rows so far, repeatedly.
 
-    A `Reference` to `definition` inside of `plan` is the rows so far: a recursive CTE.
+    Inside `plan`, a `Reference` to `definition` reads the rows so far.
     """
 
     plan: Plan | None = None
@@ -264,7 +264,7 @@ class Change(Enum):
     """Without rows."""
 
     REPLACED = "replaced"
-    """Made without rows, in the place of one that may have been there."""
+    """Created without rows; a table that existed under the name is gone."""
 
     EMPTIED = "emptied"
     DROPPED = "dropped"
@@ -283,7 +283,7 @@ class Change(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Command(Node):
-    """Has no query that the plan tells; `change` is what becomes of a table.
+    """A command whose plan shows no query; `change` is what it does to a table.
 
     The table's facts are the `target`-th of class `relation`.
     """
@@ -292,19 +292,19 @@ class Command(Node):
     target: int = 0
     change: Change | None = None
     reason: str = ""
-    """Why what it does is not known; empty for a command that moves no rows."""
+    """Why its effect is not known; empty for a command that moves no rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Assign(Node):
-    """Sets variables to its input's columns: rows of later executions may use them."""
+    """Sets session variables to its input's columns; later executions may use them."""
 
     variables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Declare(Node):
-    """Makes variables with one value; the `target`-th facts of class `relation` have their names."""
+    """Creates variables with one value; the `target`-th facts of class `relation` have their names."""
 
     value: Expression = Expression()
     relation: str = ""
@@ -318,16 +318,16 @@ class Write(Node):
     relation: str = ""
     target: int = 0
     partial: bool = False
-    """An overwrite of some of the rows: others stay."""
+    """It overwrites some of the rows and keeps the others."""
 
     partitions: tuple[str, ...] = ()
-    """Names of the columns that say which partition a row is in."""
+    """Names of the partition columns."""
 
     copied: bool = False
-    """It takes the rows of another dataset as they are: which one stands among the facts, not in the plan."""
+    """It copies the rows of another dataset, which the facts name and the plan does not."""
 
     inserted: bool = False
-    """Its rows are a query's, which need not have all columns of the table."""
+    """It inserts the rows of a query, which may lack columns of the table."""
 
     table: tuple[Attribute, ...] = ()
     """The columns of the table that it inserts into, where the plan shows them."""
@@ -337,12 +337,12 @@ class Write(Node):
 class Plan:
     """A whole plan; the last node is its root.
 
-    A node that the root does not reach does not count.
+    Nodes that the root does not reach are ignored.
     """
 
     nodes: tuple[Node, ...]
     definitions: Mapping[int, Plan] = field(default_factory=dict)
-    """Plans that count where a `Reference` names them."""
+    """Plans that are evaluated where a `Reference` names them."""
 
     @property
     def root(self) -> Node:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.common.compat.sdk import AirflowPlugin, hookimpl
 
 from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.extractors.operators import WAYS
+from airflow_provider_spark_lineage.extractors.operators import DRIVERS
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.task import TaskLineage
@@ -24,58 +24,58 @@ class _AutoCapture:
             from airflow_provider_spark_lineage import conf
 
             task = getattr(task_instance, "task", None)
-            if task is not None and task.task_type in WAYS and conf.auto_capture():
+            if task is not None and task.task_type in DRIVERS and conf.auto_capture():
                 from airflow_provider_spark_lineage.task import start_capture
 
-                found = start_capture(task_instance)
-                if found is not None:
-                    _stop_on_kill(task, found, task_instance)
+                lineage = start_capture(task_instance)
+                if lineage is not None:
+                    _stop_on_kill(task, lineage, task_instance)
 
     # First, because OpenLineage's listener asks the extractor in the same call.
 
     @hookimpl(tryfirst=True)
     def on_task_instance_success(self, previous_state: Any, task_instance: Any) -> None:
-        """Let go of Spark after the operator ended."""
-        _finish(task_instance)
+        """Stop capturing after the operator ended."""
+        _finish_task(task_instance)
 
     @hookimpl(tryfirst=True)
     def on_task_instance_failed(self, previous_state: Any, task_instance: Any, error: Any) -> None:
-        """Let go of Spark after the operator failed."""
-        _finish(task_instance)
+        """Stop capturing after the operator failed."""
+        _finish_task(task_instance)
 
     @hookimpl(tryfirst=True)
     def on_task_instance_skipped(self, previous_state: Any, task_instance: Any) -> None:
-        """Let go of Spark after the function skipped its task; Airflow 3.0 does not call this."""
-        _finish(task_instance)
+        """Stop capturing after the function skipped its task; Airflow 3.0 does not call this."""
+        _finish_task(task_instance)
 
 
-def _stop_on_kill(task: Any, found: TaskLineage, task_instance: Any) -> None:
-    """Send what the task has done when Airflow tells it to stop, after what its operator does then."""
+def _stop_on_kill(task: Any, lineage: TaskLineage, task_instance: Any) -> None:
+    """Replace a task's `on_kill` by one that also sends what the task has done."""
     on_kill = task.on_kill
 
     def stop() -> None:
         try:
             on_kill()
         finally:
-            found.stop(task_instance)
+            lineage.stop(task_instance)
 
     task.on_kill = stop
 
 
-def _finish(task_instance: Any) -> None:
+def _finish_task(task_instance: Any) -> None:
     with harmless("auto-capture could not be finished"):
         # Other processes call these hooks too, for tasks that never ran in them.
         module = sys.modules.get("airflow_provider_spark_lineage.task")
         task = getattr(task_instance, "task", None)
-        if module is None or task is None or task.task_type not in WAYS:
+        if module is None or task is None or task.task_type not in DRIVERS:
             return
-        found = module.lineage_of(task_instance)
-        if found is not None:
-            found.finish()
+        lineage = module.lineage_of(task_instance)
+        if lineage is not None:
+            lineage.finish()
 
 
 class SparkLineagePlugin(AirflowPlugin):
-    """Registers the listener; what it does is decided by `[spark_lineage] auto_capture`."""
+    """Registers the listener; `[spark_lineage] auto_capture` turns it on."""
 
     name = "spark_lineage"
     listeners = [_AutoCapture()]  # noqa: RUF012  Airflow's protocol

@@ -39,8 +39,8 @@ def spark_executions(task_instance: Any, ti_state: Any) -> dict[str, Any] | None
 
 
 def _run(task_instance: Any) -> Run | None:
-    """Return what was captured of the task; None before it ran, or when nothing captures."""
+    """Return what was captured of the task; None before it ran, or when capture is off."""
     from airflow_provider_spark_lineage.task import lineage_of
 
-    found = lineage_of(task_instance)
-    return found.run if found is not None else None
+    lineage = lineage_of(task_instance)
+    return lineage.run if lineage is not None else None

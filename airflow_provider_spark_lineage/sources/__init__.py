@@ -61,7 +61,7 @@ PROBES: Dict[str, Tuple[Probe, ...]] = _probes_by_node(before=False)
 """Simple class name of a plan node -> its probes, in order of precedence."""
 
 BEFORE: Dict[str, Tuple[Probe, ...]] = _probes_by_node(before=True)
-"""The same, of commands that are asked about before they run."""
+"""Simple class name of a command -> its probes that run before the command does."""
 
 OPTIONS: FrozenSet[str] = frozenset().union(*(source.options for source in SOURCES))
 """Names of options, in lower case, that capture may write down."""
@@ -77,7 +77,7 @@ def identify(facts: Facts) -> Tuple[Identity, ...]:
 
 
 def query_behind(facts: Facts) -> Optional[Query]:
-    """Return the query that a database ran to give a relation's rows; None for a relation that is a table."""
+    """Return the query that a database ran for a relation; None for a relation that is a table."""
     queries = (source.query(facts) for source in SOURCES)
     return next((query for query in queries if query is not None), None)
 
@@ -98,19 +98,19 @@ def is_internal(facts: Facts) -> bool:
 
 
 def is_atomic(facts: Facts) -> bool:
-    """Return whether a write that fails leaves what was there before."""
+    """Return whether a write that fails leaves the earlier rows as they were."""
     return any(source.is_atomic(facts) for source in SOURCES)
 
 
 def keeps_nothing(facts: Facts) -> bool:
-    """Return whether a write goes to no dataset: its rows are thrown away, or printed."""
+    """Return whether a write goes to no dataset: its rows are discarded or printed."""
     return any(source.keeps_nothing(facts) for source in SOURCES)
 
 
 def replaced_by(facts: Facts) -> Optional[Tuple[str, ...]]:
-    """Return the table's columns that decide which of its rows a write replaces; None where it is not known.
+    """Return the table's columns that decide which of its rows a write replaces; None where not known.
 
-    Only those that its plan does not name.
+    Columns that the plan names are not included.
     """
     columns: Tuple[str, ...] = ()
     for source in SOURCES:
@@ -122,7 +122,7 @@ def replaced_by(facts: Facts) -> Optional[Tuple[str, ...]]:
 
 
 def stored_name(facts: Facts, column: str) -> str:
-    """Return what the only column of a write is called when it is read again."""
+    """Return the name under which the only column of a write is read again."""
     names = (source.stored_name(facts, column) for source in SOURCES)
     return next((name for name in names if name is not None), column)
 
@@ -149,13 +149,13 @@ def entries_of(facts: Facts) -> Tuple[Identity, ...]:
 
 
 def previous(facts: Facts) -> Tuple[DatasetId, ...]:
-    """Return what a renamed table was called before."""
+    """Return the old name of a renamed table."""
     answers = (source.previous(facts) for source in SOURCES)
     return next((names for names in answers if names), ())
 
 
 def reaches_data(change: str, facts: Facts) -> Optional[bool]:
-    """Return whether a command reaches a table's data, or its entry in a catalog alone; None for unknown."""
+    """Return whether a command changes a table's data, or only its catalog entry; None where not known."""
     answers = (source.reaches_data(change, facts) for source in SOURCES)
     return next((answer for answer in answers if answer is not None), None)
 
@@ -165,6 +165,6 @@ _COPIED = "copied_"
 
 
 def copied_from(facts: Facts) -> Facts:
-    """Return the facts of the dataset whose rows a write takes as they are."""
+    """Return the facts of the dataset whose rows a write copies."""
     copied = {key[len(_COPIED) :]: value for key, value in facts.items() if key.startswith(_COPIED)}
     return cast(Facts, copied)

@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import Dict
 
 SESSION_CATALOG = "$session.sessionState.catalog"
-"""The catalog of Spark's first API, which Delta's catalog keeps its tables in, too."""
+"""The session catalog of Spark's V1 API; Delta's catalog stores its tables there, too."""
 
 WAREHOUSE = "$session.sessionState.conf.warehousePath"
 """The folder of the session's managed tables."""
 
 FILE_SYSTEM = "$session.sparkContext.hadoopConfiguration.get('fs.defaultFS')"
-"""What Hadoop takes for paths that name no file system."""
+"""Hadoop's default file system, for paths that name none."""
 
 CHILD = "$session.sessionState.sqlParser.parseTableIdentifier(child.identifier.toString)"
-"""Name of the table that a command of the second API acts on, as the session's catalog takes names."""
+"""Name of the table that a V2 command acts on, as a `TableIdentifier` of the session's catalog."""
 
 DROPPED = "child.catalog.loadTable(child.identifier)"
 """The table that a DROP is about to drop."""
 
 DROPPED_EXISTS = "child.catalog.tableExists(child.identifier)"
-"""Whether there is the table that a DROP names."""
+"""Whether the table that a DROP names exists."""
 
 MADE_EXISTS = "name.catalog.tableExists(name.identifier)"
-"""Whether there is already the table that a CREATE names."""
+"""Whether the table that a CREATE names exists already."""
 
 COLUMN_CHANGES = (
     "AddColumns",
@@ -35,7 +35,7 @@ COLUMN_CHANGES = (
 )
 """Spark's commands that change the columns of a catalog's table."""
 
-# What a session's builder was given is here alone, not in the context's settings.
+# Settings given to a session's builder are here only, not in the context's settings.
 _HADOOP = "$session.sharedState.hadoopConf"
 _CONF = "$session.sharedState.conf"
 

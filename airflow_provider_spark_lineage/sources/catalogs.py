@@ -1,4 +1,4 @@
-"""The names that catalogs give to tables: by the session's warehouse, a Hive metastore, or AWS Glue."""
+"""Names of tables in catalogs: in the session's warehouse, a Hive metastore, or AWS Glue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
 
 def parts_of(name: str) -> List[str]:
-    """Return the parts of a name as Spark writes it: those with odd letters stand between backticks.
+    """Return the parts of a name as Spark writes it: parts with special characters are in backticks.
 
     >>> parts_of("sales.`odd.name`")
     ['sales', 'odd.name']
@@ -34,7 +34,7 @@ class CatalogFacts(Facts, total=False):
     """Addresses of Hive metastores: `thrift://one:9083,thrift://two:9083`."""
 
     metastore_client: str
-    """Full class name of what makes clients of the metastore; AWS Glue has one of its own."""
+    """Full class name of the metastore's client factory; AWS Glue has one of its own."""
 
     glue_catalog: str
     """Id of the Glue catalog, an AWS account."""
@@ -56,9 +56,9 @@ class CatalogFacts(Facts, total=False):
 
 
 def table_name(facts: CatalogFacts) -> Tuple[str, ...]:
-    """Return the parts of a table's name without the session catalog's own, which says nothing outside Spark.
+    """Return the parts of a table's name, without `spark_catalog`, which means nothing outside Spark.
 
-    Empty for a name without its database, which is not this table's alone.
+    Return nothing for a name without its database, which other tables may have, too.
     """
     # Spark writes an identifier as text without its catalog.
     from_text = parts_of(facts.get("table_text") or "")
@@ -70,7 +70,7 @@ def table_name(facts: CatalogFacts) -> Tuple[str, ...]:
 
 
 def symlinks(facts: CatalogFacts, name: Tuple[str, ...] = ()) -> Tuple[Symlink, ...]:
-    """Return the table's name in the namespace of its catalog; empty for what is in no catalog."""
+    """Return the table's name in the namespace of its catalog; empty for a relation in no catalog."""
     parts = name or table_name(facts)
     return (_symlink(facts, parts),) if parts else ()
 
@@ -86,7 +86,7 @@ def entries(facts: CatalogFacts) -> Tuple[Identity, ...]:
 
 
 def metastore(facts: CatalogFacts) -> Optional[Catalog]:
-    """Return the catalog of a table of the session's, or of a directory that SQL writes.
+    """Return the session's catalog, for one of its tables or a directory that SQL writes.
 
     None for a catalog in memory, which ends with the session.
     """
@@ -121,7 +121,7 @@ def _symlink(facts: CatalogFacts, parts: Tuple[str, ...]) -> Symlink:
 
 
 def _server(facts: CatalogFacts) -> Tuple[str, str]:
-    """Return the kind and the address of a Hive catalog; one inside of the driver has no address."""
+    """Return the kind and the address of a Hive catalog; one inside the driver has no address."""
     region = facts.get("aws_region") or facts.get("aws_default_region")
     account = facts.get("glue_catalog") or facts.get("glue_account")
     if str(facts.get("metastore_client")).endswith(_GLUE_CLIENT) and region and account:

@@ -23,19 +23,19 @@ class Database:
     """How one kind of database is addressed and named."""
 
     scheme: str
-    """Of the namespace."""
+    """The scheme of the namespace."""
 
     port: str = ""
     """The default port; empty for a service whose address has none."""
 
-    above: Tuple[str, ...] = _BOTH
-    """What stands before a table in its name; a database that does not stands in the namespace."""
+    levels: Tuple[str, ...] = _BOTH
+    """Levels before the table in its name; a database that is not among them is in the namespace."""
 
     schema: str = ""
     """The schema of a table that is written without one."""
 
     fold: str = ""
-    """What becomes of names without quotes: `lower`, `upper`, or empty when they stay."""
+    """How names without quotes are stored: `lower`, `upper`, or empty for as written."""
 
     dialect: str = ""
     """sqlglot's name of its SQL."""
@@ -72,7 +72,7 @@ DATABASES: Mapping[str, Database] = {
     "trino": Database("trino", "443", fold="lower", dialect="trino"),
     "vertica": Database("vertica", "5433", _BOTH, "public", dialect="postgres"),
 }
-"""Subprotocol of the URL -> its row. What has no row is named by its subprotocol and what the URL says."""
+"""Subprotocol of the URL -> its row. Any other is named by its subprotocol and the URL's parts."""
 
 _ALIASES = {"athena": "awsathena", "ch": "clickhouse", "pgsql": "postgresql", "sqldroid": "sqlite"}
 
@@ -81,7 +81,7 @@ _SCHEMA_NAMES = ("currentschema", "schema", "schemaname", "defaultdataset")
 _HOST_NAMES = ("servername", "portnumber", "instancename", "dbs_port", "region", "awsregion")
 
 OPTIONS = frozenset((*_DATABASE_NAMES, *_SCHEMA_NAMES, *_HOST_NAMES))
-"""Options that say what a URL may say, too."""
+"""Options that give what is otherwise in the URL."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Place:
     @property
     def uri(self) -> str:
         """Return where the database is, without credentials."""
-        inside = f"/{self.database}" if self.database and "database" in self.kind.above else ""
+        inside = f"/{self.database}" if self.database and "database" in self.kind.levels else ""
         return self.namespace + inside
 
     @property
@@ -107,14 +107,14 @@ class Place:
     def table(self, text: str) -> Identity:
         """Return the identity of a table that SQL names by `text`."""
         parts = parts_of(text, self.kind.fold)
-        known = {"database": self.database, "schema": self.schema or self.kind.schema}
-        above = [known[level] for level in self.kind.above]
-        # `db..table` leaves the schema to the database.
-        given = [
-            part or (above[index + 1 - len(parts)] if len(parts) - index - 1 <= len(above) else "")
+        defaults = {"database": self.database, "schema": self.schema or self.kind.schema}
+        prefix = [defaults[level] for level in self.kind.levels]
+        # `db..table` names the default schema.
+        written = [
+            part or (prefix[index + 1 - len(parts)] if len(parts) - index - 1 <= len(prefix) else "")
             for index, part in enumerate(parts[:-1])
         ]
-        name = [*above[: max(0, len(above) - len(given))], *given, parts[-1]]
+        name = [*prefix[: max(0, len(prefix) - len(written))], *written, parts[-1]]
         return self._named(".".join(part for part in name if part))
 
     def _named(self, name: str) -> Identity:
@@ -146,9 +146,9 @@ _PARAMETER = re.compile(r"([\w.]+)=([^?&;,:)]*)")
 
 
 def place(url: str, options: Mapping[str, str]) -> Optional[Place]:
-    """Return where a JDBC URL leads; None for what is no such URL.
+    """Return the database of a JDBC URL; None for a text that is not one.
 
-    `options` say what a URL leaves to the connection's properties.
+    `options` are connection properties, for what the URL leaves out.
     """
     start, _, body = url.partition(":")
     if start.lower() != "jdbc" or not body:
@@ -159,53 +159,53 @@ def place(url: str, options: Mapping[str, str]) -> Optional[Place]:
     kind = DATABASES.get(name) or Database(name)
     if kind.scheme in _READERS:
         return _READERS[kind.scheme](kind, body, options)
-    return _served(kind, body, options)
+    return _server_or_file(kind, body, options)
 
 
 def dialect_of(options: Mapping[str, str]) -> Optional[str]:
-    """Return sqlglot's name of the SQL that options lead to, a URL or Snowflake's own; None if not known."""
+    """Return sqlglot's name of the SQL of a connection's options; None where it is not known."""
     if "sfurl" in options:
         return DATABASES["snowflake"].dialect
-    found = place(options.get("url", ""), options)
-    return found.kind.dialect if found is not None and found.kind in DATABASES.values() else None
+    address = place(options.get("url", ""), options)
+    return address.kind.dialect if address is not None and address.kind in DATABASES.values() else None
 
 
-def _served(kind: Database, body: str, options: Mapping[str, str]) -> Place:
+def _server_or_file(kind: Database, body: str, options: Mapping[str, str]) -> Place:
     """Return a database behind hosts, or one in a file or in memory."""
     parts = _URL.search(body)
     if parts is None:
         path = re.split(r"[?;]", body.partition(":")[2])[0]
-        if kind.port and "database" in kind.above:
-            # `jdbc:postgresql:sales` is on this machine.
+        if kind.port and "database" in kind.levels:
+            # `jdbc:postgresql:sales` is a database on this machine.
             return Place(kind, f"{kind.scheme}://{_hosts('', kind.port)}", path.lstrip("/"))
-        database = "" if "database" in kind.above else path
-        return Place(kind, f"{kind.scheme}:{path}", database, _schema(kind, _said(body, options)))
+        database = "" if "database" in kind.levels else path
+        return Place(kind, f"{kind.scheme}:{path}", database, _schema(kind, _settings(body, options)))
     path = parts["path"] or ""
-    said = _said(path + parts["rest"] if "=" in path else parts["rest"], options)
+    settings = _settings(path + parts["rest"] if "=" in path else parts["rest"], options)
     database, _, schema = ("" if "=" in path else unquote(path.strip("/"))).partition("/")
-    namespace = f"{kind.scheme}://{_hosts(parts['hosts'], said.get('dbs_port') or kind.port)}"
-    if "database" not in kind.above:
-        # A server of files: the database is a path.
-        return Place(kind, namespace + unquote(path), unquote(path), _schema(kind, said))
-    database = database or _first(said, _DATABASE_NAMES)
-    return Place(kind, namespace, database, schema or _schema(kind, said))
+    namespace = f"{kind.scheme}://{_hosts(parts['hosts'], settings.get('dbs_port') or kind.port)}"
+    if "database" not in kind.levels:
+        # The database is a path on the server.
+        return Place(kind, namespace + unquote(path), unquote(path), _schema(kind, settings))
+    database = database or _first(settings, _DATABASE_NAMES)
+    return Place(kind, namespace, database, schema or _schema(kind, settings))
 
 
-def _said(parameters: str, options: Mapping[str, str]) -> Dict[str, str]:
-    """Return what URL and options say, by names in lower case; the URL goes first."""
+def _settings(parameters: str, options: Mapping[str, str]) -> Dict[str, str]:
+    """Return the settings of URL and options, by names in lower case; the URL takes precedence."""
     return {**options, **{name.lower(): unquote(value) for name, value in _PARAMETER.findall(parameters)}}
 
 
-def _first(said: Mapping[str, str], names: Tuple[str, ...]) -> str:
-    return next((said[name] for name in names if said.get(name)), "")
+def _first(settings: Mapping[str, str], names: Tuple[str, ...]) -> str:
+    return next((settings[name] for name in names if settings.get(name)), "")
 
 
-def _schema(kind: Database, said: Mapping[str, str]) -> str:
-    return _folded(_first(said, _SCHEMA_NAMES), kind.fold)
+def _schema(kind: Database, settings: Mapping[str, str]) -> str:
+    return _folded(_first(settings, _SCHEMA_NAMES), kind.fold)
 
 
 def _hosts(authority: str, port: str) -> str:
-    """Return the hosts with their ports, without what stands before an `@`."""
+    """Return the hosts with their ports, without credentials."""
     hosts = authority.rsplit("@", 1)[-1].lower() or "localhost"
     has_port = re.compile(r".*:\d+\Z")
     return ",".join(
@@ -223,34 +223,34 @@ def _oracle(kind: Database, body: str, options: Mapping[str, str]) -> Place:
         hosts = _hosts(described.get("host", ""), described.get("port", kind.port))
         return Place(kind, f"oracle://{hosts}", described.get("service_name") or described.get("sid", ""))
     address = re.sub(r"^\w*:?//", "", address.partition("?")[0])
-    found = re.match(r"(?P<host>\[[^\]]*\]|[^:/]*)(?::(?P<port>\d+))?(?:[:/](?P<service>[^:/]*))?", address)
-    assert found is not None  # noqa: S101  every part may be empty
-    host = _hosts(found["host"], found["port"] or kind.port)
-    return Place(kind, f"oracle://{host}", found["service"] or "")
+    match = re.match(r"(?P<host>\[[^\]]*\]|[^:/]*)(?::(?P<port>\d+))?(?:[:/](?P<service>[^:/]*))?", address)
+    assert match is not None  # noqa: S101  every part may be empty
+    host = _hosts(match["host"], match["port"] or kind.port)
+    return Place(kind, f"oracle://{host}", match["service"] or "")
 
 
 def _sql_server(kind: Database, body: str, options: Mapping[str, str]) -> Place:
     """Return the place of `//host\\instance:1433;databaseName=db`; each part may be a property instead."""
-    _, _, rest = body.partition("//")
-    authority, _, parameters = rest.partition(";")
-    said = _said(parameters, options)
+    _, _, url = body.partition("//")
+    authority, _, parameters = url.partition(";")
+    settings = _settings(parameters, options)
     authority, _, path = authority.partition("/")
     host, _, port = authority.partition(":")
     host, _, instance = host.partition("\\")
-    host, port = host or said.get("servername", ""), port or said.get("portnumber", "")
-    instance = instance or said.get("instancename", "") or said.get("instance", "")
-    # The port of a named instance is found out when the driver connects.
+    host, port = host or settings.get("servername", ""), port or settings.get("portnumber", "")
+    instance = instance or settings.get("instancename", "") or settings.get("instance", "")
+    # The driver asks the server for the port of a named instance when it connects.
     hosts = _hosts(f"{host}:{port}" if port else host, "" if instance else kind.port)
     namespace = f"{kind.scheme}://{hosts}" + (f"/{instance}" if instance else "")
-    return Place(kind, namespace, path or _first(said, _DATABASE_NAMES))
+    return Place(kind, namespace, path or _first(settings, _DATABASE_NAMES))
 
 
 def _snowflake(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """Return a place in an account, which is the namespace by whichever of its names."""
+    """Return the place of a Snowflake URL; its namespace is the account."""
     parts = _URL.search(body)
-    host, rest = (parts["hosts"], parts["rest"]) if parts else ("", body)
-    said = _said(rest, options)
-    return snowflake(host, _first(said, _DATABASE_NAMES), _schema(kind, said))
+    host, parameters = (parts["hosts"], parts["rest"]) if parts else ("", body)
+    settings = _settings(parameters, options)
+    return snowflake(host, _first(settings, _DATABASE_NAMES), _schema(kind, settings))
 
 
 def snowflake(host: str, database: str, schema: str) -> Place:
@@ -263,7 +263,7 @@ def snowflake(host: str, database: str, schema: str) -> Place:
 
 def _redshift(kind: Database, body: str, options: Mapping[str, str]) -> Place:
     """Return the place with `name.id.region.redshift.amazonaws.com` shortened to `name.region`."""
-    served = _served(kind, body, options)
+    served = _server_or_file(kind, body, options)
     short = re.sub(
         r"//([^./]+)\.[^./]+\.([^./]+)\.redshift(?:-serverless)?\.amazonaws\.com[.\w]*",
         r"//\1.\2",
@@ -273,16 +273,16 @@ def _redshift(kind: Database, body: str, options: Mapping[str, str]) -> Place:
 
 
 def _bigquery(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    said = _said(body, options)
-    return Place(kind, "bigquery", _first(said, _DATABASE_NAMES), _schema(kind, said))
+    settings = _settings(body, options)
+    return Place(kind, "bigquery", _first(settings, _DATABASE_NAMES), _schema(kind, settings))
 
 
 def _athena(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    said = _said(body, options)
-    region = said.get("region") or said.get("awsregion") or ""
-    catalog = said.get("catalog") or "awsdatacatalog"
+    settings = _settings(body, options)
+    region = settings.get("region") or settings.get("awsregion") or ""
+    catalog = settings.get("catalog") or "awsdatacatalog"
     namespace = f"awsathena://athena.{region}.amazonaws.com"
-    return Place(kind, namespace, catalog, _first(said, ("database", *_SCHEMA_NAMES)) or "default")
+    return Place(kind, namespace, catalog, _first(settings, ("database", *_SCHEMA_NAMES)) or "default")
 
 
 _READERS = {
@@ -293,4 +293,4 @@ _READERS = {
     "snowflake": _snowflake,
     "sqlserver": _sql_server,
 }
-"""Scheme -> how the part of a URL after `jdbc:` is read, for those that write it their own way."""
+"""Scheme -> reader of the part of a URL after `jdbc:`, for databases with a syntax of their own."""

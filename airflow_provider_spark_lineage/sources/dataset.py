@@ -44,16 +44,16 @@ class Catalog:
     """For example `hadoop`, `jdbc`, `glue`."""
 
     name: str
-    """What the session calls it."""
+    """Its name in the session."""
 
     metadata_uri: str = ""
-    """Where it keeps what it knows, without credentials."""
+    """Where it stores its metadata, without credentials."""
 
     warehouse_uri: str = ""
     """Where the data of its tables lie."""
 
     source: str = "spark"
-    """The system that it is configured in."""
+    """The system that configures it."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ class Identity:
 
     symlinks: Tuple[Symlink, ...] = ()
     known: bool = True
-    """False when no source knows the relation and the name is the best that could be had."""
+    """False when no source knows the relation, and the name is derived from its options or its class."""
 
     note: str = ""
-    """What is not known of the name though its source is; the lineage says it in a gap."""
+    """What is not known about the name, although its source is; becomes a gap."""
 
     type: str = ""
     """`TABLE` or `VIEW` for an entry of a catalog; empty for the data themselves."""
@@ -81,11 +81,11 @@ class Identity:
     """The locations as they were read or written, when the name was trimmed from them."""
 
     version: str = ""
-    """The state of the dataset that was read or made, where the source numbers its states."""
+    """The version that was read or written, where the source has versions."""
 
     catalog: Optional[Catalog] = None
     has_columns: bool = True
-    """False for what is no table: each part of a saved model has columns of its own."""
+    """False for datasets that are not tables: each part of a saved model has columns of its own."""
 
     @property
     def is_entry(self) -> bool:
@@ -93,7 +93,7 @@ class Identity:
         return bool(self.type)
 
     def entries(self) -> Tuple[Identity, ...]:
-        """Return the names that catalogs have for these data, each with the place of the data beside it."""
+        """Return the catalog entries of these data, each with the location of the data as a symlink."""
         place = Symlink(self.id.namespace, self.id.name, "LOCATION")
         return tuple(
             Identity(
@@ -108,7 +108,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Probe:
-    """Which live object to ask for what.
+    """Which facts to read from which live object.
 
     `accessors` maps a fact's name to a dotted path of methods, starting at the plan node, at the session
     (`$session`) or at when the execution began or ended (`$started`, `$ended`, in milliseconds since 1970).
@@ -139,31 +139,31 @@ class Probe:
     """The node is a command that writes, not a leaf that is read."""
 
     before: bool = False
-    """Asked before the command runs: what it drops, or what it may find there, nobody can tell afterwards."""
+    """Read before the command runs: whether its table exists, or what it drops, is lost afterwards."""
 
     when: Tuple[str, ...] = ()
-    """Field of the node's JSON and simple name of the Scala object that must stand there, if any."""
+    """(field of the node's JSON, simple name of the Scala object that it must have), if any."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """SQL text that a database ran to give the rows of one scan."""
+    """SQL text that a database ran to return the rows of one scan."""
 
     text: str
     dialect: str
     """sqlglot's name of the database's SQL; empty for the standard's."""
 
     fold: str
-    """What the database makes of names without quotes: `lower`, `upper`, or empty."""
+    """How the database stores names without quotes: `lower`, `upper`, or empty for as written."""
 
     identify: Callable[[str], Identity] = field(repr=False)
-    """A table as it stands in the text, quotes included, to its identity."""
+    """Returns the identity of a table as written in the text, quotes included."""
 
     database: Identity
-    """What was asked: its name stands for the tables where the text cannot be read."""
+    """The database itself: the dataset where the text cannot be read."""
 
     predicates: bool = False
-    """The text holds the predicates of the fact `predicates`, which Spark added to what it reads."""
+    """The text has the predicates of the fact `predicates`, which Spark adds to the table it reads."""
 
 
 def _no_identities(facts: Any) -> Tuple[Identity, ...]:
@@ -210,10 +210,9 @@ def _no_columns(facts: Any) -> FrozenSet[str]:
 class Source:
     """One data source: what it recognises, what to probe, and how to name it.
 
-    Each field that is a function is a hook, and takes the facts of one relation, whichever source they
-    belong to: it gives its default's answer for facts of another source. A source declares the keys that it
-    reads by a subclass of `Facts`, so hooks take `Any` here. The functions of `sources` ask the hooks of all
-    sources in order.
+    Each field that is a function is a hook, which takes the facts of one relation of any source, and returns
+    the default's value for facts of another source. A source declares the keys that it reads by a subclass of
+    `Facts`, so hooks take `Any` here. The functions of `sources` call the hooks of all sources in order.
     """
 
     name: str
@@ -225,15 +224,15 @@ class Source:
     """Names of options, in lower case, that say what is read or written; no other option is recorded."""
 
     parts: FrozenSet[str] = frozenset()
-    """Names of executions in which a command does its work: their counts are the command's."""
+    """Names of executions that a command runs inside: their counts are the command's."""
 
     # Hooks for relations that are read.
 
     query: Callable[[Any], Optional[Query]] = field(default=_no_query, repr=False)
-    """Return the query whose rows these are; None for a relation that is a table."""
+    """Return the query that returned the rows; None for a relation that is a table."""
 
     makes_rows: Callable[[Any], bool] = field(default=_no, repr=False)
-    """Return whether Spark generates the relation's rows, which are then of no dataset."""
+    """Return whether Spark generates the relation's rows, so that they belong to no dataset."""
 
     about_rows: Callable[[Any], FrozenSet[str]] = field(default=_no_columns, repr=False)
     """Return the names of columns that a scan shows and its dataset does not have."""
@@ -244,10 +243,10 @@ class Source:
     # Hooks for writes.
 
     is_atomic: Callable[[Any], bool] = field(default=_no, repr=False)
-    """Return whether a write does all or nothing: one that fails leaves what was there before."""
+    """Return whether a write is atomic: one that fails leaves the earlier rows as they were."""
 
     keeps_nothing: Callable[[Any], bool] = field(default=_no, repr=False)
-    """Return whether a write goes to no dataset: its rows are thrown away, or printed."""
+    """Return whether a write goes to no dataset: its rows are discarded or printed."""
 
     replaced_by: Callable[[Any], Optional[Tuple[str, ...]]] = field(default=_no_condition, repr=False)
     """Return the table's columns in the condition by which an option replaces rows, empty without such an
@@ -266,10 +265,10 @@ class Source:
     """Return the session's catalog of a table or a directory; None for one in memory."""
 
     entries: Callable[[Any], Tuple[Identity, ...]] = field(default=_no_identities, repr=False)
-    """Return a table's names in catalogs, where nothing is known of its data."""
+    """Return a table's entries in catalogs, where its data have no identity."""
 
     previous: Callable[[Any], Tuple[DatasetId, ...]] = field(default=_no_dataset, repr=False)
-    """Return what a renamed table was called before."""
+    """Return the old name of a renamed table."""
 
     reaches_data: Callable[[str, Any], Optional[bool]] = field(default=_unknown_reach, repr=False)
     """Takes what a command does to a table (`created`, `altered`, `renamed`, `dropped`) and its facts.

@@ -16,7 +16,7 @@ _LOG = "/_delta_log"
 _OF_CHANGES = frozenset(
     {"CdcAddFileIndex", "DeltaCDFRelation", "TahoeChangeFileIndex", "TahoeRemoveFileIndex"}
 )
-"""File indexes and relations by which a change feed is read."""
+"""File indexes and relations that read a change feed."""
 
 _ABOUT_CHANGES = frozenset({"_change_type", "_commit_timestamp", "_commit_version"})
 """Columns that a change feed adds to the table's."""
@@ -29,7 +29,7 @@ def identify(facts: DeltaFacts) -> Tuple[Identity, ...]:
         return ()
     note = "" if is_complete(path) or path.startswith("/") else RELATIVE
     path = completed(path, str(facts.get("file_system") or ""))
-    # The whole path is the name, also where its last folder is called like a partition.
+    # The whole path is the name, even if its last folder looks like a partition.
     namespace, name = split_location(path)
     return (
         Identity(
@@ -46,7 +46,7 @@ def identify(facts: DeltaFacts) -> Tuple[Identity, ...]:
 
 def _version(facts: DeltaFacts) -> str:
     """Return the version that was read or written; empty where a later commit hides it."""
-    # Commands such as UPDATE know the version before them, too.
+    # Commands such as UPDATE also have `version`, the one before them.
     version = facts.get("written_version", facts.get("version"))
     return "" if version is None or not is_of_execution(facts) else str(version)
 
@@ -79,7 +79,7 @@ def replaced_by(facts: DeltaFacts) -> Optional[Tuple[str, ...]]:
 
 
 def is_internal(facts: DeltaFacts) -> bool:
-    """Return whether Delta read its log, or files that one of its own commands chose."""
+    """Return whether Delta read its log, or files for one of its own commands."""
     if facts.get("delta_action") not in (None, "streaming") and not facts.get("is_stream"):
         return True
     origins = facts.get("origins") or ()
@@ -88,7 +88,7 @@ def is_internal(facts: DeltaFacts) -> bool:
 
 
 def reaches_data(change: str, facts: DeltaFacts) -> Optional[bool]:
-    """Return whether a command changes a Delta table, or the catalog's entry of it alone."""
+    """Return whether a command changes a Delta table, or only its catalog entry."""
     if not identify(facts):
         return None
     is_managed = facts.get("table_type") == "MANAGED"

@@ -1,7 +1,7 @@
-"""What to ask Delta's live relations, tables and commands, and the facts that this gives.
+"""Probes of Delta's live relations, tables and commands, and their facts.
 
-Delta runs executions of its own inside its commands: it reads its transaction log, looks for the files
-that a condition touches, and writes by a query that says nothing of the target. All of these read
+Delta runs executions of its own inside its commands: it reads its transaction log, searches the files
+that a condition matches, and writes by a query whose plan does not name the target. All of these read
 through file indexes that no user's query has.
 """
 
@@ -36,7 +36,7 @@ class DeltaFacts(CatalogFacts, total=False):
     """The table's folder as the session's catalog has it: a URI."""
 
     version: int
-    """The version that was read, or that was there before a command."""
+    """The version that was read, or the version before a command."""
 
     written_version: int
     """The table's last version after a write: the write's own if `committed_at` is within the execution."""
@@ -60,7 +60,7 @@ class DeltaFacts(CatalogFacts, total=False):
     """Columns in the condition of `replaceWhere`, each as Spark prints an unresolved one: `'age`."""
 
     place_existed: bool
-    """Asked before a CREATE: there was data at the table's location already."""
+    """Read before a CREATE: there was data at the table's location already."""
 
     previous_table: List[str]
     """Parts of the name that a renamed table had."""
@@ -93,7 +93,7 @@ _RENAMED = f"{CHILD}.copy(newName.last, {CHILD}.database, {CHILD}.catalog)"
 """The new name, which a command may give without its database."""
 
 _PARSER = "$session.sessionState.sqlParser"
-"""Reads which columns a condition names that was given as text; its literals are not recorded."""
+"""Parses a condition in text, for the columns that it names; its literals are not recorded."""
 
 _NOW = "unsafeVolatileSnapshot"
 """The last snapshot that this process knows of."""
@@ -101,7 +101,7 @@ _NOW = "unsafeVolatileSnapshot"
 _LOG_OF_PATH = (
     "dataSource.$object('org.apache.spark.sql.delta.DeltaLog').forTable($session, options.get('path')?)"
 )
-"""The log of a table in a folder. The write has just used it, so that Delta has it in its cache."""
+"""The log of a table in a folder, from Delta's cache: the write has just used it."""
 
 
 def _commit(log: str) -> Mapping[str, str]:

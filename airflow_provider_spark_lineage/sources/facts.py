@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Mapping, TypedDict, Union
 
 DURATION: Mapping[str, str] = {"started_at": "$started", "ended_at": "$ended"}
-"""Accessors of what `is_of_execution` compares a commit with."""
+"""Accessors of the times that `is_of_execution` compares a commit with."""
 
 
 class Facts(TypedDict, total=False):
@@ -34,19 +34,19 @@ class Facts(TypedDict, total=False):
     """The options that sources want (`Source.options`), by their names in lower case."""
 
     provider: str
-    """Full class name of a table of Spark's second API."""
+    """Full class name of a V2 table."""
 
     relation_class: str
-    """Full class name of a relation, a sink or a data source of Spark's first API."""
+    """Full class name of a V1 relation, sink or data source."""
 
     file_system: str
-    """What Hadoop takes for paths that name no file system: `hdfs://nn:8020`."""
+    """Hadoop's default file system, for paths that name none: `hdfs://nn:8020`."""
 
     v2_table: str
-    """What a table of Spark's second API calls itself, usually with its catalog: `lake.db.orders`."""
+    """The name of a V2 table, usually with its catalog: `lake.db.orders`."""
 
     v2_catalog: str
-    """What the session calls the catalog of a table of Spark's second API."""
+    """The session's name of the catalog of a V2 table."""
 
     identifier: str
     """Namespace and name of a table in its catalog as Spark prints them: `` db.`odd name` ``."""
@@ -57,7 +57,7 @@ class Facts(TypedDict, total=False):
     """The relation is read as a stream, batch by batch."""
 
     scan: str
-    """What a physical scan of the relation is called."""
+    """The name of the relation's physical scan."""
 
     predicates: List[str]
     """Conditions, as SQL, that choose the rows of each part of a JDBC read."""
@@ -73,7 +73,7 @@ class Facts(TypedDict, total=False):
     """Simple class name of that RDD."""
 
     in_sql: bool
-    """Listed rows stand in SQL text, as VALUES."""
+    """Listed rows are VALUES in SQL text."""
 
     # What is written, and how.
 
@@ -84,7 +84,7 @@ class Facts(TypedDict, total=False):
     """A save mode, an output mode of streams, or the class of the command where that says the mode."""
 
     overwrite: bool
-    """A command that may append or overwrite does the latter."""
+    """A command that may append or overwrite, overwrites."""
 
     static_partitions: int
     """How many partition columns an INSERT gives a value for."""
@@ -119,16 +119,16 @@ class Facts(TypedDict, total=False):
     """CREATE IF NOT EXISTS."""
 
     existed: bool
-    """Asked before the command ran: the table or view was there."""
+    """Read before the command ran: the table or view existed."""
 
     cascade: bool
-    """A database is dropped with all that it holds."""
+    """DROP DATABASE ... CASCADE."""
 
     tables: List[Dict[str, Any]]
-    """Asked before the command ran: facts of each table in the database that it drops."""
+    """Read before the command ran: facts of each table in the database that it drops."""
 
     unasked: int
-    """How many more tables the dropped database held."""
+    """How many more tables the dropped database had."""
 
     database_location: str
     """The folder of the database that is dropped."""
@@ -165,8 +165,8 @@ class Facts(TypedDict, total=False):
 def is_of_execution(facts: Facts) -> bool:
     """Return whether the table's last commit was made while the execution ran.
 
-    Spark reports an execution late: there may be one more commit by then. True for a table whose commits
-    have no time.
+    Spark reports an execution some time after its end, so there may be a later commit by then. Return True
+    for a table whose commits have no time.
     """
     if "committed_at" not in facts:
         return True

@@ -162,16 +162,16 @@ PROBES = (
 )
 
 _SINK = re.compile(r"\w+Sink\[(.+)\]")
-"""What a streaming sink that writes files is printed as."""
+"""A streaming file sink as Spark prints it."""
 
 _FORMAT_CLASS = re.compile(r"^(?:.*\.)?(\w+?)(?:FileFormat|DataSource|SerDe|Serde)?(?:@[0-9a-f]+|\(\))?$")
 
 
 def identify(facts: FileFacts) -> Tuple[Identity, ...]:
-    """Return the places that a relation reads or a command writes.
+    """Return the datasets that a relation reads or a command writes.
 
-    Many files, or many partitions, are one dataset: their common directory. Directories that have
-    nothing in common but where they lie are datasets of their own.
+    Many files, or many partitions, are one dataset: their common directory. Directories that are not
+    partitions of one table are datasets of their own.
     """
     paths = _paths(facts)
     if not paths:
@@ -259,9 +259,9 @@ def is_schema_inference(facts: FileFacts) -> bool:
 
 
 def stored_name(facts: FileFacts, column: str) -> Optional[str]:
-    """Return what a written column is called when it is read again; None where it keeps its name.
+    """Return the name under which a written column is read again; None where it keeps its name.
 
-    The one column of text files is `value`; a table keeps its column's name, whatever its files are.
+    The only column of text files is `value`; a table keeps its column's name in any format.
     """
     is_text = _format(facts.get("format")) == "text"
     return "value" if is_text and not facts.get("table") else None

@@ -42,7 +42,7 @@ _ABOUT_ROWS = frozenset(
 _STATE = re.compile(r"\.(?:branch|tag)_.+")
 
 _NO_METADATA = re.compile(r"metadata\.json#")
-"""What is in the name of a metadata table that one of Iceberg's procedures reads for itself."""
+"""Part of the name of a metadata table that an Iceberg procedure reads for itself."""
 
 
 def identify(facts: IcebergFacts) -> Tuple[Identity, ...]:
@@ -128,7 +128,7 @@ def _symlinks(facts: IcebergFacts) -> Tuple[Symlink, ...]:
     catalog = _catalog_of(facts)
     if catalog is None or "/" in identifier:
         return ()
-    # A branch is written as if it were a table of its own; a table may be called `branch_offices`.
+    # A write to a branch has `table.branch_name` as its identifier; a table may be called `branch_offices`.
     table = str(facts.get("v2_table") or "").replace("`", "").removeprefix(catalog.name + ".")
     if table and _STATE.fullmatch(identifier[len(table) :]) and identifier.startswith(table):
         identifier = table
@@ -137,7 +137,7 @@ def _symlinks(facts: IcebergFacts) -> Tuple[Symlink, ...]:
 
 
 def _identifier(facts: IcebergFacts) -> str:
-    """Return what a catalog calls a table; a new name without a namespace stays in the old one."""
+    """Return a table's name in its catalog; a new name without a namespace keeps the old one."""
     identifier = str(facts.get("identifier") or "").replace("`", "")
     new = tuple(facts.get("new_name") or ())
     if len(new) == 1:
@@ -146,7 +146,7 @@ def _identifier(facts: IcebergFacts) -> str:
 
 
 def previous(facts: IcebergFacts) -> Tuple[DatasetId, ...]:
-    """Return what a renamed table was called before: by its catalog, because it lies where it was."""
+    """Return the old name of a renamed table in its catalog; its location does not change."""
     if not facts.get("new_name"):
         return ()
     before: IcebergFacts = {**facts, "new_name": []}
@@ -154,7 +154,7 @@ def previous(facts: IcebergFacts) -> Tuple[DatasetId, ...]:
 
 
 def _address(catalog: Catalog) -> str:
-    """Return the address of the server that keeps a catalog's names; empty where the warehouse does."""
+    """Return the address of a catalog's server; empty for a catalog of folders, which has none."""
     if catalog.type == "hive":
         return re.sub(r"^thrift://", "hive://", catalog.metadata_uri.split(",")[0])
     if catalog.type == "jdbc":
@@ -164,17 +164,17 @@ def _address(catalog: Catalog) -> str:
 
 
 def is_internal(facts: IcebergFacts) -> bool:
-    """Return whether one of Iceberg's procedures reads metadata for itself."""
+    """Return whether an Iceberg procedure reads metadata for itself."""
     return bool(_NO_METADATA.search(str(facts.get("v2_table") or "")))
 
 
 def about_rows(facts: IcebergFacts) -> FrozenSet[str]:
-    """Return the names of columns that say where a row lies; Iceberg reserves them."""
+    """Return the names of Iceberg's metadata columns, which describe where a row is stored."""
     return _ABOUT_ROWS if facts.get("iceberg_location") else frozenset()
 
 
 def reaches_data(change: str, facts: IcebergFacts) -> Optional[bool]:
-    """Return whether a command changes an Iceberg table, or the catalog's entry of it alone.
+    """Return whether a command changes an Iceberg table, or only its catalog entry.
 
     Only a catalog of folders removes a table's files by DROP without PURGE.
     """

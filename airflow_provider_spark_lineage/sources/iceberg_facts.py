@@ -1,4 +1,4 @@
-"""What to ask Iceberg's live tables and commands, and the facts that this gives."""
+"""Probes of Iceberg's live tables and commands, and their facts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _catalog(catalog: str) -> Mapping[str, str]:
 
 
 def _read(node: str, table: str) -> Mapping[str, str]:
-    """Return accessors for a `SparkTable` that is read: it holds the snapshot of the time it was loaded."""
+    """Return accessors for a `SparkTable` that is read; it has the snapshot from when it was loaded."""
     return {
         "iceberg_location": f"{table}.table.location",
         "iceberg_kind": f"{table}.table.getClass.getSimpleName",
@@ -76,7 +76,7 @@ def _read(node: str, table: str) -> Mapping[str, str]:
 
 
 def _written(table: str) -> Mapping[str, str]:
-    """Return accessors for a `SparkTable` that was written: the snapshot that it, or its branch, has then."""
+    """Return accessors for a `SparkTable` that was written: its snapshot, or its branch's, afterwards."""
     branch = f"{table}.table.snapshot({table}.branch)"
     return {
         "iceberg_location": f"{table}.table.location",

@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.sources.accessors import COLUMN_CHANGES, WAR
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Probe, Query, Source
 
 
-def _asked(options: str) -> Dict[str, str]:
+def _jdbc_options(options: str) -> Dict[str, str]:
     """Return accessors for Spark's `JDBCOptions`."""
     return {
         "url": f"{options}.url",
@@ -54,7 +54,7 @@ class JdbcFacts(catalogs.CatalogFacts, total=False):
     """The JDBC URL."""
 
     dbtable: str
-    """What stands in FROM: a table, or a query in parentheses."""
+    """The text in FROM: a table, or a query in parentheses."""
 
     prepare: str
     """SQL that the database runs before the query (the option `prepareQuery`)."""
@@ -68,7 +68,7 @@ PROBES = (
         node="LogicalRelation",
         relation="JDBCRelation",
         accessors={
-            **_asked("relation.jdbcOptions"),
+            **_jdbc_options("relation.jdbcOptions"),
             "scan": "$sql(relation.toString)",
             "predicates": "$sql(relation.parts[].whereClause, relation.jdbcOptions.url)",
             "partition_column": "relation.jdbcOptions.partitionColumn?",
@@ -82,7 +82,7 @@ PROBES = (
         of="logicalRelation.relation",
         relation="JDBCRelation",
         accessors={
-            **_asked("logicalRelation.relation.jdbcOptions"),
+            **_jdbc_options("logicalRelation.relation.jdbcOptions"),
             "overwrite": "overwrite",
             "schema": "query.schema.json",
             "table": "logicalRelation.catalogTable?.identifier.nameParts[]",
@@ -97,7 +97,7 @@ PROBES = (
         accessors={"options": "$options(options)", "mode": "mode", "schema": "query.schema.json"},
     ),
     *(
-        Probe(node=node, of=table, relation="JDBCTable", accessors=_asked(f"{table}.jdbcOptions"))
+        Probe(node=node, of=table, relation="JDBCTable", accessors=_jdbc_options(f"{table}.jdbcOptions"))
         for node, table in (
             ("DataSourceV2Relation", "table"),
             ("DataSourceV2ScanRelation", "relation.table"),
@@ -110,7 +110,7 @@ PROBES = (
             of="table.table",
             relation="JDBCTable",
             accessors={
-                **_asked("table.table.jdbcOptions"),
+                **_jdbc_options("table.table.jdbcOptions"),
                 "schema": "query.schema.json",
                 "mode": "getClass.getSimpleName",
             },
@@ -133,11 +133,11 @@ def _place(facts: JdbcFacts) -> Optional[databases.Place]:
 
 
 def _text(facts: JdbcFacts) -> str:
-    """Return what stands in FROM: a table, or a query in parentheses."""
+    """Return the text in FROM: a table, or a query in parentheses."""
     options = facts.get("options") or {}
     query_option = f"({options['query']})" if options.get("query") else ""
     name = _quoted(_renamed(facts) or _identifier(facts))
-    # The options of a catalog have a `dbtable`, too, which is a placeholder: the command's name goes first.
+    # The options of a catalog have a `dbtable`, too, but it is a placeholder: the command's name comes first.
     return str(facts.get("dbtable") or name or options.get("dbtable") or query_option)
 
 
@@ -153,12 +153,12 @@ def _renamed(facts: JdbcFacts) -> Tuple[str, ...]:
 
 
 def _quoted(parts: Tuple[str, ...]) -> str:
-    """Write a name as Spark writes it for a database: it quotes every part, so that none is folded."""
+    """Quote every part of a name, as Spark does for a database, so that the case of none is changed."""
     return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
 
 
 def previous(facts: JdbcFacts) -> Tuple[DatasetId, ...]:
-    """Return what a renamed table was called before."""
+    """Return the old name of a renamed table."""
     if not facts.get("new_name"):
         return ()
     before: JdbcFacts = {**facts, "new_name": []}
@@ -166,7 +166,7 @@ def previous(facts: JdbcFacts) -> Tuple[DatasetId, ...]:
 
 
 def identify(facts: JdbcFacts) -> Tuple[Identity, ...]:
-    """Return the table, or the database whose query gave the rows."""
+    """Return the table, or for a query the database."""
     place, text = _place(facts), _text(facts)
     if place is None or not text:
         return ()
@@ -176,7 +176,7 @@ def identify(facts: JdbcFacts) -> Tuple[Identity, ...]:
 
 
 def query(facts: JdbcFacts) -> Optional[Query]:
-    """Return the query in the place of a table, or over those rows of a table that predicates choose."""
+    """Return the query that is read in place of a table, or of a table's rows that predicates choose."""
     place, text = _place(facts), _text(facts)
     # The ranges of a partition column cover the whole table: they choose no rows.
     predicates = () if facts.get("partition_column") else tuple(facts.get("predicates") or ())

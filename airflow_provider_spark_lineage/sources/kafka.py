@@ -107,7 +107,7 @@ def _topics(options: Mapping[str, str]) -> Tuple[str, ...]:
 
 
 def _first_broker(servers: str) -> str:
-    """Return host and port of the first of a list of brokers, each perhaps behind its protocol."""
+    """Return host and port of the first of a list of brokers, without its protocol."""
     first = re.sub(r"^\s*\w+://", "", servers.split(",", maxsplit=1)[0].strip()).lower()
     return first if re.search(r":\d+$", first) else f"{first}:9092"
 

@@ -9,7 +9,7 @@ from typing import Dict, List, Sequence, Tuple
 _FOLDED_SCHEMES = {"s3a": "s3", "s3n": "s3"}
 _OBJECT_STORES = frozenset({"s3", "gs", "abfs", "abfss", "wasb", "wasbs"})
 _PARTITION = re.compile(r"[^/=?]+=[^/]*\Z")
-"""Spark escapes a question mark in a partition's name; one that stands there begins a store's signature."""
+"""Spark escapes `?` in a partition's name, so an unescaped one starts a store's signature."""
 
 _YEAR, _MONTH, _DAY = r"(?:19|20)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
 _DATE = re.compile(rf"{_YEAR}[-_]?{_MONTH}(?:[-_]?{_DAY}(?:[T_-]?\d\d(?:[-:_]?\d\d){{0,2}}(?:\.\d+)?Z?)?)?\Z")
@@ -17,16 +17,15 @@ _DATE_FOLDERS = re.compile(rf"(.+)/{_YEAR}/{_MONTH}(?:/{_DAY}(?:/[0-2]\d)?)?\Z")
 """2024/01, 2024/01/31, 2024/01/31/23; a year alone may be anything."""
 
 _STAGE = re.compile(r"(.+)/stages/\d+_[A-Za-z]\w*_[0-9a-f]{12}(?:/.*)?\Z")
-"""`PipelineSharedReadWrite.getStagePath`, and what a stage keeps below."""
+"""A path of `PipelineSharedReadWrite.getStagePath`, and what is below it."""
 
 MAX_SIBLINGS = 50
-"""More folders beside one another that are read together are one dataset: an edge for each column of each
-would hide what was read."""
+"""Limit: more sibling folders that are read together are one dataset, their parent."""
 
 RELATIVE = "its path is relative to a folder that was not recorded; it is named as if that were the root"
 
 _PART = re.compile(r"part-\d{5,}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[^/]*\Z")
-"""A file that a task of Spark wrote: no dataset, but a part of its folder's."""
+"""A file that a task of Spark wrote: a part of its folder's dataset."""
 
 _FILE = re.compile(r".+\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 
@@ -36,28 +35,28 @@ def split_location(location: str) -> Tuple[str, str]:
 
     A path without a scheme is local. Credentials in the authority are left out.
     """
-    scheme, _, rest = location.partition(":")
-    if "/" in scheme or not rest:
-        scheme, rest = "file", location
+    scheme, _, path_part = location.partition(":")
+    if "/" in scheme or not path_part:
+        scheme, path_part = "file", location
     scheme = _FOLDED_SCHEMES.get(scheme.lower(), scheme.lower())
     authority = ""
-    if rest.startswith("//"):
-        authority, _, path = rest[2:].partition("/")
-        rest = "/" + path
+    if path_part.startswith("//"):
+        authority, _, path = path_part[2:].partition("/")
+        path_part = "/" + path
     if scheme == "file":
-        return "file", _normal(rest)
+        return "file", _normal(path_part)
     if scheme not in ("abfss", "abfs", "wasbs", "wasb") and "@" in authority:
         authority = authority.rsplit("@", 1)[1]
     # Object stores have keys, which do not begin with a slash; file systems have paths, which do. What
     # follows a question mark is a signature for the store, no part of the key.
-    name = _normal(rest)
+    name = _normal(path_part)
     if scheme in _OBJECT_STORES:
-        name = _normal(rest.partition("?")[0]).lstrip("/") or "/"
+        name = _normal(path_part.partition("?")[0]).lstrip("/") or "/"
     return (f"{scheme}://{authority}" if authority else scheme), name
 
 
 def completed(path: str, file_system: str) -> str:
-    """Return a path as a user wrote it with the file system that Hadoop takes where it names none.
+    """Return a user's path with Hadoop's default file system where it names none.
 
     >>> completed("/out", "hdfs://nn:8020")
     'hdfs://nn:8020/out'
@@ -68,7 +67,7 @@ def completed(path: str, file_system: str) -> str:
 
 
 def is_complete(path: str) -> bool:
-    """Return whether a path names its file system: a colon may also stand in a folder's name."""
+    """Return whether a path names its file system; a colon after the first slash is part of a folder."""
     return ":" in path.partition("/")[0]
 
 
@@ -78,7 +77,7 @@ def _normal(path: str) -> str:
 
 
 def uri_of(namespace: str, name: str) -> str:
-    """Return the URI of a namespace and a name that `split_location` gave."""
+    """Return the URI of a namespace and a name that `split_location` returned."""
     path = name.lstrip("/")
     return f"{namespace}/{path}" if "://" in namespace else f"{namespace}:/{path}"
 
@@ -100,19 +99,19 @@ def roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:
 
 
 def _with_few_siblings(groups: Dict[str, List[str]]) -> Dict[str, List[str]]:
-    """Put a directory in the place of its folders where they are too many to be told apart."""
+    """Replace folders by their parent where there are more than `MAX_SIBLINGS`."""
     below: Dict[str, List[str]] = {}
     for root in groups:
         below.setdefault(posixpath.dirname(root), []).append(root)
-    for folder, found in below.items():
-        if len(found) > MAX_SIBLINGS and not _is_root(folder):
-            moved = [path for root in found for path in groups.pop(root)]
+    for folder, siblings in below.items():
+        if len(siblings) > MAX_SIBLINGS and not _is_root(folder):
+            moved = [path for root in siblings for path in groups.pop(root)]
             groups[folder] = groups.get(folder, []) + moved
     return groups
 
 
 def is_part_of_model(path: str) -> bool:
-    """Return whether a path is what a stage of a saved pipeline keeps."""
+    """Return whether a path is inside a stage of a saved pipeline."""
     return bool(_STAGE.match(path.rstrip("/")))
 
 
@@ -120,7 +119,7 @@ def trim_partitions(path: str) -> str:
     """Cut partition suffixes from a path: `k=v` directories, and directories named by a date.
 
     The stages of a saved pipeline are parts of it as well; MLlib names them by random ids.
-    The first directory below a root is never cut: a root is no dataset's folder.
+    The first directory below a root is never cut: a root is not a dataset.
     """
     trimmed = path.rstrip("/") or path
     while True:

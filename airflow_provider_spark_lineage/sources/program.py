@@ -1,4 +1,4 @@
-"""What is in the program that runs Spark, and in no dataset: rows that it lists, variables of its session."""
+"""What exists only in the program that runs Spark: rows that it lists, variables of its session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_of_program(facts: Facts, listed: Iterable[Facts]) -> bool:
 
 
 def variables(facts: Facts) -> Tuple[str, ...]:
-    """Return the names of the variables that a DECLARE makes, in lower case and without their schema.
+    """Return the names of the variables that a DECLARE creates, in lower case and without their schema.
 
     Spark prints each as `ResolvedIdentifier <catalog>, session.<name>`.
     """
@@ -35,7 +35,7 @@ def variables(facts: Facts) -> Tuple[str, ...]:
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Return nothing: none of this is a dataset."""
+    """Return nothing: none of these is a dataset."""
     return ()
 
 

@@ -1,6 +1,6 @@
 """Data sources written in Python (`spark.dataSource.register`), read and written, in batches and streams.
 
-Spark knows no more of them than the name that a source gives itself, and the options of its use.
+Spark knows only the name that a source gives itself, and the options of its use.
 """
 
 from __future__ import annotations

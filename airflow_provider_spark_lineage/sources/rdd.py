@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.sources import files
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
 
 PROBES = (
-    # A query that reads the same RDD twice has other column ids the second time: the RDD's id tells that.
+    # A query that reads an RDD twice has new column ids the second time: the RDD's id identifies it.
     Probe(
         node="LogicalRDD",
         accessors={"origins": "$files(rdd)", "rdd": "rdd.id", "rdd_class": "rdd.getClass.getSimpleName"},
@@ -51,7 +51,7 @@ def queries(facts: Facts) -> Tuple[int, ...]:
 
 
 def is_empty(facts: Facts) -> bool:
-    """Return whether an RDD is made without rows, as the side of a union that happens to have none."""
+    """Return whether an RDD has no rows, as the empty side of a union."""
     return facts.get("rdd_class") == "EmptyRDD"
 
 
@@ -62,8 +62,8 @@ _UNKNOWN = {
 }
 
 
-def unknown(facts: Facts) -> Tuple[str, ...]:
-    """Return a sentence for each kind of read behind an RDD that has no name."""
+def gap_reasons(facts: Facts) -> Tuple[str, ...]:
+    """Return the reasons for gaps: one for each kind of read behind an RDD that has no name."""
     reads = facts.get("origins") or ()
     return tuple(reason for key, reason in _UNKNOWN.items() if any(key in origin for origin in reads))
 

@@ -1,7 +1,7 @@
 """Tables and views of the session's catalog, as commands create, change, load, rename and drop them.
 
-A command is reported after it ran. What it left is asked of the catalog; of what is gone the catalog can
-only say where tables of its database lie when nobody gave them a place.
+A command is reported after it ran. The catalog describes tables that exist; for a table that is gone it only
+has the default location of tables in the database.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Ide
 from airflow_provider_spark_lineage.sources.paths import is_complete, split_location
 
 _SET_LOCATION = "AlterTableSetLocationCommand"
-"""The command after which a table's name stands for other files."""
+"""The command after which a table's name refers to other files."""
 
 
 class TableFacts(files.FileFacts, total=False):
@@ -194,7 +194,7 @@ def identify(facts: TableFacts) -> Tuple[Identity, ...]:
 
 
 def previous(facts: TableFacts) -> Tuple[DatasetId, ...]:
-    """Return what a renamed table was called before: by its location if that moved, else by its catalog."""
+    """Return the old name of a renamed table: its old location if that moved, else its catalog entry."""
     before: TableFacts = {**facts, "table": facts.get("previous_table") or [], "command_table": []}
     location = split_location(str(facts.get("location")))
     default = split_location(str(facts.get("default_location")))
@@ -205,7 +205,7 @@ def previous(facts: TableFacts) -> Tuple[DatasetId, ...]:
 
 
 def loaded(facts: Facts) -> Tuple[Identity, ...]:
-    """Return the place that LOAD DATA moved or copied files from."""
+    """Return the dataset that LOAD DATA moved or copied files from."""
     path = str(facts.get("loaded") or "")
     if facts.get("is_local") and not is_complete(path):
         path = "file:" + path
@@ -213,7 +213,7 @@ def loaded(facts: Facts) -> Tuple[Identity, ...]:
 
 
 def reaches_data(change: str, facts: TableFacts) -> Optional[bool]:
-    """Return whether a command on a table of the session's catalog reaches files that the catalog manages.
+    """Return whether a command on a table of the session's catalog changes files that the catalog manages.
 
     A managed table of a source that keeps its rows elsewhere, a database for example, has an empty folder.
     """

@@ -1,4 +1,4 @@
-"""Relations that no other source knows: probed for whatever name they have, so that they stay visible."""
+"""Relations that no other source knows: probed for any name they have, so that they are reported."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PROBES = (
                 "provider": f"{relation}table.getClass.getName",
                 "options": f"$options({relation}options)",
                 "file_system": FILE_SYSTEM,
-                # Any subclass of Spark's `FileTable` has these: `files` names it then.
+                # Any subclass of Spark's `FileTable` has these, and is then named by `files`.
                 "paths": f"{relation}table.fileIndex.rootPaths[]",
                 "format": f"{relation}table.formatName",
             },
@@ -171,34 +171,34 @@ PROBES = (
 )
 
 
-_INSIDE = ("database", "keyspace", "schema", "dbtable", "table", "collection", "topic", "index")
-"""Options that name something in a system, from the whole to its parts."""
+_NAMING_OPTIONS = ("database", "keyspace", "schema", "dbtable", "table", "collection", "topic", "index")
+"""Options that name something in a system, from the outside in."""
 
-_NAMES = ("path", "url")
+_PLACE_OPTIONS = ("path", "url")
 
 _PATH = re.compile(r"/|(?!https?:)[A-Za-z][\w+.-]+:/")
-"""How a path in a file system begins; another is relative, or a name that some system calls a path."""
+"""The beginning of a path in a file system; any other text is relative, or not a path."""
 
-_NOWHERE = (".NoopTable", ".ConsoleTable", ".MemorySink", ".ForeachWriterTable")
+_NO_DATASET = (".NoopTable", ".ConsoleTable", ".MemorySink", ".ForeachWriterTable")
 
 
 def identify(facts: UnknownFacts) -> Tuple[Identity, ...]:
-    """Return a relation by its catalog, by what its options say, by its own name, or by its class.
+    """Return a relation, named by its catalog, its options, its own name, or its class.
 
-    The lineage says in a gap that such a name was not made by a known source.
+    The lineage has a gap for such a name.
     """
     provider = str(facts.get("relation_class") or facts.get("provider") or "")
     if not provider:
         return ()
     namespace = str(facts.get("v2_catalog") or _short_name(provider))
     options = facts.get("options") or {}
-    name_in_options = ".".join(options[key] for key in _INSIDE if options.get(key))
+    name_in_options = ".".join(options[key] for key in _NAMING_OPTIONS if options.get(key))
     own_name = str(facts.get("v2_table") or "")
     name = (own_name if facts.get("v2_catalog") else "") or name_in_options
     of_files = None if name else _as_files(facts)
     if of_files:
         return tuple(replace(identity, known=False) for identity in files.identify(of_files))
-    place = next((options[key] for key in _NAMES if options.get(key)), "")
+    place = next((options[key] for key in _PLACE_OPTIONS if options.get(key)), "")
     name = name or _without_login(place) or own_name or provider
     return (Identity(id=DatasetId(namespace, name), known=False),)
 
@@ -230,26 +230,26 @@ def _without_login(location: str) -> str:
     return re.sub(r"//[^/@]*@", "//", location).partition("?")[0]
 
 
-_MAKING = (".RateStreamTable", ".RatePerMicroBatchTable")
+_GENERATORS = (".RateStreamTable", ".RatePerMicroBatchTable")
 
 
 def makes_rows(facts: UnknownFacts) -> bool:
-    """Return whether a relation is one of Spark's generators of rows, for trials of streams."""
+    """Return whether a relation is one of Spark's generators of rows, used to test streams."""
     provider = str(facts.get("provider") or "")
-    return provider.startswith("org.apache.spark.sql.") and provider.endswith(_MAKING)
+    return provider.startswith("org.apache.spark.sql.") and provider.endswith(_GENERATORS)
 
 
 def keeps_nothing(facts: UnknownFacts) -> bool:
-    """Return whether a write goes to no dataset: thrown away, printed, or given to the program itself."""
+    """Return whether a write goes to no dataset: discarded, printed, or passed to the program itself."""
     provider = str(facts.get("provider") or "").rstrip("$")
-    return provider.startswith("org.apache.spark.sql.") and provider.endswith(_NOWHERE)
+    return provider.startswith("org.apache.spark.sql.") and provider.endswith(_NO_DATASET)
 
 
 SOURCE = Source(
     name="unknown",
     probes=PROBES,
     identify=identify,
-    options=frozenset((*_INSIDE, *_NAMES)),
+    options=frozenset((*_NAMING_OPTIONS, *_PLACE_OPTIONS)),
     makes_rows=makes_rows,
     keeps_nothing=keeps_nothing,
 )

@@ -1,6 +1,6 @@
-"""Databases with a connector of their own for Spark: named by what its relation or its options say.
+"""Databases with a Spark connector of their own: named by the connector's relation or its options.
 
-Their classes are known from their source code; each row needs few facts, because connectors change.
+The classes are from the connectors' source code; each row needs few facts, because connectors change.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class WarehouseFacts(Facts, total=False):
     """`project.dataset.table`, or with a colon after the project."""
 
     keyspace: str
-    """Of a Cassandra table."""
+    """The keyspace of a Cassandra table."""
 
     cassandra_table: str
-    """Its name."""
+    """The name of a Cassandra table."""
 
     host: str
     """Cassandra's contact points, separated by commas."""
@@ -138,8 +138,8 @@ def _cosmos(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity
     host = urlsplit(endpoint).hostname or ""
     table = str(facts.get("v2_table") or "")
     if not host and table.startswith(_COSMOS_TABLE):
-        account, _, rest = table[len(_COSMOS_TABLE) :].partition(".")
-        database, _, container = rest.partition(".")
+        account, _, table_path = table[len(_COSMOS_TABLE) :].partition(".")
+        database, _, container = table_path.partition(".")
         host = f"{account}.documents.azure.com"
     if not (host and database and container):
         return ()
@@ -150,15 +150,15 @@ def _cosmos(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity
 def _mongo(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     """Return a collection at `mongodb://host:27017`; a URI may name database and collection as well."""
     uri = next((options[name] for name in _MONGO_URIS if options.get(name, "").startswith("mongodb")), "")
-    found = re.match(r"mongodb(?:\+srv)?://(?:[^@/]*@)?(?P<hosts>[^/?]+)(?:/(?P<path>[^?]*))?", uri)
-    if found is None:
+    match = re.match(r"mongodb(?:\+srv)?://(?:[^@/]*@)?(?P<hosts>[^/?]+)(?:/(?P<path>[^?]*))?", uri)
+    if match is None:
         return ()
-    named = (found["path"] or "").partition(".")
+    named = (match["path"] or "").partition(".")
     database = options.get("database") or named[0]
     collection = options.get("collection") or named[2]
     if not (database and collection):
         return ()
-    host = found["hosts"].split(",")[0].lower()
+    host = match["hosts"].split(",")[0].lower()
     namespace = f"mongodb://{host}" if ":" in host or "+srv" in uri else f"mongodb://{host}:27017"
     return (Identity(id=DatasetId(namespace, f"{database}.{collection}")),)
 
@@ -189,7 +189,7 @@ def _elasticsearch(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[I
         if ":" in host
         else f"elasticsearch://{host}:{options.get('es.port') or '9200'}"
     )
-    # An index may be given with a type of documents behind it.
+    # `index/type`: older versions have document types.
     return (Identity(id=DatasetId(namespace, resource.split("/")[0])),)
 
 
@@ -214,7 +214,7 @@ def identify(facts: WarehouseFacts) -> Tuple[Identity, ...]:
 
 
 def query(facts: WarehouseFacts) -> Optional[Query]:
-    """Return the query that Snowflake ran in the place of a table."""
+    """Return the query that Snowflake ran instead of reading a table."""
     options = _options(facts)
     place = _account(options)
     text = options.get("query") or options.get("dbtable", "")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 DESCRIPTION = "An OpenLineage event"
-"""Of every Variable, in Airflow's list of them."""
+"""The description of every Variable, in Airflow's list of them."""
 
 
 class VariableTransport(Transport):
@@ -42,7 +42,7 @@ class VariableTransport(Transport):
 
 
 def _store(key: str, value: str) -> None:
-    """Write a new Variable in the way that works in this process."""
+    """Write a new Variable: over the API of the task, or into the database."""
     comms = getattr(sys.modules.get("airflow.sdk.execution_time.task_runner"), "SUPERVISOR_COMMS", None)
     if comms is None:
         # The scheduler emits the events of DAG runs.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from airflow_provider_spark_lineage.capture.rdd import MAX_PARTITIONS, RddReader, split_paths
-from airflow_provider_spark_lineage.sources.rdd import unknown
+from airflow_provider_spark_lineage.sources.rdd import gap_reasons
 
 
 @pytest.mark.parametrize(
@@ -66,5 +66,5 @@ def test_a_scan_of_many_partitions_says_that_not_all_were_asked() -> None:
     assert {path.split("/")[1] for path in origin["paths"]} == {"a", "b", "c"}
     assert (origin["paths"][0], origin["paths"][-1]) == (paths[0], paths[-1])
     assert len(origin["paths"]) == MAX_PARTITIONS
-    (reason,) = unknown({"origins": [unasked, origin]})
+    (reason,) = gap_reasons({"origins": [unasked, origin]})
     assert "only some" in reason

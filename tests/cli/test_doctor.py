@@ -162,7 +162,7 @@ def test_person_reads_a_table_and_numbered_cures(doctor):
     """Each problem is one sentence with its cure, whole, outside the table that may cut it."""
     done = doctor()
     assert done.returncode == 1
-    assert re.search(r"^openlineage +inactive: no transport +mend", done.stdout, re.MULTILINE)
+    assert re.search(r"^openlineage +inactive: no transport +fix", done.stdout, re.MULTILINE)
     assert (
         "\n1. OpenLineage has no transport, so Airflow emits nothing: set `[openlineage] transport`"
         in done.stdout
@@ -192,7 +192,7 @@ def test_option_that_stops_lineage_is_named(variables, cure, doctor):
 
 @pytest.mark.airflow
 def test_every_problem_is_reported_at_once(doctor, tmp_path):
-    """A user who mends one problem and only then learns of the next gives up."""
+    """All problems are listed at once, so that a user can fix them together."""
     operator = "airflow_provider_spark_lineage.operators.pyspark.PySparkLineageOperator"
     done = doctor(
         "--json",

@@ -86,7 +86,7 @@ def test_attribute_that_nobody_makes() -> None:
         project(scan(column("a", 1)), alias("x", 2, call("Add", column("a", 1), column("lost", 9))))
     )
     assert edges_of(lineage, "x") == {("a", Kind.TRANSFORMATION)}
-    assert "not among those it can see" in gaps_of(lineage)
+    assert "that none of its inputs has" in gaps_of(lineage)
 
 
 def test_relation_that_no_source_can_name() -> None:
@@ -100,12 +100,12 @@ def test_relation_that_no_source_can_name() -> None:
 
 
 def test_relation_of_an_unknown_provider() -> None:
-    """It is named by what Spark says of it, and a gap says so."""
+    """It is named after what Spark reports, with a gap."""
     one = record(scan(column("a", 1)))
     one.facts[0]["probed"] = {"relation_class": "com.example.FutureRelation"}
     lineage = execution_lineage(one).lineage
     assert [read.dataset.id.namespace for read in lineage.inputs] == ["FutureRelation"]
-    assert "not a known one" in gaps_of(lineage)
+    assert "no known source reads it" in gaps_of(lineage)
 
 
 @pytest.mark.parametrize("name", ["name", "exprId", "dataType", "num-children", "class"])

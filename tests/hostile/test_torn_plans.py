@@ -184,7 +184,7 @@ def test_a_definition_made_of_itself_is_a_gap() -> None:
     inner = node("CTERelationDef", node("CTERelationRef", cteId=7, output=[column("a", 2)]), id=7)
     top = node("CTERelationRef", cteId=7, output=[column("a", 1)])
     lineage = execution_lineage(record(node("WithCTE", inner, top, plan=1))).lineage
-    assert "made of itself" in lineage.gaps[0].reason
+    assert "refers to itself" in lineage.gaps[0].reason
 
 
 def test_two_columns_with_one_id_are_a_gap() -> None:

@@ -64,7 +64,7 @@ def test_drop_that_nobody_asked_about_before_is_of_the_name_with_a_gap() -> None
     found = effect(DROP, facts)
     assert named(found) == [("file:/wh", "db.t")]
     assert [gap.reason for gap in found.gaps] == [
-        "whether the dropped table's data went with it is not recorded"
+        "whether the dropped table's data were removed is not recorded"
     ]
 
 
@@ -168,7 +168,7 @@ def test_dropped_table_that_its_source_names_by_itself_is_sure() -> None:
     facts = {"url": "jdbc:h2:mem:shop", "identifier": "app.t", "if_exists": False}
     assert effect(DROP, facts).gaps == ()
     (gap,) = effect(DROP, {**facts, "if_exists": True}).gaps
-    assert gap.reason == "whether the dropped table was there is not recorded"
+    assert gap.reason == "whether the dropped table existed is not recorded"
 
 
 def test_an_emptied_partition_leaves_the_rest_of_the_table() -> None:

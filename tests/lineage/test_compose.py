@@ -253,7 +253,7 @@ def test_wrapping_command_and_its_write_are_one() -> None:
 
 def test_wrapping_command_that_failed_leaves_no_gap_of_its_write() -> None:
     """A write inside that did not know its target is not claimed, and what is unknown of it no matter."""
-    unknown = Gap("AppendData#0", "where its data lies was not recorded")
+    unknown = Gap("AppendData#0", "its location was not recorded")
     inner = ExecutionLineage(execution(reads("a", "x"), gaps=(unknown,)), query=(1,))
     failed = execution(reads("a", "x"), failures=(Failure("E", "broken"),))
     outer = ExecutionLineage(failed, wraps=True, query=(1,))

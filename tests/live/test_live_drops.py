@@ -222,7 +222,7 @@ def test_drop_that_python_did_not_ask_for_is_of_the_name_with_a_gap(session):
     assert dropped.dataset.id.name == "default.unforeseen"
     assert dropped.dataset.identity.is_entry
     assert [gap.reason for gap in captured.lineage.gaps] == [
-        "whether the dropped table's data went with it is not recorded"
+        "whether the dropped table's data were removed is not recorded"
     ]
 
 

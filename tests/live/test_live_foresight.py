@@ -55,7 +55,7 @@ def test_a_database_dropped_by_a_bound_name_is_a_gap(spark):
     spark.sql("create table bound.t (id int) using parquet")
     with capture_lineage(spark) as captured:
         spark.sql("drop database identifier(:name) cascade", args={"name": "bound"})
-    assert "dropped with all that it held" in str(captured.lineage.gaps)
+    assert "dropped with all its tables" in str(captured.lineage.gaps)
 
 
 def test_a_jvm_that_cannot_be_listened_to_is_tried_once(spark, monkeypatch):

@@ -142,7 +142,7 @@ LEAVES = {
 
 @pytest.mark.parametrize("case", LEAVES)
 def test_every_leaf_has_facts_wherever_it_stands(spark, recorded, orders, case):
-    """Subqueries, CTEs, views and unions keep their leaves: each says where its data lies."""
+    """Subqueries, CTEs, views and unions keep their leaves, each with its location."""
     spark.read.parquet(orders).write.mode("overwrite").parquet(orders + "_more")
     spark.read.parquet(orders).createOrReplaceTempView("orders")
     spark.read.parquet(orders + "_more").createOrReplaceTempView("more")

@@ -42,7 +42,7 @@ def test_expression_uses(version: str, sql: str, uses: str) -> None:
     }
     assert found == {use.strip() for use in uses.split(",") if use.strip()}
     assert not evaluation.rows
-    assert not evaluation.holes
+    assert not evaluation.gaps
 
 
 def test_both_versions_are_stored() -> None:

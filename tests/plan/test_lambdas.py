@@ -57,7 +57,7 @@ def aggregate(step: Tree, finish: Tree) -> Tree:
 def used(tree: Tree) -> set[Any]:
     """Return the ids of the columns that an expression uses, with the name of the field where it is one."""
     found = read_expression(tree, lambda plan: NotImplemented)
-    return {key for key, _ in found.uses} | {(key, path[-1][1]) for key, path, _ in found.taken}
+    return {key for key, _ in found.uses} | {(key, path[-1][1]) for key, path, _ in found.field_uses}
 
 
 def test_end_of_an_aggregate_may_give_its_fields_other_places() -> None:

@@ -22,21 +22,21 @@ def test_unknown_node_carries_columns_through_and_is_a_gap() -> None:
     """A class that nobody has heard of must not cut the lineage, and must not hide that it was there."""
     evaluation, edges = found(node("FutureNode", scan(column("a", 1))))
     assert edges == {"a": {("a", Kind.IDENTITY)}}
-    assert [hole.label for hole in evaluation.holes] == ["FutureNode#0"]
+    assert [gap.label for gap in evaluation.gaps] == ["FutureNode#0"]
 
 
 def test_unknown_node_s_new_columns_may_come_from_every_column() -> None:
     """What it makes of which column is not known, so nothing is left out."""
     evaluation, edges = found(node("FutureNode", scan(column("a", 1), column("b", 2)), made=[column("c", 3)]))
     assert edges["c"] == {("a", Kind.TRANSFORMATION), ("b", Kind.TRANSFORMATION)}
-    assert evaluation.holes
+    assert evaluation.gaps
 
 
 def test_unknown_leaf_is_a_gap() -> None:
     """Rows that come from a class that nobody has heard of come from somewhere."""
     evaluation, edges = found(node("FutureLeaf", output=[column("a", 1)]))
     assert edges == {"a": set()}
-    assert "not known" in evaluation.holes[0].reason
+    assert "not known" in evaluation.gaps[0].reason
 
 
 @pytest.mark.parametrize(("kind", "views"), [("LocalTempView", 0), ("PersistedView", 1)])
@@ -55,14 +55,14 @@ def test_unknown_command_is_a_gap() -> None:
     for tree in (node("AlterTableSetFutureCommand"), node("AlterTableSetFuture", table)):
         evaluation, _ = found(tree)
         assert len(evaluation.commands) == 1
-        assert ["AlterTableSetFuture" in hole.reason for hole in evaluation.holes] == [True]
+        assert ["AlterTableSetFuture" in gap.reason for gap in evaluation.gaps] == [True]
 
 
 def test_unknown_command_with_a_query_is_a_gap() -> None:
     """What the query of an unknown command reads is still read."""
     evaluation, _ = found(node("CreateFutureAsSelect", query=scan(column("a", 1))))
     assert evaluation.scans
-    assert evaluation.holes
+    assert evaluation.gaps
 
 
 def test_functions_outside_of_spark_s_package_of_expressions() -> None:
@@ -72,7 +72,7 @@ def test_functions_outside_of_spark_s_package_of_expressions() -> None:
         evaluation, edges = found(node("Filter", scan(column("a", 1), column("b", 2)), condition=[function]))
         assert edges["b"] == {("b", Kind.IDENTITY)}
         assert {(field, path.kind) for (_, field, _), path in evaluation.rows} == {("a", Kind.FILTER)}
-        assert not evaluation.holes
+        assert not evaluation.gaps
 
 
 def test_python_functions_of_an_optimized_plan() -> None:
@@ -117,13 +117,13 @@ def test_column_that_is_nowhere_is_a_gap() -> None:
     """A torn plan shows where it is torn."""
     evaluation, edges = found(project(scan(column("a", 1)), alias("x", 2, call("Add", column("lost", 9)))))
     assert edges == {"x": set()}
-    assert evaluation.holes
+    assert evaluation.gaps
 
 
 def test_reference_without_definition_is_a_gap() -> None:
     """A CTE whose definition is not in the plan gives columns of which nothing is known."""
     evaluation, _ = found(node("CTERelationRef", cteId=7, output=[column("a", 1)]))
-    assert evaluation.holes
+    assert evaluation.gaps
 
 
 def test_deeply_nested_expression() -> None:

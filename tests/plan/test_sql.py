@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from test_expressions import pairs
 
-from airflow_provider_spark_lineage.lineage.columns import Sources, evaluate
+from airflow_provider_spark_lineage.lineage.columns import evaluate
+from airflow_provider_spark_lineage.lineage.values import Sources
 from airflow_provider_spark_lineage.plan.sql.reader import SqlError, read_query
 from airflow_provider_spark_lineage.plan.sql.scope import Dialect
 
@@ -48,7 +49,7 @@ def lineage(dialect: str, names: list[str], sql: str) -> str:
     ]
     if evaluation.rows:
         lines.append(f"  * <- {written(evaluation.rows)}")
-    return "\n".join([*lines, *(f"  gap {hole.reason}" for hole in evaluation.holes)])
+    return "\n".join([*lines, *(f"  gap {gap.reason}" for gap in evaluation.gaps)])
 
 
 @pytest.mark.parametrize(("rule", "head", "sql", "expected"), cases())
@@ -76,7 +77,7 @@ def test_an_expression_means_what_spark_says_of_it(sql: str, uses: str) -> None:
         for (_, name, _), path in value.whole
     }
     assert found == {use.strip() for use in uses.split(",") if use.strip()}
-    assert not evaluation.holes
+    assert not evaluation.gaps
 
 
 @pytest.mark.parametrize(

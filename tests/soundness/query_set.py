@@ -1,4 +1,4 @@
-"""Finds every query of this folder: sections of `queries/*.sql`, TPC-H, functions of `frames.py` and more."""
+"""Finds the queries of this folder: `queries/*.sql`, TPC-H, functions of `frames.py` and others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import frames
 import jobs
+import python_frames
 import row_level
 import tpch_frames
 from prover import Query
@@ -46,7 +47,7 @@ WIDER = {
 def queries() -> list[Query]:
     """Return all queries; each has a name of its own."""
     found = [query for path in sorted(PLACE.glob("queries/*.sql")) for query in _of_file(path)]
-    found.extend(Query(f"frames: {run.__name__}", run) for run in frames.FRAMES)
+    found.extend(Query(f"frames: {run.__name__}", run) for run in (*frames.FRAMES, *python_frames.FRAMES))
     found.extend(Query(f"jobs: {run.__name__}", run) for run in jobs.JOBS)
     found.extend(_of_tpch(path) for path in sorted(PLACE.glob("tpch/*.sql")))
     found.extend(Query(f"tpch frames: {run.__name__}", run, tables="tpch") for run in tpch_frames.FRAMES)

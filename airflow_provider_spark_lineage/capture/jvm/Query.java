@@ -367,7 +367,7 @@ public class Query {
                 out.value(probed);
                 out.close('}');
             } catch (Throwable error) {
-                problem("a " + name + " could not be asked where its data lies", error);
+                problem("a " + name + " could not be asked for its location", error);
             }
         }
         out.close(']');

@@ -54,7 +54,7 @@ COUNTS = {
 """Spark's name of an SQL metric -> field of `lineage.model.Statistics`."""
 
 _COUNTS_OF_SCANS = {"total data file size (bytes)": "size_bytes"}
-"""Names that count only for scans: Iceberg's writes have a metric of the same name for the whole table."""
+"""Names that are used for scans only: in Iceberg's writes the same name counts the whole table."""
 
 _QUERIES = frozenset({"dbtable", "query"})
 """Options whose value may be SQL text."""
@@ -62,9 +62,9 @@ _QUERIES = frozenset({"dbtable", "query"})
 CALL = "spark.lineage.call"
 """Local property of a thread during a call over an RDD; Spark passes it on to the jobs of the thread."""
 
-MOST_LETTERS_OF_MESSAGE = 4000
-MOST_LETTERS_OF_PROBLEM = 400
-"""Messages are cut after secrets are removed: half a secret would not be recognised."""
+MAX_MESSAGE_LENGTH = 4000
+MAX_PROBLEM_LENGTH = 400
+"""Limits of characters. Messages are cut after secrets are removed: half a secret is not recognised."""
 
 
 class JvmReader:
@@ -89,7 +89,7 @@ class JvmReader:
         return self.completed(about, body)
 
     def foresee(self, session: Any, text: str) -> None:
-        """Read what an SQL statement is about to drop or to create, before it runs."""
+        """Probe what an SQL statement is about to drop or create, before it runs."""
         self._reader.foresee(session, text)
 
     def error(self, exception: Any) -> Dict[str, str]:
@@ -100,7 +100,7 @@ class JvmReader:
     def completed(self, about: str, body: str) -> Dict[str, Any]:
         """Return the JSON that Java wrote, without secrets and with the values that Python has to add.
 
-        `about` lists the texts that may hold secrets, and says whether there are values to add.
+        `about` lists the texts that may contain secrets, and whether there are values to add.
         """
         hints = json.loads(about)
         secrets = {text: clean for text in hints["suspects"] if (clean := without_secrets(text)) != text}
@@ -108,7 +108,7 @@ class JvmReader:
         if secrets or hints["incomplete"]:
             fields = self._clean(fields, lambda text: secrets.get(text, text))
         if "problems" in fields:
-            fields["problems"] = [problem[:MOST_LETTERS_OF_PROBLEM] for problem in fields["problems"]]
+            fields["problems"] = [problem[:MAX_PROBLEM_LENGTH] for problem in fields["problems"]]
         if "error" in fields:
             fields["error"] = _cut(fields["error"])
         return fields
@@ -143,7 +143,7 @@ class JvmReader:
 
 
 def _cut(error: Dict[str, str]) -> Dict[str, str]:
-    return {**error, "message": error["message"][:MOST_LETTERS_OF_MESSAGE]}
+    return {**error, "message": error["message"][:MAX_MESSAGE_LENGTH]}
 
 
 _compiled: Tuple[Any, Any] = (None, None)

@@ -18,14 +18,14 @@ from airflow_provider_spark_lineage.plan.algebra import (
 )
 from airflow_provider_spark_lineage.plan.spark.expressions import variable_name
 from airflow_provider_spark_lineage.plan.spark.row_level import ROW_LEVEL, condition_of, table_of
-from airflow_provider_spark_lineage.plan.spark.step import Row, Step
+from airflow_provider_spark_lineage.plan.spark.step import NodeReader, Step
 from airflow_provider_spark_lineage.plan.spark.tree import trees
 from airflow_provider_spark_lineage.plan_json import simple_name
 
 
 def _write(step: Step) -> Write:
     """Writes a query's rows."""
-    # What was probed as the `target`-th of this class is where they go.
+    # The target's facts are the `target`-th of this class.
     partitions = tuple(column.name for column in step.attributes("partitionColumns"))
     return Write(
         step.inputs,
@@ -80,17 +80,17 @@ def _create_delta(step: Step) -> Node:
     return _copy(step) if simple_name(query[0]["class"]) == "CloneTableCommand" else _write(step)
 
 
-def _moves_nothing(what: str, change: Change | None = None) -> Row:
+def _moves_nothing(description: str, change: Change | None = None) -> NodeReader:
     """A command without a query: what stands below it is not read."""
 
     def row(step: Step) -> Node:
         return Command((), (), step.label, relation=step.name, target=step.target, change=change)
 
-    row.__doc__ = what
+    row.__doc__ = description
     return row
 
 
-def _hidden(reason: str) -> Row:
+def _unrecorded(reason: str) -> NodeReader:
     """A command that may move rows, which the plan does not tell."""
 
     def row(step: Step) -> Node:
@@ -112,7 +112,7 @@ def _declare(step: Step) -> Node:
     return Declare((), (), step.label, value=value, relation=step.name, target=step.target)
 
 
-COMMANDS: dict[str, Row] = {
+COMMANDS: dict[str, NodeReader] = {
     **dict.fromkeys(
         (
             "InsertIntoHadoopFsRelationCommand",
@@ -366,9 +366,9 @@ COMMANDS: dict[str, Row] = {
             "MergeIntoTable",
             "UpdateTable",
         ),
-        _hidden("which rows of its table it changes, and from what, is not read"),
+        _unrecorded("which rows of its table it changes, and from what, is not read"),
     ),
-    "TruncatePartition": _hidden("which partition of its table it empties is not read"),
+    "TruncatePartition": _unrecorded("which partition of its table it empties is not read"),
     **dict.fromkeys(("CloneTableCommand", "RestoreTableCommand"), _copy),
     "CreateDeltaTableCommand": _create_delta,
     **dict.fromkeys(
@@ -426,12 +426,12 @@ COMMANDS: dict[str, Row] = {
         ),
         _moves_nothing("Shows what a table keeps about itself."),
     ),
-    "Call": _hidden("a procedure of a catalog, which reads and writes what its own code says"),
-    "ExternalCommandExecutor": _hidden("its text is run by another system"),
-    "FetchCursor": _hidden("the query of a cursor is recorded as text alone"),
+    "Call": _unrecorded("a procedure of a catalog, which reads and writes what its own code says"),
+    "ExternalCommandExecutor": _unrecorded("its text is run by another system"),
+    "FetchCursor": _unrecorded("the query of a cursor is recorded as text alone"),
     **ROW_LEVEL,
 }
-"""Simple class name -> row. A command without one goes to `relational.unknown`: a gap that names it."""
+"""Simple class name -> row. A command without one goes to `relational.unknown_node`: a gap that names it."""
 
 
 def _rdd(step: Step) -> Node:
@@ -439,5 +439,5 @@ def _rdd(step: Step) -> Node:
     return Scan((), step.attributes("output"), step.label, relation=step.name)
 
 
-JOBS: dict[str, Row] = {"RDD": _rdd, "SavedRDD": _write}
-"""The plan of a job without a query, in the record's own words."""
+JOBS: dict[str, NodeReader] = {"RDD": _rdd, "SavedRDD": _write}
+"""Nodes that capture writes as the plan of a job over RDDs, which has no Spark plan."""

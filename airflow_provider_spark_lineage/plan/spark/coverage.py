@@ -24,7 +24,7 @@ OPAQUE_PLANS: Reasons = {
         "WriteToStreamStatement",
     ),
 }
-"""Plan classes that are gaps where they stand."""
+"""Plan classes that are read as gaps."""
 
 ABSENT_PLANS: Reasons = {
     "What the parser makes of names and clauses; analysis resolves it, or the query fails.": (
@@ -100,7 +100,7 @@ ABSENT_PLANS: Reasons = {
     ),
     "Run by another command, which is recorded.": ("WriteIntoDelta",),
 }
-"""Plan classes that never stand in the plan of a query that ran."""
+"""Plan classes that are never in the plan of a query that ran."""
 
 ABSENT_EXPRESSIONS: Reasons = {
     "What the parser makes of names and clauses; analysis resolves it, or the query fails.": (
@@ -189,7 +189,7 @@ ABSENT_EXPRESSIONS: Reasons = {
     ),
     "Only in what is shown to a person.": ("PrettyAttribute", "PrettyPythonUDF"),
 }
-"""Expression classes that never stand in the plan of a query that ran."""
+"""Expression classes that are never in the plan of a query that ran."""
 
 
 def reason_of(name: str, reasons: Reasons) -> str:

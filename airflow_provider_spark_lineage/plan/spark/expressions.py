@@ -28,12 +28,12 @@ from airflow_provider_spark_lineage.plan.spark.lambdas import (
     substituted,
     variables_of,
 )
-from airflow_provider_spark_lineage.plan.spark.structs import TAKING, part_of, parts_of
+from airflow_provider_spark_lineage.plan.spark.structs import FIELD_ACCESS, part_of, parts_of
 from airflow_provider_spark_lineage.plan.spark.tree import end_of
 from airflow_provider_spark_lineage.plan_json import is_plan, simple_name
 
 Steps = frozenset[Transformation]
-"""How a child acts on its parent: several at once where a value is tested and used; empty is not at all."""
+"""How a child acts on its parent: several ways where a value is tested and used; empty where it does not."""
 
 Tree = list[dict[str, Any]]
 
@@ -63,7 +63,7 @@ _SORT = _steps(Kind.SORT)
 
 
 def _name(steps: Steps) -> str:
-    """Say what steps do, as the golden texts print it."""
+    """Return the names of steps as the golden texts print them."""
     ordered = sorted(steps, key=lambda step: step.kind.order)
     named = (step.kind.subtype.lower() + (" masking" if step.masking else "") for step in ordered)
     return " and ".join(named) or "nothing"
@@ -107,11 +107,11 @@ def _cast(tree: Tree, position: int) -> list[Steps]:
 def _if(tree: Tree, position: int) -> list[Steps]:
     """the first child: conditional; the others: transformation. Where these are one column, identity alone"""
     chosen = end_of(tree, position + 1)
-    other = end_of(tree, chosen)
-    branch = tree[chosen:other]
-    # Of other expressions a record does not hold everything: 1 and 2 look the same, for they are literals.
+    alternative = end_of(tree, chosen)
+    branch = tree[chosen:alternative]
+    # A record does not hold all of other expressions: the literals 1 and 2 look the same in it.
     is_column = all(simple_name(node["class"]) in _WRITTEN_IN_FULL for node in branch)
-    is_same = is_column and branch == tree[other : end_of(tree, other)]
+    is_same = is_column and branch == tree[alternative : end_of(tree, alternative)]
     return [_NONE, _SAME, _SAME] if is_same else [_TESTED, _VALUE, _VALUE]
 
 
@@ -126,7 +126,7 @@ def _case_when(tree: Tree, position: int) -> list[Steps]:
 
 
 EXPRESSIONS: dict[str, Rule] = {
-    # The value as it was.
+    # The value, unchanged.
     "Alias": _all(_SAME),
     "SortOrder": _all(_SAME),
     "KnownNullable": _all(_SAME),
@@ -148,7 +148,7 @@ EXPRESSIONS: dict[str, Rule] = {
     "SQLScalarFunction": _all(_SAME),
     # A Python function that Spark can write as expressions: the function, and those.
     "TranspiledPythonUDF": _all(_SAME),
-    # What Spark replaces by other expressions when it runs has these as its only child.
+    # Spark replaces these by other expressions when it runs, which are their only child.
     **dict.fromkeys(
         (
             "AssertTrue",
@@ -197,7 +197,7 @@ EXPRESSIONS: dict[str, Rule] = {
     "CountIf": _all(_COUNTED),
     "HyperLogLogPlusPlus": _all(_COUNTED),
     "RegrCount": _all(_COUNTED),
-    # Sketches keep hashes, but for the numbers that a tuple sketch adds up for each key.
+    # Sketches store hashes; a tuple sketch also stores sums of its second argument.
     "CountMinSketchAgg": _all(_COUNTED),
     "HllSketchAgg": _all(_COUNTED),
     "ThetaSketchAgg": _all(_COUNTED),
@@ -209,13 +209,13 @@ EXPRESSIONS: dict[str, Rule] = {
     "MinBy": _first_then(_VALUE, _TESTED),
     "MaxMinByK": _first_then(_VALUE, _TESTED),
     "PivotFirst": _first_then(_TESTED, _VALUE),
-    # Windows: the function's argument is its value, the specification only decides over what.
+    # Windows: the function's argument is the value; the specification decides which rows it covers.
     "WindowExpression": _first_then(_SAME, _WINDOW),
     "WindowSpecDefinition": _all(_WINDOW),
     "Rank": _all(_WINDOW),
     "DenseRank": _all(_WINDOW),
     "PercentRank": _all(_WINDOW),
-    # Cannot be read back.
+    # Results from which the value cannot be read back.
     **dict.fromkeys(
         (
             "Md5",
@@ -232,7 +232,7 @@ EXPRESSIONS: dict[str, Rule] = {
         ),
         _all(_MASKED),
     ),
-    # What a subquery takes from outside acts inside of it, at its OuterReference.
+    # The children of a subquery are its outer references, which are read where they stand inside it.
     "ScalarSubquery": _all(_NONE),
     "Exists": _all(_NONE),
     "ListQuery": _all(_NONE),
@@ -243,17 +243,17 @@ EXPRESSIONS: dict[str, Rule] = {
 
 
 def _default(tree: Tree, position: int) -> list[Steps]:
-    """Most expressions transform; one that Spark wrote in terms of others (NVL, DECODE) is what these are."""
+    """Return the steps of a class without a row: identity where Spark replaces it by its child (NVL)."""
     replaced = isinstance(tree[position].get("replacement"), int)
     return [_SAME if replaced else _VALUE] * _count(tree, position)
 
 
 _VALUE_OF_SUBQUERY: dict[str, Steps] = {"ScalarSubquery": _SAME}
-"""How a subquery's column acts on the expression it stands in; a test (IN, EXISTS) transforms."""
+"""How a subquery's column acts on the expression around it; IN and EXISTS transform."""
 
 
 @lru_cache(maxsize=4096)
-def _inside(context: Steps, steps: Steps) -> Steps:
+def _composed(context: Steps, steps: Steps) -> Steps:
     return frozenset(outer.after(inner) for outer in context for inner in steps)
 
 
@@ -261,7 +261,7 @@ def _inside(context: Steps, steps: Steps) -> Steps:
 class _Shared:
     """A `With` that is being read: its expression refers to definitions, which follow as further children.
 
-    Spark writes no ids of references down, so each definition acts as all references do.
+    Spark's JSON has no ids of references, so each definition acts as all references together do.
     """
 
     definitions: int
@@ -271,20 +271,20 @@ class _Shared:
 _SHARING = frozenset({"With", "CommonExpressionRef", "CommonExpressionDef"})
 
 
-def _share(shared: list[_Shared], node: dict[str, Any], here: Steps) -> Steps:
-    """Keep the book of what is shared; return how a node of `_SHARING` itself acts."""
+def _share(shared: list[_Shared], node: dict[str, Any], steps: Steps) -> Steps:
+    """Update what `With` shares among its references; return how the node itself acts."""
     name = simple_name(node["class"])
     if name == "With":
         shared.append(_Shared(definitions=node["num-children"] - 1))
     elif name == "CommonExpressionRef":
-        for one in shared:
-            one.steps |= here
+        for shared_expression in shared:
+            shared_expression.steps |= steps
     elif shared:
-        here = frozenset(shared[-1].steps)
+        steps = frozenset(shared[-1].steps)
         shared[-1].definitions -= 1
         if not shared[-1].definitions:
             shared.pop()
-    return here
+    return steps
 
 
 def variable_name(node: dict[str, Any]) -> str:
@@ -298,11 +298,11 @@ def _variable(node: dict[str, Any]) -> Plan:
     return Plan((Scan((), (column,), "VariableReference", relation="VariableReference"),))
 
 
-_MOST_READINGS = 8
-"""How often a tree may be read again for the fields of structs, and for the lambdas, around it."""
+_MAX_NESTING = 8
+"""Maximum nesting of structs and lambdas; each level reads the tree below it once more."""
 
 
-def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], again: int = 0) -> Expression:
+def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting: int = 0) -> Expression:
     """Read an expression's tree: which attributes it uses, and how.
 
     Walks from the root down with what the path so far does to a value, so its cost is linear in the
@@ -310,15 +310,15 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], again: i
     """
 
     def read(part: Tree) -> Expression:
-        return read_expression(part, read_plan, again + 1)
+        return read_expression(part, read_plan, nesting + 1)
 
     root = simple_name(tree[0]["class"])
-    if root in FUNCTIONS and again < _MOST_READINGS:
+    if root in FUNCTIONS and nesting < _MAX_NESTING:
         return read_function(root, tree, read)
     uses: dict[tuple[int, Transformation], None] = {}
-    unknown: dict[int, Expression] = {}
+    unbound: dict[int, Expression] = {}
     subqueries: list[Subquery] = []
-    taken: list[Expression] = []
+    separate: list[Expression] = []
     # The trees of outer references are read in place, so contexts wait beside their nodes.
     stack: list[tuple[Tree, int, Steps]] = [(tree, 0, _SAME)]
     while stack:
@@ -328,55 +328,55 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], again: i
         for position in range(start, len(nodes)):
             if not contexts:
                 break
-            node, here = nodes[position], contexts.pop()
+            node, steps_here = nodes[position], contexts.pop()
             name = simple_name(node["class"])
             if name in ("AttributeReference", "NamedLambdaVariable"):
                 expr_id = int(node["exprId"]["id"])
-                uses.update(((expr_id, step), None) for step in here)
-            elif name in _APART and here and again < _MOST_READINGS:
-                part = _apart(nodes, position, read)
+                uses.update(((expr_id, step), None) for step in steps_here)
+            elif name in _READ_APART and steps_here and nesting < _MAX_NESTING:
+                part = _read_apart(nodes, position, read)
                 if part is not None:
-                    taken.append(part.after(here))
+                    separate.append(part.after(steps_here))
                     contexts.extend(_NONE for _ in range(_count(nodes, position)))
                     continue
             elif name == "LambdaFunction":
-                unknown.update((variable, Expression()) for variable in variables_of(nodes, position))
+                unbound.update((variable, Expression()) for variable in variables_of(nodes, position))
             elif name in _SHARING:
-                here = _share(shared, node, here)
+                steps_here = _share(shared, node, steps_here)
             elif name == "VariableReference":
-                subqueries.extend(Subquery(_variable(node), step) for step in here)
+                subqueries.extend(Subquery(_variable(node), step) for step in steps_here)
             elif name == "OuterReference":
-                stack.append((node["e"], 0, here))
+                stack.append((node["e"], 0, steps_here))
             else:
-                subqueries.extend(_subqueries(node, here, read_plan))
+                subqueries.extend(_subqueries(node, steps_here, read_plan))
             steps = EXPRESSIONS.get(name, _default)(nodes, position)
-            contexts.extend(_inside(here, step) for step in reversed(steps))
-    whole = union((Expression(_sorted(uses), tuple(subqueries)), *taken))
-    parts = parts_of(tree, _rule, read) if again < _MOST_READINGS else ()
-    # Variables of a lambda that no row of `FUNCTIONS` gives a meaning.
-    return substituted(replace(whole, parts=parts), unknown)
+            contexts.extend(_composed(steps_here, step) for step in reversed(steps))
+    whole = union((Expression(_sorted(uses), tuple(subqueries)), *separate))
+    parts = parts_of(tree, _rule, read) if nesting < _MAX_NESTING else ()
+    # `unbound` are variables of lambdas whose function has no row in `FUNCTIONS`.
+    return substituted(replace(whole, parts=parts), unbound)
 
 
-_APART = TAKING | FUNCTIONS.keys()
-"""Classes that are not what their children are, one beside the other."""
+_READ_APART = FIELD_ACCESS | FUNCTIONS.keys()
+"""Classes whose result is not the union of their children's uses; each has a reader of its own."""
 
 
-def _apart(tree: Tree, position: int, read: Callable[[Tree], Expression]) -> Expression | None:
-    """Read the class of `_APART` there; None where nothing more is known of it than of any other."""
+def _read_apart(tree: Tree, position: int, read: Callable[[Tree], Expression]) -> Expression | None:
+    """Read a class of `_READ_APART`; None where only the general rule applies to it."""
     name = simple_name(tree[position]["class"])
-    if name in TAKING:
+    if name in FIELD_ACCESS:
         return part_of(tree, position, read)
     return read_function(name, tree[position : end_of(tree, position)], read)
 
 
 def _subqueries(
-    node: dict[str, Any], here: Steps, read_plan: Callable[[list[Any]], Plan]
+    node: dict[str, Any], outer: Steps, read_plan: Callable[[list[Any]], Plan]
 ) -> Iterator[Subquery]:
     name = simple_name(node["class"])
     for value in node.values():
         if is_plan(value):
             plan = read_plan(value)
-            steps = _inside(here, _VALUE_OF_SUBQUERY.get(name, _VALUE))
+            steps = _composed(outer, _VALUE_OF_SUBQUERY.get(name, _VALUE))
             yield from (Subquery(plan, step, name != "Exists") for step in steps)
 
 

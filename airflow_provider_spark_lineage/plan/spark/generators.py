@@ -1,4 +1,4 @@
-"""How a generator reads: what gives each of its columns, and what decides how many rows there are."""
+"""Reads generators: which expressions give each column, and which decide the number of rows."""
 
 from __future__ import annotations
 
@@ -16,27 +16,31 @@ Tree = list[dict[str, Any]]
 
 def generate(step: Step) -> Node:
     """A generator gives values and decides how many rows there are."""
-    made = step.attributes("generatorOutput")
+    generated = step.attributes("generatorOutput")
     tree = next(iter(trees(step.fields.get("generator"))), [])
-    found = _parts(tree, len(made))
-    values = [step.read(one) for one in found[0]] if found else _elements(step.read(tree), tree, len(made))
+    parts = _parts(tree, len(generated))
+    values = (
+        [step.read(part) for part in parts[0]] if parts else _elements(step.read(tree), tree, len(generated))
+    )
     # Only optimized plans leave columns out; Spark prints the list as text.
     unrequired = {int(index) for index in re.findall(r"\d+", str(step.fields.get("unrequiredChildIndex")))}
-    kept = tuple(column for index, column in enumerate(step.output()) if index not in unrequired)
+    passed = tuple(column for index, column in enumerate(step.output()) if index not in unrequired)
     return Derive(
         step.inputs,
-        (*kept, *made),
+        (*passed, *generated),
         step.label,
-        columns={column.id: (one,) for column, one in zip(made, values, strict=True)},
-        influences=((Kind.FILTER, step.read(found[1] if found else tree)),),
+        columns={
+            column.id: (values_of_column,) for column, values_of_column in zip(generated, values, strict=True)
+        },
+        influences=((Kind.FILTER, step.read(parts[1] if parts else tree)),),
     )
 
 
 def _parts(tree: Tree, width: int) -> tuple[list[list[Tree]], list[Tree]] | None:
-    """Take apart a generator that unpivots what the query lists.
+    """Split a generator over values that the query lists.
 
-    Return what gives each of its `width` columns, and what decides how many rows it gives. None for
-    any other: all of it does both.
+    Return the trees that give each of its `width` columns, and those that decide the number of rows.
+    Return None for any other generator: the whole of it does both.
     """
     match [simple_name(node["class"]) for node in tree[:2]]:
         case ["Stack", *_]:
@@ -51,12 +55,12 @@ def _parts(tree: Tree, width: int) -> tuple[list[list[Tree]], list[Tree]] | None
         case ["Explode" | "PosExplode", "CreateMap"]:
             position = [[]] * (width - 2)
             keys, values = (children(children(tree)[0])[start::2] for start in (0, 1))
-            # A map has as many entries as there are keys that differ.
+            # A map has one entry for each distinct key.
             return [*position, keys, values], keys
         case ["Inline", "CreateArray"]:
             rows = children(children(tree)[0])
             if all(simple_name(row[0]["class"]) == "CreateNamedStruct" for row in rows):
-                # A name before each value.
+                # Children are pairs: a field's name, then its value.
                 fields = [children(row)[1::2] for row in rows]
                 return [[row[index] for row in fields] for index in range(width)], []
     return None

@@ -1,7 +1,8 @@
-"""Higher-order functions: what lambdas make of the elements that their variables stand for.
+"""Higher-order functions: reads their lambdas with each variable replaced by the elements it ranges over.
 
 A lambda is read like any expression, with its variables as attributes; then each variable is replaced by
-what it stands for. So what a lambda takes out of an element depends on that field alone.
+the argument whose elements it is bound to. So a field that a lambda takes out of an element depends on
+that field alone.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ INDEX = -1
 """A variable that is the position of an element: it depends on nothing."""
 
 KEY = -2
-"""A variable that is a key of the arguments, which are maps: only their values are known by themselves."""
+"""A variable that is a key of the arguments, which are maps: their parts describe the values alone."""
 
 OWN_KEY = -3
-"""A variable that is a key of the argument, whose values are kept: on its keys they depend already."""
+"""A variable that is a key of the argument, where the result uses the argument, keys included, anyway."""
 
-SO_FAR = -4
-"""A variable that is what an aggregate has made of the elements so far."""
+ACCUMULATOR = -4
+"""A variable that is the accumulated value of an aggregate."""
 
 _NOTHING = frozenset({INDEX, OWN_KEY})
-_MOST_STEPS = 8
-"""How many steps fields of an aggregate may take into one another; beyond, they are not told apart."""
+_MAX_STEPS = 8
+"""Maximum iterations until the fields of an accumulator are stable; beyond, they are not told apart."""
 
 _STEP = Transformation(Kind.TRANSFORMATION)
 _VALUE = (_STEP,)
@@ -41,58 +42,58 @@ _TESTED = (Transformation(Kind.CONDITIONAL),)
 Expressions = Sequence[Expression]
 
 
-def _made(arguments: Expressions, results: Expressions) -> Expression:
-    """What the last lambda gives: the only one, but of an aggregate."""
+def _last_result(arguments: Expressions, results: Expressions) -> Expression:
+    """The result of the last lambda; only an aggregate has two."""
     return results[-1].after(_VALUE)
 
 
-def _picked(arguments: Expressions, results: Expressions) -> Expression:
+def _elements(arguments: Expressions, results: Expressions) -> Expression:
     """Elements of the argument; the lambda decides which, or in what order."""
-    kept = arguments[0].after(_VALUE)
+    elements = arguments[0].after(_VALUE)
     tested = union(results).after(_TESTED)
-    # All of the elements is there already, but of a single field of theirs the others decide.
+    # The whole value depends on all fields already; each single field also depends on what is tested.
     return replace(
-        kept.influenced(_besides(kept, tested)),
-        parts=tuple(part.influenced(tested) for part in kept.parts),
+        elements.influenced(_uses_not_in(elements, tested)),
+        parts=tuple(part.influenced(tested) for part in elements.parts),
     )
 
 
 def _values(arguments: Expressions, results: Expressions) -> Expression:
     """Values that the lambda gives, under the keys of the arguments."""
-    made = _made(arguments, results)
-    return replace(made.influenced(union(arguments).after(_VALUE)), parts=made.parts)
+    values = _last_result(arguments, results)
+    return replace(values.influenced(union(arguments).after(_VALUE)), parts=values.parts)
 
 
 def _keys(arguments: Expressions, results: Expressions) -> Expression:
     """The argument's values, under keys that the lambda gives."""
-    return arguments[0].after(_VALUE).influenced(_made(arguments, results))
+    return arguments[0].after(_VALUE).influenced(_last_result(arguments, results))
 
 
-class Row(NamedTuple):
+class HigherOrderFunction(NamedTuple):
     """How one function works; its children are its arguments, then its lambdas."""
 
     variables: tuple[tuple[int, ...], ...]
-    """For each lambda what its variables are: elements of the argument of that number, or a name above."""
+    """For each lambda what its variables are: an argument's index (its elements), or a constant above."""
 
     result: Callable[[Expressions, Expressions], Expression]
-    """(arguments, what the lambdas give) -> what the function gives."""
+    """(arguments, results of the lambdas) -> the function's result."""
 
 
-FUNCTIONS: dict[str, Row] = {
-    # The second argument is what it begins with.
-    "ArrayAggregate": Row(((SO_FAR, 0), (SO_FAR,)), _made),
-    "ArrayExists": Row(((0,),), _made),
-    "ArrayFilter": Row(((0, INDEX),), _picked),
-    "ArrayForAll": Row(((0,),), _made),
-    "ArraySort": Row(((0, 0),), _picked),
-    "ArrayTransform": Row(((0, INDEX),), _made),
-    "MapFilter": Row(((OWN_KEY, 0),), _picked),
-    "MapZipWith": Row(((KEY, 0, 1),), _values),
-    "TransformKeys": Row(((OWN_KEY, 0),), _keys),
-    "TransformValues": Row(((KEY, 0),), _values),
-    "ZipWith": Row(((0, 1),), _made),
+FUNCTIONS: dict[str, HigherOrderFunction] = {
+    # The second argument is the start value.
+    "ArrayAggregate": HigherOrderFunction(((ACCUMULATOR, 0), (ACCUMULATOR,)), _last_result),
+    "ArrayExists": HigherOrderFunction(((0,),), _last_result),
+    "ArrayFilter": HigherOrderFunction(((0, INDEX),), _elements),
+    "ArrayForAll": HigherOrderFunction(((0,),), _last_result),
+    "ArraySort": HigherOrderFunction(((0, 0),), _elements),
+    "ArrayTransform": HigherOrderFunction(((0, INDEX),), _last_result),
+    "MapFilter": HigherOrderFunction(((OWN_KEY, 0),), _elements),
+    "MapZipWith": HigherOrderFunction(((KEY, 0, 1),), _values),
+    "TransformKeys": HigherOrderFunction(((OWN_KEY, 0),), _keys),
+    "TransformValues": HigherOrderFunction(((KEY, 0),), _values),
+    "ZipWith": HigherOrderFunction(((0, 1),), _last_result),
 }
-"""Simple class name -> how it works. The lambdas of any other class may use all that the class is given."""
+"""Simple class name -> how it works. The lambdas of any other class may use all of its arguments."""
 
 
 def read_function(name: str, tree: Tree, read: Read) -> Expression:
@@ -100,78 +101,82 @@ def read_function(name: str, tree: Tree, read: Read) -> Expression:
     row = FUNCTIONS[name]
     below = children(tree)
     count = len(below) - len(row.variables)
-    arguments = [read(one) for one in below[:count]]
+    arguments = [read(argument) for argument in below[:count]]
     results: list[Expression] = []
-    so_far = Expression()
+    accumulated = Expression()
     for function, stand_for in zip(below[count:], row.variables, strict=True):
         body, *variables = children(function)
-        ids = [int(one[0]["exprId"]["id"]) for one in variables]
+        ids = [int(variable[0]["exprId"]["id"]) for variable in variables]
         bound = dict(zip(ids, stand_for, strict=False))
         result = read(body)
-        if row.result in (_made, _values):
+        if row.result in (_last_result, _values):
             result = _counted(result, bound)
-        sums = [id_ for id_, one in bound.items() if one == SO_FAR]
-        elements = {id_: _of(one, arguments) for id_, one in bound.items() if one != SO_FAR}
+        sums = [id_ for id_, meaning in bound.items() if meaning == ACCUMULATOR]
+        elements = {
+            id_: _meaning_of(meaning, arguments) for id_, meaning in bound.items() if meaning != ACCUMULATOR
+        }
         result = substituted(result, elements)
         if sums and not results:
-            so_far = _summed(arguments[1], result, sums[0])
-        results.append(substituted(result, dict.fromkeys(sums, so_far)))
+            accumulated = _summed(arguments[1], result, sums[0])
+        results.append(substituted(result, dict.fromkeys(sums, accumulated)))
     return row.result(arguments, results)
 
 
-def _counted(made: Expression, bound: Mapping[int, int]) -> Expression:
-    """Add the elements to what uses none of them: how many there are decides, whatever is made of them."""
-    used = {bound[key] for key in _mentioned(made) if key in bound}
-    # With all keys all elements are there; a step of an aggregate adds to what there is anyway.
-    aside = {INDEX, KEY, SO_FAR} if 0 in bound.values() else {INDEX, KEY}
-    unused = [] if KEY in used else [key for key, one in bound.items() if one not in used | aside]
+def _counted(result: Expression, bound: Mapping[int, int]) -> Expression:
+    """Add the elements where the lambda does not use them: the result still depends on their number."""
+    used = {bound[key] for key in _mentioned(result) if key in bound}
+    # What uses a key depends on whole arguments already, and so does what uses an accumulator.
+    aside = {INDEX, KEY, ACCUMULATOR} if 0 in bound.values() else {INDEX, KEY}
+    unused = [] if KEY in used else [key for key, meaning in bound.items() if meaning not in used | aside]
     return replace(
-        made,
-        uses=(*made.uses, *((key, _STEP) for key in unused)),
-        parts=tuple(_counted(part, bound) for part in made.parts),
+        result,
+        uses=(*result.uses, *((key, _STEP) for key in unused)),
+        parts=tuple(_counted(part, bound) for part in result.parts),
     )
 
 
 def _summed(start: Expression, step: Expression, variable: int) -> Expression:
-    """Return what an aggregate comes to; a step may put its fields into one another."""
-    found = _distinct(start.after(_VALUE))
-    for _ in range(_MOST_STEPS):
-        before = found
-        found = _distinct(union((before, substituted(step, {variable: before}).after(_VALUE))))
-        if found == before:
-            return found
-    return replace(found, parts=())
+    """Return the accumulated value: repeat the step until it is stable, since it may mix the fields."""
+    sum_ = _distinct(start.after(_VALUE))
+    for _ in range(_MAX_STEPS):
+        last = sum_
+        sum_ = _distinct(union((last, substituted(step, {variable: last}).after(_VALUE))))
+        if sum_ == last:
+            return sum_
+    return replace(sum_, parts=())
 
 
 def variables_of(tree: Tree, position: int) -> list[int]:
-    """Return the ids of the variables of the lambda there, which have no meaning outside of it."""
+    """Return the ids of the variables of the lambda at `position`; they are local to it."""
     count = int(tree[position]["num-children"]) - 1
-    # They are leaves, and stand behind the body.
-    return [int(one[0]["exprId"]["id"]) for one in children(tree[position:])[-count:]] if count else []
+    # They are leaves, and follow the body.
+    return (
+        [int(variable[0]["exprId"]["id"]) for variable in children(tree[position:])[-count:]] if count else []
+    )
 
 
 def substituted(expression: Expression, meanings: Mapping[int, Expression]) -> Expression:
-    """Return an expression with attributes replaced by what they stand for."""
+    """Return an expression with attributes replaced by expressions."""
     if not meanings:
         return expression
-    found = [
+    meant = [
         *(meanings[key].after((step,)) for key, step in expression.uses if key in meanings),
         *(
-            _taken(meanings[key], path).after((step,))
-            for key, path, step in expression.taken
+            _field_at(meanings[key], path).after((step,))
+            for key, path, step in expression.field_uses
             if key in meanings
         ),
     ]
-    whole = union(found)
+    whole = union(meant)
     return Expression(
         (*(use for use in expression.uses if use[0] not in meanings), *whole.uses),
         (*expression.subqueries, *whole.subqueries),
-        (*(one for one in expression.taken if one[0] not in meanings), *whole.taken),
+        (*(use for use in expression.field_uses if use[0] not in meanings), *whole.field_uses),
         tuple(substituted(part, meanings) for part in expression.parts),
     )
 
 
-def _of(stands_for: int, arguments: Expressions) -> Expression:
+def _meaning_of(stands_for: int, arguments: Expressions) -> Expression:
     if stands_for in _NOTHING:
         return Expression()
     if stands_for == KEY:
@@ -179,7 +184,7 @@ def _of(stands_for: int, arguments: Expressions) -> Expression:
     return arguments[stands_for]
 
 
-def _taken(struct: Expression, path: Sequence[Member]) -> Expression:
+def _field_at(struct: Expression, path: Sequence[Member]) -> Expression:
     for position, _ in path:
         if position >= len(struct.parts):
             return struct
@@ -187,14 +192,14 @@ def _taken(struct: Expression, path: Sequence[Member]) -> Expression:
     return struct
 
 
-def _besides(known: Expression, other: Expression) -> Expression:
-    """Return what another expression uses and the one that is known does not."""
-    whole = {key for key, _ in known.uses}
-    fields = {(key, path) for key, path, _ in known.taken}
+def _uses_not_in(expression: Expression, other: Expression) -> Expression:
+    """Return `other` without what `expression` uses."""
+    whole = {key for key, _ in expression.uses}
+    fields = {(key, path) for key, path, _ in expression.field_uses}
     return replace(
         other,
         uses=tuple(use for use in other.uses if use[0] not in whole),
-        taken=tuple(one for one in other.taken if one[0] not in whole and one[:2] not in fields),
+        field_uses=tuple(use for use in other.field_uses if use[0] not in whole and use[:2] not in fields),
     )
 
 
@@ -202,10 +207,10 @@ def _distinct(expression: Expression) -> Expression:
     return Expression(
         tuple(dict.fromkeys(expression.uses)),
         tuple(dict.fromkeys(expression.subqueries)),
-        tuple(dict.fromkeys(expression.taken)),
+        tuple(dict.fromkeys(expression.field_uses)),
         tuple(_distinct(part) for part in expression.parts),
     )
 
 
 def _mentioned(expression: Expression) -> set[int]:
-    return {key for key, _ in expression.uses} | {key for key, _, _ in expression.taken}
+    return {key for key, _ in expression.uses} | {key for key, _, _ in expression.field_uses}

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from airflow_provider_spark_lineage.plan.algebra import Derive, Kind, Node, Opaque
-from airflow_provider_spark_lineage.plan.spark.step import Columns, Row, Step, everything, same
+from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, everything, same
 from airflow_provider_spark_lineage.plan.spark.tree import trees
 
 
-def opaque(*fields: str) -> Row:
-    """Code over whole rows; its output columns stand in the first of `fields` that there is."""
+def opaque(*fields: str) -> NodeReader:
+    """Return a reader of code over whole rows; the first of `fields` that exists has its columns."""
 
     def row(step: Step) -> Node:
-        output = next((found for field in fields if (found := step.attributes(field))), step.all_outputs)
+        output = next((columns for field in fields if (columns := step.attributes(field))), step.all_outputs)
         keys = step.influences(Kind.GROUP_BY, "groupingAttributes")
         # The keys of cogrouped code are the first columns of each side.
         for side, field in enumerate(("leftGroupingLen", "rightGroupingLen")):
@@ -25,8 +25,10 @@ def opaque(*fields: str) -> Row:
 
 def deserialize(step: Step) -> Node:
     """One object for each row."""
-    made = step.attributes("outputObjAttr")
-    return Derive(step.inputs, made, step.label, {column.id: (everything(step.output()),) for column in made})
+    objects = step.attributes("outputObjAttr")
+    return Derive(
+        step.inputs, objects, step.label, {column.id: (everything(step.output()),) for column in objects}
+    )
 
 
 def typed_filter(step: Step) -> Node:
@@ -37,26 +39,26 @@ def typed_filter(step: Step) -> Node:
 
 def append_columns(step: Step) -> Node:
     """Columns pass through; code over whole rows adds further ones, and a gap says so."""
-    made = step.attributes("serializer")
-    columns: Columns = {column.id: (everything(step.output()),) for column in made}
+    added = step.attributes("serializer")
+    columns: Columns = {column.id: (everything(step.output()),) for column in added}
     reason = "further columns are taken from every input column"
-    return Derive(step.inputs, (*step.output(), *made), step.label, columns, reason=reason)
+    return Derive(step.inputs, (*step.output(), *added), step.label, columns, reason=reason)
 
 
 def python_udfs(step: Step) -> Node:
     """Columns pass through; each further one is what a Python function gives of its arguments."""
-    made = step.attributes("resultAttrs")
+    added = step.attributes("resultAttrs")
     columns: Columns = {
         column.id: (step.read(tree),)
-        for column, tree in zip(made, trees(step.fields.get("udfs")), strict=False)
+        for column, tree in zip(added, trees(step.fields.get("udfs")), strict=False)
     }
-    return Derive(step.inputs, (*step.output(), *made), step.label, columns)
+    return Derive(step.inputs, (*step.output(), *added), step.label, columns)
 
 
 def python_udtf(step: Step) -> Node:
     """Some columns pass through; a Python table function gives the others and the number of rows."""
-    made = step.attributes("resultAttrs")
+    generated = step.attributes("resultAttrs")
     used = step.expression("udtf")
-    columns: Columns = {column.id: (used,) for column in made}
-    output = (*step.attributes("requiredChildOutput"), *made)
+    columns: Columns = {column.id: (used,) for column in generated}
+    output = (*step.attributes("requiredChildOutput"), *generated)
     return Derive(step.inputs, output, step.label, columns, ((Kind.FILTER, used),))

@@ -1,4 +1,4 @@
-"""Reads Spark's plan JSON into the algebra: the walk over a tree. What a class means stands in the tables."""
+"""Reads Spark's plan JSON into the algebra: walks a tree; the tables say how each class reads."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Node, Plan
 from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS, JOBS
-from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, unknown, unwritten
+from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, unknown_node, unwritten
 from airflow_provider_spark_lineage.plan.spark.row_level import PLANS, restored
-from airflow_provider_spark_lineage.plan.spark.step import Row, Step
+from airflow_provider_spark_lineage.plan.spark.step import NodeReader, Step
 from airflow_provider_spark_lineage.plan.spark.tree import check, end_of, expanded
 from airflow_provider_spark_lineage.plan_json import is_plan, simple_name
 
@@ -30,10 +30,10 @@ class _PlanReader:
     def __init__(self) -> None:
         self._targets: Counter[str] = Counter()
         self._plans: dict[int, tuple[Tree, Plan]] = {}
-        """What was read, by the identity of its tree, which is kept so that it stays its own."""
+        """Plans by the `id()` of their tree; the tree is stored so that its id is not reused."""
 
     def read(self, tree: Tree) -> Plan:
-        """Read a plan; that of a subquery once, however often a row looks at the expression around it."""
+        """Read a plan; a subquery's plan only once, although its expression may be read several times."""
         if id(tree) not in self._plans:
             self._plans[id(tree)] = (tree, self._read(tree))
         return self._plans[id(tree)][1]
@@ -92,10 +92,10 @@ class _PlanReader:
         return tree
 
 
-def _row(name: str, node: dict[str, Any]) -> Row:
+def _row(name: str, node: dict[str, Any]) -> NodeReader:
     if "unwritten" in node:
         return unwritten
-    return ROWS.get(name) or JOBS.get(name, unknown)
+    return ROWS.get(name) or JOBS.get(name, unknown_node)
 
 
 def _inlined(tree: Tree) -> Iterator[dict[str, Any]]:
@@ -103,8 +103,8 @@ def _inlined(tree: Tree) -> Iterator[dict[str, Any]]:
     for node in tree:
         # A command may carry further plans, the relation that it writes to for example.
         fields = PLANS.get(simple_name(node["class"]))
-        given = (node.get(name) for name in fields or ("query", *node))
-        plans: list[Tree] = [value for value in given if value is not None and is_plan(value)]
+        values = (node.get(name) for name in fields or ("query", *node))
+        plans: list[Tree] = [value for value in values if value is not None and is_plan(value)]
         plans = plans[: len(fields) if fields else 1]
         if node["num-children"] or not plans:
             yield node
@@ -117,7 +117,7 @@ def _inlined(tree: Tree) -> Iterator[dict[str, Any]]:
 def _without_recursions(tree: Tree) -> Tree:
     """Move the recursive part of each recursive CTE from below its node into a field of it.
 
-    It is read again and again, not once.
+    It is evaluated repeatedly, and is no second input.
     """
     for position in range(len(tree) - 1, -1, -1):
         if simple_name(tree[position]["class"]) == "UnionLoop" and tree[position]["num-children"] > 1:

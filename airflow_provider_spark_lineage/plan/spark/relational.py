@@ -28,7 +28,7 @@ from airflow_provider_spark_lineage.plan.spark.programs import (
     python_udtf,
     typed_filter,
 )
-from airflow_provider_spark_lineage.plan.spark.step import Columns, Row, Step, everything, same
+from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, everything, same
 from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, trees
 from airflow_provider_spark_lineage.plan_json import simple_name
 
@@ -38,13 +38,13 @@ RECURSION = "recursion plan"
 """Field of a recursive CTE's node for its recursive part, put there by the reader; Spark's have no spaces."""
 
 
-def _scan(*fields: str) -> Row:
-    """Rows from outside, whose columns stand in `fields`."""
+def _scan(*fields: str) -> NodeReader:
+    """Return a reader of rows from outside, whose columns are in `fields`."""
 
     def row(step: Step) -> Node:
         output = tuple(column for field in fields for column in step.attributes(field))
         hidden = frozenset(column.id for column in output if _is_hidden(column))
-        # A relation that another one carries in a field is the same rows once more.
+        # A relation inside a field of this one is the same rows again, so it is not read.
         return Scan((), output, step.label, relation=step.name, hidden=hidden)
 
     row.__doc__ = "Rows from outside."
@@ -56,7 +56,7 @@ def _is_hidden(column: Attribute) -> bool:
     return column.name == "_metadata" and column.type.startswith("struct<file_path:")
 
 
-def _constant(field: str = "output") -> Row:
+def _constant(field: str = "output") -> NodeReader:
     """Rows that depend on no dataset, with the columns that `field` lists."""
 
     def row(step: Step) -> Node:
@@ -76,7 +76,7 @@ def _argument(step: Step) -> Node:
     return Constant((), (), step.label)
 
 
-def _hidden(reason: str) -> Row:
+def _unrecorded(reason: str) -> NodeReader:
     """Rows whose origin Spark's plan does not say."""
 
     def row(step: Step) -> Node:
@@ -88,12 +88,12 @@ def _hidden(reason: str) -> Row:
 
 def _numbered(step: Step) -> Node:
     """The input's rows, each with its position in a further column."""
-    made = tuple(column for column in step.attributes("sequenceAttr") if column not in step.output())
-    columns: Columns = {column.id: () for column in made}
-    return Derive(step.inputs, (*made, *step.output()), step.label, columns)
+    numbers = tuple(column for column in step.attributes("sequenceAttr") if column not in step.output())
+    columns: Columns = {column.id: () for column in numbers}
+    return Derive(step.inputs, (*numbers, *step.output()), step.label, columns)
 
 
-def _pass(kind: Kind | None = None, *fields: str) -> Row:
+def _pass(kind: Kind | None = None, *fields: str) -> NodeReader:
     """The first input's columns as they are; `fields` influence which rows there are, or their order."""
 
     def row(step: Step) -> Node:
@@ -126,13 +126,13 @@ def _bin_by(step: Step) -> Node:
             strict=False,
         )
     )
-    kept = step.output()
-    made = step.attributes("appendedAttributes")
-    columns: Columns = {column.id: (everything(span),) for column in made}
-    for column in kept:
+    passed = step.output()
+    added = step.attributes("appendedAttributes")
+    columns: Columns = {column.id: (everything(span),) for column in added}
+    for column in passed:
         if column.id in shared:
             columns[shared[column.id].id] = (everything((column, *span)),)
-    output = (*(shared.get(column.id, column) for column in kept), *made)
+    output = (*(shared.get(column.id, column) for column in passed), *added)
     return Derive(step.inputs, output, step.label, columns, ((Kind.FILTER, everything(span)),))
 
 
@@ -164,8 +164,8 @@ def _distinct(step: Step) -> Node:
 
 def _window(step: Step) -> Node:
     """Columns pass through; each further one is a function over a window."""
-    made, columns = step.named("windowExpressions")
-    return Derive(step.inputs, (*step.output(), *made), step.label, columns=columns)
+    added, columns = step.named("windowExpressions")
+    return Derive(step.inputs, (*step.output(), *added), step.label, columns=columns)
 
 
 def _join(step: Step) -> Node:
@@ -178,10 +178,10 @@ def _join(step: Step) -> Node:
     )
     columns: Columns = {}
     if join_type and name == "ExistenceJoin":
-        # Its one further column says whether the other side had a match.
-        made = attributes(join_type.get("exists"))
-        columns = {column.id: (step.expression("condition"),) for column in made}
-        output = (*step.output(), *made)
+        # It adds one column: whether the other side had a match.
+        added = attributes(join_type.get("exists"))
+        columns = {column.id: (step.expression("condition"),) for column in added}
+        output = (*step.output(), *added)
     return Derive(step.inputs, output, step.label, columns, influences)
 
 
@@ -199,10 +199,10 @@ def _expand(step: Step) -> Node:
     projections = [trees(projection) for projection in step.fields.get("projections") or ()]
     if not projections:
         before, after = ({column.id for column in columns} for columns in (step.output(), output))
-        rest = everything(tuple(column for column in step.output() if column.id not in after))
-        made = {column.id: (rest,) for column in output if column.id not in before}
+        dropped = everything(tuple(column for column in step.output() if column.id not in after))
+        added: Columns = {column.id: (dropped,) for column in output if column.id not in before}
         reason = "its projections are not recorded: columns are taken from all that it does not keep"
-        return Derive(step.inputs, output, step.label, made, reason=reason)
+        return Derive(step.inputs, output, step.label, added, reason=reason)
     columns = {
         column.id: tuple(step.read(projection[index]) for projection in projections)
         for index, column in enumerate(output)
@@ -210,7 +210,7 @@ def _expand(step: Step) -> Node:
     return Derive(step.inputs, output, step.label, columns)
 
 
-def _combine(*, valued: int = -1, compared: bool = False) -> Row:
+def _combine(*, valued: int = -1, compared: bool = False) -> NodeReader:
     def row(step: Step) -> Node:
         return Combine(step.inputs, step.output(), step.label, valued=valued, compared=compared)
 
@@ -222,8 +222,8 @@ def _combine(*, valued: int = -1, compared: bool = False) -> Row:
     return row
 
 
-def _reference(field: str) -> Row:
-    """Rows of the definition whose id stands in `field`."""
+def _reference(field: str) -> NodeReader:
+    """Return a reader of the rows of the definition whose id is in `field`."""
 
     def row(step: Step) -> Node:
         definition = int(step.fields.get(field, -1))
@@ -241,7 +241,7 @@ def _loop(step: Step) -> Node:
     output = step.output()
     # Its columns have ids of their own, in a field since Spark 4.1.
     if isinstance(ids, list) and len(ids) == len(output):
-        numbers = [int(one["id"]) if isinstance(one, dict) else None for one in ids]
+        numbers = [int(expr_id["id"]) if isinstance(expr_id, dict) else None for expr_id in ids]
         output = tuple(
             replace(column, id=column.id if number is None else number)
             for column, number in zip(output, numbers, strict=True)
@@ -249,31 +249,33 @@ def _loop(step: Step) -> Node:
     return Loop(step.inputs, output, step.label, plan, definition)
 
 
-def unknown(step: Step) -> Node:
+def unknown_node(step: Step) -> Node:
     """Carry columns through a class that has no row, and compute what it names; the gap says so.
 
-    At the top of a plan, with no rows below, it is a command as far as anybody can tell.
+    At the root of a plan, with no rows below, it is taken for a command.
     """
-    known = {column.id for column in step.all_outputs}
-    anything = (everything(step.all_outputs),)
-    made = []
+    ids = {column.id for column in step.all_outputs}
+    every_input = (everything(step.all_outputs),)
+    added = []
     columns: Columns = {}
     for field in step.fields:
         for tree in trees(step.fields[field]):
             column = attribute_of(tree)
-            if column is None or column.id in known:
+            if column is None or column.id in ids:
                 continue
-            known.add(column.id)
-            made.append(column)
-            columns[column.id] = (step.read(tree),) if simple_name(tree[0]["class"]) == "Alias" else anything
+            ids.add(column.id)
+            added.append(column)
+            columns[column.id] = (
+                (step.read(tree),) if simple_name(tree[0]["class"]) == "Alias" else every_input
+            )
     if step.root and not step.all_outputs:
         reason = f"{step.name} is not known: what it reads or writes is not recorded"
-        return Command((), tuple(made), step.label, relation=step.name, target=step.target, reason=reason)
+        return Command((), tuple(added), step.label, relation=step.name, target=step.target, reason=reason)
     if not step.inputs:
         reason = f"{step.name} is not known: where its rows come from is not recorded"
-        return Opaque((), tuple(made), step.label, reason=reason)
+        return Opaque((), tuple(added), step.label, reason=reason)
     reason = f"{step.name} is not known: the columns of its input are passed through"
-    return Derive(step.inputs, (*step.all_outputs, *made), step.label, columns, reason=reason)
+    return Derive(step.inputs, (*step.all_outputs, *added), step.label, columns, reason=reason)
 
 
 def unwritten(step: Step) -> Node:
@@ -282,8 +284,8 @@ def unwritten(step: Step) -> Node:
     return Opaque(step.inputs, step.attributes("unwritten"), step.label, reason)
 
 
-NODES: dict[str, Row] = {
-    # Rows from outside, and rows from nowhere.
+NODES: dict[str, NodeReader] = {
+    # Leaves.
     "LogicalRelation": _scan("output"),
     "HiveTableRelation": _scan("dataCols", "partitionCols"),
     "DataSourceV2Relation": _scan("output"),
@@ -296,9 +298,9 @@ NODES: dict[str, Row] = {
     "CommandResult": _constant(),
     "ResolvedInlineTable": _constant(),
     "PythonWorkerLogs": _constant("jsonAttr"),
-    "Transpose": _hidden("Spark ran the query when it analyzed this one, and keeps only its rows"),
-    "InMemoryRelation": _hidden("read from Spark's cache; what was cached is in the analyzed plan alone"),
-    "MemoryPlan": _hidden("rows that a streaming query left in memory"),
+    "Transpose": _unrecorded("Spark ran the query when it analyzed this one, and keeps only its rows"),
+    "InMemoryRelation": _unrecorded("read from Spark's cache; what was cached is in the analyzed plan alone"),
+    "MemoryPlan": _unrecorded("rows that a streaming query left in memory"),
     "LogicalRDD": _scan("output"),
     "ExternalRDD": _scan("outputObjAttr"),
     **dict.fromkeys(
@@ -414,4 +416,4 @@ NODES: dict[str, Row] = {
     "SerializeFromObject": opaque("serializer"),
     "DeserializeToObject": deserialize,
 }
-"""Simple class name -> row. A class without one goes to `unknown`."""
+"""Simple class name -> row. A class without one goes to `unknown_node`."""

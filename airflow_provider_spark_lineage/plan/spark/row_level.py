@@ -1,8 +1,8 @@
-"""How UPDATE, DELETE and MERGE read: each as the overwrite of a table by itself that it stands for.
+"""How UPDATE, DELETE and MERGE are read: each as the overwrite of a table by itself.
 
 Spark rewrites these commands into plans that say how a table replaces its files; Delta has commands of
-its own. Both come down to clauses: which rows they take, and what becomes of these. A row that no clause
-takes stays as it was.
+its own. Both are read as clauses: which rows a clause matches, and what becomes of them. A row that no
+clause matches is unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Transformation,
     Write,
 )
-from airflow_provider_spark_lineage.plan.spark.step import Columns, Row, Step, same
+from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, same
 from airflow_provider_spark_lineage.plan.spark.tree import (
     attribute_of,
     attributes,
@@ -38,13 +38,13 @@ PLANS = {"MergeIntoCommand": ("target", "source")}
 _CONDITIONAL = Transformation(Kind.CONDITIONAL)
 
 _OPERATION = "__row_operation"
-"""The column in which Spark says what is to be done with a row."""
+"""The column that holds what Spark does with a row: update, delete, insert or copy."""
 
 _FROM_TARGET = "__row_from_target"
-"""Below a merge, the column after those of the table that it changes."""
+"""Below a MERGE, the column that follows those of its target table."""
 
 _UPDATES = "update expressions"
-"""Field for what an UPDATE makes of each column of its table, None for a DELETE; put there by `restored`.
+"""Field with the new value of each column after an UPDATE, None for a DELETE; `restored` adds it.
 
 Spark's own fields have no spaces in their names.
 """
@@ -55,10 +55,10 @@ class _Clause:
     """One WHEN of a merge, or a whole UPDATE or DELETE."""
 
     condition: Tree | None = None
-    """Which rows it takes; None is all that those before it have left."""
+    """Which rows it matches; None matches every row that earlier clauses did not."""
 
     values: Mapping[int, Tree] | None = field(default_factory=dict)
-    """What columns become, by their position in the table; None where the rows vanish."""
+    """New values of columns, by position in the table; None where the rows are deleted."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class _Change:
 
     inserts: Sequence[_Clause] = ()
     influences: tuple[tuple[Kind, Expression], ...] = ()
-    """What decides of which kind a row is."""
+    """What decides whether a row is matched."""
 
 
 def _overwrite(
@@ -78,7 +78,7 @@ def _overwrite(
 ) -> Derive:
     """Return the rows that a table has after its change.
 
-    `before` says which column of the input is the `i`-th of the table, where they are not the same.
+    `before` maps a position in the table to the input's column; without it they are the same columns.
     """
     groups = [(clauses, False) for clauses in change.changes]
     influences = change.influences
@@ -89,7 +89,7 @@ def _overwrite(
     for clauses, inserting in (*groups, (change.inserts, True)):
         tests: list[Expression] = []
         for clause in clauses:
-            # Each takes what those before it did not.
+            # A clause applies to rows that the clauses before it did not match, so their tests count too.
             if clause.condition is not None:
                 tests.append(step.read(clause.condition))
             if inserting or clause.values is None:
@@ -98,12 +98,12 @@ def _overwrite(
                 columns[index].append(step.read(value))
                 if not inserting:
                     columns[index].extend(test.after((_CONDITIONAL,)) for test in tests)
-    made: Columns = {column.id: tuple(columns[index]) for index, column in enumerate(table)}
-    return Derive(step.inputs, tuple(table), step.label, made, tuple(dict.fromkeys(influences)))
+    expressions: Columns = {column.id: tuple(columns[index]) for index, column in enumerate(table)}
+    return Derive(step.inputs, tuple(table), step.label, expressions, tuple(dict.fromkeys(influences)))
 
 
 def _stays(index: int, clauses: Sequence[_Clause]) -> bool:
-    """Return whether some row may keep what it has in a column, whichever rows the conditions take."""
+    """Return whether a column may keep its value in some row."""
     for clause in clauses:
         if clause.values is not None and index not in clause.values:
             return True
@@ -120,12 +120,12 @@ def condition_of(value: Any) -> Tree | None:
 
 def _is_column(tree: Tree, column: Attribute | None) -> bool:
     """Return whether an expression is a column as it is."""
-    found = attribute_of(tree) if len(tree) == 1 else None
-    return found is not None and column is not None and found.id == column.id
+    attribute = attribute_of(tree) if len(tree) == 1 else None
+    return attribute is not None and column is not None and attribute.id == column.id
 
 
 def _assigned(values: Iterable[Tree], before: Mapping[int, Attribute]) -> dict[int, Tree]:
-    """Return those of the values that are not what the column had before, by their position."""
+    """Return the values that differ from the column's old value, by position."""
     return {index: tree for index, tree in enumerate(values) if not _is_column(tree, before.get(index))}
 
 
@@ -156,9 +156,9 @@ def _merge(step: Step) -> Node:
     """A table overwritten by itself and by the rows of a source: every clause assigns every column."""
     table = list(step.output())
     fields = (step.fields.get("migratedSchema") or {}).get("fields", ())
-    types = {one["name"]: type_name(one["type"]) for one in fields}
+    types = {field["name"]: type_name(field["type"]) for field in fields}
     positions = {column.name.lower(): index for index, column in enumerate(table)}
-    # A column that the merge adds has no id yet.
+    # A column that the MERGE adds to the table has no expression id yet.
     for name in (name for name in types if name.lower() not in positions):
         positions[name.lower()] = len(table)
         table.append(Attribute(-2 - len(table), name, types[name]))
@@ -195,10 +195,10 @@ def _merge_rows(step: Step) -> Node:
     output = step.attributes("output")
     below = step.output()
     names = [column.name for column in below]
-    # A merge that only inserts has no rows of the table.
+    # A MERGE that only inserts reads no rows of the table.
     target = below[: names.index(_FROM_TARGET)] if _FROM_TARGET in names else ()
     former = {column.name: column for column in target}
-    before = {index: former[one.name] for index, one in enumerate(output) if one.name in former}
+    before = {index: former[column.name] for index, column in enumerate(output) if column.name in former}
     table = {column.name for column in table_of(step.above)}
 
     def clauses(name: str) -> list[_Clause]:
@@ -215,7 +215,7 @@ def _instruction(
     name = simple_name(tree[0]["class"]).rsplit("$", 1)[-1]
     condition, *values = children(tree)
     new = values[len(output) :] if name == "Split" else values[: len(output)]
-    # The row of a DELETE says nothing but which one it is; before Spark 4.1 nothing else tells.
+    # A DELETE has literals for all data columns; before Spark 4.1 nothing else identifies it.
     data = [value for value, column in zip(new, output, strict=False) if column.name in table]
     if all(simple_name(value[0]["class"]) == "Literal" for value in data):
         return _Clause(condition_of(condition), None)
@@ -225,8 +225,8 @@ def _instruction(
 def _rewritten(step: Step) -> Node:
     """A table overwritten by itself, as an UPDATE, DELETE or MERGE says that was rewritten into it."""
     names = dict.fromkeys(column.name for column in table_of(step.fields))
-    found = {column.name: column for column in reversed(step.output())}
-    table = tuple(found[name] for name in names if name in found)
+    columns = {column.name: column for column in reversed(step.output())}
+    table = tuple(columns[name] for name in names if name in columns)
     if _UPDATES not in step.fields:
         return _write(step, Derive(step.inputs, table, step.label))
     if step.fields[_UPDATES] is not None:
@@ -240,7 +240,7 @@ def table_of(command: Mapping[str, Any]) -> tuple[Attribute, ...]:
     return attributes(table[0].get("output")) if is_tree(table) else ()
 
 
-ROW_LEVEL: dict[str, Row] = {
+ROW_LEVEL: dict[str, NodeReader] = {
     "UpdateCommand": _update,
     "DeleteCommand": _delete,
     "DeleteFromTable": _delete,
@@ -255,8 +255,8 @@ ROW_LEVEL: dict[str, Row] = {
 def restored(tree: Tree) -> Tree:
     """Return the UPDATE or DELETE that Spark rewrote, as a command over the table that it changes.
 
-    Spark filters the rows that change and, where a table takes changes alone, leaves out those that do
-    not. Everything else stays as it is.
+    Spark filters the rows that change and, where a table accepts row-level changes, leaves out the
+    others. Any other tree is returned unchanged.
     """
     if simple_name(tree[0]["class"]) not in ("ReplaceData", "WriteDelta"):
         return tree
@@ -289,6 +289,6 @@ def _row(plan: Tree) -> dict[str, Tree]:
 
 
 def _new_value(tree: Tree, command: Mapping[str, Any]) -> Tree:
-    """Return what an UPDATE sets a column to: where all rows are written, it stands behind a test."""
+    """Return what an UPDATE sets a column to; where all rows are rewritten, it is the IF's second child."""
     behind_test = simple_name(command["class"]) == "ReplaceData" and simple_name(tree[0]["class"]) == "If"
     return children(tree)[1] if behind_test else tree

@@ -71,8 +71,8 @@ class Step:
 
     def influences(self, kind: Kind, *fields: str) -> tuple[tuple[Kind, Expression], ...]:
         """Read fields whose expressions decide which rows there are."""
-        found = ((kind, self.expression(field)) for field in fields)
-        return tuple(influence for influence in found if influence[1] != Expression())
+        read = ((kind, self.expression(field)) for field in fields)
+        return tuple(influence for influence in read if influence[1] != Expression())
 
     def named(self, field: str) -> tuple[tuple[Attribute, ...], Columns]:
         """Read a sequence of named expressions: the columns they make, and from what.
@@ -103,5 +103,5 @@ def same(column: Attribute) -> Expression:
     return Expression(((column.id, IDENTITY),))
 
 
-Row = Callable[[Step], Node]
+NodeReader = Callable[[Step], Node]
 """How a node reads; its docstring says it for a person, and `docs/coverage.md` prints it."""

@@ -1,4 +1,4 @@
-"""The fields of structs, one by one, so that what is taken out of a struct depends on that field alone.
+"""The fields of structs, each by itself, so that what is taken out of a struct depends on that field alone.
 
 Works by positions: names of fields are literals, and those are not recorded.
 """
@@ -29,12 +29,12 @@ Rule = Callable[[Tree, int], Sequence[frozenset[Transformation]]]
 Read = Callable[[Tree], Expression]
 """Reads an expression with its parts."""
 
-TAKING = frozenset({"GetStructField", "GetArrayStructFields"})
+FIELD_ACCESS = frozenset({"GetStructField", "GetArrayStructFields"})
 """Classes that take one field out of a struct, or out of each struct of an array."""
 
 _ATTRIBUTES = frozenset({"AttributeReference", "NamedLambdaVariable", "OuterReference"})
 
-_HOLDING: dict[str, Callable[[int], Sequence[int]]] = {
+_STRUCT_CHILDREN: dict[str, Callable[[int], Sequence[int]]] = {
     **dict.fromkeys(
         (
             "AggregateExpression",
@@ -80,67 +80,67 @@ _HOLDING: dict[str, Callable[[int], Sequence[int]]] = {
     "If": lambda count: (1, 2),
     "CaseWhen": lambda count: [index for index in range(count) if index % 2 or index + 1 == count],
 }
-"""Simple class name -> which of so many children are the struct that it gives, or hold it."""
+"""Simple class name -> (number of children -> indices of those that are, or contain, its struct)."""
 
 _ORDERING = frozenset({"ArrayMax", "ArrayMin", "Max", "Min", "SortArray"})
-"""Classes that compare structs, first field first: what they give of a field depends on those before it."""
+"""Classes that compare structs field by field: each field of the result depends on the fields before it."""
 
 _DISTINCT = frozenset({"ArrayDistinct", "CollectSet"})
-"""Classes that compare structs to drop doubles: how many there are of a field depends on all others."""
+"""Classes that drop equal structs: which values of a field remain depends on all other fields."""
 
-_DEEPEST = 8
-"""How many of these may stand below each other: as often is an expression read."""
+_MAX_DEPTH = 8
+"""Maximum nesting of these classes; each level reads its expressions once more."""
 
 
 def parts_of(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
     """Return what each field of a struct, or of the structs in an array, depends on.
 
-    Nothing for what is no struct, or one whose fields cannot be told apart.
+    Return nothing where the value is not a struct, or its fields cannot be told apart.
     """
     return _parts(tree, rule, read) if _is_struct(tree) else ()
 
 
 def part_of(tree: Tree, position: int, read: Read) -> Expression | None:
-    """Return the field that the class of `TAKING` there takes; None where it is not told from the others."""
-    path, attribute = _taken(tree, position)
+    """Return what the field access at `position` reads; None where its fields cannot be told apart."""
+    path, attribute = _path_and_attribute(tree, position)
     if attribute:
         members, _ = _members(attribute.get("dataType"), path)
-        return Expression(taken=((int(attribute["exprId"]["id"]), members, IDENTITY),))
+        return Expression(field_uses=((int(attribute["exprId"]["id"]), members, IDENTITY),))
     start = position + len(path)
     struct = tree[start : end_of(tree, start)]
     if not _is_struct(struct):
         return None
-    found = read(struct)
+    field = read(struct)
     for index in path:
-        if index >= len(found.parts):
+        if index >= len(field.parts):
             return None
-        found = found.parts[index]
-    return found
+        field = field.parts[index]
+    return field
 
 
 def _is_struct(tree: Tree, depth: int = 0) -> bool:
     name = simple_name(tree[0]["class"])
-    if name in _ATTRIBUTES or name in TAKING:
+    if name in _ATTRIBUTES or name in FIELD_ACCESS:
         return bool(_fields(_type(tree)))
     if name in ("CreateNamedStruct", "UpdateFields"):
         return True
-    held = _held(tree[0], name) if depth < _DEEPEST else ()
-    below = children(tree) if held else []
-    return bool(held) and all(_is_null(below[i]) or _is_struct(below[i], depth + 1) for i in held)
+    indices = _struct_children(tree[0], name) if depth < _MAX_DEPTH else ()
+    below = children(tree) if indices else []
+    return bool(indices) and all(_is_null(below[i]) or _is_struct(below[i], depth + 1) for i in indices)
 
 
 def _is_null(tree: Tree) -> bool:
-    """Return whether a tree is a literal: among structs it is a null."""
+    """Return whether a tree is a literal; where a struct is expected it can only be null."""
     return simple_name(tree[0]["class"]) == "Literal"
 
 
-def _held(root: dict[str, Any], name: str) -> Sequence[int]:
+def _struct_children(root: dict[str, Any], name: str) -> Sequence[int]:
     count = int(root["num-children"])
     if name in _ORDERING or name in _DISTINCT:
         return (0,)
-    if name in _HOLDING:
-        return [index for index in _HOLDING[name](count) if index < count]
-    # One that Spark wrote in terms of others is what these are.
+    if name in _STRUCT_CHILDREN:
+        return [index for index in _STRUCT_CHILDREN[name](count) if index < count]
+    # Spark replaces this class by other expressions when it runs; they are its only child.
     return (0,) if isinstance(root.get("replacement"), int) and count == 1 else ()
 
 
@@ -148,29 +148,29 @@ def _parts(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
     root = tree[0]
     name = simple_name(root["class"])
     if name == "CreateNamedStruct":
-        # A name before each value.
+        # Children are pairs: a field's name, then its value.
         return tuple(read(value) for value in children(tree)[1::2])
     if name == "UpdateFields":
-        return _updated(tree, read)
+        return _updated_fields(tree, read)
     if name in FUNCTIONS:
         return read(tree).parts
-    path, attribute = _taken(tree, 0)
+    path, attribute = _path_and_attribute(tree, 0)
     if attribute:
         members, kind = _members(attribute.get("dataType"), path)
         return _of_type(int(attribute["exprId"]["id"]), members, kind)
     if path:
-        taken = part_of(tree, 0, read)
-        return taken.parts if taken else ()
-    held = _held(root, name)
-    found = [read(child).after(steps) for child, steps in zip(children(tree), rule(tree, 0), strict=True)]
-    others = union(one for index, one in enumerate(found) if index not in held)
-    structs = [found[index].parts for index in held if found[index] != Expression()]
+        field = part_of(tree, 0, read)
+        return field.parts if field else ()
+    indices = _struct_children(root, name)
+    values = [read(child).after(steps) for child, steps in zip(children(tree), rule(tree, 0), strict=True)]
+    others = union(value for index, value in enumerate(values) if index not in indices)
+    structs = [values[index].parts for index in indices if values[index] != Expression()]
     parts = tuple(part.influenced(others) for part in united(structs, union))
     return _compared(parts, name)
 
 
 def _compared(parts: tuple[Expression, ...], name: str) -> tuple[Expression, ...]:
-    """Add what a class that compares structs looks at to decide what it gives of each field."""
+    """Add to each field the fields that the class compares before it returns that one."""
     tested = [part.after((Transformation(Kind.CONDITIONAL),)) for part in parts]
     if name in _ORDERING:
         return tuple(part.influenced(union(tested[:index])) for index, part in enumerate(parts))
@@ -180,43 +180,43 @@ def _compared(parts: tuple[Expression, ...], name: str) -> tuple[Expression, ...
     return parts
 
 
-def _updated(tree: Tree, read: Read) -> tuple[Expression, ...]:
-    """Put fields into a struct, over those of the same name, or drop them."""
+def _updated_fields(tree: Tree, read: Read) -> tuple[Expression, ...]:
+    """Return the fields of `UpdateFields`, which sets fields of a struct by name, or drops them."""
     struct, *operations = children(tree)
     whole = read(struct)
-    fields = [str(one["name"]).lower() for one in _fields(_type(struct))]
-    kept = list(zip(fields, whole.parts, strict=False))
-    # Of a struct that is null, so are the fields that are put into it.
+    fields = [str(member["name"]).lower() for member in _fields(_type(struct))]
+    members = list(zip(fields, whole.parts, strict=False))
+    # UpdateFields of a null struct is null, so each new field depends on whether the struct is.
     tested = whole.after((Transformation(Kind.CONDITIONAL),))
     nullness = tested if struct[0].get("nullable", True) else Expression()
-    for operation in operations if kept else ():
+    for operation in operations if members else ():
         name = str(operation[0].get("name")).lower()
         if simple_name(operation[0]["class"]) == "DropField":
-            kept = [one for one in kept if one[0] != name]
+            members = [member for member in members if member[0] != name]
             continue
         value = read(children(operation)[0]).influenced(nullness)
-        kept = [(field, value if field == name else part) for field, part in kept]
-        if name not in dict(kept):
-            kept.append((name, value))
-    return tuple(part for _, part in kept)
+        members = [(field, value if field == name else part) for field, part in members]
+        if name not in dict(members):
+            members.append((name, value))
+    return tuple(part for _, part in members)
 
 
-def _taken(tree: Tree, position: int) -> tuple[tuple[int, ...], dict[str, Any] | None]:
-    """Return the positions that are taken one out of the other, and the attribute that this begins with."""
+def _path_and_attribute(tree: Tree, position: int) -> tuple[tuple[int, ...], dict[str, Any] | None]:
+    """Return the path of nested field accesses, and the attribute that it starts from, if any."""
     path: list[int] = []
-    while simple_name(tree[position]["class"]) in TAKING:
+    while simple_name(tree[position]["class"]) in FIELD_ACCESS:
         path.append(int(tree[position]["ordinal"]))
         position += 1
     node = tree[position]
     if simple_name(node["class"]) == "OuterReference" and is_tree(node.get("e")):
         node = node["e"][0]
-    found = simple_name(node["class"]) in ("AttributeReference", "NamedLambdaVariable")
-    return tuple(reversed(path)), node if found else None
+    is_attribute = simple_name(node["class"]) in ("AttributeReference", "NamedLambdaVariable")
+    return tuple(reversed(path)), node if is_attribute else None
 
 
 def _type(tree: Tree) -> Any:
-    """Return the data type of an attribute, or of a field that is taken out of one."""
-    path, attribute = _taken(tree, 0)
+    """Return the data type of an attribute, or of a field inside one."""
+    path, attribute = _path_and_attribute(tree, 0)
     return _members(attribute.get("dataType") if attribute else None, path)[1]
 
 
@@ -226,9 +226,9 @@ def _members(kind: Any, path: Sequence[int]) -> tuple[tuple[Member, ...], Any]:
     kind = _element(kind)
     for index in path:
         fields = _fields(kind)
-        known = index < len(fields)
-        members.append((index, str(fields[index]["name"]) if known else ""))
-        kind = _element(fields[index]["type"]) if known else None
+        exists = index < len(fields)
+        members.append((index, str(fields[index]["name"]) if exists else ""))
+        kind = _element(fields[index]["type"]) if exists else None
     return tuple(members), kind
 
 
@@ -244,11 +244,14 @@ def _fields(kind: Any) -> list[dict[str, Any]]:
 
 
 def _of_type(attribute: int, path: tuple[Member, ...], kind: Any) -> tuple[Expression, ...]:
-    """Return the fields of a struct attribute, with theirs."""
+    """Return the fields of a struct attribute, nested ones included."""
     return tuple(
         Expression(
-            taken=((attribute, (*path, member), IDENTITY),),
+            field_uses=((attribute, (*path, member), IDENTITY),),
             parts=_of_type(attribute, (*path, member), _element(field["type"])),
         )
-        for member, field in (((index, str(one["name"])), one) for index, one in enumerate(_fields(kind)))
+        for member, field in (
+            ((index, str(member_json["name"])), member_json)
+            for index, member_json in enumerate(_fields(kind))
+        )
     )

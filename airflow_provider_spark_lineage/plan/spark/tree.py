@@ -19,69 +19,69 @@ NUMBER = "@"
 
 
 def expanded(plan: list[Any]) -> list[Any]:
-    """Return a record's plan with every column in full: it is written once, and then by its number alone."""
+    """Return a record's plan with every column in full: a record has it once, and then its number alone."""
     columns: dict[Any, Any] = {}
 
     def full(value: Any) -> Any:
         if isinstance(value, list):
-            return [full(one) if isinstance(one, (list, dict)) else one for one in value]
+            return [full(item) if isinstance(item, (list, dict)) else item for item in value]
         if len(value) == 1 and NUMBER in value:
             return columns[value[NUMBER]]
-        found = {
-            name: full(one) if isinstance(one, (list, dict)) and name != "dataType" else one
-            for name, one in value.items()
+        node = {
+            name: full(item) if isinstance(item, (list, dict)) and name != "dataType" else item
+            for name, item in value.items()
         }
-        if NUMBER in found:
-            columns[found.pop(NUMBER)] = found
-        return found
+        if NUMBER in node:
+            columns[node.pop(NUMBER)] = node
+        return node
 
     return full(plan)  # type: ignore[no-any-return]
 
 
 def check(tree: list[dict[str, Any]]) -> None:
-    """Raise ValueError where the numbers of children do not add up: the list is torn, or never was a tree."""
-    left = 1
+    """Raise ValueError where the numbers of children do not add up: the list is not a complete tree."""
+    open_slots = 1
     for node in tree:
         count = node["num-children"]
-        if not left or type(count) is not int or count < 0:
+        if not open_slots or type(count) is not int or count < 0:
             break
-        left += count - 1
+        open_slots += count - 1
     else:
-        if not left:
+        if not open_slots:
             return
     raise ValueError(f"the nodes below {simple_name(str(tree[0]['class']))} do not fit together")
 
 
 def trees(value: Any) -> list[list[dict[str, Any]]]:
     """Return every expression tree in a field, however deep Spark nested its sequences."""
-    found = []
+    expressions = []
     stack = [value]
     while stack:
         current = stack.pop()
         if is_expression(current):
             check(current)
-            found.append(current)
+            expressions.append(current)
         elif isinstance(current, list):
             stack.extend(reversed(current))
-    return found
+    return expressions
 
 
 def children(tree: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """Return the trees below the root of a pre-order node list."""
-    found = []
+    below = []
     start = 1
     for _ in range(tree[0]["num-children"]):
         end = end_of(tree, start)
-        found.append(tree[start:end])
+        below.append(tree[start:end])
         start = end
-    return found
+    return below
 
 
 def end_of(tree: list[dict[str, Any]], position: int) -> int:
     """Return the position after the subtree that starts at `position`."""
-    left = 1
-    while left:
-        left += tree[position]["num-children"] - 1
+    open_slots = 1
+    while open_slots:
+        open_slots += tree[position]["num-children"] - 1
         position += 1
     return position
 
@@ -92,7 +92,7 @@ def attribute_of(tree: list[dict[str, Any]]) -> Attribute | None:
     expr_id = root.get("exprId")
     if not isinstance(expr_id, dict) or "name" not in root:
         return None
-    # Only an attribute says its type; an alias of one inherits it.
+    # Only an attribute has a type in the JSON; an alias of an attribute has the same.
     typed = root
     if simple_name(root["class"]) == "Alias" and len(tree) == 2 and "dataType" in tree[1]:
         typed = tree[1]

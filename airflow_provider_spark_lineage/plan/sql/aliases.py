@@ -1,8 +1,8 @@
-"""What SELECT calls its expressions: in which clauses a database lets these names be used.
+"""Aliases of SELECT's expressions: in which clauses a database lets them be used.
 
-A name may then also be a column. Which of both is meant follows from the database's rule, from the
-columns that are known, or from what the query would otherwise break; if from none of them, it stands for the
-expression, and the scope says that this is not sure.
+A name may be an alias and a column. Which of them it is follows from the database's rule, from the
+columns that are known, or from what the database would reject; if from none of them, it is read as the
+alias, and the scope notes that this is not sure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.plan.algebra import Expression
 from airflow_provider_spark_lineage.plan.sql.scope import Dialect, Scope
 
 Meaning = tuple[bool, tuple[Expression, ...]]
-"""What a name stands for: whether for a column, and for which expressions besides."""
+"""(whether a name is a column, the expressions that it is an alias of)."""
 
 COLUMN: Meaning = (True, ())
 
@@ -24,17 +24,17 @@ class Clause(Enum):
     """A place in a query where names are looked up by a rule of its own."""
 
     SELECT = "select"
-    """The expressions behind the one that has the name."""
+    """An expression of SELECT that follows the one with the alias."""
 
     WHERE = "where"
     GROUP = "group"
     HAVING = "having"
     QUALIFY = "qualify"
     ORDER = "order"
-    """A name that is a whole key; in all databases that of SELECT's list."""
+    """A name that is a whole key of ORDER BY; in all databases an alias."""
 
     SORTED = "sorted"
-    """A name inside of a key."""
+    """A name inside a key of ORDER BY."""
 
 
 def _clauses(names: str) -> frozenset[Clause]:
@@ -43,7 +43,7 @@ def _clauses(names: str) -> frozenset[Clause]:
 
 _SPARK = _clauses("select group having qualify sorted")
 _WIDE = _clauses("select where group having qualify sorted")
-_SEEN: Mapping[str, frozenset[Clause]] = {
+_VISIBLE: Mapping[str, frozenset[Clause]] = {
     "": _clauses("group having sorted"),
     "athena": _clauses("sorted"),
     "bigquery": _clauses("group having qualify sorted"),
@@ -64,11 +64,11 @@ _SEEN: Mapping[str, frozenset[Clause]] = {
     "trino": _clauses("sorted"),
     "tsql": frozenset(),
 }
-"""Dialect -> where a name of SELECT's list can be used, besides as a whole key of ORDER BY."""
+"""Dialect -> clauses that may use aliases, besides whole keys of ORDER BY."""
 
 _EVERY = frozenset(Clause)
-_WINS: Mapping[str, frozenset[Clause]] = {
-    # A name that is both is an error unless both are the same.
+_ALIAS_FIRST: Mapping[str, frozenset[Clause]] = {
+    # BigQuery rejects a name that is both, unless both are the same expression.
     "bigquery": _EVERY,
     # `prefer_column_name_to_alias` is off.
     "clickhouse": _EVERY,
@@ -77,54 +77,54 @@ _WINS: Mapping[str, frozenset[Clause]] = {
         _clauses("order sorted"),
     ),
 }
-"""Dialect -> where a name of SELECT's list goes before a column of that name; all others: in ORDER BY."""
+"""Dialect -> clauses in which an alias hides a column of the same name; by default ORDER BY."""
 
 _LOOSE = frozenset({"mysql", "singlestore", "sqlite"})
 """Dialects in which, perhaps by a setting, SELECT may name columns that GROUP BY does not."""
 
 
 class Names:
-    """The names of one SELECT's list."""
+    """The aliases of one SELECT."""
 
     def __init__(self, select: Any, scope: Scope, dialect: Dialect, read: Callable[..., Expression]) -> None:
         self._scope = scope
         self._dialect = dialect
         self._read = read
         self._named = {
-            one.alias.lower(): (position, one.this)
-            for position, one in enumerate(select.expressions)
-            if one.args.get("alias")
+            item.alias.lower(): (position, item.this)
+            for position, item in enumerate(select.expressions)
+            if item.args.get("alias")
         }
         self._keys: tuple[Any, ...] = ()
         self._known: dict[int, Expression] = {}
 
     def group_by(self, keys: list[Any]) -> None:
-        """Tell by what the rows are grouped."""
+        """Set the keys of GROUP BY, which decide what HAVING may name."""
         self._keys = tuple(keys)
 
-    def seen_by(self, clause: Clause, position: int | None = None) -> Callable[[Any], Meaning]:
-        """Return what columns stand for in a clause, or in SELECT's expression at a position."""
+    def meaning_in(self, clause: Clause, position: int | None = None) -> Callable[[Any], Meaning]:
+        """Return the function that looks names up in a clause, or in SELECT's expression at a position."""
 
         def meaning(column: Any) -> Meaning:
-            found = None if column.table else self._named.get(column.name.lower())
-            # An expression does not see its own name, nor those behind it.
-            if found is None or (position is not None and found[0] >= position):
+            alias = None if column.table else self._named.get(column.name.lower())
+            # An expression may use the aliases before it only.
+            if alias is None or (position is not None and alias[0] >= position):
                 return COLUMN
-            return self._meaning(column, clause, *found)
+            return self._meaning(column, clause, *alias)
 
         return meaning
 
     def _meaning(self, column: Any, clause: Clause, position: int, expression: Any) -> Meaning:
-        """Decide between a column and the expression that has its name."""
+        """Decide whether a name is a column or the alias."""
         name, dialect = column.name.lower(), self._dialect.name
         alias: Meaning = (False, (self._expression(position, expression),))
-        # A column that is called as it was is the one that is meant, or the query would be ambiguous.
+        # `t.a AS a`: both readings are the same column, or the database would reject the name.
         renamed = type(expression).__name__ != "Column" or expression.name.lower() != name
         if clause is Clause.ORDER or not renamed:
             return alias
-        if clause not in _SEEN.get(dialect, _SEEN[""]):
+        if clause not in _VISIBLE.get(dialect, _VISIBLE[""]):
             return COLUMN
-        if clause in _WINS.get(dialect, ()):
+        if clause in _ALIAS_FIRST.get(dialect, ()):
             return alias
         if self._is_column(name, expression):
             return COLUMN if dialect else (True, alias[1])
@@ -133,7 +133,7 @@ class Names:
         return self._inferred(column, clause, expression, alias)
 
     def _inferred(self, column: Any, clause: Clause, expression: Any, alias: Meaning) -> Meaning:
-        """Decide by what the database would not allow."""
+        """Exclude the reading that the database would reject."""
         from sqlglot import exp
 
         name = column.name.lower()
@@ -141,42 +141,42 @@ class Names:
         if clause is Clause.GROUP:
             if aggregated:
                 return COLUMN
-            needed = {one.name.lower() for one in bare_columns(expression)}
+            needed = {needed_column.name.lower() for needed_column in bare_columns(expression)}
             if self._dialect.name not in _LOOSE and needed - self._grouped(besides=name):
                 return alias
         if clause is Clause.HAVING and self._dialect.name != "sqlite":
             if isinstance(column.find_ancestor(exp.AggFunc, exp.Having), exp.Having):
-                # A column that is tested outside of aggregates is one of those that are grouped by.
+                # HAVING may use a column outside aggregates only if it is a key of GROUP BY.
                 keyed = any(_is_bare(key, name) for key in self._keys)
                 return self._meaning(column, Clause.GROUP, *self._named[name]) if keyed else alias
             if aggregated:
                 return COLUMN
-        self._scope.unknown(f"whether `{column.name}` is a column or what SELECT calls so is not known")
+        self._scope.note(f"whether `{column.name}` is a column or an alias of SELECT is not known")
         return alias
 
     def _is_column(self, name: str, expression: Any) -> bool:
-        """Return whether one of the tables surely has a column of a name."""
+        """Return whether one of the tables is known to have a column of this name."""
         from sqlglot import exp
 
         return any(name in table.columns for table in self._scope.tables) or any(
-            one.name.lower() == name for one in expression.find_all(exp.Column)
+            column.name.lower() == name for column in expression.find_all(exp.Column)
         )
 
     def _grouped(self, besides: str) -> set[str]:
-        """Return the columns in the keys of GROUP BY that are not the bare name in question."""
+        """Return the columns in the keys of GROUP BY other than the bare name `besides`."""
         from sqlglot import exp
 
         return {
-            one.name.lower()
+            column.name.lower()
             for key in self._keys
             if not _is_bare(key, besides)
-            for one in key.find_all(exp.Column)
+            for column in key.find_all(exp.Column)
         }
 
     def _expression(self, position: int, expression: Any) -> Expression:
-        """Read an expression of SELECT once: others may be made of it, and others of these."""
+        """Read an expression of SELECT once, although several aliases may refer to it."""
         if position not in self._known:
-            self._known[position] = self._read(expression, self.seen_by(Clause.SELECT, position))
+            self._known[position] = self._read(expression, self.meaning_in(Clause.SELECT, position))
         return self._known[position]
 
 
@@ -185,10 +185,12 @@ def _is_bare(key: Any, name: str) -> bool:
 
 
 def bare_columns(expression: Any) -> list[Any]:
-    """Return the columns of an expression of SELECT that stand outside of aggregates."""
+    """Return the columns of an expression of SELECT that are outside aggregates."""
     from sqlglot import exp
 
-    here = expression.find_ancestor(exp.Query)
+    query = expression.find_ancestor(exp.Query)
     return [
-        one for one in expression.find_all(exp.Column) if one.find_ancestor(exp.AggFunc, exp.Query) is here
+        column
+        for column in expression.find_all(exp.Column)
+        if column.find_ancestor(exp.AggFunc, exp.Query) is query
     ]

@@ -1,4 +1,4 @@
-"""What each SQL expression does to its parts: the table, and the one function that reads by it.
+"""How each SQL expression uses its parts: the table, and the class that reads by it.
 
 The same rules as for Spark's expressions. An expression that has no row is a TRANSFORMATION of its parts.
 """
@@ -54,7 +54,7 @@ def _all(steps: Steps) -> Callable[[Any], Parts]:
 
 
 def _named(others: Steps, **steps: Steps) -> Callable[[Any], Parts]:
-    """Parts by the name of the argument that they are; `others` is for those that are not named."""
+    """Return a rule by argument name; `others` applies to arguments without a name here."""
 
     def parts(node: Any) -> Parts:
         for name, value in node.args.items():
@@ -66,7 +66,7 @@ def _named(others: Steps, **steps: Steps) -> Callable[[Any], Parts]:
 
 
 def _coalesce(node: Any) -> Parts:
-    """One of them is chosen; all but the last are tested."""
+    """Each argument may be the value; all but the last are tested for null."""
     values = [node.this, *node.expressions]
     for value in values[:-1]:
         yield value, _VALUE | _TESTED
@@ -74,7 +74,7 @@ def _coalesce(node: Any) -> Parts:
 
 
 def _order(node: Any) -> Parts:
-    """What is put together in an order; an order alone is the value that a percentile is of."""
+    """ORDER BY inside an aggregate; without a value before it (WITHIN GROUP) the key is the value."""
     if node.this is not None:
         yield node.this, SAME
     for part in node.expressions:
@@ -82,7 +82,7 @@ def _order(node: Any) -> Parts:
 
 
 def _window(node: Any) -> Parts:
-    """The function is the value; the window, also one that the query names, decides over what."""
+    """The function is the value; the window, also a named one, decides which rows it covers."""
     from sqlglot import exp
 
     yield from _named(_WINDOW, this=SAME)(node)
@@ -94,15 +94,15 @@ def _window(node: Any) -> Parts:
 
 
 def _decode(node: Any) -> Parts:
-    """A value, then what it is compared with and what it gives by turns, and what it gives otherwise."""
-    tested, *rest = node.expressions
+    """DECODE: the tested value, then pairs of a search value and a result, then the default."""
+    tested, *branches = node.expressions
     yield tested, _TESTED
-    for position, value in enumerate(rest):
-        yield value, _TESTED if position % 2 == 0 and position + 1 < len(rest) else _VALUE
+    for position, value in enumerate(branches):
+        yield value, _TESTED if position % 2 == 0 and position + 1 < len(branches) else _VALUE
 
 
 def _difference(node: Any) -> Parts:
-    """Two values; where a dialect is not known, the second may be taken for the unit."""
+    """Two values; without a known dialect sqlglot may parse the second as the unit."""
     from sqlglot import exp
 
     yield from _all(_VALUE)(node)
@@ -112,15 +112,15 @@ def _difference(node: Any) -> Parts:
 
 
 def _filtered(node: Any) -> Parts:
-    """Elements, and what decides which stay."""
-    kept, *tests = node.expressions
-    yield kept, _VALUE
+    """The elements, then the lambda that filters them."""
+    elements, *tests = node.expressions
+    yield elements, _VALUE
     for test in tests:
         yield test, _TESTED
 
 
 EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
-    # The value as it was.
+    # The value, unchanged.
     "Alias": _named(SAME),
     "Paren": _all(SAME),
     "Ordered": _all(SAME),
@@ -150,12 +150,12 @@ EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     **dict.fromkeys(("ArgMax", "ArgMin"), _named(_TESTED, this=_AGGREGATED)),
     # The value in the row in which the other is the greatest.
     "HavingMax": _named(_TESTED, this=SAME),
-    # Windows: the function's argument is its value, the specification only decides over what.
+    # Windows: the function's argument is the value; the specification decides which rows it covers.
     "Window": _window,
     **dict.fromkeys(("Lag", "Lead", "NthValue"), _all(_VALUE)),
     **dict.fromkeys(("IgnoreNulls", "RespectNulls"), _all(SAME)),
     "DateDiff": _difference,
-    # Cannot be read back.
+    # Results from which the value cannot be read back.
     **dict.fromkeys(("MD5", "MD5Digest", "SHA", "SHA1Digest", "SHA2", "FarmFingerprint"), _all(_MASKED)),
     **dict.fromkeys(("crc32", "hash", "mask", "standard_hash", "xxhash64"), _all(_MASKED)),
 }
@@ -172,19 +172,19 @@ class Reader:
     """Reads the expressions of one query."""
 
     column: Callable[[Any], tuple[tuple[int, Transformation], ...]]
-    """A column as it is written to the attributes that it stands for; none when it cannot be found."""
+    """Returns the attributes that a written column refers to; none when it cannot be resolved."""
 
     plan: Callable[[Any], Plan]
-    """A query inside of an expression to its plan."""
+    """Returns the plan of a query inside an expression."""
 
-    unknown: Callable[[str], None]
-    """Is told what could not be found out."""
+    note: Callable[[str], None]
+    """Receives a sentence for each name that cannot be resolved."""
 
     is_word: Callable[[Any], bool] = lambda _: False
-    """Return whether what looks like a column is a word of the database's own."""
+    """Returns whether what looks like a column is a keyword or pseudo-column of the database."""
 
     meaning: Callable[[Any], Meaning] = lambda _: COLUMN
-    """What a column stands for, where SELECT may have called an expression so."""
+    """Returns whether a name is a column, an alias, or both."""
 
     _inside: dict[tuple[Steps, Steps], Steps] = field(default_factory=dict)
 
@@ -194,26 +194,26 @@ class Reader:
         subqueries: list[Subquery] = []
         stack: list[tuple[Any, Steps]] = [(node, SAME) for node in reversed(nodes) if node is not None]
         while stack:
-            node, here = stack.pop()
+            node, outer = stack.pop()
             name = type(node).__name__
             if name in ("Columns", "Star") or (name == "Column" and node.is_star):
                 if type(node.parent).__name__ != "Count":
-                    self.unknown("what a * inside of an expression stands for is not known")
+                    self.note("the columns of a * inside an expression are not known")
             elif name == "Parameter" and type(node.this).__name__ == "Literal":
-                self.unknown(f"which column `${node.name}` is is not known")
+                self.note(f"the column `${node.name}` is not known")
             elif name == "Column":
-                is_column, others = self.meaning(node)
-                for meant in (other.after(here) for other in others):
-                    uses.update((use, None) for use in meant.uses)
-                    subqueries.extend(meant.subqueries)
+                is_column, aliased = self.meaning(node)
+                for use_of_alias in (expression.after(outer) for expression in aliased):
+                    uses.update((use, None) for use in use_of_alias.uses)
+                    subqueries.extend(use_of_alias.subqueries)
                 if is_column and not self.is_word(node):
-                    uses.update(((i, o.after(step)), None) for i, step in self.column(node) for o in here)
+                    uses.update(((i, o.after(step)), None) for i, step in self.column(node) for o in outer)
             elif name in _VALUE_OF_SUBQUERY:
                 plan = self.plan(node)
                 valued = type(node.parent).__name__ != "Exists"
-                subqueries.extend(Subquery(plan, step, valued) for step in here)
+                subqueries.extend(Subquery(plan, step, valued) for step in outer)
             else:
-                stack.extend((part, self._after(here, steps)) for part, steps in _parts(node))
+                stack.extend((part, self._after(outer, steps)) for part, steps in _parts(node))
         ordered = sorted(uses, key=lambda use: (use[0], use[1].kind.order, use[1].masking))
         return Expression(tuple(ordered), tuple(subqueries))
 

@@ -1,4 +1,4 @@
-"""FROM: puts the tables of a query into its scope, and their rows beside one another."""
+"""FROM: adds the tables of a query to its scope, and joins their rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Scan,
 )
 from airflow_provider_spark_lineage.plan.sql.nodes import LABEL, Result, SqlError, renamed
-from airflow_provider_spark_lineage.plan.sql.rows import made_rows
+from airflow_provider_spark_lineage.plan.sql.rows import function_rows
 from airflow_provider_spark_lineage.plan.sql.scope import Dialect, Scope, Table, unqualified
 from airflow_provider_spark_lineage.plan.sql.select_list import Changes, every_column, selected
 from airflow_provider_spark_lineage.plan.sql.with_clause import Definitions, read_definition
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.plan.sql.queries import QueryReader
 
 _WITH_DUAL = frozenset({"", "clickhouse", "mysql", "oracle", "redshift", "singlestore", "snowflake"})
-"""Dialects whose `dual` is a table of one row that stands for none."""
+"""Dialects in which `dual` is a placeholder with one row."""
 
 
 def text_of(table: Any, dialect: Dialect) -> str:
     """Return a table's name as it is written, quotes included."""
     parts = [part.sql(dialect=dialect.name or None) for part in table.parts]
-    # `db..t` leaves the schema to the database.
+    # `db..t` names the default schema.
     return (".." if len(parts) == 2 and table.catalog else ".").join(parts)
 
 
 def is_no_table(table: Any, dialect: Dialect) -> bool:
-    """Return whether a name stands for one row of nothing, where a database wants a table."""
+    """Return whether a table is the placeholder for a FROM without tables."""
     name = ".".join(part.name.lower() for part in table.parts)
     return name == "sysibm.sysdummy1" or (name in ("dual", "sys.dual") and dialect.name in _WITH_DUAL)
 
@@ -62,22 +62,22 @@ class From:
 
     def _item(self, item: Any, left: int | None) -> int:
         """Read an item, and what is joined to it alone, and put it beside those to its left."""
-        node = self._one(item, left)
+        node = self._item_alone(item, left)
         for join in item.args.get("joins") or ():
             node = self._join(join, node)
         return node
 
-    def _one(self, item: Any, left: int | None) -> int:
+    def _item_alone(self, item: Any, left: int | None) -> int:
         from sqlglot import exp
 
         if item.args.get("pivots"):
             raise SqlError("PIVOT is not known")
         if isinstance(item, exp.Final):
-            return self._one(item.this, left)
+            return self._item_alone(item.this, left)
         if isinstance(item, exp.Lateral) and isinstance(item.this, exp.Subquery):
             return self._lateral(item, left)
-        if self._is_made(item):
-            return made_rows(self._reader, item, left, self._scope, self._definitions)
+        if self._is_function(item):
+            return function_rows(self._reader, item, left, self._scope, self._definitions)
         if isinstance(item, exp.Table) and is_no_table(item, self._reader.dialect):
             self._scope.tables.append(Table(item.alias_or_name.lower(), {}))
             return self._nodes.beside(left, self._nodes.constant())
@@ -89,11 +89,11 @@ class From:
             result = self._reader.query(item, self._definitions)
         else:
             raise SqlError(f"{type(item).__name__.upper()} in FROM is not known")
-        self._scope.tables.append(_seen(item.alias_or_name, result, item))
+        self._scope.tables.append(_as_table(item.alias_or_name, result, item))
         return self._nodes.beside(left, result.node)
 
-    def _is_made(self, item: Any) -> bool:
-        """Return whether a function, or an array in a column, gives the rows of an item."""
+    def _is_function(self, item: Any) -> bool:
+        """Return whether the rows of an item come from a function or from an array in a column."""
         from sqlglot import exp
 
         if isinstance(item, exp.Table):
@@ -101,7 +101,7 @@ class From:
         return isinstance(item, (exp.Lateral, exp.Unnest)) or type(item).__name__ == "TableFromRows"
 
     def _inside(self, item: Any) -> int:
-        """Read tables in parentheses; with a name of their own they are seen by that alone."""
+        """Read tables in parentheses; with an alias they are visible under the alias alone."""
         scope = Scope(reasons=self._scope.reasons)
         node = From(self._reader, scope, self._definitions)._item(item.this, None)
         if not item.alias:
@@ -110,7 +110,7 @@ class From:
             return node
         columns = list(every_column(scope, Changes()))
         result = selected(self._nodes, node, columns, scope, ())
-        self._scope.tables.append(_seen(item.alias, result, item))
+        self._scope.tables.append(_as_table(item.alias, result, item))
         return result.node
 
     def _join(self, join: Any, left: int) -> int:
@@ -119,7 +119,7 @@ class From:
         behind = self._scope.tables[len(before) :]
         if join.args.get("pivots"):
             raise SqlError("PIVOT is not known")
-        using = [one.name for one in join.args.get("using") or ()]
+        using = [column.name for column in join.args.get("using") or ()]
         if join.args.get("method") == "NATURAL":
             using = self._common(before, behind)
         influences = tuple((Kind.JOIN, self._merge(name, before, behind)) for name in using)
@@ -132,20 +132,20 @@ class From:
         return self._nodes.influenced(node, influences)
 
     def _merge(self, name: str, before: Sequence[Table], behind: Sequence[Table]) -> Expression:
-        """Make one column of those that both sides of a join have by a name."""
+        """Merge the columns that both sides of a join have under a name in USING."""
         merged = self._scope.merged.get(name.lower(), ())
         left = None if merged else unqualified(name, before)
         right = unqualified(name, behind)
         if right is None or (left is None and not merged):
-            self._scope.unknown(f"which table `{name}` is of is not known")
-        found = tuple(column.id for column in (left, right) if column is not None)
-        self._scope.merged[name.lower()] = merged + found
-        return Expression(tuple((one, IDENTITY) for one in found))
+            self._scope.note(f"the table of the column `{name}` is not known")
+        ids = tuple(column.id for column in (left, right) if column is not None)
+        self._scope.merged[name.lower()] = merged + ids
+        return Expression(tuple((attribute_id, IDENTITY) for attribute_id in ids))
 
     def _common(self, before: Sequence[Table], behind: Sequence[Table]) -> list[str]:
         """Return the names that both sides of a NATURAL JOIN have."""
         if any(table.more is not None for table in (*before, *behind)):
-            self._scope.unknown("which columns a NATURAL JOIN compares is not known")
+            self._scope.note("which columns a NATURAL JOIN compares is not known")
             return []
         right = {name for table in behind for name in table.columns}
         return list(dict.fromkeys(name for table in before for name in table.columns if name in right))
@@ -167,17 +167,17 @@ class From:
         return Result(node, [], more)
 
     def _lateral(self, item: Any, left: int | None) -> int:
-        """For each row to its left the rows of a query that may name that row."""
+        """Read LATERAL: a query that may refer to the row at its left, run for each such row."""
         inner = self._reader.inside(self._scope)
         result = inner.query(item.this, self._definitions)
         start = self._nodes.constant() if left is None else left
         node = self._nodes.add(lambda: Apply((start,), (), LABEL, inner.plan(result)))
-        self._scope.tables = [*self._scope.tables, _seen(item.alias, result, item)]
+        self._scope.tables = [*self._scope.tables, _as_table(item.alias, result, item)]
         return node
 
 
 def _is_query(item: Any) -> bool:
-    """Return whether there is a query in parentheses, however many, and no table or join."""
+    """Return whether parentheses, nested or not, contain a query and not a table or a join."""
     from sqlglot import exp
 
     inner = item.this
@@ -186,9 +186,9 @@ def _is_query(item: Any) -> bool:
     return isinstance(inner, (exp.Select, exp.SetOperation, exp.Values))
 
 
-def _seen(name: str, result: Result, item: Any) -> Table:
+def _as_table(name: str, result: Result, item: Any) -> Table:
     """Return a result as a table of the query that reads from it; its alias may rename columns."""
     alias = item.args.get("alias")
-    names = renamed([one.name for one in alias.columns] if alias is not None else [], result)
-    columns = {one.lower(): column for one, column in zip(names, result.columns, strict=True)}
+    names = renamed([column.name for column in alias.columns] if alias is not None else [], result)
+    columns = {name.lower(): column for name, column in zip(names, result.columns, strict=True)}
     return Table(name.lower(), columns, result.more)

@@ -1,4 +1,4 @@
-"""What a query is built of while it is read: the nodes of its plan, and the rows that a part of it gives."""
+"""What a query is built of while it is read: the nodes of its plan, and the results of its parts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from airflow_provider_spark_lineage.plan.algebra import (
 LABEL = "SQL"
 
 _MAX_NODES = 20_000
-"""A definition is read anew wherever a query names it."""
+"""Limit on size: a CTE is read again wherever a query names it, which can grow exponentially."""
 
 Influences = tuple[tuple[Kind, Expression], ...]
 
 
 class SqlError(ValueError):
-    """A text is no query that can be read; the message says why."""
+    """A text that cannot be read as a query; the message says why."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Result:
 class Nodes:
     """The nodes of one plan.
 
-    A node is made when everything was read: a table has the columns that the query asks of it.
+    Nodes are made after everything was read, because a table has the columns that the query names.
     """
 
     ids: Iterator[int]
@@ -54,7 +54,7 @@ class Nodes:
         return Attribute(next(self.ids), name)
 
     def add(self, make: Callable[[], Node]) -> int:
-        """Put a node behind all others, and return its position."""
+        """Append a node, and return its position."""
         if len(self._makers) >= _MAX_NODES:
             raise SqlError("it is too large")
         self._makers.append(make)
@@ -65,22 +65,22 @@ class Nodes:
         return self.add(lambda: Constant((), (), LABEL))
 
     def beside(self, left: int | None, right: int) -> int:
-        """Put the columns of two nodes beside one another."""
+        """Return a node with the columns of two nodes, side by side."""
         return right if left is None else self.add(lambda: Derive((left, right), (), LABEL))
 
     def influenced(self, node: int, influences: Influences) -> int:
-        """Put what decides which rows there are behind a node."""
+        """Append what filters, joins, groups or sorts the rows of a node."""
         if all(expression == Expression() for _, expression in influences):
             return node
         return self.add(lambda: Derive((node,), (), LABEL, influences=influences))
 
     def doubtful(self, node: int, reason: str) -> int:
-        """Put behind a node what could not be found out, if anything."""
+        """Append a gap to a node where there is a reason for one."""
         return self.add(lambda: Derive((node,), (), LABEL, reason=reason)) if reason else node
 
     def distinct(self, result: Result) -> Result:
         """Compare the rows of a result by all of its columns."""
-        # Read when all is read, since a `*` has only the columns that somebody asks for.
+        # Evaluated after everything was read, because a `*` has only the columns that the query names.
         node = self.add(
             lambda: Derive(
                 (result.node,),
@@ -96,11 +96,11 @@ class Nodes:
         return self.add(lambda: Derive((result.node,), tuple(result.columns), LABEL))
 
     def below(self, results: Sequence[Result]) -> Result:
-        """Put the rows of results with as many columns each below one another."""
+        """Append the rows of results that have the same number of columns."""
         if len(results) == 1:
             return results[0]
         columns = [self.attribute(column.name) for column in results[0].columns]
-        inputs = tuple(self.listed(one) for one in results)
+        inputs = tuple(self.listed(result) for result in results)
         return Result(self.add(lambda: Combine(inputs, tuple(columns), LABEL)), columns)
 
     def plan(self) -> Plan:
@@ -109,12 +109,12 @@ class Nodes:
 
 
 def same(column: Attribute) -> Expression:
-    """Return the expression that is a column as it was."""
+    """Return the expression that is one column, unchanged."""
     return Expression(((column.id, IDENTITY),))
 
 
 def renamed(names: Sequence[str], result: Result) -> list[str]:
-    """Return what the columns of a result are called where the first of them get other names."""
+    """Return the names of a result's columns after an alias renamed the first of them."""
     if names and result.more is not None:
         raise SqlError("columns of a * are renamed by their position")
     if len(names) > len(result.columns):

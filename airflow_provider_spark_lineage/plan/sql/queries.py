@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.plan.sql.nodes import LABEL, Influences, Nod
 from airflow_provider_spark_lineage.plan.sql.rows import listed_rows
 from airflow_provider_spark_lineage.plan.sql.scope import Dialect, Scope, Table, attributes_of
 from airflow_provider_spark_lineage.plan.sql.select_list import selected, slots_of
-from airflow_provider_spark_lineage.plan.sql.with_clause import Definitions, with_own
+from airflow_provider_spark_lineage.plan.sql.with_clause import Definitions, with_definitions
 
 
 class QueryReader:
@@ -24,33 +24,35 @@ class QueryReader:
         self.dialect = dialect
         self.nodes = Nodes(ids)
         self.outer = outer
-        """What a query inside of another can see besides its own tables, the nearest last."""
+        """Scopes of the queries around this one, the nearest last."""
 
     def inside(self, scope: Scope) -> QueryReader:
-        """Return what reads a query that stands in an expression, or behind LATERAL."""
+        """Return a reader for a query in an expression, or after LATERAL."""
         return QueryReader(self.dialect, self.nodes.ids, (*self.outer, scope))
 
     def beside(self) -> QueryReader:
-        """Return what reads a query that sees what this one sees, into a plan of its own."""
+        """Return a reader with the same outer scopes and a plan of its own."""
         return QueryReader(self.dialect, self.nodes.ids, self.outer)
 
     def plan(self, result: Result, names: Sequence[str] = ()) -> Plan:
-        """Return the plan that ends with a result, whose columns are called `names`."""
+        """Return the plan that ends with a result, with its columns renamed to `names`."""
         if not names:
             self.nodes.listed(result)
             return self.nodes.plan()
         if len(result.columns) != len(names):
             raise SqlError("its columns are not those that it gave")
         output = tuple(self.nodes.attribute(name) for name in names)
-        made = {column.id: (same(source),) for column, source in zip(output, result.columns, strict=True)}
-        self.nodes.add(lambda: Derive((result.node,), output, LABEL, made))
+        expressions = {
+            column.id: (same(source),) for column, source in zip(output, result.columns, strict=True)
+        }
+        self.nodes.add(lambda: Derive((result.node,), output, LABEL, expressions))
         return self.nodes.plan()
 
     def query(self, query: Any, definitions: Definitions, names: Sequence[str] = ()) -> Result:
-        """Read a query; `names` are its columns where they are known, an empty name one that is not."""
+        """Read a query; `names` are its columns where they are known, empty for a column that is not."""
         from sqlglot import exp
 
-        definitions = with_own(query, definitions)
+        definitions = with_definitions(query, definitions)
         if isinstance(query, exp.Subquery):
             result = self.query(query.this, definitions, names)
         elif isinstance(query, exp.SetOperation):
@@ -61,7 +63,7 @@ class QueryReader:
             result = listed_rows(self, query, definitions)
         else:
             raise SqlError(f"{type(query).__name__.upper()} is not known")
-        # What sorts the result of a set operation can only name its columns.
+        # ORDER BY of a set operation can only name the columns of its result.
         scope = Scope([Table("", {column.name.lower(): column for column in result.columns}, result.more)])
         read = self.expressions(scope, definitions)
         influences = (*_sorted(query, read, read), *_limited(query, read))
@@ -69,7 +71,7 @@ class QueryReader:
         return replace(result, node=self.nodes.doubtful(node, scope.reason))
 
     def expressions(self, scope: Scope, definitions: Definitions) -> Reader:
-        """Return what reads the expressions of a scope."""
+        """Return a reader for the expressions of a scope."""
 
         def plan(query: Any) -> Plan:
             inner = self.inside(scope)
@@ -79,7 +81,7 @@ class QueryReader:
         return Reader(
             lambda column: attributes_of(column, scopes, self.dialect),
             plan,
-            scope.unknown,
+            scope.note,
             self.dialect.is_word,
         )
 
@@ -91,7 +93,7 @@ class QueryReader:
         left = self.query(query.left, definitions, names)
         if left.more is not None:
             raise SqlError("the columns of a * in a UNION are not known")
-        # Their names are those of the left side, whatever the right one calls them.
+        # The names are those of the left side; names of the right side are ignored.
         right = self.query(query.right, definitions, [""] * len(left.columns))
         if len(right.columns) != len(left.columns):
             raise SqlError("the sides of a UNION differ")
@@ -110,10 +112,15 @@ class QueryReader:
         scope, nodes = Scope(), self.nodes
         node = From(self, scope, definitions).read(select)
         read = self.expressions(scope, definitions)
-        own = Names(select, scope, self.dialect, lambda one, means: replace(read, meaning=means).read(one))
+        own = Names(
+            select,
+            scope,
+            self.dialect,
+            lambda expression, means: replace(read, meaning=means).read(expression),
+        )
 
         def at(clause: Clause) -> Reader:
-            return replace(read, meaning=own.seen_by(clause))
+            return replace(read, meaning=own.meaning_in(clause))
 
         node = nodes.influenced(node, _connected(select, read))
         node = nodes.influenced(node, _filtered(select, at(Clause.WHERE)))
@@ -125,20 +132,24 @@ class QueryReader:
                 influences += ((Kind.FILTER, at(clause).read(select.args[clause.value].this)),)
         node = nodes.influenced(node, influences)
         whole, inside = at(Clause.ORDER), at(Clause.SORTED)
-        kept = select.args["distinct"].args.get("on") if select.args.get("distinct") else None
-        if kept is not None:
-            chosen = [one for key in kept.expressions or [kept] for one in _meant(key, select)]
-            decides = tuple((Kind.GROUP_BY, _key(one, whole, inside)) for one in chosen)
+        distinct_on = select.args["distinct"].args.get("on") if select.args.get("distinct") else None
+        if distinct_on is not None:
+            chosen = [
+                resolved
+                for key in distinct_on.expressions or [distinct_on]
+                for resolved in _resolved_keys(key, select)
+            ]
+            decides = tuple((Kind.GROUP_BY, _key(key, whole, inside)) for key in chosen)
             node = nodes.influenced(node, decides)
         node = nodes.influenced(node, (*_sorted(select, whole, inside), *_limited(select, read)))
 
         def item(position: int | None, expression: Any) -> Expression:
-            meaning = own.seen_by(Clause.SELECT, position) if position is not None else _column
+            meaning = own.meaning_in(Clause.SELECT, position) if position is not None else _column
             return replace(read, meaning=meaning).read(expression)
 
         slots = list(slots_of(select, scope, self.dialect, item))
         result = selected(nodes, node, slots, scope, names)
-        return nodes.distinct(result) if select.args.get("distinct") and kept is None else result
+        return nodes.distinct(result) if select.args.get("distinct") and distinct_on is None else result
 
 
 def _column(_: Any) -> Meaning:
@@ -158,7 +169,7 @@ def _connected(select: Any, read: Reader) -> Influences:
 
 
 def _filtered(select: Any, read: Reader) -> Influences:
-    """WHERE; what it marks with `(+)` is the condition of an outer join."""
+    """WHERE; a condition with Oracle's `(+)` is the condition of an outer join."""
     clauses = [select.args[name] for name in ("prewhere", "where") if select.args.get(name)]
     tests = [test for clause in clauses for test in _conjuncts(clause.this)]
     return tuple((Kind.JOIN if _is_marked(test) else Kind.FILTER, read.read(test)) for test in tests)
@@ -181,16 +192,16 @@ def _grouping(select: Any) -> list[Any]:
         return []
     keys = list(group.expressions)
     for clause in ("rollup", "cube", "grouping_sets"):
-        for one in group.args.get(clause) or ():
-            if hasattr(one, "expressions"):
-                keys.extend(one.expressions)
+        for group_set in group.args.get(clause) or ():
+            if hasattr(group_set, "expressions"):
+                keys.extend(group_set.expressions)
     if group.args.get("all"):
         keys.extend(column for item in select.expressions for column in bare_columns(item))
-    return [one for key in keys for one in _meant(key, select)]
+    return [resolved for key in keys for resolved in _resolved_keys(key, select)]
 
 
-def _meant(key: Any, query: Any) -> list[Any]:
-    """Return the expressions that a key stands for, where it is a number or the word ALL."""
+def _resolved_keys(key: Any, query: Any) -> list[Any]:
+    """Return the expressions of SELECT that a key refers to by position or by ALL; any other key as it is."""
     from sqlglot import exp
 
     items = query.selects
@@ -203,7 +214,7 @@ def _meant(key: Any, query: Any) -> list[Any]:
         chosen = None
     if not chosen:
         return [key]
-    return [exp.column(one.alias_or_name) if named else one.unalias() for one in chosen]
+    return [exp.column(item.alias_or_name) if named else item.unalias() for item in chosen]
 
 
 def _is_word(key: Any) -> bool:
@@ -213,12 +224,12 @@ def _is_word(key: Any) -> bool:
 
 
 def _sorted(query: Any, whole: Reader, inside: Reader) -> Influences:
-    """ORDER BY, and what Hive sorts each part of the rows by."""
+    """ORDER BY, and Hive's SORT BY and CLUSTER BY."""
     keys = [
-        one
+        sort_key
         for clause in ("order", "sort", "cluster")
         for key in (query.args[clause].expressions if query.args.get(clause) else ())
-        for one in _meant(key.this if type(key).__name__ == "Ordered" else key, query)
+        for sort_key in _resolved_keys(key.this if type(key).__name__ == "Ordered" else key, query)
     ]
     return tuple((Kind.SORT, _key(key, whole, inside)) for key in keys)
 
@@ -228,7 +239,7 @@ def _key(key: Any, whole: Reader, inside: Reader) -> Expression:
 
 
 def _limited(query: Any, read: Reader) -> Influences:
-    """LIMIT, FETCH, TOP and OFFSET: a query there decides how many rows there are."""
+    """LIMIT, FETCH, TOP and OFFSET: a subquery in them decides how many rows there are."""
     from sqlglot import exp
 
     influences: Influences = ()
@@ -238,7 +249,7 @@ def _limited(query: Any, read: Reader) -> Influences:
             number = limit.args.get(name) if limit is not None else None
             if isinstance(number, exp.Expression) and number.find(exp.Query) is not None:
                 influences += ((Kind.FILTER, read.read(number)),)
-        # ClickHouse: so many rows of each.
+        # ClickHouse: LIMIT n BY key.
         for key in (limit.args.get("expressions") or ()) if limit is not None else ():
             influences += ((Kind.GROUP_BY, read.read(key)),)
     return influences

@@ -1,7 +1,7 @@
 """Reads the SQL of one query into the algebra: what a database did before its rows reached Spark.
 
-Of the tables only what the text says is known. A column that could be of several tables, or a `*` over
-several, is left without a source, and the plan says so (`Derive.reason`).
+Nothing is known of the tables but what the text says. A column that could belong to several tables, or a
+`*` over several, has no origin, and the plan says so (`Derive.reason`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["SqlError", "read_query"]
 def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
     """Read a query whose result has the columns `names`: those of a `*` are not in the text.
 
-    Raise `SqlError` for what is no SQL that can be read.
+    Raise `SqlError` where the text cannot be read.
     """
     try:
         query = _parsed(text, dialect)
@@ -36,35 +36,37 @@ def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
 
 
 def _parsed(text: str, dialect: Dialect) -> Any:
-    """Return the one query of a text."""
+    """Return the query of a text that has exactly one."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
-        found = [one for one in sqlglot.parse(text, read=dialect.name or None) if one is not None]
-    # Some text makes the parser stumble instead of refusing it.
+        statements = [
+            statement for statement in sqlglot.parse(text, read=dialect.name or None) if statement is not None
+        ]
+    # For some invalid text sqlglot raises other errors than its own.
     except (SqlglotError, AttributeError, IndexError, KeyError, TypeError, ValueError):
         raise SqlError("it is not understood") from None
-    if len(found) != 1 or not isinstance(found[0], (exp.Query, exp.Values)):
-        raise SqlError("it is no single query")
-    # Of some torn text the parser makes a tree with holes.
-    if any(node.error_messages() for node in found[0].walk()):
+    if len(statements) != 1 or not isinstance(statements[0], (exp.Query, exp.Values)):
+        raise SqlError("it is not a single query")
+    # For some incomplete text sqlglot returns a tree with missing nodes.
+    if any(node.error_messages() for node in statements[0].walk()):
         raise SqlError("it is not understood")
-    return found[0]
+    return statements[0]
 
 
 def _tables_alone(query: Any, dialect: Dialect, names: Sequence[str], reason: str) -> Plan:
-    """Return a plan that says which tables a query reads, and that nothing is known of its columns."""
+    """Return a plan with the tables that a query reads, and a gap for its columns."""
     from sqlglot import exp
 
     defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
     texts = dict.fromkeys(
-        text_of(one, dialect)
-        for one in query.find_all(exp.Table)
-        if isinstance(one.this, exp.Identifier)
-        and (len(one.parts) > 1 or one.name.lower() not in defined)
-        and not is_no_table(one, dialect)
+        text_of(table, dialect)
+        for table in query.find_all(exp.Table)
+        if isinstance(table.this, exp.Identifier)
+        and (len(table.parts) > 1 or table.name.lower() not in defined)
+        and not is_no_table(table, dialect)
     )
     scans = [Scan((), (), LABEL, relation=text) for text in texts]
     output = tuple(Attribute(index, name) for index, name in enumerate(names))

@@ -1,6 +1,6 @@
-"""Rows in FROM that no table holds: listed by the query, or made by a function.
+"""Rows in FROM that come from no table: VALUES, or the rows of a function.
 
-Of a function that is not known nobody can say what it reads.
+A function that is not in the table below may read anything, which is noted.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _OWN_NAMES = {
     "spark": ("col", 1),
     "trino": ("_col", 0),
 }
-"""Dialect -> what the columns of VALUES are called where the query does not say it, and the first number."""
+"""Dialect -> (prefix, first number) of the names of VALUES' columns without an alias."""
 
 _OF_JSON = ("key", "value", "type", "atom", "id", "parent", "fullkey", "path")
 _ITSELF = ("",)
-"""One column, called like the item."""
+"""One column with the name of the item."""
 
 _OPEN: tuple[str, ...] = ()
 """Columns that depend on the arguments, or on the dialect."""
 
-_GIVES: Mapping[str, tuple[str, ...]] = {
+_FUNCTION_COLUMNS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("explode", "explodeouter", "inline", "posexplode", "posexplodeouter"), _OPEN),
     **dict.fromkeys(("flatten", "jsontable", "openjson", "stack", "unnest", "xmltable"), _OPEN),
     **dict.fromkeys(("generatedatearray", "generatetimestamparray", "generator", "json_tuple"), _OPEN),
@@ -51,45 +51,45 @@ _GIVES: Mapping[str, tuple[str, ...]] = {
     "string_split": ("value", "ordinal"),
     "strtok_split_to_table": ("seq", "index", "value"),
 }
-"""Functions that read nothing but their arguments, by sqlglot's class or by their name, and their columns."""
+"""Functions that read only their arguments, by sqlglot's class or by name -> their columns."""
 
 
 def listed_rows(reader: QueryReader, values: Any, definitions: Definitions) -> Result:
     """Read VALUES: column i comes from the i-th expression of every row."""
     scope = Scope()
     read = reader.expressions(scope, definitions)
-    rows = [[read.read(one) for one in _row(row)] for row in values.expressions]
+    rows = [[read.read(expression) for expression in _row(row)] for row in values.expressions]
     width = len(rows[0]) if rows else 0
     if any(len(row) != width for row in rows):
         raise SqlError("the rows of VALUES differ")
     nodes = reader.nodes
     stem, first = _OWN_NAMES.get(reader.dialect.name, ("column", 1))
     columns = [nodes.attribute(f"{stem}{first + position}") for position in range(width)]
-    made = {column.id: tuple(row[i] for row in rows) for i, column in enumerate(columns)}
+    expressions = {column.id: tuple(row[i] for row in rows) for i, column in enumerate(columns)}
     start = nodes.constant()
-    node = nodes.add(lambda: Derive((start,), tuple(columns), LABEL, made, reason=scope.reason))
+    node = nodes.add(lambda: Derive((start,), tuple(columns), LABEL, expressions, reason=scope.reason))
     return Result(node, columns)
 
 
 def _row(row: Any) -> list[Any]:
-    """Return the expressions of a row, which some databases write as `ROW(..)`."""
+    """Return the expressions of a row, written as `(..)` or `ROW(..)`."""
     parts = list(row.expressions) if type(row).__name__ == "Tuple" else [row]
     if len(parts) == 1 and type(parts[0]).__name__ == "Anonymous" and parts[0].name.lower() == "row":
         return list(parts[0].expressions)
     return parts
 
 
-def made_rows(
+def function_rows(
     reader: QueryReader, item: Any, left: int | None, scope: Scope, definitions: Definitions
 ) -> int:
-    """Read rows that functions make of their arguments; which columns they have may not be known."""
+    """Read functions in FROM; their columns may not be known."""
     functions = _functions(item)
-    for one in functions:
-        if _key(one) not in _GIVES:
-            scope.unknown(f"what {_name(one)} reads is not known")
+    for function in functions:
+        if _key(function) not in _FUNCTION_COLUMNS:
+            scope.note(f"what {_name(function)} reads is not known")
     read = reader.expressions(scope, definitions)
     arrays = functions[0].expressions if type(functions[0]).__name__ == "Unnest" else functions
-    values = [_taken(read.read(one)) for one in arrays]
+    values = [_transformed(read.read(array)) for array in arrays]
     columns: dict[Attribute, tuple[Expression, ...]] = {}
     nodes = reader.nodes
 
@@ -101,14 +101,14 @@ def made_rows(
     names, position = _columns(functions, item, reader.dialect.name), item.args.get("offset")
     listed = {name.lower(): more(name) for name in names}
     if len(values) == len(names):
-        # Arrays beside one another give a column each.
+        # UNNEST of several arrays: one column for each.
         columns.update((column, (value,)) for column, value in zip(listed.values(), values, strict=False))
     if getattr(position, "name", ""):
         listed[position.name.lower()] = more(position.name)
-    scope.tables.append(Table(item.alias.lower(), listed, None if names else more, made=True))
+    scope.tables.append(Table(item.alias.lower(), listed, None if names else more, from_function=True))
     start = nodes.constant() if left is None else left
     influences = tuple((Kind.FILTER, value) for value in values)
-    made = nodes.add(
+    node = nodes.add(
         lambda: Derive(
             (start,),
             tuple(columns),
@@ -117,17 +117,17 @@ def made_rows(
             influences,
         )
     )
-    return nodes.beside(left, made)
+    return nodes.beside(left, node)
 
 
 def _functions(item: Any) -> list[Any]:
-    """Return the calls that give the rows of an item of FROM."""
+    """Return the function calls of an item of FROM."""
     from sqlglot import exp
 
     if isinstance(item, exp.Unnest):
         return [item]
     if item.args.get("rows_from"):
-        return list(chain.from_iterable(_functions(one) for one in item.args["rows_from"]))
+        return list(chain.from_iterable(_functions(call) for call in item.args["rows_from"]))
     called = item.this
     while isinstance(called, exp.Dot):
         called = called.expression
@@ -137,21 +137,21 @@ def _functions(item: Any) -> list[Any]:
 
 
 def _key(function: Any) -> str:
-    """Return what a function is called in the table."""
+    """Return a function's key in `_FUNCTION_COLUMNS`."""
     name = type(function).__name__
     return str(function.name if name == "Anonymous" else name).lower()
 
 
 def _columns(functions: Sequence[Any], item: Any, dialect: str) -> list[str]:
-    """Return the columns of rows that functions make; none where they are not known."""
+    """Return the names of a function's columns; none where they are not known."""
     alias = item.args.get("alias")
-    names = [one.name for one in alias.columns] if alias is not None else []
+    names = [column.name for column in alias.columns] if alias is not None else []
     if len(functions) > 1:
         return names
-    gives = _GIVES.get(_key(functions[0]), _OPEN)
+    gives = _FUNCTION_COLUMNS.get(_key(functions[0]), _OPEN)
     if gives is _OF_JSON and dialect == "postgres":
         gives = gives[:2]
-    own = [one or item.alias or functions[0].name for one in gives]
+    own = [own_name or item.alias or functions[0].name for own_name in gives]
     return [*names, *own[len(names) :]]
 
 
@@ -163,5 +163,5 @@ def _name(function: Any) -> str:
     return f"`{function.sql()}`"
 
 
-def _taken(value: Expression) -> Expression:
+def _transformed(value: Expression) -> Expression:
     return value.after([Transformation(Kind.TRANSFORMATION)])

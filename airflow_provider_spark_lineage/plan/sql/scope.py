@@ -1,7 +1,7 @@
-"""What a query can name: its tables, their columns as far as they are known, and what a name stands for.
+"""Name resolution: the tables of a query, their columns as far as they are known, and what a name refers to.
 
-The columns of a table of the database are those that the query asks for. A name that could be of
-several tables stands for none, and the scope says so.
+A table of the database has the columns that the query names. A name that could be a column of several
+tables resolves to none, and the scope notes it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Attribute, Kin
 _WITH_WHOLE_ROWS = frozenset({"bigquery", "duckdb", "postgres"})
 """Dialects in which the name of a table may stand for its whole row."""
 
-_EVERYWHERE = frozenset({"current_date", "current_time", "current_timestamp", "current_user", "session_user"})
+_COMMON_WORDS = frozenset(
+    {"current_date", "current_time", "current_timestamp", "current_user", "session_user"}
+)
 _WORDS: Mapping[str, frozenset[str]] = {
     "": frozenset({"rownum", "sysdate", "systimestamp", "user"}),
     "bigquery": frozenset({"_file_name", "_partitiondate", "_partitiontime", "_table_suffix"}),
@@ -39,16 +41,16 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "sqlite": frozenset({"_rowid_", "oid", "rowid"}),
     "tsql": frozenset({"user"}),
 }
-"""What a database writes like a column: a word of its own, or something about a row that no column holds."""
+"""Dialect -> keywords and pseudo-columns that look like columns."""
 
 
 UNITS = frozenset({"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond"})
 _WITH_UNIT = frozenset({"dateadd", "datediff", "timestampadd", "timestampdiff"})
-"""Functions that are told a unit before two values."""
+"""Functions whose arguments are a unit and two values."""
 
 
-def _first_of_three(function: Any) -> Any:
-    """Return what stands where `DATEADD` and its like have a unit."""
+def _unit_argument(function: Any) -> Any:
+    """Return the argument of DATEADD and its like that is the unit."""
     if type(function).__name__ == "Anonymous" and function.name.lower() in _WITH_UNIT:
         return function.expressions[0] if len(function.expressions) == 3 else None
     if type(function).__name__.lower() in _WITH_UNIT and function.args.get("unit") is not None:
@@ -56,8 +58,8 @@ def _first_of_three(function: Any) -> Any:
     return None
 
 
-_RECURSES_UNASKED = frozenset({"", "oracle", "snowflake", "sqlite", "tsql"})
-"""Dialects in which a definition of WITH sees itself also where nobody wrote RECURSIVE."""
+_IMPLICITLY_RECURSIVE = frozenset({"", "oracle", "snowflake", "sqlite", "tsql"})
+"""Dialects in which a CTE may refer to itself without RECURSIVE."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,10 @@ class Dialect:
     """How a database reads SQL."""
 
     name: str = ""
-    """sqlglot's; empty for the standard's."""
+    """sqlglot's name of the dialect; empty for standard SQL."""
 
     fold: str = ""
-    """What it makes of names without quotes: `lower`, `upper`, or empty."""
+    """How it stores names without quotes: `lower`, `upper`, or empty for as written."""
 
     def stored(self, identifier: Any) -> str:
         """Return a name as the database stores it."""
@@ -77,106 +79,111 @@ class Dialect:
             return name
         return name.lower() if self.fold == "lower" else name.upper()
 
-    def sees_itself(self, cte: Any) -> bool:
-        """Return whether a definition's own name, inside of it, is itself and not a table of the database."""
-        return self.name in _RECURSES_UNASKED or bool(cte.parent and cte.parent.args.get("recursive"))
+    def may_recurse(self, cte: Any) -> bool:
+        """Return whether a CTE's name inside its own query refers to the CTE, not to a table."""
+        return self.name in _IMPLICITLY_RECURSIVE or bool(cte.parent and cte.parent.args.get("recursive"))
 
     def is_word(self, column: Any) -> bool:
-        """Return whether what looks like a column is a word of the database's own."""
+        """Return whether what looks like a column is a keyword or pseudo-column of the database."""
         if column.table or column.this.args.get("quoted"):
             return False
         name = column.name.lower()
-        if name in UNITS and column is _first_of_three(column.parent):
+        if name in UNITS and column is _unit_argument(column.parent):
             return True
-        return name in _EVERYWHERE or name in _WORDS.get(self.name, ())
+        return name in _COMMON_WORDS or name in _WORDS.get(self.name, ())
 
 
 @dataclass
 class Table:
-    """Something that a query reads from, by its name in the query."""
+    """An item of FROM, under its name in the query."""
 
     name: str
     columns: dict[str, Attribute]
-    """By their names in lower case."""
+    """Columns by their names in lower case."""
 
     more: Callable[[str], Attribute | None] | None = None
-    """Gives a column that is not listed; None where all are."""
+    """Returns a column that is not listed yet; None where the list is complete."""
 
-    made: bool = False
-    """A function gives its rows: its name also stands for their only column."""
+    from_function: bool = False
+    """Its rows come from a function, whose name also refers to its only column."""
 
     def column(self, name: str) -> Attribute | None:
-        """Return a column; a table that is open has every one that it is asked for."""
-        found = self.columns.get(name.lower())
-        if found is None and self.made and len(self.columns) == 1 and name.lower() == self.name:
+        """Return a column; where the list is not complete, any name becomes a column."""
+        column = self.columns.get(name.lower())
+        if column is None and self.from_function and len(self.columns) == 1 and name.lower() == self.name:
             return next(iter(self.columns.values()))
-        if found is None and self.more is not None:
-            found = self.more(name)
-            if found is not None:
-                self.columns[name.lower()] = found
-        return found
+        if column is None and self.more is not None:
+            column = self.more(name)
+            if column is not None:
+                self.columns[name.lower()] = column
+        return column
 
 
 @dataclass
 class Scope:
-    """What the expressions of one SELECT can see."""
+    """The tables and columns that the expressions of one SELECT can refer to."""
 
     tables: list[Table] = field(default_factory=list)
     merged: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """Columns of USING, which stand for those of both sides."""
+    """Name of a column of USING -> ids of the columns of both sides."""
 
     reasons: dict[str, None] = field(default_factory=dict)
-    """What could not be found out."""
+    """Sentences about names that could not be resolved, in order."""
 
-    def unknown(self, reason: str) -> None:
-        """Note something that could not be found out."""
+    def note(self, reason: str) -> None:
+        """Note a name that could not be resolved."""
         self.reasons[reason] = None
 
     @property
     def reason(self) -> str:
-        """Return everything that could not be found out."""
+        """Return all notes as one sentence."""
         return "; ".join(self.reasons)
 
 
 def attributes_of(
     column: Any, scopes: Sequence[Scope], dialect: Dialect
 ) -> tuple[tuple[int, Transformation], ...]:
-    """Return the attributes that a column stands for, looking outwards from the first scope."""
+    """Return the attributes that a column refers to, from the innermost scope outwards."""
     name = dialect.stored(column.this)
     if column.table:
-        tables = (one for around in scopes for one in around.tables if one.name == column.table.lower())
+        tables = (
+            candidate
+            for around in scopes
+            for candidate in around.tables
+            if candidate.name == column.table.lower()
+        )
         table = next(tables, None)
         if table is not None:
-            one = table.column(name)
-            return ((one.id, IDENTITY),) if one is not None else _missing(column, scopes[0])
-        # What is no table is a column with fields in it, perhaps behind its table.
+            attribute = table.column(name)
+            return ((attribute.id, IDENTITY),) if attribute is not None else _missing(column, scopes[0])
+        # The qualifier is not a table: it is a struct column, perhaps qualified by its table.
         name = dialect.stored(column.args["table"])
     nested = Transformation(Kind.TRANSFORMATION) if column.table else IDENTITY
     for around in scopes:
-        alike = [one for one in around.tables if one.name == (column.db or name).lower()]
-        if alike and (column.db or alike[0].made):
-            one = alike[0].column(name)
-            return ((one.id, nested),) if one is not None else _missing(column, scopes[0])
+        alike = [candidate for candidate in around.tables if candidate.name == (column.db or name).lower()]
+        if alike and (column.db or alike[0].from_function):
+            attribute = alike[0].column(name)
+            return ((attribute.id, nested),) if attribute is not None else _missing(column, scopes[0])
         ids = around.merged.get(name.lower(), ())
-        # A column goes first, where it is known that there is one.
+        # A known column takes precedence over a table of the same name.
         listed = any(name.lower() in table.columns for table in around.tables if table.more is None)
         if alike and not ids and not listed and dialect.name in _WITH_WHOLE_ROWS:
             break
-        found = unqualified(name, around.tables)
-        if ids or found is not None:
-            return tuple((one, nested) for one in ids or (found.id if found else 0,))
+        match = unqualified(name, around.tables)
+        if ids or match is not None:
+            return tuple((attribute_id, nested) for attribute_id in ids or (match.id if match else 0,))
         if sum(table.more is not None for table in around.tables) > 1:
             break
     return _missing(column, scopes[0])
 
 
 def _missing(column: Any, scope: Scope) -> tuple[()]:
-    scope.unknown(f"which table `{column.name}` is of is not known")
+    scope.note(f"the table of the column `{column.name}` is not known")
     return ()
 
 
 def unqualified(name: str, tables: Sequence[Table]) -> Attribute | None:
-    """Return a column that only one of several tables can have."""
+    """Return the column of a name where only one of the tables can have it."""
     listed = [table for table in tables if name.lower() in table.columns and table.more is None]
     opened = [table for table in tables if table.more is not None]
     able = listed or opened

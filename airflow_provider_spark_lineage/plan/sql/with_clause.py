@@ -1,4 +1,4 @@
-"""WITH: the queries that a query names, each read anew wherever it is named, and recursions."""
+"""WITH: CTEs, each read again wherever a query names it, and recursive ones."""
 
 from __future__ import annotations
 
@@ -13,89 +13,92 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.plan.sql.queries import QueryReader
 
 Definitions = Mapping[str, Any]
-"""Names of WITH to their CTE and the definitions that it can see, or to a recursion that is being read."""
+"""Name -> (CTE, definitions visible inside it), or the recursive CTE that is being read."""
 
 
 @dataclass
 class Recursion:
-    """A definition that refers to itself."""
+    """A CTE that refers to itself."""
 
     definition: int
     columns: tuple[str, ...]
 
 
-def with_own(query: Any, definitions: Definitions) -> Definitions:
-    """Return the definitions that a query can see: those around it, and its own."""
+def with_definitions(query: Any, definitions: Definitions) -> Definitions:
+    """Return the definitions visible to a query: those around it, and its own."""
     clause = query.args.get("with_") or query.args.get("with")
-    known = dict(definitions)
+    visible = dict(definitions)
     for cte in clause.expressions if clause else ():
         if cte.args.get("scalar"):
             raise SqlError("a value in WITH is not known")
-        known[cte.alias.lower()] = (cte, dict(known))
-    return known
+        visible[cte.alias.lower()] = (cte, dict(visible))
+    return visible
 
 
 def read_definition(reader: QueryReader, table: Any, definitions: Definitions) -> Result | None:
-    """Read what a name in FROM was defined as; None for one of the database's own tables."""
-    found = definitions.get(table.name.lower()) if len(table.parts) == 1 else None
-    if isinstance(found, Recursion):
-        return _so_far(reader, found)
-    return None if found is None else _defined(reader, *found)
+    """Read the CTE that a name in FROM refers to; return None for a table of the database."""
+    definition = definitions.get(table.name.lower()) if len(table.parts) == 1 else None
+    if isinstance(definition, Recursion):
+        return _recursive_reference(reader, definition)
+    return None if definition is None else _read_cte(reader, *definition)
 
 
-def _so_far(reader: QueryReader, recursion: Recursion) -> Result:
+def _recursive_reference(reader: QueryReader, recursion: Recursion) -> Result:
     columns = [reader.nodes.attribute(name) for name in recursion.columns]
     definition = recursion.definition
     node = reader.nodes.add(lambda: Reference((), tuple(columns), LABEL, definition))
     return Result(node, columns)
 
 
-def _defined(reader: QueryReader, cte: Any, definitions: Definitions) -> Result:
+def _read_cte(reader: QueryReader, cte: Any, definitions: Definitions) -> Result:
     from sqlglot import exp
 
-    name, given = cte.alias.lower(), [one.name for one in cte.args["alias"].columns]
+    name, column_names = cte.alias.lower(), [column.name for column in cte.args["alias"].columns]
     inner = cte.this.unnest() if isinstance(cte.this, exp.Subquery) else cte.this
-    loops = isinstance(inner, exp.SetOperation) and _names(inner.right, name)
-    if loops and reader.dialect.sees_itself(cte):
-        return _looped(reader, inner, name, given, definitions)
+    loops = isinstance(inner, exp.SetOperation) and _mentions(inner.right, name)
+    if loops and reader.dialect.may_recurse(cte):
+        return _read_recursion(reader, inner, name, column_names, definitions)
     result = reader.query(cte.this, definitions)
-    if not given:
+    if not column_names:
         return result
     columns = [
-        replace(column, name=one) for column, one in zip(result.columns, renamed(given, result), strict=True)
+        replace(column, name=new_name)
+        for column, new_name in zip(result.columns, renamed(column_names, result), strict=True)
     ]
     return replace(result, columns=columns)
 
 
-def _looped(reader: QueryReader, query: Any, name: str, given: list[str], definitions: Definitions) -> Result:
-    """Read a definition that refers to itself."""
-    # A WITH of its own may stand inside of the definition.
-    definitions = with_own(query, definitions)
+def _read_recursion(
+    reader: QueryReader, query: Any, name: str, column_names: list[str], definitions: Definitions
+) -> Result:
+    """Read a recursive CTE."""
+    # The CTE's query may have a WITH of its own.
+    definitions = with_definitions(query, definitions)
     begin, steps = query.left, [query.right]
     distinct = bool(query.args.get("distinct"))
-    while type(begin) is type(query) and _names(begin, name):
-        # Several members may refer to it, one below the other.
+    while type(begin) is type(query) and _mentions(begin, name):
+        # Several members of the UNION may be recursive.
         distinct = distinct or bool(begin.args.get("distinct"))
         begin, steps = begin.left, [begin.right, *steps]
     start = reader.query(begin, definitions)
     if start.more is not None:
         raise SqlError("the columns of a * in a recursion are not known")
-    names = renamed(given, start)
+    names = renamed(column_names, start)
     recursion = Recursion(next(reader.nodes.ids), tuple(names))
-    inner, seen = reader.beside(), {**definitions, name: recursion}
-    made = [inner.query(step, seen, [""] * len(names)) for step in steps]
-    if any(len(one.columns) != len(names) for one in made):
+    inner, visible = reader.beside(), {**definitions, name: recursion}
+    results = [inner.query(step, visible, [""] * len(names)) for step in steps]
+    if any(len(result.columns) != len(names) for result in results):
         raise SqlError("the sides of a UNION differ")
-    plan = inner.plan(inner.nodes.below(made))
-    columns = [reader.nodes.attribute(one) for one in names]
+    plan = inner.plan(inner.nodes.below(results))
+    columns = [reader.nodes.attribute(column_name) for column_name in names]
     first = reader.nodes.listed(start)
     node = reader.nodes.add(lambda: Loop((first,), tuple(columns), LABEL, plan, recursion.definition))
     result = Result(node, columns)
     return reader.nodes.distinct(result) if distinct else result
 
 
-def _names(query: Any, name: str) -> bool:
-    """Return whether a definition is mentioned in a query."""
+def _mentions(query: Any, name: str) -> bool:
+    """Return whether a query mentions a CTE."""
     from sqlglot import exp
 
-    return any(len(one.parts) == 1 and one.name.lower() == name for one in query.find_all(exp.Table))
+    return any(len(table.parts) == 1 and table.name.lower() == name for table in query.find_all(exp.Table))
