@@ -1,4 +1,4 @@
-"""Stores the recorded plan of each expression in `tests/plan/expressions.txt`, with this interpreter's Spark."""
+"""Stores the recorded plan of each expression in `tests/plan/expressions.txt`, with the Spark that runs this."""
 
 from __future__ import annotations
 
