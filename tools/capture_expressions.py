@@ -1,4 +1,4 @@
-"""Stores the recorded plan of each expression in `tests/plan/expressions.txt`, with the Spark that runs this."""
+"""Stores the recorded plan of each expression in `tests/plan/expressions.txt`, for the installed Spark."""
 
 from __future__ import annotations
 

@@ -56,6 +56,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Scan,
 )
 from airflow_provider_spark_lineage.sources import (
+    changes_nothing,
     identify,
     keeps_nothing,
     metastore,
@@ -153,7 +154,7 @@ def lineage_of(
     outputs: list[Output] = []
     if about.failure is None:
         for number, write in enumerate(writes):
-            if keeps_nothing(write.target):
+            if keeps_nothing(write.target) or changes_nothing(write.target):
                 continue
             statistics = _written_statistics(write, about, number, is_alone=len(writes) == 1)
             # A write to an existing Delta or Iceberg table with `ignore` starts no job and has no parts.

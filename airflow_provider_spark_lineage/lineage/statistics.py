@@ -74,8 +74,12 @@ def write_statistics(metrics: Metrics, number: int) -> Statistics:
 
 
 def task_statistics(written: Mapping[str, int]) -> Statistics:
-    """Return what all tasks of an execution wrote; zero is unknown, because some sources do not count."""
-    return Statistics(written.get("rows") or None, written.get("size_bytes") or None)
+    """Return what all tasks of an execution wrote; nothing without rows.
+
+    A source that does not count leaves rows and bytes at zero; Delta discards a file that has no rows.
+    """
+    rows = written.get("rows")
+    return Statistics(rows, written.get("size_bytes") or None) if rows else Statistics()
 
 
 def _statistics(metric: Mapping[str, Any]) -> Statistics:

@@ -102,6 +102,11 @@ def is_atomic(facts: Facts) -> bool:
     return any(source.is_atomic(facts) for source in SOURCES)
 
 
+def changes_nothing(facts: Facts) -> bool:
+    """Return whether a write that succeeded left its table as it was."""
+    return any(source.changes_nothing(facts) for source in SOURCES)
+
+
 def keeps_nothing(facts: Facts) -> bool:
     """Return whether a write goes to no dataset: its rows are discarded or printed."""
     return any(source.keeps_nothing(facts) for source in SOURCES)

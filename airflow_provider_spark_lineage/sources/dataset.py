@@ -245,6 +245,9 @@ class Source:
     is_atomic: Callable[[Any], bool] = field(default=_no, repr=False)
     """Return whether a write is atomic: one that fails leaves the earlier rows as they were."""
 
+    changes_nothing: Callable[[Any], bool] = field(default=_no, repr=False)
+    """Return whether a write that succeeded left its table as it was."""
+
     keeps_nothing: Callable[[Any], bool] = field(default=_no, repr=False)
     """Return whether a write goes to no dataset: its rows are discarded or printed."""
 

@@ -87,6 +87,11 @@ def is_internal(facts: DeltaFacts) -> bool:
     return bool(paths) and all(_LOG + "/" in path for path in paths)
 
 
+def changes_nothing(facts: DeltaFacts) -> bool:
+    """Return whether UPDATE, DELETE or MERGE found no row to change, so that Delta committed nothing."""
+    return "version_before" in facts and facts["version_before"] == facts.get("written_version")
+
+
 def reaches_data(change: str, facts: DeltaFacts) -> Optional[bool]:
     """Return whether a command changes a Delta table, or only its catalog entry."""
     if not identify(facts):
@@ -105,6 +110,7 @@ SOURCE = Source(
     identify=identify,
     reaches_data=reaches_data,
     is_atomic=lambda facts: bool(identify(facts)),
+    changes_nothing=changes_nothing,
     is_internal=is_internal,
     about_rows=about_rows,
     replaced_by=replaced_by,

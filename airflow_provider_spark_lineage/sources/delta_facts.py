@@ -38,6 +38,9 @@ class DeltaFacts(CatalogFacts, total=False):
     version: int
     """The version that was read, or the version before a command."""
 
+    version_before: int
+    """The table's version when UPDATE, DELETE or MERGE was analyzed."""
+
     written_version: int
     """The table's last version after a write: the write's own if `committed_at` is within the execution."""
 
@@ -127,6 +130,7 @@ def _changed(relation: str) -> Mapping[str, str]:
     """Return accessors for the relation of a table that UPDATE, DELETE or MERGE changes."""
     return {
         "delta_path": f"{relation}.relation.location.path",
+        "version_before": f"{relation}.relation.location.snapshotAtAnalysis.version",
         **_commit(f"{relation}.relation.location.deltaLog"),
         "table": f"{relation}.catalogTable?.identifier.nameParts[]",
         "mode": "getClass.getSimpleName",

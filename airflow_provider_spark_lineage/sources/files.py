@@ -130,7 +130,14 @@ PROBES = (
     Probe(
         node="InsertIntoDataSourceDirCommand",
         target=True,
-        accessors={"directory": "storage.locationUri?", **SETTINGS},
+        accessors={
+            "location": "storage.locationUri?",
+            "directory": "storage.locationUri?",
+            "format": "provider?",
+            "overwrite": "overwrite",
+            "schema": "query.schema.json",
+            **SETTINGS,
+        },
     ),
     Probe(
         node="InsertIntoHiveDirCommand",

@@ -188,6 +188,32 @@ def test_update_and_delete(spark, recorded, table):
     assert edges(lineage(records)) == set()
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update t set v = 0 where id > 99",
+        "delete from t where id > 99",
+        "merge into t using (select 1 as id where 1 = 0) s on t.id = s.id when matched then update set v = 0",
+    ],
+)
+def test_a_statement_that_finds_no_row_writes_nothing(spark, recorded, table, statement):
+    """Delta commits no version then: the table was read."""
+    with recorded() as records:
+        spark.sql(statement)
+    found = lineage(records)
+    assert (list(named(found.inputs)), found.outputs) == (["t"], ())
+
+
+def test_a_file_without_rows_has_no_bytes(spark, recorded, table):
+    """Delta writes a file again without the rows that are deleted, and discards it where none is left."""
+    spark.table("t").coalesce(1).write.format("delta").mode("overwrite").saveAsTable("t")
+    with recorded() as records:
+        spark.sql("delete from t where id > 0")
+    (output,) = lineage(records).outputs
+    assert not output.statistics.size_bytes
+    assert not output.statistics.rows
+
+
 def test_restore_and_clone(spark, recorded, table):
     """A table restored is itself as it was; a clone is a copy of a version."""
     spark.sql("delete from t")

@@ -187,6 +187,16 @@ def test_cached_rows_are_counted_once(spark, rows, path, lineage):
     assert [one.statistics.rows for one in found.outputs] == [3, 3, 3]
 
 
+def test_a_sort_does_not_double_its_rows(spark, rows, path, lineage):
+    """Spark runs a scan again to sample the ranges of a sort, but not what an exchange has kept."""
+    rows.write.parquet(path("in"))
+    read = spark.read.parquet(path("in"))
+    found = lineage(lambda: read.orderBy("name").write.parquet(path("sorted")))
+    assert [one.statistics.rows for one in (*found.inputs, *found.outputs)] == [None, 3]
+    found = lineage(lambda: read.groupBy("name").count().orderBy("count").write.parquet(path("counted")))
+    assert [one.statistics.rows for one in (*found.inputs, *found.outputs)] == [3, 3]
+
+
 def test_bucketed_and_sorted_table(spark, rows, path, lineage):
     """How files are laid out changes nothing of where their columns come from."""
     rows.write.parquet(path("in"))

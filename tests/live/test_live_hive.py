@@ -192,6 +192,19 @@ def test_a_directory_is_written_by_hives_catalog(spark, folder, how):
     assert output.dataset.identity.symlinks == ()
 
 
+def test_each_directory_of_several_inserts_is_named(spark, folder):
+    """FROM ... INSERT OVERWRITE DIRECTORY ... INSERT OVERWRITE DIRECTORY: two outputs, and no gap."""
+    low, high = folder / "several" / "low", folder / "several" / "high"
+    with capture_lineage(spark) as captured:
+        spark.sql(
+            f"from texts insert overwrite directory '{low}' using parquet select *"
+            f" insert overwrite directory '{high}' using parquet select *"
+        )
+    assert {output.dataset.id.name for output in captured.lineage.outputs} == {str(low), str(high)}
+    assert {output.dataset.identity.catalog.type for output in captured.lineage.outputs} == {"hive"}
+    assert captured.lineage.gaps == ()
+
+
 def test_the_metastore_is_known_wherever_its_address_was_given(spark, folder):
     """To the builder it may be given without `spark.hadoop.`: the context's settings don't have it then."""
     # Nothing listens there: the catalog that was opened before is asked, the address alone is read anew.

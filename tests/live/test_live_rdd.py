@@ -58,14 +58,23 @@ def test_records_keep_the_order_of_the_program(spark, recorded, tmp_path):
 
 
 def test_a_save_that_fails_is_a_failure_with_sparks_reason(spark, lines, tmp_path):
-    """The exception reaches the program as it was, and the record says why."""
+    """The exception reaches the program as it was. No job began, so nothing was read."""
     from py4j.protocol import Py4JJavaError
 
     with capture_lineage(spark) as captured, pytest.raises(Py4JJavaError, match="already exists"):
         spark.sparkContext.textFile(lines).saveAsTextFile(str(tmp_path))
     (failure,) = captured.lineage.failures
     assert failure.error_class == "org.apache.hadoop.mapred.FileAlreadyExistsException"
-    assert captured.lineage.outputs == ()
+    assert (captured.lineage.inputs, captured.lineage.outputs) == ((), ())
+
+
+def test_what_is_not_there_is_not_read(spark, lines, tmp_path):
+    """A call that fails before its first job read nothing; one whose tasks fail did."""
+    with capture_lineage(spark) as captured, pytest.raises(Exception, match="does not exist"):
+        spark.sparkContext.textFile(str(tmp_path / "nothing")).count()
+    assert captured.lineage.inputs == ()
+    with capture_lineage(spark) as captured, pytest.raises(Exception, match="by zero"):
+        spark.sparkContext.textFile(lines).map(lambda line: 1 / 0).count()
     assert [one.dataset.id.name for one in captured.lineage.inputs] == [lines]
 
 
@@ -130,12 +139,23 @@ def test_rows_of_jobs_are_those_that_their_tasks_counted(spark, lines, tmp_path)
     assert counts(spark, spark.sparkContext.pickleFile(pickled)) == (None, [])
 
 
-def test_rows_that_were_read_twice_or_from_memory_are_not_counted(spark, lines):
-    """Tasks count each reading, and blocks of a cached RDD as well; a job that goes on is not done."""
+def test_rows_that_were_read_twice_are_not_counted(spark, lines):
+    """Tasks count each reading; a job that goes on is not done."""
     rdd = spark.sparkContext.textFile(lines)
     for twice in (rdd.union(rdd), rdd.cartesian(rdd), rdd.keyBy(len).join(rdd.keyBy(len))):
         assert counts(spark, twice) == (None, [])
     assert counts(spark, rdd, "toLocalIterator") == (None, [])
+
+
+@pytest.mark.parametrize("call", [("first",), ("take", 1), ("isEmpty",), ("takeSample", False, 1)])
+def test_a_call_that_may_stop_early_counts_no_rows(spark, lines, call):
+    """Half of the rows would be taken for all of them."""
+    assert counts(spark, spark.sparkContext.textFile(lines), *call) == (None, [])
+
+
+def test_blocks_of_a_cached_rdd_are_not_counted(spark, lines):
+    """Tasks count what they read from memory as well."""
+    rdd = spark.sparkContext.textFile(lines)
     cached = rdd.map(len).cache()
     for _ in range(2):
         assert counts(spark, cached) == (None, [])

@@ -23,6 +23,9 @@ public class Counts {
         "InMemoryTableScan",
     };
     private static final String CACHED = "InMemoryTableScan";
+    private static final String EXCHANGE = "Exchange";
+    private static final String BY_RANGE = "rangepartitioning(";
+    private static final String ROWS = "rows";
 
     private final Map names;
     private final Map namesOfScans;
@@ -39,18 +42,24 @@ public class Counts {
     public void write(Query query, Json out, SparkPlan executed) {
         out.open('[');
         ArrayDeque waiting = new ArrayDeque();
-        waiting.push(new Object[] {SparkPlanInfo.fromSparkPlan(executed), Boolean.FALSE});
+        waiting.push(new Object[] {SparkPlanInfo.fromSparkPlan(executed), Boolean.FALSE, Boolean.FALSE});
         while (!waiting.isEmpty()) {
             Object[] next = (Object[]) waiting.pop();
             SparkPlanInfo node = (SparkPlanInfo) next[0];
             boolean cached = ((Boolean) next[1]).booleanValue();
+            boolean sampled = ((Boolean) next[2]).booleanValue();
             if (isOperator(node.nodeName())) {
-                entry(query, out, node, cached);
+                entry(query, out, node, cached, sampled);
             }
+            if (node.nodeName().equals(EXCHANGE)) {
+                // To sample the ranges, Spark runs what is below a second time, but nothing below another exchange.
+                sampled = node.simpleString().indexOf(BY_RANGE) >= 0;
+            }
+            Boolean sampledBelow = Boolean.valueOf(sampled);
             Boolean below = Boolean.valueOf(cached || node.nodeName().startsWith(CACHED));
             List children = Paths.all(node.children());
             for (int i = children.size() - 1; i >= 0; i--) {
-                waiting.push(new Object[] {children.get(i), below});
+                waiting.push(new Object[] {children.get(i), below, sampledBelow});
             }
         }
         out.close(']');
@@ -65,7 +74,7 @@ public class Counts {
         return false;
     }
 
-    private void entry(Query query, Json out, SparkPlanInfo node, boolean cached) {
+    private void entry(Query query, Json out, SparkPlanInfo node, boolean cached, boolean sampled) {
         String name = node.nodeName().trim();
         scala.Option location = node.metadata().get("Location");
         out.open('{');
@@ -83,7 +92,7 @@ public class Counts {
                 count = namesOfScans.get(metric.name());
             }
             Long id = Long.valueOf(metric.accumulatorId());
-            if (count == null || seen.contains(id)) {
+            if (count == null || seen.contains(id) || sampled && count.equals(ROWS)) {
                 continue;
             }
             scala.Option counter = AccumulatorContext.get(metric.accumulatorId());
