@@ -242,7 +242,7 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
 def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Mapping[str, str] | None) -> str:
     from airflow_provider_spark_lineage.draft_rules import RULES
     from airflow_provider_spark_lineage.testing import update_expected
-    from airflow_provider_spark_lineage.testing.asserting import events_of
+    from airflow_provider_spark_lineage.testing.comparison import events_of
 
     done = update_expected(path, events_of(events), variables=variables, versions=versions, rules=RULES)
     return done.text()

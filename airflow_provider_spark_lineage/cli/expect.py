@@ -59,7 +59,7 @@ def command(
     \b
     Exit codes:
       0  the draft was printed, or the file is as it was
-      1  the file was written or changed, or something is left for you to change
+      1  the file was written or changed
       2  bad input; the file is as it was
     """
     try:
@@ -79,4 +79,4 @@ def command(
         click.echo(f"Error: {error}", err=True)
         ctx.exit(2)
     click.echo(done.text())
-    ctx.exit(1 if done.changed or done.left else 0)
+    ctx.exit(1 if done.changed else 0)

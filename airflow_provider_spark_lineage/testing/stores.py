@@ -1,17 +1,19 @@
 """Where the events of a DAG run are, for a task that compares them: files or Airflow Variables.
 
-Both keep what earlier runs emitted, so this module also selects the events of one DAG run.
+Both keep what earlier runs emitted, so this module also selects the events of one DAG run; and it waits for
+events that other processes have yet to write.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from time import monotonic, sleep
+from typing import Any, Protocol, TypeVar
 
-from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.errors import BadInputError, SparkLineageError
 from airflow_provider_spark_lineage.events import Event, Events, read_events
 from airflow_provider_spark_lineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.events.model import TERMINAL
@@ -24,11 +26,16 @@ from airflow_provider_spark_lineage.events.variables import (
     tag_of_dag_run,
 )
 
+T = TypeVar("T")
+
 CHECK_CLASS = ".OpenLineageTestOperator"
 """How the class of a check ends, in Airflow's facet."""
 
 CLOCKS_DIFFER_NS = 60 * 10**9
 """How much the clocks of two machines may differ."""
+
+LONGEST_PAUSE_S = 0.5
+"""Between two looks; the first pauses are shorter, for events that are almost there."""
 
 LEFT_BEHIND_NS = 3600 * 10**9
 """Age of an event that was emitted after the check of its DAG run, and that no other check waits for."""
@@ -144,26 +151,13 @@ class FileStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._cached: tuple[object, Events] = (None, Events((), ()))
-        """State of the files when they were last read, and what was read."""
 
     def read(self) -> Events:
-        """Return the events of all files there."""
-        state = self._state()
-        if state != self._cached[0]:
-            try:
-                self._cached = state, read_events(self.path)
-            except BadInputError:
-                self._cached = None, Events((), ())
-        return self._cached[1]
-
-    def _state(self) -> object:
-        if self.path.is_dir():
-            files = list(self.path.rglob("*"))
-        else:
-            files = [file for file in self.path.parent.glob("*") if file.name.startswith(self.path.name)]
-        stats = ((file, file.stat()) for file in files if file.is_file())
-        return sorted((str(file), stat.st_size, stat.st_mtime_ns) for file, stat in stats)
+        """Return the events of all files there; none if there is no file yet."""
+        try:
+            return read_events(self.path)
+        except BadInputError:
+            return Events((), ())
 
     def clear(self, events: Collection[Event]) -> None:
         """Do nothing: others may write to the file."""
@@ -302,3 +296,39 @@ def _inner_transports(transport: Any) -> Iterator[Any]:
         return
     for part in inner if isinstance(inner, list | tuple) else [inner]:
         yield from _inner_transports(part)
+
+
+class DeadlineError(SparkLineageError):
+    """The events did not come in time; the message says which were there."""
+
+
+def wait_for_events(path: Path | str, until: Callable[[Events], bool] | int, timeout_s: float = 30) -> Events:
+    """Return the events of a file or folder as soon as `until` holds, or as soon as there are that many.
+
+    A path that does not exist yet has no events. Raises DeadlineError after `timeout_s`.
+
+    >>> wait_for_events("/nowhere", until=0)
+    Events(items=(), problems=())
+    """
+    holds = until if callable(until) else lambda events: len(events) >= until
+    events = poll(FileStore(Path(path)).read, holds, timeout_s)
+    if not holds(events):
+        keys = ", ".join(sorted({event.key for event in events})) or "none"
+        raise DeadlineError(
+            f"{path}: the events waited for did not come within {timeout_s:g} s; there are {len(events)}:"
+            f" {keys}."
+        )
+    return events
+
+
+def poll(look: Callable[[], T], holds: Callable[[T], bool], timeout_s: float) -> T:
+    """Return what `look` returns as soon as it holds, or at the deadline."""
+    deadline = monotonic() + timeout_s
+    pause = 0.01
+    while True:
+        is_late = monotonic() >= deadline
+        seen = look()
+        if is_late or holds(seen):
+            return seen
+        sleep(min(pause, max(0.0, deadline - monotonic())))
+        pause = min(pause * 1.5, LONGEST_PAUSE_S)

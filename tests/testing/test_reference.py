@@ -156,8 +156,8 @@ def test_a_folder_of_both_forms(tmp_path):
         == "2 events match, 0 differ"
     )
     (tmp_path / "own.yaml").write_text(f"{KEY}: {{}}\n")
-    with pytest.raises(BadInputError, match=r"is expected in dag\.json already"):
-        read_expected(tmp_path)
+    with pytest.raises(BadInputError, match=r"is expected in .*dag\.json already"):
+        compare(read_expected(tmp_path), Events.of([]))
 
 
 def test_the_last_event_counts():
@@ -203,7 +203,7 @@ def test_too_few_are_missing():
     (one,) = check({}, start(), counts={".*": ">=2"}).differences
     assert (one.kind, one.reason) == (Kind.MISSING, "1 with this key were emitted, >=2 expected")
     (one,) = check({}, start("tasks")).differences
-    assert (one.reason, one.candidates) == ("no event with this key was emitted", ("dag.tasks.event.start",))
+    assert one.reason == "no event with this key was emitted"
 
 
 def test_events_are_sorted_on_demand():
