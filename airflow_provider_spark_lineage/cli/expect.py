@@ -24,7 +24,7 @@ from airflow_provider_spark_lineage.testing import draft_expected, read_events, 
     "--update",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write this expected file, YAML or JSON, or bring it up to date. Default: print a draft.",
+    help="Write this expected file, in YAML, or bring it up to date. Default: print a draft.",
 )
 @click.option(
     "--var",

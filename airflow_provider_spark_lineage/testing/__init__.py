@@ -10,7 +10,7 @@
 | `report` | the result as text, JSON and JUnit XML |
 | `drafts`, `updates` | write expected files from events |
 | `runs`, with the programs `dag_process` and `lifeline` | run a DAG in real Airflow |
-| `in_dag`, `stores` | compare in a task of the DAG itself; wait for events |
+| `in_dag`, `stores` | compare in a task of the DAG itself |
 
 >>> from airflow_provider_spark_lineage.events import Events
 >>> expected = Expected.of({"dag.task.event.start": {"run": {"runId": "1"}}})
@@ -43,14 +43,12 @@ from airflow_provider_spark_lineage.testing.runs import (
     run_dag,
     tail,
 )
-from airflow_provider_spark_lineage.testing.stores import DeadlineError, wait_for_events
 from airflow_provider_spark_lineage.testing.updates import Update, draft_expected, update_expected
 
 __all__ = [
     "ABSENT",
     "RELATIONS",
     "DagRun",
-    "DeadlineError",
     "Difference",
     "DraftRules",
     "Event",
@@ -73,5 +71,4 @@ __all__ = [
     "run_dag",
     "tail",
     "update_expected",
-    "wait_for_events",
 ]

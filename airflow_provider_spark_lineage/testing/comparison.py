@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -17,6 +17,7 @@ from airflow_provider_spark_lineage.testing.differences import (
     Mismatch,
     best_pairs,
     differences,
+    others,
     path_text,
 )
 from airflow_provider_spark_lineage.testing.expected import Expected, ExpectedEvent, Scope, read_expected
@@ -92,9 +93,8 @@ def events_of(events: Emitted) -> Events:
             f"The events are {json_type(events)}; give a file, a folder, or a list of events."
         )
     documents = list(events)
-    for number, document in enumerate(documents, 1):
-        if not isinstance(document, Mapping):
-            raise BadInputError(f"Event {number} of the list is not an event but {json_type(document)}.")
+    if not all(isinstance(document, Mapping) for document in documents):
+        raise BadInputError("The list of events has something that is not a mapping.")
     return Events.of(documents)
 
 
@@ -121,14 +121,9 @@ def compare(
     >>> compare(Expected.of({key: {}}), Events.of([])).summary
     '0 events match, 1 differ'
     """
-    try:
-        wanted = expected.meant_for(Versions(events, versions or {}))
-        filled = [event.filled(variables or {}) for event in wanted]
-        return _Comparison(expected, events, scope or expected.scope).report(filled, without)
-    except RecursionError:
-        raise BadInputError(
-            "An event, or what is expected of it, is nested too deeply to be compared."
-        ) from None
+    wanted = expected.meant_for(Versions(events, versions or {}))
+    filled = [event.filled(variables or {}) for event in wanted]
+    return _Comparison(expected, events, scope or expected.scope).report(filled, without)
 
 
 class _Comparison:
@@ -348,8 +343,7 @@ class ByKey:
             yield from (event for event in events if id(event) not in asked)
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """The expected and the emitted events of one key, and which of them are compared with each other."""
 
     key: str
@@ -361,8 +355,7 @@ class Group:
 
     def surplus(self) -> list[Event]:
         """Return the emitted events that no expected one is compared with."""
-        paired = set(self.pairs.values())
-        return [event for j, event in enumerate(self.emitted) if j not in paired]
+        return [self.emitted[j] for j in others(self.emitted, self.pairs.values())]
 
 
 def groups_of(wanted: Iterable[ExpectedEvent], emitted: ByKey) -> Iterator[Group]:

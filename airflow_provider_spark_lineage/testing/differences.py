@@ -165,7 +165,7 @@ def _in_set(
             yield from differences(wanted, element, (*path, label), exact=exact)
         else:
             yield Mismatch((*path, _label(wanted, identity, i)), wanted, ABSENT, "is not in the list")
-    for j in _others(actual, pairs.values()) if not allow_more else ():
+    for j in others(actual, pairs.values()) if not allow_more else ():
         label = _label(actual[j], identity, j)
         yield Mismatch((*path, label), ABSENT, actual[j], "is not expected in the list")
 
@@ -220,7 +220,7 @@ def best_pairs(
         pairs = matching(sorted(range(len(expected)), key=choices.__getitem__))
     if only_matches:
         return pairs
-    rest, free = _others(expected, pairs), _others(actual, pairs.values())
+    rest, free = others(expected, pairs), others(actual, pairs.values())
     if len(rest) * len(free) > MOST_GUESSES:
         return {**pairs, **dict(zip(rest, free, strict=False))}
     costs = [
@@ -261,7 +261,7 @@ def _pairs_in_set(
     # A name weighs more than what it names, so the nearest has the name, however wrong the rest is.
     for how in (compare, compare_names) if unnamed else ():
         rest = [i for i in unnamed if i not in pairs]
-        pairs |= _among(rest, _others(actual, pairs.values()), expected, actual, how, only_matches=True)
+        pairs |= _among(rest, others(actual, pairs.values()), expected, actual, how, only_matches=True)
     return pairs
 
 
@@ -273,7 +273,7 @@ def _among(
     return {wanted[i]: given[j] for i, j in chosen.items()}
 
 
-def _others(elements: Sequence[Any], positions: Any) -> list[int]:
+def others(elements: Sequence[Any], positions: Any) -> list[int]:
     """Return the positions of all other elements."""
     known = set(positions)
     return [position for position in range(len(elements)) if position not in known]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator
@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.testing.expected import Expected, parse, rea
 from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.relations import RELATIONS, relations_without
 from airflow_provider_spark_lineage.testing.report import Report
-from airflow_provider_spark_lineage.testing.stores import CheckingTask, FileStore, Store, poll, store_of
+from airflow_provider_spark_lineage.testing.stores import CheckingTask, FileStore, VariableStore, store_of
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -30,6 +30,8 @@ NOT_WHILE_RUNNING = ("one_terminal",)
 NOT_IF_CLEARED = ("parents",)
 """Relations that need not hold in a DAG run that was cleared: some tasks have a former parent."""
 
+PAUSE_S = 0.2
+"""Between two looks."""
 
 TEMPLATE_OPTIONS = ("env", "allow_duplicate_events_regex", "event_count_assertions", "event_sort_fn")
 """Arguments that are about templates alone."""
@@ -107,36 +109,18 @@ class OpenLineageTestOperator(BaseOperator):
         expected = self._expected_before_end(task)
         store = self._store(task, expected)
         without = {*NOT_WHILE_RUNNING, *self.without, *(NOT_IF_CLEARED if dag_run.clear_number else ())}
-        events = Events((), ())
-        as_expected_since = float("inf")
-
-        def look() -> Report | BadInputError:
-            nonlocal events, as_expected_since
-            events = task.select(store.read())
-            try:
-                report = compare(
-                    expected,
-                    # A line that another run cut off in a shared file is not a fault of this one.
-                    replace(events, problems=()),
-                    variables=self.variables,
-                    scope="dags" if expected.scope == "all" else None,
-                    without=without,
-                )
-            except BadInputError as error:
-                # An event that is yet to come may say the version that a condition asks for.
-                as_expected_since = float("inf")
-                return error
-            as_expected_since = min(as_expected_since, monotonic()) if report.ok else float("inf")
-            return report
-
-        def is_settled(_: object) -> bool:
-            return monotonic() - as_expected_since >= self.settle_s
-
         self.log.info("Waiting at most %g s for the expected events in %s", self.timeout_s, store)
-        report = poll(look, is_settled, self.timeout_s)
-        if isinstance(report, Report) and report.ok:
+        deadline, as_expected_since = monotonic() + self.timeout_s, float("inf")
+        while True:
+            is_late = monotonic() >= deadline
+            events = task.select(store.read())
+            report = self._compare(expected, events, without)
+            is_ok = isinstance(report, Report) and report.ok
+            as_expected_since = min(as_expected_since, monotonic()) if is_ok else float("inf")
             # What came just before the deadline may settle, too.
-            report = poll(look, is_settled, self.settle_s)
+            if monotonic() - as_expected_since >= self.settle_s or (is_late and not is_ok):
+                break
+            sleep(PAUSE_S)
         if isinstance(report, BadInputError):
             raise report
         for problem in events.problems:
@@ -149,6 +133,20 @@ class OpenLineageTestOperator(BaseOperator):
         if self.clear_variables:
             store.clear(task.own(events))
 
+    def _compare(self, expected: Expected, events: Events, without: set[str]) -> Report | BadInputError:
+        try:
+            return compare(
+                expected,
+                # A line that another run cut off in a shared file is not a fault of this one.
+                replace(events, problems=()),
+                variables=self.variables,
+                scope="dags" if expected.scope == "all" else None,
+                without=without,
+            )
+        except BadInputError as error:
+            # An event that is yet to come may say the version that a condition asks for.
+            return error
+
     def _expected_before_end(self, task: CheckingTask) -> Expected:
         """Return what is expected, without events that are emitted when this task has ended."""
         expected = self._expected()
@@ -156,8 +154,7 @@ class OpenLineageTestOperator(BaseOperator):
         late |= {f"{task.subject}.event.{kind}" for kind in EVENT_TYPES}
         keys = expected.keys
         left_out = [key for key in keys if parse_key(key).plain in late]
-        if left_out:
-            self.log.info("Not looked for, because this task still runs: %s", ", ".join(left_out))
+        self.log.info("Not looked for, because this task still runs: %s", ", ".join(left_out) or "nothing")
         if len(left_out) == len(keys):
             raise BadInputError(
                 f"OpenLineageTestOperator `{self.task_id}`: nothing is expected but its own events and the "
@@ -169,7 +166,7 @@ class OpenLineageTestOperator(BaseOperator):
             templates=tuple(template for template in expected.templates if template.key not in left_out),
         )
 
-    def _store(self, task: CheckingTask, expected: Expected) -> Store:
+    def _store(self, task: CheckingTask, expected: Expected) -> FileStore | VariableStore:
         if self.events is not None:
             return FileStore(Path(self.events))
         from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
@@ -191,16 +188,9 @@ class OpenLineageTestOperator(BaseOperator):
             source = str(path)
             templates = parse(read_text(path), path) if path.suffix == ".json" and path.is_file() else None
             if not isinstance(templates, list):
-                for name in (
-                    "env",
-                    "allow_duplicate_events_regex",
-                    "event_count_assertions",
-                    "event_sort_fn",
-                ):
+                for name in TEMPLATE_OPTIONS:
                     if getattr(self, name) is not None:
-                        raise BadInputError(
-                            f"{path}: not an array of event templates: `{name}` has no meaning."
-                        )
+                        raise BadInputError(f"{path}: no JSON array, so `{name}` has no meaning.")
                 return read_expected(path)
         counts = dict(self.event_count_assertions or {})
         if self.allow_duplicate_events_regex:

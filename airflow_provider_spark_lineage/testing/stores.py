@@ -1,19 +1,17 @@
 """Where the events of a DAG run are, for a task that compares them: files or Airflow Variables.
 
-Both keep what earlier runs emitted, so this module also selects the events of one DAG run; and it waits for
-events that other processes have yet to write.
+Both keep what earlier runs emitted, so this module also selects the events of one DAG run.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
-from airflow_provider_spark_lineage.errors import BadInputError, SparkLineageError
+from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events, read_events
 from airflow_provider_spark_lineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.events.model import TERMINAL
@@ -26,16 +24,11 @@ from airflow_provider_spark_lineage.events.variables import (
     tag_of_dag_run,
 )
 
-T = TypeVar("T")
-
 CHECK_CLASS = ".OpenLineageTestOperator"
 """How the class of a check ends, in Airflow's facet."""
 
 CLOCKS_DIFFER_NS = 60 * 10**9
 """How much the clocks of two machines may differ."""
-
-LONGEST_PAUSE_S = 0.5
-"""Between two looks; the first pauses are shorter, for events that are almost there."""
 
 LEFT_BEHIND_NS = 3600 * 10**9
 """Age of an event that was emitted after the check of its DAG run, and that no other check waits for."""
@@ -133,19 +126,6 @@ def _time_ns(event: Event) -> int:
         return 0
 
 
-class Store(Protocol):
-    """A place that events are written to."""
-
-    def read(self) -> Events:
-        """Return the events so far."""
-
-    def clear(self, events: Collection[Event]) -> None:
-        """Delete these events of the checking task's DAG run, if that is possible."""
-
-    def __str__(self) -> str:
-        """Return the place, for a person."""
-
-
 class FileStore:
     """A file of FileTransport, a folder, or the start of the names of its files; never cleared."""
 
@@ -199,11 +179,10 @@ class VariableStore:
         """Yield keys of expected events that are not of this DAG run, but perhaps of what it started."""
         if not prefix.startswith(prefix_of_dag(self._task.dag_id)):
             keys = variables.keys(prefix=prefix)
-        elif not any(key.startswith(prefix) for key in _with_tags(self._read, tags)):
-            # The ids of other DAGs may start with the id of this one.
-            keys = [key for key in of_dag if key.startswith(prefix)]
-        else:
+        elif any(key.startswith(prefix) for key in _with_tags(self._read, tags)):
             return
+        else:  # the ids of other DAGs may start with the id of this one
+            keys = [key for key in of_dag if key.startswith(prefix)]
         since = min(map(_key_ns, self._read)) - CLOCKS_DIFFER_NS
         yield from (key for key in keys if _key_ns(key) >= since)
 
@@ -220,12 +199,9 @@ class VariableStore:
         """Delete their Variables, and the COMPLETE events that earlier runs emitted after their checks."""
         variables = _variables()
         given = {id(event) for event in events}
-        own = [
-            key
-            for key, event in self._read.items()
-            if isinstance(event, Event)
-            and (id(event) in given or event.dag_run == (self._task.dag_id, self._task.run_id))
-        ]
+        dag_run = (self._task.dag_id, self._task.run_id)
+        read = [(key, event) for key, event in self._read.items() if isinstance(event, Event)]
+        own = [key for key, event in read if id(event) in given or event.dag_run == dag_run]
         for key in own:
             variables.delete(key)
         before = min(map(_key_ns, own), default=0) - LEFT_BEHIND_NS
@@ -272,63 +248,23 @@ def _event(key: str, value: str) -> Event | str:
     return event
 
 
-def store_of(transport: Any, task: CheckingTask, keys: tuple[str, ...]) -> Store:
+def store_of(transport: Any, task: CheckingTask, keys: tuple[str, ...]) -> FileStore | VariableStore:
     """Return where a transport of the OpenLineage client writes; BadInputError if no task can read that."""
-    kinds = []
-    for inner in _inner_transports(transport):
-        path = getattr(getattr(inner, "config", None), "log_file_path", None)
-        if inner.kind == KIND:
+    waiting, kinds = [transport], []
+    while waiting:
+        outer = waiting.pop(0)
+        # Some transports hand events on to others.
+        inner = getattr(outer, "transports", None) or getattr(outer, "transport", None)
+        path = getattr(getattr(outer, "config", None), "log_file_path", None)
+        if inner is not None:
+            waiting = [*(inner if isinstance(inner, list | tuple) else [inner]), *waiting]
+        elif outer.kind == KIND:
             return VariableStore(task, keys)
-        if path is not None:
+        elif path is not None:
             return FileStore(Path(path.removeprefix("file://")))
-        kinds.append(str(inner.kind))
+        else:
+            kinds.append(str(outer.kind))
     raise BadInputError(
         f"OpenLineage emits by transport {', '.join(kinds) or 'none'} here, which no task can read;"
         " configure FileTransport or VariableTransport, or say with `events=` which file or folder it is."
     )
-
-
-def _inner_transports(transport: Any) -> Iterator[Any]:
-    """Yield a transport, or those that it hands events on to."""
-    inner = getattr(transport, "transports", None) or getattr(transport, "transport", None)
-    if inner is None:
-        yield transport
-        return
-    for part in inner if isinstance(inner, list | tuple) else [inner]:
-        yield from _inner_transports(part)
-
-
-class DeadlineError(SparkLineageError):
-    """The events did not come in time; the message says which were there."""
-
-
-def wait_for_events(path: Path | str, until: Callable[[Events], bool] | int, timeout_s: float = 30) -> Events:
-    """Return the events of a file or folder as soon as `until` holds, or as soon as there are that many.
-
-    A path that does not exist yet has no events. Raises DeadlineError after `timeout_s`.
-
-    >>> wait_for_events("/nowhere", until=0)
-    Events(items=(), problems=())
-    """
-    holds = until if callable(until) else lambda events: len(events) >= until
-    events = poll(FileStore(Path(path)).read, holds, timeout_s)
-    if not holds(events):
-        keys = ", ".join(sorted({event.key for event in events})) or "none"
-        raise DeadlineError(
-            f"{path}: the events waited for did not come within {timeout_s:g} s; there are {len(events)}:"
-            f" {keys}."
-        )
-    return events
-
-
-def poll(look: Callable[[], T], holds: Callable[[T], bool], timeout_s: float) -> T:
-    """Return what `look` returns as soon as it holds, or at the deadline."""
-    deadline = monotonic() + timeout_s
-    pause = 0.01
-    while True:
-        is_late = monotonic() >= deadline
-        seen = look()
-        if is_late or holds(seen):
-            return seen
-        sleep(min(pause, max(0.0, deadline - monotonic())))
-        pause = min(pause * 1.5, LONGEST_PAUSE_S)

@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.errors import BadInputError, extra
 from airflow_provider_spark_lineage.events import EVENT_TYPES, Event
 from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.matchers import Matcher, json_type, make, nearest, sentence
@@ -80,13 +80,7 @@ class Templates:
         """Return each template with its event; whether there are too few or too many, `count` says."""
         sort = self.sort
         if sort:
-            try:
-                events = sorted(events, key=lambda event: sort(event.document))
-            except Exception as error:  # the caller's function may raise anything
-                raise BadInputError(
-                    f"{self.source}: the events of `{self.key}` cannot be sorted: the sort function"
-                    f" fails with {type(error).__name__}: {error}."
-                ) from error
+            events = sorted(events, key=lambda event: sort(event.document))
         return list(zip(self.documents, events[-1:] if len(self.documents) == 1 else events, strict=False))
 
 
@@ -202,12 +196,8 @@ def _check_of(text: str, helpers: Environment | None) -> Callable[[Any], str]:
 
 @cache
 def _environment(helpers: Environment | None) -> Environment:
-    try:
+    with extra("testing"):
         from jinja2.sandbox import SandboxedEnvironment
-    except ImportError as error:
-        raise ValueError(
-            f"{error}; run `pip install 'airflow-provider-spark-lineage[testing]'`, which brings Jinja2"
-        ) from None
     environment = SandboxedEnvironment()
     environment.globals.update(GLOBALS)
     environment.filters.update(FILTERS)

@@ -1,16 +1,13 @@
 """Writes expected files from emitted events, and brings existing ones up to date.
 
-Expected values and matchers that accept what was emitted stay. In YAML, only the keys whose events changed
-are written anew; the text of all other keys stays as it is. Comments inside a rewritten key are lost, and
+Expected values and matchers that accept what was emitted stay. Only the keys whose events changed are written
+anew; the text of all other keys stays as it is. Comments inside a rewritten key are lost, and
 named. Nothing is written before the new text has been read back and compared with the events.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -36,9 +33,9 @@ from airflow_provider_spark_lineage.testing.drafts import (
     one_or_list,
     stable_text,
     trimmed,
+    yaml_text,
 )
 from airflow_provider_spark_lineage.testing.expected import (
-    SUFFIXES,
     Expected,
     ExpectedEvent,
     fill,
@@ -47,7 +44,7 @@ from airflow_provider_spark_lineage.testing.expected import (
     read_text,
 )
 from airflow_provider_spark_lineage.testing.keys import WHEN, Versions, key_order, parse_key
-from airflow_provider_spark_lineage.testing.matchers import ABSENT_KEY, Matcher, json_text
+from airflow_provider_spark_lineage.testing.matchers import ABSENT_KEY, Matcher
 from airflow_provider_spark_lineage.testing.relations import RELATIONS
 from airflow_provider_spark_lineage.testing.report import Kind
 
@@ -102,10 +99,7 @@ def draft_expected(
     >>> print(draft_expected(Events.of([event])), end="")
     dag.task.event.start: {inputs: []}
     """
-    try:
-        return yaml_text(Drafts(_of_dag(events, dag_id), variables or {}, rules).tree())
-    except RecursionError:
-        raise BadInputError("An event is nested too deeply to be written.") from None
+    return yaml_text(Drafts(_of_dag(events, dag_id), variables or {}, rules).tree())
 
 
 def update_expected(
@@ -117,37 +111,31 @@ def update_expected(
     dag_id: str | None = None,
     rules: DraftRules = NO_RULES,
 ) -> Update:
-    """Write an expected file, YAML or JSON by its suffix, or bring an existing one up to date.
+    """Write an expected file in YAML, or bring an existing one up to date.
 
     The value of a variable is written as `${NAME}`. A new file expects all events, or those of `dag_id`; an
     existing one stays with the DAGs that it names. Raises BadInputError, and does not write, if the file or
     an event cannot be read, if there are no events, and if the new text would not match them.
     """
     path = Path(path)
-    if path.is_dir() or path.suffix not in SUFFIXES:
-        raise BadInputError(f"{path}: expected events are written to one file, {', '.join(SUFFIXES)}.")
+    if path.is_dir() or path.suffix not in (".yaml", ".yml"):
+        raise BadInputError(f"{path}: expected events are written to one file, .yaml or .yml.")
     update = Update(path, created=not path.exists())
-    try:
-        drafts = Drafts(_of_dag(events, dag_id), variables or {}, rules)
-        if update.created:
-            tree = drafts.tree()
-            update.added = [key for key, _ in _documents(tree)]
-            text = new_text = file_text(tree) if path.suffix == ".json" else yaml_text(tree)
-        else:
-            text = read_text(path)
-            if isinstance(parsed := parse(text, path), list):
-                raise BadInputError(
-                    f"{path}: a list of events, as in Airflow's own system tests, is not updated."
-                )
-            tree = keys_of(parsed, path)
-            new_tree = _updated_tree(tree, path, drafts, Versions(drafts.events, versions or {}), update)
-            new_text = _updated_text(text, path, tree, new_tree) if update.changed else text
-        _check(new_text, drafts, versions, update)
+    drafts = Drafts(_of_dag(events, dag_id), variables or {}, rules)
+    if update.created:
+        tree = drafts.tree()
+        update.added = [key for key, _ in _documents(tree)]
+        text = new_text = yaml_text(tree)
+    else:
+        text = new_text = read_text(path)
+        tree = keys_of(parse(text, path), path)
+        new_tree = _updated_tree(tree, path, drafts, Versions(drafts.events, versions or {}), update)
         if update.changed:
-            _write(path, new_text)
-    except RecursionError:
-        raise BadInputError(f"{path}: left alone, because an event is nested too deeply.") from None
-    update.lost_comments = _lost_comments(text, new_text) if path.suffix != ".json" else []
+            new_text = _updated_text(text, path, tree, new_tree)
+            update.lost_comments = _lost_comments(text, new_text)
+    _check(new_text, drafts, versions, update)
+    if update.changed:
+        _write(path, new_text)
     return update
 
 
@@ -188,12 +176,11 @@ def _write(path: Path, text: str) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         # Under another name first, so that no reader sees half a file.
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
-            new = Path(folder) / target.name
-            new.write_text(text, encoding="utf-8")
-            if target.exists():
-                new.chmod(target.stat().st_mode)
-            os.replace(new, target)
+        new = target.with_name(f".{target.name}.new")
+        new.write_text(text, encoding="utf-8")
+        if target.exists():
+            new.chmod(target.stat().st_mode)
+        new.replace(target)
     except (OSError, UnicodeError) as error:
         raise BadInputError(f"{path}: cannot be written ({error}).") from None
 
@@ -221,10 +208,12 @@ def _updated_tree(
                 update.refreshed.append(key)
                 when = {WHEN: document[WHEN]} if WHEN in document else {}
                 documents.append({**when, **new_document})
-        elif id(event) in ids_of_meant and dag_named_by(parse_key(key).plain, dag_ids):
+        elif id(event) not in ids_of_meant:
+            documents.append(document)
+        elif dag_named_by(parse_key(key).plain, dag_ids):
             update.removed.append(key)
         else:
-            update.kept += [key] if id(event) in ids_of_meant else []
+            update.kept.append(key)
             documents.append(document)
     for unexpected in new:
         key = drafts.key_of(unexpected, tree)
@@ -303,113 +292,9 @@ def _refreshed(
 
 # The text of a file.
 
-LONGEST_LINE = 170
-"""Characters of a value on one line, counted as JSON, which is longer than YAML; an edge fits."""
-
-
-def file_text(tree: Any, indent: str = "  ") -> str:
-    """Return the text of a JSON file: matchers as objects, keys that start with `$` escaped."""
-
-    def value_of(value: Any) -> Any:
-        if isinstance(value, Matcher):
-            held = {} if value.argument is None else {"value": value_of(value.argument)}
-            return {"$match": value.name, **held}
-        if isinstance(value, Mapping):
-            return {_escaped(key): value_of(item) for key, item in value.items()}
-        return [value_of(item) for item in value] if isinstance(value, list) else value
-
-    return json.dumps(value_of(tree), indent=indent, ensure_ascii=False) + "\n"
-
-
-def _escaped(key: str) -> str:
-    return f"${key}" if key.startswith("$") else key
-
-
-def yaml_text(tree: Mapping[str, Any]) -> str:
-    """Return the text of a YAML file; what is short is on one line.
-
-    >>> yaml_text({"a": ["x", "12", None], "$b": "${DATA}/in"})
-    "a: [x, '12', null]\\n$$b: ${DATA}/in\\n"
-    """
-    text = yaml.dump(_File(tree), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=float("inf"))
-    # Behind a tag without value, a space is needed only before a comma or bracket.
-    return re.sub(r"(![a-z_]+) +$", r"\1", str(text), flags=re.MULTILINE)
-
-
-class _File(dict[str, Any]):
-    """The value of a whole file: every key starts a line."""
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes matchers as tags, short objects and lists on one line, and texts of several lines as blocks."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-    def choose_scalar_style(self) -> Any:
-        # PyYAML would put quotes behind a tag: `!uuid ''`, `!optional '5'`.
-        event: Any = self.event
-        is_matcher = (event.tag or "").startswith("!")
-        return "" if is_matcher and not event.style else super().choose_scalar_style()
-
-    def write_plain(self, text: str, split: bool = True) -> None:
-        if text:
-            super().write_plain(text, split)
-        else:  # YAML takes a comma or a bracket right behind a tag for a part of its name
-            self.write_indicator("", True)
-
-
-def _represent_matcher(dumper: yaml.SafeDumper, matcher: Matcher) -> yaml.Node:
-    argument, tag = matcher.argument, f"!{matcher.name}"
-    if argument is None:
-        return dumper.represent_scalar(tag, "")
-    if isinstance(argument, str):
-        return dumper.represent_scalar(tag, argument, style="'" if argument.isprintable() else '"')
-    if isinstance(argument, Matcher):  # YAML takes no tag behind a tag
-        held = {} if argument.argument is None else {"value": argument.argument}
-        return dumper.represent_mapping(tag, {"$match": argument.name, **held}, flow_style=True)
-    node = dumper.represent_data(argument)
-    node.tag = tag
-    return node
-
-
-def _represent_mapping(dumper: yaml.SafeDumper, mapping: Mapping[str, Any]) -> yaml.Node:
-    items = {_escaped(key): value for key, value in mapping.items()}
-    is_flow = not isinstance(mapping, _File) and _is_short(mapping)
-    return dumper.represent_mapping("tag:yaml.org,2002:map", items, flow_style=is_flow)
-
-
-def _represent_list(dumper: yaml.SafeDumper, items: list[Any]) -> yaml.Node:
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=_is_short(items))
-
-
-def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
-    is_printable = all(line.isprintable() for line in text.split("\n"))
-    style = ("|" if "\n" in text else None) if is_printable else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-def _is_short(value: Any) -> bool:
-    text = json_text(value)
-    return len(text) <= LONGEST_LINE and "\\n" not in text
-
-
-_Dumper.add_representer(Matcher, _represent_matcher)
-_Dumper.add_representer(dict, _represent_mapping)
-_Dumper.add_representer(_File, _represent_mapping)
-_Dumper.add_representer(list, _represent_list)
-_Dumper.add_representer(str, _represent_text)
-# `expected` reads `1e3` as a number, and PyYAML does not: quote it.
-_Dumper.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"), list("-0123456789")
-)
-
 
 def _updated_text(text: str, path: Path, tree: Mapping[str, Any], new_tree: Mapping[str, Any]) -> str:
-    """Return the new text; in YAML with the unchanged keys as they were written, if that is possible."""
-    if path.suffix == ".json":
-        indent = re.search(r"\n([ \t]+)\S", text)
-        return file_text(new_tree, indent[1] if indent else "  ")
+    """Return the new text, with the unchanged keys as they were written, if that is possible."""
     chunks = _chunks(text)
     parts = [chunks.pop("", "")]
     for key, value in new_tree.items():

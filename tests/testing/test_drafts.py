@@ -156,13 +156,12 @@ def test_columns_without_edges_are_said_to_have_none(tmp_path, shop):
     ],
     ids=lambda value: ascii(value)[:20],
 )
-@pytest.mark.parametrize("name", ["dag.yaml", "dag.json"])
-def test_every_value_can_be_drafted(tmp_path, value, name):
-    """Whatever JSON can say is written so that it is read back as the same, in YAML and in JSON."""
+def test_every_value_can_be_drafted(tmp_path, value):
+    """Whatever JSON can say is written so that it is read back as the same."""
     many = {"one": value, "list": [value, "x" * 200], "description": value, "text": {"a": "y" * 200}}
-    update(tmp_path / name, [run_event(many)])
+    update(tmp_path / "dag.yaml", [run_event(many)])
     many["one"], many["text"] = "other", {"a": value, "b": ["y" * 200, {"c": value}]}
-    update(tmp_path / name, [run_event(many)])
+    update(tmp_path / "dag.yaml", [run_event(many)])
 
 
 def test_events_of_any_shape_can_be_drafted(tmp_path):
@@ -176,5 +175,4 @@ def test_events_of_any_shape_can_be_drafted(tmp_path):
         {"dataset": {"namespace": "file", "name": "/x", "facets": {"schema": {"fields": "none"}}}},
         {"eventType": "OTHER", "run": {"facets": {"parent": {"job": {}}}}, "job": {"name": "plain"}},
     ]
-    for name in ("dag.yaml", "dag.json"):
-        assert len(update(tmp_path / name, odd).added) == len(odd)
+    assert len(update(tmp_path / "dag.yaml", odd).added) == len(odd)

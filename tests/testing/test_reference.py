@@ -307,13 +307,6 @@ def test_absence_has_a_reason(reason, several):
         Expected.of_templates({KEY: [template, {}] if several else template})
 
 
-@pytest.mark.parametrize("sort", [lambda event: event["nothing"], lambda event: event["run"]["v"]])
-def test_a_sort_function_that_fails(sort):
-    """It is the caller's: the message names the key, and not only what was wrong somewhere."""
-    with pytest.raises(BadInputError, match=rf"events of `{KEY}` cannot be sorted: .* (Key|Type)Error: "):
-        check([{}, {}], start(v=1), start(v="a"), sort=sort)
-
-
 @pytest.mark.parametrize("count", [">=0", "<=2"])
 def test_a_count_that_allows_none_does_not_excuse_a_template(count):
     """Unlike there: a template that is compared with nothing proves nothing."""

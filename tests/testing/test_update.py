@@ -165,7 +165,7 @@ def test_a_file_is_left_alone_where_something_is_wrong(tmp_path, shop):
     assert file.read_text() == broken
     listed = tmp_path / "shop.json"
     listed.write_text('[{"eventType": "START"}]')
-    with pytest.raises(BadInputError, match=r"shop\.json: a list of events.*is not updated\.$"):
+    with pytest.raises(BadInputError, match="written to one file"):
         update_expected(listed, Events.of(shop))
     with pytest.raises(BadInputError, match="no events at all"):
         update_expected(tmp_path / "new.yaml", Events.of([]))
