@@ -32,6 +32,9 @@ Emitted: TypeAlias = DagRun | Events | Iterable[Mapping[str, Any]] | Path | str
 """Where events are: a run, a file or folder that they were written to, or they themselves."""
 
 
+NOT_EMITTED = "no event with this key was emitted"
+
+
 class LineageDiffersError(AssertionError):
     """Events are not as expected; `report` says how, and `lines` are its text.
 
@@ -136,12 +139,12 @@ class _Comparison:
         self._emitted = ByKey(self._scoped.compared, events)
         self._passed: list[str] = []
         self._differences: list[Difference] = []
+        self._surplus: set[int] = set()
         self._count = 0
 
     def report(self, wanted: list[ExpectedEvent], without: Collection[str]) -> Report:
-        surplus: set[int] = set()
         for group in groups_of(wanted, self._emitted):
-            self._compare_group(group, surplus)
+            self._compare_group(group)
         for templates in self._expected.templates:
             self._compare_templates(templates)
         for event in self._emitted.left():
@@ -157,55 +160,45 @@ class _Comparison:
             relations=tuple(checked),
         )
 
-    def _compare_group(self, group: Group, surplus: set[int]) -> None:
-        count = f"{len(group.emitted)} with this key were emitted, {len(group.wanted)} expected"
-        for i, expected in enumerate(group.wanted):
-            if i in group.pairs:
-                self._compare_event(expected.key, expected.document, group.emitted[group.pairs[i]])
-            else:
-                self._add_missing(expected, count if group.emitted else "")
+    def _compare_group(self, group: Group, count: str = "") -> None:
+        for i, j in sorted(group.pairs.items()):
+            expected, event = group.wanted[i], group.emitted[j]
+            mismatches = list(differences(expected.document, event.document))
+            self._add(_changed(group.key, mismatch, event) for mismatch in mismatches)
+            self._passed += [] if mismatches else [group.key]
+        count = f"{len(group.emitted)} with this key were emitted, {count or len(group.wanted)} expected"
+        for i in others(group.wanted, group.pairs):
+            self._add_missing(
+                group.wanted[i], count if group.emitted else "no event with this key was emitted"
+            )
         for event in group.surplus():
             # A key, and the same key with an address, may both have asked for the event.
-            if id(event) not in surplus:
-                surplus.add(id(event))
+            if id(event) not in self._surplus:
+                self._surplus.add(id(event))
                 self._add_unexpected(event, count, group.key)
 
-    def _compare_event(self, key: str, document: Mapping[str, Any], event: Event) -> None:
-        mismatches = list(differences(document, event.document))
-        if mismatches:
-            self._add(_changed(key, mismatch, event) for mismatch in mismatches)
-        else:
-            self._passed.append(key)
-
     def _compare_templates(self, templates: Templates) -> None:
-        key, count, events = templates.key, templates.count, self._emitted.take(templates.key)
+        key, count = templates.key, templates.count
+        events = templates.sorted(self._emitted.take(key))
+        wanted = [ExpectedEvent(key, document, templates.source) for document in templates.documents]
         if templates.absent:
-            self._compare_absent(templates, events)
+            for event in events:
+                self._add_unexpected(event, f"must not be emitted: {templates.absent}")
+            if not self._events:
+                self._add_missing(wanted[0], "nothing at all was emitted, so its absence proves nothing")
+            self._passed += [] if events or not self._events else [key]
             return
-        pairs = templates.pairs(events)
-        for document, event in pairs:
-            self._compare_event(key, document, event)
-        # A template that is compared with no event passes only if there must be none.
-        if (events or count.is_none) and count.allows(len(events)):
-            return
-        reason = f"{len(events)} with this key were emitted, {count.text} expected"
-        if not events or len(events) < count.number:
-            for document in templates.documents[len(pairs) :] or templates.documents[-1:]:
-                expected = ExpectedEvent(key, document, templates.source)
-                self._add_missing(expected, reason if events else "")
-        else:
-            paired = {id(event) for _, event in pairs}
-            for event in [event for event in events if id(event) not in paired] or events:
-                self._add_unexpected(event, reason)
-
-    def _compare_absent(self, templates: Templates, events: Sequence[Event]) -> None:
-        for event in events:
-            self._add_unexpected(event, f"must not be emitted: {templates.absent}")
-        if not self._events:
-            expected = ExpectedEvent(templates.key, templates.documents[0], templates.source)
-            self._add_missing(expected, "nothing at all was emitted, so its absence proves nothing")
-        elif not events:
-            self._passed.append(templates.key)
+        if count.is_none:
+            wanted = []
+        # One template is for the last event, several are for all of them in their order.
+        first = len(events) - 1 if len(wanted) == 1 and events else 0
+        pairs = {i: first + i for i in range(min(len(wanted), len(events)))}
+        if count.allows(len(events)) and (events or count.is_none):
+            # The other events are as many as they may be.
+            events, pairs = [events[j] for j in pairs.values()], {i: i for i in pairs}
+        elif len(wanted) == len(pairs) and len(events) < count.number:
+            wanted.append(wanted[-1])
+        self._compare_group(Group(key, wanted, events, pairs), count.text)
 
     def _why_unexpected(self, event: Event) -> str:
         if event.key in self._emitted.asked:
@@ -237,7 +230,6 @@ class _Comparison:
 
     def _add_missing(self, expected: ExpectedEvent, reason: str) -> None:
         where = f"expected in {expected.source}"
-        reason = reason or "no event with this key was emitted"
         document = expected.document
         self._add([Difference(Kind.MISSING, expected.key, "", document, ABSENT, reason, where)])
 

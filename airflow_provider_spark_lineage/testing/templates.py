@@ -76,12 +76,10 @@ class Templates:
         """Whether one run may emit more than one event of this key."""
         return self.count.operator != "==" or self.count.number > 1
 
-    def pairs(self, events: Sequence[Event]) -> list[tuple[Mapping[str, Any], Event]]:
-        """Return each template with its event; whether there are too few or too many, `count` says."""
+    def sorted(self, events: list[Event]) -> list[Event]:
+        """Return the events in the order in which the templates are for them."""
         sort = self.sort
-        if sort:
-            events = sorted(events, key=lambda event: sort(event.document))
-        return list(zip(self.documents, events[-1:] if len(self.documents) == 1 else events, strict=False))
+        return sorted(events, key=lambda event: sort(event.document)) if sort else events
 
 
 def templates_of(
@@ -170,17 +168,13 @@ def _check_of(text: str, helpers: Environment | None) -> Callable[[Any], str]:
     >>> _check_of("{{ is_uuid(result) }}", None)("no")
     'is not what the template wants, it renders "false"'
     """
-    environment = _environment(helpers)
-    from jinja2 import TemplateError, meta
+    with extra("testing"):
+        from jinja2 import TemplateError
 
     try:
-        unknown = meta.find_undeclared_variables(environment.parse(text)) - environment.globals.keys()
-        template = environment.from_string(text)
+        template = _environment(helpers).from_string(text)
     except TemplateError as error:
         raise ValueError(f"not a Jinja template ({error})") from None
-    if unknown - {"result"}:
-        name = min(unknown - {"result"})
-        raise ValueError(f"unknown name `{name}`; {nearest(name, ('result', *environment.globals))}")
 
     def check(actual: Any) -> str:
         try:
@@ -196,9 +190,10 @@ def _check_of(text: str, helpers: Environment | None) -> Callable[[Any], str]:
 
 @cache
 def _environment(helpers: Environment | None) -> Environment:
-    with extra("testing"):
-        from jinja2.sandbox import SandboxedEnvironment
-    environment = SandboxedEnvironment()
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    environment = SandboxedEnvironment(undefined=StrictUndefined)
     environment.globals.update(GLOBALS)
     environment.filters.update(FILTERS)
     if helpers is not None:
@@ -208,21 +203,17 @@ def _environment(helpers: Environment | None) -> Environment:
     return environment
 
 
-def _is_datetime(result: Any) -> str:
-    """Accept a date, alone or with a time, as ISO 8601 writes it."""
-    try:
-        datetime.fromisoformat(result.replace("Z", "+00:00"))
-    except (AttributeError, TypeError, ValueError):
-        return "false"
-    return "true"
+def _true_if(read: Callable[[str], Any]) -> Callable[[Any], str]:
+    """Return a function that renders as true if the value can be read."""
 
+    def is_readable(result: Any) -> str:
+        try:
+            read(result)
+        except (AttributeError, TypeError, ValueError):
+            return "false"
+        return "true"
 
-def _is_uuid(result: Any) -> str:
-    try:
-        uuid.UUID(result)
-    except (AttributeError, TypeError, ValueError):
-        return "false"
-    return "true"
+    return is_readable
 
 
 def _regex_match(result: Any, pattern: str) -> str:
@@ -250,8 +241,8 @@ def _url_scheme_authority(url: str) -> str:
 GLOBALS: Mapping[str, Callable[..., Any]] = {
     "any": lambda result: result,
     "env_var": _env_var,
-    "is_datetime": _is_datetime,
-    "is_uuid": _is_uuid,
+    "is_datetime": _true_if(lambda text: datetime.fromisoformat(text.replace("Z", "+00:00"))),
+    "is_uuid": _true_if(uuid.UUID),
     "not_match": _not_match,
     "regex_match": _regex_match,
 }
