@@ -134,6 +134,7 @@ class _Comparison:
 
     def __init__(self, expected: Expected, events: Events, scope: Scope) -> None:
         self._expected = expected
+        self._plain_keys = {parse_key(key).plain for key in expected.keys}
         self._events = events
         self._scoped = in_scope(events, expected, scope)
         self._emitted = ByKey(self._scoped.compared, events)
@@ -203,7 +204,7 @@ class _Comparison:
     def _why_unexpected(self, event: Event) -> str:
         if event.key in self._emitted.asked:
             return f"nothing is expected of this instance and try, `{self._emitted.addresses.key_of(event)}`"
-        is_for_others = any(event.key == parse_key(key).plain for key in self._expected.keys)
+        is_for_others = event.key in self._plain_keys
         return f"nothing with this key is expected{' of these versions' if is_for_others else ''}"
 
     def _check_relations(self, without: Collection[str]) -> tuple[list[str], list[str], list[str]]:
