@@ -200,7 +200,7 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
     """
     _need_extra()
     from airflow_provider_spark_lineage import testing
-    from airflow_provider_spark_lineage.errors import BadInputError
+    from airflow_provider_spark_lineage.errors import BadInputError, SparkLineageError
 
     evidence = request.node.stash.setdefault(EvidenceKey, [])
 
@@ -233,7 +233,7 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
                         f"{expected}: no such file of expected events; --update-expected writes it."
                     )
             return testing.assert_lineage(expected, events, variables=values, without=without, **options)
-        except BadInputError as error:
+        except SparkLineageError as error:
             raise _failed(str(error)) from None
 
     return check

@@ -23,7 +23,7 @@ from airflow_provider_spark_lineage.testing.differences import (
 from airflow_provider_spark_lineage.testing.expected import Expected, ExpectedEvent, Scope, read_expected
 from airflow_provider_spark_lineage.testing.keys import Addresses, Versions, parse_key
 from airflow_provider_spark_lineage.testing.matchers import json_type
-from airflow_provider_spark_lineage.testing.relations import Broken, Runs, relations_without
+from airflow_provider_spark_lineage.testing.relations import Broken, Findings, Runs, relations_without
 from airflow_provider_spark_lineage.testing.report import Difference, Kind, Line, Report
 from airflow_provider_spark_lineage.testing.runs import DagRun
 from airflow_provider_spark_lineage.testing.templates import Templates
@@ -150,15 +150,18 @@ class _Comparison:
             self._compare_templates(templates)
         for event in self._emitted.left():
             self._add_unexpected(event, self._why_unexpected(event))
-        checked, problems, notes = self._check_relations(without)
+        relations = relations_without(without)
+        several = {templates.key for templates in self._expected.templates if templates.allows_several}
+        runs = Runs(self._scoped.related, self._events, several)
+        notes = [note for name, check in relations.items() for note in self._add_findings(name, check(runs))]
         return Report(
             passed=tuple(self._passed),
             differences=tuple(self._differences),
-            problems=(*self._events.problems, *problems),
+            problems=self._events.problems,
             emitted=len(self._events),
             skipped=self._scoped.skipped,
             notes=tuple(notes),
-            relations=tuple(checked),
+            relations=tuple(relations),
         )
 
     def _compare_group(self, group: Group, count: str = "") -> None:
@@ -207,27 +210,13 @@ class _Comparison:
         is_for_others = event.key in self._plain_keys
         return f"nothing with this key is expected{' of these versions' if is_for_others else ''}"
 
-    def _check_relations(self, without: Collection[str]) -> tuple[list[str], list[str], list[str]]:
-        """Add what does not hold; return the relations that were checked, problems and notes."""
-        several = {templates.key for templates in self._expected.templates if templates.allows_several}
-        checked: list[str] = []
-        problems: list[str] = []
-        notes: list[str] = []
-        for name, check in relations_without(without).items():
-            try:
-                findings = list(check(Runs(self._scoped.related, self._events, several)))
-            except ImportError as error:
-                problems.append(
-                    f"The relation `{name}` was not checked: {error}. Run `pip install"
-                    " 'airflow-provider-spark-lineage[testing]'`, or turn the relation off."
-                )
-                continue
-            checked.append(name)
-            notes += [f"{name}: {item}." for item in findings if isinstance(item, str)]
-            broken = [item for item in findings if isinstance(item, Broken)]
-            for _, group in groupby(broken, key=lambda item: id(item.event)):
-                self._add(_broken(name, item) for item in group)
-        return checked, problems, notes
+    def _add_findings(self, name: str, findings: Findings) -> list[str]:
+        """Add what does not hold; return notes on what could not be checked."""
+        items = list(findings)
+        broken = [item for item in items if isinstance(item, Broken)]
+        for _, group in groupby(broken, key=lambda item: id(item.event)):
+            self._add(_broken(name, item) for item in group)
+        return [f"{name}: {item}." for item in items if isinstance(item, str)]
 
     def _add_missing(self, expected: ExpectedEvent, reason: str) -> None:
         where = f"expected in {expected.source}"

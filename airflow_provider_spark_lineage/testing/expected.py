@@ -227,8 +227,6 @@ def parse(text: str, path: Path) -> Any:
         raise BadInputError(f"{where}: {sentence(cause if is_yaml else f'not YAML ({cause})')}") from None
     except ValueError as error:
         raise BadInputError(f"{path}: {sentence(error)}") from None
-    except RecursionError:
-        raise BadInputError(f"{path}: nested too deeply.") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

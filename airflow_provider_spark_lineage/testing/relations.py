@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.errors import BadInputError, extra
 from airflow_provider_spark_lineage.events import Event, Events
 from airflow_provider_spark_lineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.events.model import TERMINAL, TaskTry
@@ -163,8 +163,9 @@ def _times_ordered(runs: Runs) -> Findings:
 
 
 def _schemas(runs: Runs) -> Findings:
-    """Every event is valid against the JSON schemas that it names. Raises ImportError without the extra."""
-    import jsonschema_rs  # noqa: F401 - `validation` imports it when it has something to check
+    """Every event is valid against the JSON schemas that it names."""
+    with extra("testing"):
+        import jsonschema_rs  # noqa: F401 - `validation` imports it when it has something to check
 
     from airflow_provider_spark_lineage.events.validation import UNKNOWN, problems_of
 

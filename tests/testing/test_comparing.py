@@ -159,7 +159,7 @@ def test_a_name_weighs_more_than_what_it_names(tmp_path):
     ]
 
 
-def test_the_best_assignment_is_taken():
+def test_strict_expectations_choose_first():
     """A loose expectation does not use up the event that a strict one needs, in whatever order they stand."""
     loose, strict = {"run": {}}, {"run": {"v": 1}}
     one, two = start(run={"v": 1}), start(run={"v": 2})
