@@ -148,7 +148,11 @@ def run_dag(
     # A process that is killed cannot clean up after itself.
     shutil.rmtree(home / "tmp", ignore_errors=True)
     if "not_found" in ended:
-        raise BadInputError(_not_found(file, dag_id, ended["not_found"]))
+        names = ", ".join(f"`{name}`" for name in ended["not_found"]) or "no DAG"
+        raise BadInputError(
+            f"{file} has {names} at module level; run_dag runs {f'`{dag_id}`' if dag_id else 'the only one'}."
+            " Keep the DAG in a variable of the module, or select one with `dag_id=`."
+        )
     if not ended:
         raise RunError(f"{file.name} did not run to its end; the end of {log}:\n{tail(log)}")
     return DagRun(ended["dag_id"], ended["state"], ended["tasks"], events, log, monotonic() - began)
@@ -243,16 +247,6 @@ class Program:
         self.process.wait()
         if self.process.stdout:
             self.process.stdout.close()
-
-
-def _not_found(file: Path, dag_id: str | None, known: list[str]) -> str:
-    names = ", ".join(f"`{name}`" for name in known) or "none"
-    if dag_id:
-        return (
-            f"{file} has no DAG `{dag_id}` at module level; it has {names}. Keep the DAG in a variable of the"
-            " module, as in `dag = my_dag()`."
-        )
-    return f"{file} has to have one DAG at module level, but has {names}; select one with `dag_id=`."
 
 
 def _follow(lines: Iterator[dict[str, Any]], show: Callable[[TaskProgress], None]) -> dict[str, Any]:
