@@ -168,8 +168,10 @@ class _Comparison:
         for i, j in sorted(group.pairs.items()):
             expected, event = group.wanted[i], group.emitted[j]
             mismatches = list(differences(expected.document, event.document))
-            self._add(_changed(group.key, mismatch, event) for mismatch in mismatches)
-            self._passed += [] if mismatches else [group.key]
+            if mismatches:
+                self._add(_changed(group.key, mismatch, event) for mismatch in mismatches)
+            else:
+                self._passed.append(group.key)
         count = f"{len(group.emitted)} with this key were emitted, {count or len(group.wanted)} expected"
         for i in others(group.wanted, group.pairs):
             self._add_missing(
