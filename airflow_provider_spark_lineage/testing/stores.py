@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events, read_events
 from airflow_provider_spark_lineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.events.model import TERMINAL
+from airflow_provider_spark_lineage.events.reader import events_in
 from airflow_provider_spark_lineage.events.variables import (
     KIND,
     emitted,
@@ -239,13 +240,9 @@ def _key_ns(key: str) -> int:
 def _event(key: str, value: str) -> Event | str:
     where = f"Variable {key}"
     try:
-        document = json.loads(value)
+        return next(events_in(json.loads(value), where), f"{where}: no event.")
     except ValueError:
         return f"{where}: not JSON."
-    event = Event(document, where) if isinstance(document, dict) else None
-    if event is None or event.problem:
-        return f"{where}: not an OpenLineage event, {event.problem if event else 'it is not a JSON object'}."
-    return event
 
 
 def store_of(transport: Any, task: CheckingTask, keys: tuple[str, ...]) -> FileStore | VariableStore:

@@ -177,7 +177,7 @@ def _write(path: Path, text: str) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         # Under another name first, so that no reader sees half a file.
         new = target.with_name(f".{target.name}.new")
-        new.write_text(text, encoding="utf-8")
+        new.write_bytes(text.encode())
         if target.exists():
             new.chmod(target.stat().st_mode)
         new.replace(target)
