@@ -200,7 +200,7 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
     """
     _need_extra()
     from airflow_provider_spark_lineage import testing
-    from airflow_provider_spark_lineage.errors import BadInputError
+    from airflow_provider_spark_lineage.errors import BadInputError, SparkLineageError
 
     evidence = request.node.stash.setdefault(EvidenceKey, [])
 
@@ -233,7 +233,7 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
                         f"{expected}: no such file of expected events; --update-expected writes it."
                     )
             return testing.assert_lineage(expected, events, variables=values, without=without, **options)
-        except BadInputError as error:
+        except SparkLineageError as error:
             raise _failed(str(error)) from None
 
     return check
@@ -242,7 +242,7 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
 def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Mapping[str, str] | None) -> str:
     from airflow_provider_spark_lineage.draft_rules import RULES
     from airflow_provider_spark_lineage.testing import update_expected
-    from airflow_provider_spark_lineage.testing.asserting import events_of
+    from airflow_provider_spark_lineage.testing.comparison import events_of
 
     done = update_expected(path, events_of(events), variables=variables, versions=versions, rules=RULES)
     return done.text()

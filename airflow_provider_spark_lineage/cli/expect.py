@@ -24,7 +24,7 @@ from airflow_provider_spark_lineage.testing import draft_expected, read_events, 
     "--update",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write this expected file, YAML or JSON, or bring it up to date. Default: print a draft.",
+    help="Write this expected file, in YAML, or bring it up to date. Default: print a draft.",
 )
 @click.option(
     "--var",
@@ -59,7 +59,7 @@ def command(
     \b
     Exit codes:
       0  the draft was printed, or the file is as it was
-      1  the file was written or changed, or something is left for you to change
+      1  the file was written or changed
       2  bad input; the file is as it was
     """
     try:
@@ -79,4 +79,4 @@ def command(
         click.echo(f"Error: {error}", err=True)
         ctx.exit(2)
     click.echo(result.text())
-    ctx.exit(1 if result.changed or result.left else 0)
+    ctx.exit(1 if result.changed else 0)

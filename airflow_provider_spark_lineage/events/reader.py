@@ -115,10 +115,10 @@ def _read_file(file: Path) -> Iterator[Event | str]:
         if piece.problem:
             yield f"{where}: {piece.problem}."
         else:
-            yield from _events(piece.value, where)
+            yield from events_in(piece.value, where)
 
 
-def _events(value: Any, where: str) -> Iterator[Event | str]:
+def events_in(value: Any, where: str) -> Iterator[Event | str]:
     """Yield one event, or the events of a JSON array, which is how some consumers save them."""
     for document in value if isinstance(value, list) else [value]:
         problem = "it is not a JSON object"

@@ -2,14 +2,13 @@
 
 | module | what it does |
 | --- | --- |
-| `comparison` | compares events with expectations: `compare` |
-| `expected`, `notation`, `keys`, `versions` | read expected files: events, values, keys, `when` |
+| `comparison` | compares events with expectations: `compare`, `assert_lineage` |
+| `expected`, `keys` | read expected files: values, matchers and variables; keys and `when` |
 | `templates` | read the expected files of Airflow's own system tests |
 | `matchers`, `differences` | compare one value |
 | `relations` | what must hold between events |
 | `report` | the result as text, JSON and JUnit XML |
-| `drafts`, `updates`, `writing` | write expected files from events |
-| `asserting` | for tests: compare and raise, wait for events |
+| `drafts`, `updates` | write expected files from events |
 | `runs`, with the programs `dag_process` and `lifeline` | run a DAG in real Airflow |
 | `in_dag`, `stores` | compare in a task of the DAG itself |
 
@@ -29,13 +28,7 @@ changed     dag.task.event.start  (event 1)
 from __future__ import annotations
 
 from airflow_provider_spark_lineage.events import Event, Events, read_events
-from airflow_provider_spark_lineage.testing.asserting import (
-    DeadlineError,
-    LineageDiffersError,
-    assert_lineage,
-    wait_for_events,
-)
-from airflow_provider_spark_lineage.testing.comparison import compare
+from airflow_provider_spark_lineage.testing.comparison import LineageDiffersError, assert_lineage, compare
 from airflow_provider_spark_lineage.testing.differences import ABSENT
 from airflow_provider_spark_lineage.testing.drafts import DraftRules
 from airflow_provider_spark_lineage.testing.expected import Expected, Scope, read_expected
@@ -56,7 +49,6 @@ __all__ = [
     "ABSENT",
     "RELATIONS",
     "DagRun",
-    "DeadlineError",
     "Difference",
     "DraftRules",
     "Event",
@@ -79,5 +71,4 @@ __all__ = [
     "run_dag",
     "tail",
     "update_expected",
-    "wait_for_events",
 ]

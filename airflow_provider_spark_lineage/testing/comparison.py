@@ -1,43 +1,104 @@
-"""Compares emitted events with expected ones, and returns a report."""
+"""Compares emitted events with expected ones, and returns a report or raises if they differ."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from dataclasses import replace
 from itertools import groupby
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.events import Event, Events
+from airflow_provider_spark_lineage.events import Event, Events, read_events
 from airflow_provider_spark_lineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.testing.differences import (
     ABSENT,
     Mismatch,
     best_pairs,
     differences,
+    others,
     path_text,
 )
-from airflow_provider_spark_lineage.testing.expected import Expected, ExpectedEvent, Scope
-from airflow_provider_spark_lineage.testing.keys import Addresses, parse_key
-from airflow_provider_spark_lineage.testing.relations import (
-    Broken,
-    Findings,
-    NotChecked,
-    Runs,
-    Unchecked,
-    check_relations,
-)
-from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report
+from airflow_provider_spark_lineage.testing.expected import Expected, ExpectedEvent, Scope, read_expected
+from airflow_provider_spark_lineage.testing.keys import Addresses, Versions, parse_key
+from airflow_provider_spark_lineage.testing.matchers import json_type
+from airflow_provider_spark_lineage.testing.relations import Broken, Findings, Runs, relations_without
+from airflow_provider_spark_lineage.testing.report import Difference, Kind, Line, Report
+from airflow_provider_spark_lineage.testing.runs import DagRun
 from airflow_provider_spark_lineage.testing.templates import Templates
-from airflow_provider_spark_lineage.testing.versions import Versions
 
-_RUN_KEYS = frozenset({"map_index", "try_number", "runId"})
-"""Keys that say which run an event is about; a difference there means that another run was meant."""
+Emitted: TypeAlias = DagRun | Events | Iterable[Mapping[str, Any]] | Path | str
+"""Where events are: a run, a file or folder that they were written to, or they themselves."""
 
-_CANDIDATE_BUDGET = 20_000
-"""Pairs of keys that are compared for likeness; after that, no candidates are named."""
+
+NOT_EMITTED = "no event with this key was emitted"
+
+
+class LineageDiffersError(AssertionError):
+    """Events are not as expected; `report` says how, and `lines` are its text.
+
+    `kept` are the places where the events still are, for a person: files, Variables, a log.
+    """
+
+    def __init__(self, report: Report, kept: tuple[object, ...] = ()) -> None:
+        self.report = report
+        self.lines: tuple[Line, ...] = (*report.lines(), *(Line(f"kept: {place}") for place in kept))
+        super().__init__("\n".join(line.text for line in self.lines))
+
+
+def assert_lineage(
+    expected: Expected | Mapping[str, Any] | Path | str,
+    events: Emitted,
+    *,
+    variables: Mapping[str, str] | None = None,
+    scope: Scope | None = None,
+    versions: Mapping[str, str] | None = None,
+    without: Collection[str] = (),
+) -> Report:
+    """Return the report of a comparison without differences; raise LineageDiffersError if there are some.
+
+    `expected` is a file, a folder, or a mapping of key to event. `events` is a run, the place that they were
+    written to, or a list of them as plain mappings. The other arguments are those of `compare`. Raises
+    BadInputError if that does, or for arguments that are none of these.
+    """
+    if isinstance(expected, str | Path):
+        expected = read_expected(expected)
+    elif isinstance(expected, Mapping):
+        expected = Expected.of(expected)
+    elif not isinstance(expected, Expected):
+        raise BadInputError(
+            f"What is expected is {json_type(expected)}; give a file, a folder, or a mapping of"
+            " `<dag_id>.<task_id>.event.<type>` to events."
+        )
+    read = events_of(events)
+    report = compare(expected, read, variables=variables, scope=scope, versions=versions, without=without)
+    if not report.ok:
+        kept: tuple[str, ...] = ()
+        if isinstance(events, DagRun):
+            kept = (f"events in {events.events}", f"log in {events.log}")
+        elif isinstance(events, str | Path):
+            kept = (f"events in {events}",)
+        raise LineageDiffersError(report, kept)
+    return report
+
+
+def events_of(events: Emitted) -> Events:
+    """Return the events of a run, a file, a folder or a list; BadInputError for anything else."""
+    if isinstance(events, DagRun):
+        return events.read()
+    if isinstance(events, str | Path):
+        return read_events(events)
+    if isinstance(events, Events):
+        return events
+    if isinstance(events, Mapping) or not isinstance(events, Iterable):
+        raise BadInputError(
+            f"The events are {json_type(events)}; give a file, a folder, or a list of events."
+        )
+    documents = list(events)
+    if not all(isinstance(document, Mapping) for document in documents):
+        raise BadInputError("The list of events has something that is not a mapping.")
+    return Events.of(documents)
 
 
 @collector_paused()
@@ -63,159 +124,125 @@ def compare(
     >>> compare(Expected.of({key: {}}), Events.of([])).summary
     '0 events match, 1 differ'
     """
-    try:
-        return _Comparison(expected, events).report(
-            variables or {}, scope or expected.scope, Versions(events, versions or {}), without
-        )
-    except RecursionError:
-        raise BadInputError(
-            "An event, or what is expected of it, is nested too deeply to be compared."
-        ) from None
+    wanted = expected.meant_for(Versions(events, versions or {}))
+    filled = [event.filled(variables or {}) for event in wanted]
+    return _Comparison(expected, events, scope or expected.scope).report(filled, without)
 
 
 class _Comparison:
     """Collects the differences of one comparison, numbered by event."""
 
-    def __init__(self, expected: Expected, events: Events) -> None:
+    def __init__(self, expected: Expected, events: Events, scope: Scope) -> None:
         self._expected = expected
+        self._plain_keys = {parse_key(key).plain for key in expected.keys}
         self._events = events
+        self._scoped = in_scope(events, expected, scope)
+        self._emitted = ByKey(self._scoped.compared, events)
         self._passed: list[str] = []
         self._differences: list[Difference] = []
+        self._surplus: set[int] = set()
         self._count = 0
-        self._reported_surplus: set[int] = set()
 
-    def report(
-        self, variables: Mapping[str, str], scope: Scope, versions: Versions, without: Collection[str]
-    ) -> Report:
-        meant, refused = self._expected.meant_for(versions)
-        wanted = [event.filled(variables) for event in meant]
-        scoped = in_scope(self._events, self._expected, scope)
-        emitted = Emitted(scoped.compared, self._events)
-        for group in groups_of(wanted, emitted):
-            self._compare_group(group, emitted)
+    def report(self, wanted: list[ExpectedEvent], without: Collection[str]) -> Report:
+        for group in groups_of(wanted, self._emitted):
+            self._compare_group(group)
         for templates in self._expected.templates:
-            self._compare_templates(templates, emitted)
-        for event in emitted.left():
-            self._add([_unexpected(event, emitted.why_unexpected(event, refused))])
-        notes: tuple[str, ...] = ()
-        problems = [*self._events.problems]
-        checked: list[str] = []
+            self._compare_templates(templates)
+        for event in self._emitted.left():
+            self._add_unexpected(event, self._why_unexpected(event))
+        relations = relations_without(without)
         several = {templates.key for templates in self._expected.templates if templates.allows_several}
-        for name, findings in check_relations(Runs(scoped.related, self._events, several), without):
-            try:
-                notes += self._add_findings(name, findings)
-                checked.append(name)
-            except NotChecked as error:
-                problems.append(f"The relation `{name}` was not checked: {error}.")
+        runs = Runs(self._scoped.related, self._events, several)
+        notes = [note for name, check in relations.items() for note in self._add_findings(name, check(runs))]
         return Report(
-            len(self._passed),
-            tuple(self._differences),
-            tuple(problems),
-            len(self._events),
-            scoped.skipped,
-            notes,
-            tuple(self._passed),
-            tuple(checked),
+            passed=tuple(self._passed),
+            differences=tuple(self._differences),
+            problems=self._events.problems,
+            emitted=len(self._events),
+            skipped=self._scoped.skipped,
+            notes=tuple(notes),
+            relations=tuple(relations),
         )
+
+    def _compare_group(self, group: Group, count: str = "") -> None:
+        for i, j in sorted(group.pairs.items()):
+            expected, event = group.wanted[i], group.emitted[j]
+            mismatches = list(differences(expected.document, event.document))
+            if mismatches:
+                self._add(_changed(group.key, mismatch, event) for mismatch in mismatches)
+            else:
+                self._passed.append(group.key)
+        count = f"{len(group.emitted)} with this key were emitted, {count or len(group.wanted)} expected"
+        for i in others(group.wanted, group.pairs):
+            self._add_missing(
+                group.wanted[i], count if group.emitted else "no event with this key was emitted"
+            )
+        for event in group.surplus():
+            # A key, and the same key with an address, may both have asked for the event.
+            if id(event) not in self._surplus:
+                self._surplus.add(id(event))
+                self._add_unexpected(event, count, group.key)
+
+    def _compare_templates(self, templates: Templates) -> None:
+        key, count = templates.key, templates.count
+        events = templates.sorted(self._emitted.take(key))
+        wanted = [ExpectedEvent(key, document, templates.source) for document in templates.documents]
+        if templates.absent:
+            for event in events:
+                self._add_unexpected(event, f"must not be emitted: {templates.absent}")
+            if not self._events:
+                self._add_missing(wanted[0], "nothing at all was emitted, so its absence proves nothing")
+            self._passed += [] if events or not self._events else [key]
+            return
+        if count.is_none:
+            wanted = []
+        # One template is for the last event, several are for all of them in their order.
+        first = len(events) - 1 if len(wanted) == 1 and events else 0
+        pairs = {i: first + i for i in range(min(len(wanted), len(events)))}
+        if count.allows(len(events)) and (events or count.is_none):
+            # The other events are as many as they may be.
+            events, pairs = [events[j] for j in pairs.values()], {i: i for i in pairs}
+        elif len(wanted) == len(pairs) and len(events) < count.number:
+            wanted.append(wanted[-1])
+        self._compare_group(Group(key, wanted, events, pairs), count.text)
+
+    def _why_unexpected(self, event: Event) -> str:
+        if event.key in self._emitted.asked:
+            return f"nothing is expected of this instance and try, `{self._emitted.addresses.key_of(event)}`"
+        is_for_others = event.key in self._plain_keys
+        return f"nothing with this key is expected{' of these versions' if is_for_others else ''}"
+
+    def _add_findings(self, name: str, findings: Findings) -> list[str]:
+        """Add what does not hold; return notes on what could not be checked."""
+        items = list(findings)
+        broken = [item for item in items if isinstance(item, Broken)]
+        for _, group in groupby(broken, key=lambda item: id(item.event)):
+            self._add(_broken(name, item) for item in group)
+        return [f"{name}: {item}." for item in items if isinstance(item, str)]
+
+    def _add_missing(self, expected: ExpectedEvent, reason: str) -> None:
+        where = f"expected in {expected.source}"
+        document = expected.document
+        self._add([Difference(Kind.MISSING, expected.key, "", document, ABSENT, reason, where)])
+
+    def _add_unexpected(self, event: Event, reason: str, key: str = "") -> None:
+        document, where = event.document, _where(event)
+        self._add([Difference(Kind.UNEXPECTED, key or event.key, "", ABSENT, document, reason, where)])
 
     def _add(self, differences_of_event: Iterable[Difference]) -> None:
         self._count += 1
         self._differences += [replace(difference, event=self._count) for difference in differences_of_event]
 
-    def _compare_group(self, group: Group, emitted: Emitted) -> None:
-        count = f"{len(group.emitted)} with this key were emitted, {len(group.wanted)} expected"
-        for i, expected in enumerate(group.wanted):
-            if i not in group.pairs:
-                self._add([_missing(expected, count if group.emitted else "", emitted)])
-                continue
-            event = group.emitted[group.pairs[i]]
-            mismatches = list(differences(expected.document, event.document))
-            if mismatches:
-                self._add(_changed(group.key, mismatch, event) for mismatch in mismatches)
-            else:
-                self._passed.append(expected.key)
-        for event in group.surplus():
-            # A key, and the same key with an address, may both have asked for the event.
-            if id(event) not in self._reported_surplus:
-                self._reported_surplus.add(id(event))
-                self._add([_unexpected(event, count, group.key)])
-
-    def _compare_templates(self, templates: Templates, emitted: Emitted) -> None:
-        key, events = templates.key, emitted.take(templates.key)
-        if templates.absent:
-            self._compare_absent(templates, events, emitted)
-            return
-        pairs = templates.pairs(events)
-        for document, event in pairs:
-            mismatches = list(differences(document, event.document))
-            if mismatches:
-                self._add(_changed(key, mismatch, event) for mismatch in mismatches)
-            else:
-                self._passed.append(key)
-        # A template that is compared with no event passes only if there must be none.
-        if (events or templates.count.is_none) and templates.count.allows(len(events)):
-            return
-        count = f"{len(events)} with this key were emitted, {templates.count.text} expected"
-        if not events or len(events) < templates.count.number:
-            for document in templates.documents[len(pairs) :] or templates.documents[-1:]:
-                expected = ExpectedEvent(key, document, templates.source)
-                self._add([_missing(expected, count if events else "", emitted)])
-        else:
-            paired = {id(event) for _, event in pairs}
-            for event in [event for event in events if id(event) not in paired] or events:
-                self._add([_unexpected(event, count)])
-
-    def _compare_absent(self, templates: Templates, events: Sequence[Event], emitted: Emitted) -> None:
-        for event in events:
-            self._add([_unexpected(event, f"must not be emitted: {templates.absent}")])
-        if not self._events:
-            expected = ExpectedEvent(templates.key, {"$absent": templates.absent}, templates.source)
-            self._add(
-                [_missing(expected, "nothing at all was emitted, so its absence proves nothing", emitted)]
-            )
-        elif not events:
-            self._passed.append(templates.key)
-
-    def _add_findings(self, rule: str, findings: Findings) -> tuple[str, ...]:
-        """Add what does not hold between the events; return what the relation could not check."""
-        unchecked: list[str] = []
-        for _, group in groupby(findings, key=lambda item: id(item.event) if isinstance(item, Broken) else 0):
-            items = list(group)
-            self._add(_broken(rule, item) for item in items if isinstance(item, Broken))
-            unchecked += [f"{rule}: {item.reason}." for item in items if isinstance(item, Unchecked)]
-        return tuple(unchecked)
-
 
 def _changed(key: str, mismatch: Mismatch, event: Event) -> Difference:
-    path = path_text(mismatch.path)
-    return Difference(
-        Kind.CHANGED, key, path, mismatch.expected, mismatch.actual, mismatch.reason, _where(event)
-    )
-
-
-def _missing(expected: ExpectedEvent, count: str, emitted: Emitted) -> Difference:
-    candidates = () if count else emitted.candidates(expected.key)
-    reason = count or "no event with this key was emitted"
-    where = f"expected in {expected.source}"
-    return Difference(Kind.MISSING, expected.key, "", expected.document, ABSENT, reason, where, candidates)
-
-
-def _unexpected(event: Event, reason: str, key: str = "") -> Difference:
-    return Difference(Kind.UNEXPECTED, key or event.key, "", ABSENT, event.document, reason, _where(event))
+    path, expected, actual, reason = mismatch
+    return Difference(Kind.CHANGED, key, path_text(path), expected, actual, reason, _where(event))
 
 
 def _broken(rule: str, item: Broken) -> Difference:
-    event = item.event
-    return Difference(
-        Kind.RELATION,
-        event.key,
-        item.path,
-        item.expected,
-        item.actual,
-        item.reason,
-        _where(event),
-        rule=rule,
-    )
+    event, path, reason, expected, actual = item
+    where = _where(event)
+    return Difference(Kind.RELATION, event.key, path, expected, actual, reason, where, rule=rule)
 
 
 def _where(event: Event) -> str:
@@ -246,12 +273,11 @@ def in_scope(events: Events, expected: Expected, scope: Scope) -> Scoped:
         return Scoped(list(events), list(events), {})
     dag_ids = {id(event): events.dag_id_of(event) for event in events}
     known = frozenset(dag_ids.values())
-    keys = {plain for event in expected.events for plain in (event.key, parse_key(event.key).plain)}
-    keys |= {templates.key for templates in expected.templates}
+    keys = {plain for key in expected.keys for plain in (key, parse_key(key).plain)}
     dags_with_key: dict[str, set[str]] = {}
     for event in events:
         dags_with_key.setdefault(event.key, set()).add(dag_ids[id(event)])
-    named = {dag_id for key in keys for dag_id in dag_named_by(key, dags_with_key.get(key) or known)}
+    named = {dag_named_by(key, dags_with_key.get(key) or known) for key in keys}
     compared: list[Event] = []
     skipped: Counter[str] = Counter()
     for event in events:
@@ -265,68 +291,43 @@ def in_scope(events: Events, expected: Expected, scope: Scope) -> Scoped:
     return Scoped(compared, related, dict(skipped))
 
 
-def dag_named_by(key: str, dag_ids: Set[str]) -> tuple[str, ...]:
+def dag_named_by(key: str, dag_ids: Set[str]) -> str | None:
     """Return the DAG that a key names; ids may contain dots, so the longest that is among these."""
     dots = (position for position in range(len(key) - 1, 0, -1) if key[position] == ".")
-    return next(((key[:dot],) for dot in dots if key[:dot] in dag_ids), ())
+    return next((key[:dot] for dot in dots if key[:dot] in dag_ids), None)
 
 
-class Emitted:
+class ByKey:
     """The events that are compared, by key and address; knows which of them a key has asked for."""
 
-    def __init__(self, events: Sequence[Event], all_events: Iterable[Event] = ()) -> None:
-        """`all_events` may hold the parent of a child run, or the event that a misspelt key meant."""
-        self._all = (*events, *all_events)
+    def __init__(self, events: Sequence[Event], all_events: Iterable[Event]) -> None:
+        """`all_events` may hold the parent of a child run."""
+        self.addresses = Addresses((*events, *all_events))
+        self.asked: dict[str, set[int]] = {}
         self._by_key: dict[str, list[Event]] = {}
         for event in events:
             self._by_key.setdefault(event.key, []).append(event)
-        self._known_keys = tuple(dict.fromkeys(event.key for event in self._all))
-        self._asked: dict[str, set[int]] = {}
-        self._cached_addresses: Addresses | None = None
-        self._budget = _CANDIDATE_BUDGET
 
     def take(self, text: str) -> list[Event]:
         """Return the events of a key as it is written in an expected file."""
         key = parse_key(text)
         # A job may be named `etl[1]`; a task may not, because Airflow refuses such ids.
-        if text in self._by_key or not key.has_address:
-            key_of_events, events = text, self._by_key.get(text, [])
+        if text in self._by_key:
+            events = self._by_key[text]
         else:
-            key_of_events, events = key.plain, self._addresses.select(key, self._by_key.get(key.plain, ()))
-        self._asked.setdefault(key_of_events, set()).update(map(id, events))
+            text = key.plain
+            events = self.addresses.select(key, self._by_key.get(text, ()))
+        self.asked.setdefault(text, set()).update(map(id, events))
         return events
-
-    @property
-    def _addresses(self) -> Addresses:
-        if self._cached_addresses is None:
-            self._cached_addresses = Addresses(self._all)
-        return self._cached_addresses
 
     def left(self) -> Iterator[Event]:
         """Yield every event that no key has asked for."""
         for key, events in self._by_key.items():
-            asked = self._asked.get(key, ())
+            asked = self.asked.get(key, ())
             yield from (event for event in events if id(event) not in asked)
 
-    def why_unexpected(self, event: Event, refused: Mapping[str, str]) -> str:
-        """Return why no key has asked for the event; `refused` says which keys are for other versions."""
-        if event.key in self._asked:
-            return f"nothing is expected of this instance and try, `{self._addresses.key_of(event)}`"
-        if event.key in refused:
-            return f"what is expected with this key is not meant for these versions: {refused[event.key]}"
-        return "nothing with this key is expected"
 
-    def candidates(self, text: str) -> tuple[str, ...]:
-        """Return up to three emitted keys that look like a missing one."""
-        same = self._by_key.get(parse_key(text).plain, ())
-        if same:
-            return tuple(dict.fromkeys(str(self._addresses.key_of(event)) for event in same))[:3]
-        self._budget -= len(self._known_keys)
-        return tuple(get_close_matches(text, self._known_keys, n=3)) if self._budget >= 0 else ()
-
-
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """The expected and the emitted events of one key, and which of them are compared with each other."""
 
     key: str
@@ -338,23 +339,15 @@ class Group:
 
     def surplus(self) -> list[Event]:
         """Return the emitted events that no expected one is compared with."""
-        paired = set(self.pairs.values())
-        return [event for j, event in enumerate(self.emitted) if j not in paired]
+        return [self.emitted[j] for j in others(self.emitted, self.pairs.values())]
 
 
-def groups_of(wanted: Iterable[ExpectedEvent], emitted: Emitted) -> Iterator[Group]:
+def groups_of(wanted: Iterable[ExpectedEvent], emitted: ByKey) -> Iterator[Group]:
     """Yield the events of each expected key, in the order of the keys."""
     by_key: dict[str, list[ExpectedEvent]] = {}
     for event in wanted:
         by_key.setdefault(event.key, []).append(event)
     for key, expected in by_key.items():
         events = emitted.take(key)
-        yield Group(key, expected, events, best_pairs(expected, events, _differences, _weight))
-
-
-def _differences(expected: ExpectedEvent, event: Event) -> Iterator[Mismatch]:
-    return differences(expected.document, event.document)
-
-
-def _weight(mismatch: Mismatch) -> int:
-    return 100 if mismatch.path and mismatch.path[-1] in _RUN_KEYS else 1
+        documents = [event.document for event in expected], [event.document for event in events]
+        yield Group(key, expected, events, best_pairs(*documents, differences))

@@ -38,30 +38,30 @@ class Progress:
         """Write a line."""
         self.lines.write(json.dumps({"happened": happened, **details}) + "\n")
 
-    def write_task(self, happened: str, instance: Any, **details: Any) -> None:
+    def write_task(self, happened: str, instance: Any, state: str) -> None:
         """Write a line about a task instance."""
         numbers = {"map_index": instance.map_index, "try_number": instance.try_number}
-        self.write(happened, task_id=instance.task_id, **numbers, **details)
+        self.write(happened, task_id=instance.task_id, state=state, **numbers)
 
     @hookimpl
     def on_task_instance_running(self, task_instance: Any) -> None:
         """Write that it starts, or starts again."""
-        self.write_task("started", task_instance)
+        self.write_task("started", task_instance, "running")
 
     @hookimpl
     def on_task_instance_success(self, task_instance: Any) -> None:
         """Write that it ended well."""
-        self.write_task("finished", task_instance, state="success")
+        self.write_task("finished", task_instance, "success")
 
     @hookimpl
     def on_task_instance_failed(self, task_instance: Any) -> None:
         """Write that it failed, for good or until the next try."""
-        self.write_task("finished", task_instance, state="failed")
+        self.write_task("finished", task_instance, "failed")
 
     @hookimpl
     def on_task_instance_skipped(self, task_instance: Any) -> None:
         """Write that it was skipped while it ran."""
-        self.write_task("finished", task_instance, state="skipped")
+        self.write_task("finished", task_instance, "skipped")
 
 
 def main(descriptor: int, dag_file: str, options: Mapping[str, Any]) -> None:

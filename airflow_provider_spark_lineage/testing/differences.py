@@ -6,7 +6,8 @@ element otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -75,10 +76,7 @@ def differences(expected: Any, actual: Any, path: Path = (), *, exact: bool = Fa
     With `exact`, objects have the expected keys and no others.
     """
     if isinstance(expected, Matcher):
-        if expected.name in _HOLDERS:
-            yield from _HOLDERS[expected.name](expected, actual, path, exact)
-        elif reason := expected.check(actual):
-            yield Mismatch(path, expected, actual, reason)
+        yield from _by_matcher(expected, actual, path, exact)
     elif isinstance(expected, dict):
         yield from _in_object(expected, actual, path, exact)
     elif isinstance(expected, list):
@@ -93,6 +91,25 @@ def differences(expected: Any, actual: Any, path: Path = (), *, exact: bool = Fa
 def matches(expected: Any, actual: Any, path: Path = (), *, exact: bool = False) -> bool:
     """Return whether there is no difference."""
     return next(differences(expected, actual, path, exact=exact), None) is None
+
+
+def _by_matcher(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
+    held = matcher.argument
+    if matcher.name in ("optional", "exact"):
+        yield from differences(held, actual, path, exact=exact or matcher.name == "exact")
+    elif matcher.name == "one_of":
+        if not any(matches(value, actual, path, exact=exact) for value in held):
+            yield Mismatch(path, matcher, actual, f"is none of the {len(held)} values that it may be")
+    elif matcher.name == "at_least":
+        identity = _identity(held, path) or ()
+        yield from _in_set(held, actual, path, identity, exact=exact, allow_more=True)
+    # The next two are only in the templates of Airflow's own system tests.
+    elif matcher.name == "in_order":
+        yield from _in_order(held, actual, path, exact)
+    elif matcher.name == "unless_empty":
+        yield from differences(held, actual, path, exact=exact) if actual != [] else ()
+    elif reason := matcher.check(actual):
+        yield Mismatch(path, matcher, actual, reason)
 
 
 def _in_object(expected: dict[str, Any], actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
@@ -113,12 +130,12 @@ def _in_object(expected: dict[str, Any], actual: Any, path: Path, exact: bool) -
 def _in_list(expected: list[Any], actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
     identity = _identity(expected or actual, path) if isinstance(actual, list) else None
     if identity is None:
-        yield from _elements(expected, actual, path, exact)
+        yield from _in_order(expected, actual, path, exact)
     else:
-        yield from _in_set(expected, actual, path, identity, exact)
+        yield from _in_set(expected, actual, path, identity, exact=exact)
 
 
-def _elements(expected: list[Any], actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
+def _in_order(expected: list[Any], actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
     if not isinstance(actual, list):
         yield Mismatch(path, expected, actual, f"is not a list but {json_type(actual)}")
     elif len(expected) != len(actual):
@@ -130,13 +147,16 @@ def _elements(expected: list[Any], actual: Any, path: Path, exact: bool) -> Iter
 
 def _in_set(
     expected: list[Any],
-    actual: list[Any],
+    actual: Any,
     path: Path,
     identity: tuple[str, ...],
-    exact: bool,
     *,
+    exact: bool,
     allow_more: bool = False,
 ) -> Iterator[Mismatch]:
+    if not isinstance(actual, list):
+        yield Mismatch(path, expected, actual, f"is not a list but {json_type(actual)}")
+        return
     pairs = _pairs_in_set(expected, actual, identity, exact)
     for i, wanted in enumerate(expected):
         if i in pairs:
@@ -145,55 +165,9 @@ def _in_set(
             yield from differences(wanted, element, (*path, label), exact=exact)
         else:
             yield Mismatch((*path, _label(wanted, identity, i)), wanted, ABSENT, "is not in the list")
-    paired = set(pairs.values())
-    for j, element in enumerate(() if allow_more else actual):
-        if j not in paired:
-            label = _label(element, identity, j)
-            yield Mismatch((*path, label), ABSENT, element, "is not expected in the list")
-
-
-# The matchers that hold values.
-
-
-def _optional(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
-    return differences(matcher.argument, actual, path, exact=exact)
-
-
-def _exact(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
-    return differences(matcher.argument, actual, path, exact=True)
-
-
-def _one_of(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
-    if not any(matches(value, actual, path, exact=exact) for value in matcher.argument):
-        reason = f"is none of the {len(matcher.argument)} values that it may be"
-        yield Mismatch(path, matcher, actual, reason)
-
-
-def _at_least(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
-    wanted = matcher.argument
-    if isinstance(actual, list):
-        yield from _in_set(wanted, actual, path, _identity(wanted, path) or (), exact, allow_more=True)
-    else:
-        yield Mismatch(path, matcher, actual, f"is not a list but {json_type(actual)}")
-
-
-def _in_order(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
-    return _elements(matcher.argument, actual, path, exact)
-
-
-def _unless_empty(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Iterator[Mismatch]:
-    return iter(()) if actual == [] else differences(matcher.argument, actual, path, exact=exact)
-
-
-_HOLDERS: Mapping[str, Callable[[Matcher, Any, Path, bool], Iterator[Mismatch]]] = {
-    "optional": _optional,
-    "one_of": _one_of,
-    "exact": _exact,
-    "at_least": _at_least,
-    # Only for the templates of Airflow's own system tests.
-    "in_order": _in_order,
-    "unless_empty": _unless_empty,
-}
+    for j in others(actual, pairs.values()) if not allow_more else ():
+        label = _label(actual[j], identity, j)
+        yield Mismatch((*path, label), ABSENT, actual[j], "is not expected in the list")
 
 
 # Which element of one list belongs to which element of another.
@@ -214,59 +188,43 @@ def best_pairs(
     expected: Sequence[Any],
     actual: Sequence[Any],
     compare: Callable[[Any, Any], Iterator[Mismatch]],
-    weight: Callable[[Mismatch], int] = lambda mismatch: 1,
     *,
     only_matches: bool = False,
 ) -> dict[int, int]:
     """Return the position in `actual` by the position in `expected`: whole matches first, then the nearest.
 
-    As many elements as possible are paired with one that they match (Kuhn's algorithm): the first match of
-    a loose expectation may be the only match of a strict one. The others are paired by the fewest
-    differences.
+    Of the expected elements, those that match the fewest choose first: a loose expectation must not take the
+    only match of a strict one.
     """
     if len(expected) == len(actual) == 1 and not only_matches:
         return {0: 0}
-    found: dict[int, list[int]] = {}
-    searches: dict[int, Iterator[int]] = {}
-    owner: dict[int, int] = {}
 
-    def search(i: int) -> Iterator[int]:
-        # Events mostly arrive in the order in which they are expected: start at the same position.
-        for j in (*range(i, len(actual)), *range(min(i, len(actual)))):
-            if next(compare(expected[i], actual[j]), None) is None:
-                yield j
+    @cache
+    def are_equal(i: int, j: int) -> bool:
+        return next(compare(expected[i], actual[j]), None) is None
 
-    def candidates(i: int) -> Iterator[int]:
-        """Yield the positions that match, and remember them: every pair is compared only once."""
-        yield from found.setdefault(i, [])
-        for j in searches.setdefault(i, search(i)):
-            found[i].append(j)
-            yield j
+    def matching(order: Iterable[int]) -> dict[int, int]:
+        pairs: dict[int, int] = {}
+        free = dict.fromkeys(range(len(actual)))
+        for i in order:
+            # Events mostly arrive in the order in which they are expected.
+            j = i if i in free and are_equal(i, i) else next((j for j in free if are_equal(i, j)), None)
+            if j is not None:
+                pairs[i] = j
+                del free[j]
+        return pairs
 
-    def assign(i: int, tried: set[int]) -> bool:
-        for j in candidates(i):
-            if j not in owner:
-                owner[j] = i
-                return True
-        for j in found[i]:
-            if j not in tried:
-                tried.add(j)
-                if assign(owner[j], tried):
-                    owner[j] = i
-                    return True
-        return False
-
-    for i in range(len(expected)):
-        assign(i, set())
-    pairs = {i: j for j, i in owner.items()}
+    pairs = matching(range(len(expected)))
+    if len(pairs) < min(len(expected), len(actual)):
+        choices = [sum(are_equal(i, j) for j in range(len(actual))) for i in range(len(expected))]
+        pairs = matching(sorted(range(len(expected)), key=choices.__getitem__))
     if only_matches:
         return pairs
-    rest = [i for i in range(len(expected)) if i not in pairs]
-    free = [j for j in range(len(actual)) if j not in owner]
+    rest, free = others(expected, pairs), others(actual, pairs.values())
     if len(rest) * len(free) > MOST_GUESSES:
         return {**pairs, **dict(zip(rest, free, strict=False))}
     costs = [
-        (sum(map(weight, compare(expected[i], actual[j]))), abs(i - j), i, j) for i, j in product(rest, free)
+        (sum(1 for _ in compare(expected[i], actual[j])), abs(i - j), i, j) for i, j in product(rest, free)
     ]
     for _, _, i, j in sorted(costs):
         if i not in pairs and j in free:
@@ -283,49 +241,42 @@ def _pairs_in_set(
     def compare(wanted: Any, element: Any) -> Iterator[Mismatch]:
         return differences(wanted, element, exact=exact)
 
-    by_name: dict[Any, tuple[list[int], list[int]]] = {}
+    def compare_names(wanted: Any, element: Any) -> Iterator[Mismatch]:
+        return differences({key: _fields(wanted)[key] for key in identity}, element)
+
+    groups: dict[Any, tuple[list[int], list[int]]] = {}
     unnamed: list[int] = []
     for i, element in enumerate(expected):
         name = _name(element, identity)
         if any(isinstance(part, Matcher) for part in name):
             unnamed.append(i)
         else:
-            by_name.setdefault(name, ([], []))[0].append(i)
-    left: list[int] = []
+            groups.setdefault(name, ([], []))[0].append(i)
     for j, element in enumerate(actual):
-        group = by_name.get(_name(element, identity))
-        (group[1] if group else left).append(j)
+        groups.setdefault(_name(element, identity), ([], []))[1].append(j)
     pairs: dict[int, int] = {}
-    for wanted, given in by_name.values():
-        chosen = best_pairs([expected[i] for i in wanted], [actual[j] for j in given], compare)
-        pairs.update({wanted[i]: given[j] for i, j in chosen.items()})
-        left += sorted(set(given) - set(pairs.values()))
-    if unnamed:
-        named_by_matcher = {i: expected[i] for i in unnamed}
-        pairs.update(_pairs_by_matcher(named_by_matcher, {j: actual[j] for j in left}, identity, exact))
+    for wanted, given in groups.values():
+        if wanted and given:
+            pairs |= _among(wanted, given, expected, actual, compare)
+    # A name weighs more than what it names, so the nearest has the name, however wrong the rest is.
+    for how in (compare, compare_names) if unnamed else ():
+        rest = [i for i in unnamed if i not in pairs]
+        pairs |= _among(rest, others(actual, pairs.values()), expected, actual, how, only_matches=True)
     return pairs
 
 
-def _pairs_by_matcher(
-    expected: Mapping[int, Any], actual: Mapping[int, Any], identity: tuple[str, ...], exact: bool
+def _among(
+    wanted: list[int], given: list[int], expected: list[Any], actual: list[Any], compare: Any, **options: bool
 ) -> dict[int, int]:
-    """Pair elements that match, then those of which at least the names match."""
+    """Return the best pairs of the elements at these positions."""
+    chosen = best_pairs([expected[i] for i in wanted], [actual[j] for j in given], compare, **options)
+    return {wanted[i]: given[j] for i, j in chosen.items()}
 
-    def compare_names(i: int, j: int) -> Iterator[Mismatch]:
-        element = actual[j] if isinstance(actual[j], Mapping) else {}
-        for key, name in zip(identity, _name(expected[i], identity), strict=True):
-            yield from differences(name, element.get(key))
 
-    def compare(i: int, j: int) -> Iterator[Mismatch]:
-        yield from compare_names(i, j)
-        yield from differences(expected[i], actual[j], exact=exact)
-
-    unnamed, left = list(expected), list(actual)
-    chosen = best_pairs(unnamed, left, compare, only_matches=True)
-    pairs = {unnamed[i]: left[j] for i, j in chosen.items()}
-    rest, free = [i for i in unnamed if i not in pairs], [j for j in left if j not in pairs.values()]
-    chosen = best_pairs(rest, free, compare_names, only_matches=True)
-    return {**pairs, **{rest[i]: free[j] for i, j in chosen.items()}}
+def others(elements: Sequence[Any], positions: Any) -> list[int]:
+    """Return the positions of all other elements."""
+    known = set(positions)
+    return [position for position in range(len(elements)) if position not in known]
 
 
 def _identity(elements: Sequence[Any], path: Path) -> tuple[str, ...] | None:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
+import yaml
+
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events
 from airflow_provider_spark_lineage.testing.keys import Addresses, ExpectedKey, key_order, parse_key
-from airflow_provider_spark_lineage.testing.matchers import ABSENT_KEY, Matcher, make
-from airflow_provider_spark_lineage.testing.writing import is_writable, json_value
+from airflow_provider_spark_lineage.testing.matchers import ABSENT_KEY, Matcher, as_object, json_text, make
 
 LEFT_OUT = frozenset({"_producer", "_schemaURL", "_deleted", "stackTrace", "tasksDuration", "description"})
 """Keys that vary with versions or say nothing about lineage."""
@@ -73,16 +74,18 @@ class Drafts:
     def __init__(self, events: Events, variables: Mapping[str, str], rules: DraftRules = NO_RULES) -> None:
         self.events = events
         self.variables = variables
-        # The longest first: a folder inside another has its own name.
-        by_length = sorted(variables.items(), key=lambda item: (-len(item[1]), item[0]))
-        self._values = {name: text for name, text in by_length if text}
-        texts = "|".join(map(re.escape, dict.fromkeys(self._values.values())))
-        self._value_pattern = re.compile(rf"(?<!\w)(?:{texts})(?![\w-])") if texts else None
         self._rules = rules
+        self._names = {text: name for name, text in sorted(variables.items(), reverse=True) if text}
         self._varying = [(_UUID, make("uuid")), (_DATETIME, make("datetime"))]
         self._varying += [(pattern, make("regex", pattern)) for pattern in rules.varying]
-        patterns = (f"(?P<v{i}>{pattern})" for i, (pattern, _) in enumerate(self._varying))
-        self._any_varying = re.compile(rf"(?<![0-9a-zA-Z])(?:{'|'.join(patterns)})(?![0-9a-zA-Z])")
+        patterns = [
+            rf"(?<![0-9a-zA-Z])(?P<v{i}>{pattern})(?![0-9a-zA-Z])"
+            for i, (pattern, _) in enumerate(self._varying)
+        ]
+        # The longest first: a folder inside another has its own name.
+        texts = "|".join(map(re.escape, sorted(self._names, key=len, reverse=True)))
+        patterns += [rf"(?<!\w)(?P<variable>{texts})(?![\w-])"] if texts else []
+        self._replaced = re.compile("|".join(patterns))
         producers = {producer for event in events for producer in _producers(event.document)}
         self._absent_facets = [
             name
@@ -91,22 +94,18 @@ class Drafts:
         ]
         addresses = Addresses(events)
         self._full_keys = {id(event): addresses.key_of(event) for event in events}
-        retried = {
-            (key.subject, key.map_index) for key in self._full_keys.values() if (key.try_number or 1) > 1
-        }
         self._retried = {
-            number for number, key in self._full_keys.items() if (key.subject, key.map_index) in retried
+            (key.subject, key.map_index) for key in self._full_keys.values() if (key.try_number or 1) > 1
         }
         # If one event of a key has no address, the key without address is needed, which names all the others
         # as well: then none of them gets an address.
-        self._without_address = {event.key for event in events if not self._short_key(event).has_address}
+        self._plain = {event.key for event in events if str(self._short_key(event)) == event.key}
 
     def tree(self) -> dict[str, Any]:
         """Return a whole new file; the order does not depend on the order of the events."""
         groups: dict[str, list[Any]] = {}
         for event in self.events:
-            key = self.key_of(event)
-            groups.setdefault(key, []).append(self.of(event, key))
+            groups.setdefault(self.key_of(event), []).append(self.of(event))
         return {
             key: one_or_list(sorted(groups[key], key=stable_text)) for key in sorted(groups, key=key_order)
         }
@@ -118,7 +117,7 @@ class Drafts:
         """
         full = self._full_keys[id(event)]
         names = (full.plain, *map(str, (replace(full, try_number=None), replace(full, map_index=None), full)))
-        new = event.key if event.key in self._without_address else str(self._short_key(event))
+        new = event.key if event.key in self._plain else str(self._short_key(event))
         key = next((name for name in names if name in known), new)
         try:
             parse_key(key)
@@ -129,22 +128,19 @@ class Drafts:
     def _short_key(self, event: Event) -> ExpectedKey:
         """Return the key with the index of a mapped task, and with the try if there are several."""
         full = self._full_keys[id(event)]
-        return full if id(event) in self._retried else replace(full, try_number=None)
+        return full if (full.subject, full.map_index) in self._retried else replace(full, try_number=None)
 
-    def of(self, event: Event, key: str) -> dict[str, Any]:
-        """Return the draft of an event under a key."""
+    def of(self, event: Event) -> dict[str, Any]:
+        """Return the draft of an event."""
         document, masked = event.document, self.masked(event.document)
         is_run, has_ended = "run" in document, event.type in ("complete", "fail")
-        facets = self._instance(event, parse_key(key))
-        for name in _kept_facets(document.get("run")):
-            facets[name] = trimmed(masked["run"]["facets"][name], "facets", name)
+        facets = _trimmed_facets(document, masked, "run")
         for name in self._absent_facets if has_ended else ():
             facets.setdefault(name, ABSENT_KEY)
         draft: dict[str, Any] = {"run": {"facets": facets}} if facets else {}
-        names = _kept_facets(document.get("job")) if has_ended or not is_run else []
-        if names:
-            job = masked["job"]["facets"]
-            draft["job"] = {"facets": {name: trimmed(job[name], "facets", name) for name in names}}
+        job = _trimmed_facets(document, masked, "job") if has_ended or not is_run else {}
+        if job:
+            draft["job"] = {"facets": job}
         if isinstance(document.get("dataset"), Mapping):
             draft["dataset"] = _dataset(masked["dataset"], whole=True)
         # What a run says while it runs depends on the moment.
@@ -157,15 +153,6 @@ class Drafts:
                 draft[side] = trimmed(masked[side])
         return draft
 
-    def _instance(self, event: Event, key: ExpectedKey) -> dict[str, Any]:
-        """Return the run facet that says what the key does not say of the instance and the try."""
-        instance: dict[str, int] = {}
-        if key.map_index is None and event.map_index is not None:
-            instance["map_index"] = event.map_index
-        if key.try_number is None and event.try_number is not None and id(event) in self._retried:
-            instance["try_number"] = event.try_number
-        return {"airflow": {"taskInstance": instance}} if instance else {}
-
     def masked(self, value: Any, key: str = "") -> Any:
         """Return the whole value with variables in its texts and matchers for what varies.
 
@@ -173,56 +160,40 @@ class Drafts:
         accepts what it does not mention.
         """
         if isinstance(value, Mapping):
-            items = {name: self.masked(item, name) for name, item in value.items() if is_writable(name)}
-            return _with_absent_edges(items)
+            return _with_absent_edges({name: self.masked(item, name) for name, item in value.items()})
         if isinstance(value, list):
             return [self.masked(item, key) for item in value]
         if isinstance(value, str):
             return self._masked_text(value, key)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return value
-        if not isfinite(value):
+        if isinstance(value, float) and not isfinite(value):
             return make("any")
-        if key in MEASURED:
+        if key in MEASURED and isinstance(value, int | float) and not isinstance(value, bool):
             return make("integer" if isinstance(value, int) else "number", ">= 0" if value >= 0 else None)
         return value
 
     def _masked_text(self, text: str, key: str) -> Any:
-        if not is_writable(text):
-            return make("string") if text else text
         by_key = self._rules.texts[key](text) if key in self._rules.texts else None
         if by_key is not None:
             return by_key
         for pattern, matcher in self._varying:
             if re.fullmatch(pattern, text) and not matcher.check(text):
                 return matcher
-        if not self._any_varying.search(text):
-            return self._with_variables(text, key, lambda part: part.replace("${", "$${"))
-        parts, position = [], 0
-        for match in self._any_varying.finditer(text):
-            parts.append(self._with_variables(text[position : match.start()], key, literal_pattern))
-            pattern = next(
-                pattern for i, (pattern, _) in enumerate(self._varying) if match[f"v{i}"] is not None
-            )
-            parts.append(f"({pattern})")
-            position = match.end()
-        return make("regex", "".join([*parts, self._with_variables(text[position:], key, literal_pattern)]))
+        found = list(self._replaced.finditer(text))
+        if all(match.lastgroup == "variable" for match in found):
+            return self._with_names(text, found, lambda part: part.replace("${", "$${"))
+        return make("regex", self._with_names(text, found, literal_pattern))
 
-    def _with_variables(self, text: str, key: str, escape: Callable[[str], str]) -> str:
-        if self._value_pattern is None:
-            return escape(text)
+    def _with_names(self, text: str, found: list[re.Match[str]], escape: Callable[[str], str]) -> str:
+        """Return the text with variables, and with patterns for what varies."""
         parts, position = [], 0
-        for match in self._value_pattern.finditer(text):
-            parts += [escape(text[position : match.start()]), f"${{{self._variable(match[0], key)}}}"]
+        for match in found:
+            parts.append(escape(text[position : match.start()]))
+            kind = match.lastgroup or ""
+            is_variable = kind == "variable"
+            new = f"${{{self._names[match[0]]}}}" if is_variable else f"({self._varying[int(kind[1:])][0]})"
+            parts.append(new)
             position = match.end()
         return "".join([*parts, escape(text[position:])])
-
-    def _variable(self, text: str, key: str) -> str:
-        """Return the variable with this value; of several, one for URIs (`X_URI`) only in a URI."""
-        names = [name for name, value in self._values.items() if value == text]
-        is_uri = key in ("uri", "url")
-        fitting = [name for name in names if name.upper().endswith(("_URI", "_URL")) == is_uri]
-        return (fitting or names)[0]
 
 
 def trimmed(masked: Any, *path: str) -> Any:
@@ -246,12 +217,12 @@ def literal_pattern(text: str) -> str:
 
 def stable_text(draft: Any) -> str:
     """Return what drafts are sorted by."""
-    return json.dumps(json_value(draft), sort_keys=True)
+    return json.dumps(draft, default=as_object, sort_keys=True)
 
 
-def one_or_list(documents: Collection[Any]) -> Any:
+def one_or_list(documents: list[Any]) -> Any:
     """Return the value of a key: an event, or a list of several."""
-    return next(iter(documents)) if len(documents) == 1 else list(documents)
+    return documents[0] if len(documents) == 1 else documents
 
 
 def _picked(value: Any, shape: Mapping[str, Any]) -> Any:
@@ -262,19 +233,25 @@ def _picked(value: Any, shape: Mapping[str, Any]) -> Any:
     return {key: _picked(value[key], inner) for key, inner in shape.items() if key in value}
 
 
-def _kept_facets(part: Any) -> list[str]:
-    """Return the names of the facets of a run or job that are not about Airflow itself."""
-    facets = part.get("facets") if isinstance(part, Mapping) else None
-    return [
-        name
-        for name, facet in (facets.items() if isinstance(facets, Mapping) else ())
-        if is_writable(name) and (name in KEPT_RUN_FACETS or not _is_of_airflow(name, facet))
-    ]
+def _trimmed_facets(document: Mapping[str, Any], masked: Mapping[str, Any], part: str) -> dict[str, Any]:
+    """Return the facets of the run or job that are not about Airflow itself."""
+    facets = _inside(document, part, "facets")
+    return {
+        name: trimmed(masked[part]["facets"][name], "facets", name)
+        for name, facet in facets.items()
+        if name in KEPT_RUN_FACETS or not _is_of_airflow(name, facet)
+    }
 
 
 def _is_of_airflow(name: str, facet: Any) -> bool:
-    producer = facet.get("_producer") if isinstance(facet, Mapping) else ""
-    return name.startswith("airflow") or "providers-openlineage" in str(producer)
+    return name.startswith("airflow") or "providers-openlineage" in str(_inside(facet).get("_producer"))
+
+
+def _inside(value: Any, *keys: str) -> Mapping[str, Any]:
+    """Return the object under the keys; empty if there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
 
 
 def _producers(value: Any) -> Iterator[str]:
@@ -288,8 +265,7 @@ def _producers(value: Any) -> Iterator[str]:
 
 
 def _name_of(dataset: Any) -> tuple[str, str]:
-    names = dataset if isinstance(dataset, Mapping) else {}
-    return str(names.get("namespace")), str(names.get("name"))
+    return str(_inside(dataset).get("namespace")), str(_inside(dataset).get("name"))
 
 
 def _dataset(masked: Any, *, whole: bool) -> Any:
@@ -303,29 +279,103 @@ def _dataset(masked: Any, *, whole: bool) -> Any:
     }
 
 
-def columns_of(facets: Any) -> list[str]:
-    """Return the columns that the schema among a dataset's facets names."""
-    schema = facets.get("schema") if isinstance(facets, Mapping) else None
-    fields = schema.get("fields") if isinstance(schema, Mapping) else None
-    names = (
-        [item.get("name") for item in fields if isinstance(item, Mapping)] if isinstance(fields, list) else []
-    )
-    return [name for name in names if isinstance(name, str)]
-
-
-def edges_of(facets: Any) -> Mapping[str, Any] | None:
-    """Return the edges of the columns in a dataset's facets; None if there is no such facet."""
-    facet = facets.get("columnLineage") if isinstance(facets, Mapping) else None
-    edges = facet.get("fields", {}) if isinstance(facet, Mapping) else None
-    return edges if isinstance(edges, Mapping) else None
-
-
 def _with_absent_edges(facets: dict[str, Any]) -> dict[str, Any]:
     """Say of columns without edges, and of a dataset without, that there are none."""
-    edges = edges_of(facets)
-    if edges is None:
+    lineage = facets.get("columnLineage")
+    edges = lineage.get("fields", {}) if isinstance(lineage, dict) else None
+    if not isinstance(lineage, dict) or not isinstance(edges, dict):
         return facets
-    facet = {"dataset": ABSENT_KEY, **facets["columnLineage"]}
-    facet["fields"] = {**dict.fromkeys(columns_of(facets), ABSENT_KEY), **edges}
-    order = ("fields", *(key for key in facet if key not in ("fields", "dataset")), "dataset")
-    return {**facets, "columnLineage": {key: facet[key] for key in order}}
+    fields = _inside(facets, "schema").get("fields")
+    names = [_inside(item).get("name") for item in fields] if isinstance(fields, list) else []
+    absent = dict.fromkeys((name for name in names if isinstance(name, str)), ABSENT_KEY)
+    lineage = {"fields": {**absent, **edges}, **{key: lineage[key] for key in lineage if key != "fields"}}
+    lineage["dataset"] = lineage.pop("dataset", ABSENT_KEY)
+    return {**facets, "columnLineage": lineage}
+
+
+# The text of a draft.
+
+LONGEST_LINE = 170
+"""Characters of a value on one line, counted as JSON, which is longer than YAML; an edge fits."""
+
+
+def yaml_text(tree: Mapping[str, Any]) -> str:
+    """Return the text of a YAML file; what is short is on one line.
+
+    >>> yaml_text({"a": ["x", "12", None], "$b": "${DATA}/in"})
+    "a: [x, '12', null]\\n$$b: ${DATA}/in\\n"
+    """
+    text = yaml.dump(_File(tree), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=float("inf"))
+    # Behind a tag without value, a space is needed only before a comma or bracket.
+    return re.sub(r"(![a-z_]+) +$", r"\1", str(text), flags=re.MULTILINE)
+
+
+_STANDARD = "tag:yaml.org,2002:"
+
+
+class _File(dict[str, Any]):
+    """The value of a whole file: every key starts a line."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes matchers as tags, short objects and lists on one line, and texts of several lines as blocks."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def choose_scalar_style(self) -> Any:
+        # PyYAML would put quotes behind a tag: `!uuid ''`, `!optional '5'`.
+        event: Any = self.event
+        is_matcher = (event.tag or "").startswith("!")
+        return "" if is_matcher and not event.style else super().choose_scalar_style()
+
+    def write_plain(self, text: str, split: bool = True) -> None:
+        if text:
+            super().write_plain(text, split)
+        else:  # YAML takes a comma or a bracket right behind a tag for a part of its name
+            self.write_indicator("", True)
+
+
+def _represent_matcher(dumper: yaml.SafeDumper, matcher: Matcher) -> yaml.Node:
+    argument, tag = matcher.argument, f"!{matcher.name}"
+    if argument is None:
+        return dumper.represent_scalar(tag, "")
+    if isinstance(argument, str):
+        return dumper.represent_scalar(tag, argument, style="'" if argument.isprintable() else '"')
+    if isinstance(argument, Matcher):  # YAML takes no tag behind a tag
+        held = {} if argument.argument is None else {"value": argument.argument}
+        return dumper.represent_mapping(tag, {"$match": argument.name, **held}, flow_style=True)
+    node = dumper.represent_data(argument)
+    node.tag = tag
+    return node
+
+
+def _represent_mapping(dumper: yaml.SafeDumper, mapping: Mapping[str, Any]) -> yaml.Node:
+    items = {f"${key}" if key.startswith("$") else key: value for key, value in mapping.items()}
+    is_flow = not isinstance(mapping, _File) and _is_short(mapping)
+    return dumper.represent_mapping(f"{_STANDARD}map", items, flow_style=is_flow)
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    is_printable = all(line.isprintable() for line in text.split("\n"))
+    style = ("|" if "\n" in text else None) if is_printable else '"'
+    return dumper.represent_scalar(f"{_STANDARD}str", text, style=style)
+
+
+def _is_short(value: Any) -> bool:
+    text = json_text(value)
+    return len(text) <= LONGEST_LINE and "\\n" not in text
+
+
+_Dumper.add_representer(Matcher, _represent_matcher)
+_Dumper.add_representer(dict, _represent_mapping)
+_Dumper.add_representer(_File, _represent_mapping)
+_Dumper.add_representer(
+    list,
+    lambda dumper, items: dumper.represent_sequence(f"{_STANDARD}seq", items, flow_style=_is_short(items)),
+)
+_Dumper.add_representer(str, _represent_text)
+# `expected` reads `1e3` as a number, and PyYAML does not: quote it.
+_Dumper.add_implicit_resolver(
+    f"{_STANDARD}float", re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"), list("-0123456789")
+)

@@ -1,29 +1,41 @@
 """Expected events by key, from `system_tests/expected/<dag_id>.yaml`, a JSON file or a folder of both.
 
-A file that makes no sense is refused here, before a comparison could pass or fail for the wrong reason.
+YAML is read with JSON's data model: `yes`, `2024-01-01` and `1:30` are strings, keys are strings, and no key
+is written twice. A file that makes no sense is refused here, before a comparison could pass or fail for the
+wrong reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import yaml
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events.reader import collector_paused
-from airflow_provider_spark_lineage.testing.keys import parse_key
-from airflow_provider_spark_lineage.testing.matchers import nearest, sentence
-from airflow_provider_spark_lineage.testing.notation import fill, line_of, parse_tree, read_python, read_text
-from airflow_provider_spark_lineage.testing.templates import (
-    SortKey,
-    TemplateOptions,
-    Templates,
-    by_key,
-    read_array,
-    templates_of,
+from airflow_provider_spark_lineage.testing.differences import Element, path_text
+from airflow_provider_spark_lineage.testing.keys import (
+    WHEN,
+    Condition,
+    Versions,
+    parse_key,
+    read_conditions,
 )
-from airflow_provider_spark_lineage.testing.versions import WHEN, Condition, Versions, read_conditions
+from airflow_provider_spark_lineage.testing.matchers import (
+    HOLDERS,
+    Matcher,
+    json_type,
+    make,
+    nearest,
+    sentence,
+)
+from airflow_provider_spark_lineage.testing.templates import SortKey, Templates, templates_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,9 +47,6 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 EVENT_KEYS = ("eventType", "eventTime", "producer", "schemaURL", "run", "job", "dataset", "inputs", "outputs")
 """The properties of the spec's events; another one is a typing error."""
-
-Place = tuple[str | int, ...]
-"""Keys and positions that lead to a value in an expected file."""
 
 
 @dataclass(frozen=True)
@@ -80,15 +89,12 @@ class Expected:
         >>> Expected.of({"dag.task.event.start": {"run": {"runId": run_id}}}).events[0].document
         {'run': {'runId': Matcher(name='uuid', argument=None)}}
         """
-        try:
-            return cls.of_tree(read_python(keys, source), source, scope)
-        except RecursionError:
-            raise BadInputError(f"{source}: nested too deeply.") from None
+        return cls.of_tree(values_of(keys, source), source, scope)
 
     @classmethod
-    def of_tree(cls, keys: Mapping[str, Any], source: str, scope: Scope, text: str = "") -> Expected:
-        """Return expectations from what `notation` has read; with the file's text, errors have a line."""
-        return cls(tuple(_events(keys, _Source(source, text))), scope)
+    def of_tree(cls, keys: Mapping[str, Any], source: str, scope: Scope) -> Expected:
+        """Return expectations from what `values_of` returns."""
+        return cls(tuple(_events(keys, source)), scope)
 
     @classmethod
     def of_templates(
@@ -106,140 +112,275 @@ class Expected:
         `sort` orders the events of a key by their documents. `helpers` is a Jinja environment whose globals,
         filters and tests the templates may use in addition to ours.
         """
-        options = TemplateOptions(counts or {}, sort, helpers)
-        keys = templates if isinstance(templates, Mapping) else by_key(templates, source)
-        return cls((), "keys", templates_of(keys, source, options))
+        return cls((), "keys", templates_of(templates, source, counts or {}, sort, helpers))
 
-    def meant_for(self, versions: Versions) -> tuple[list[ExpectedEvent], dict[str, str]]:
-        """Return the events that are expected of these versions, and by key why others are not.
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all events and templates, as they are written."""
+        return [event.key for event in self.events] + [templates.key for templates in self.templates]
+
+    def meant_for(self, versions: Versions) -> list[ExpectedEvent]:
+        """Return the events that are expected of these versions.
 
         Raises BadInputError if nothing is left, or if two files are left that expect the same key.
         """
-        meant: list[ExpectedEvent] = []
-        refused: dict[str, str] = {}
-        for event in self.events:
-            refusal = versions.refusal(event.when)
-            if refusal:
-                refused[event.key] = refusal
-            else:
-                meant.append(event)
-        if refused and not meant and not self.templates:
+        refusals = [versions.refusal(event.when) for event in self.events]
+        meant = [event for event, refusal in zip(self.events, refusals, strict=True) if not refusal]
+        if self.events and not meant and not self.templates:
             names = ", ".join(sorted({event.source for event in self.events}))
-            raise BadInputError(
-                f"{names}: expects nothing of these versions: {next(iter(refused.values()))}."
-            )
+            raise BadInputError(f"{names}: expects nothing of these versions: {refusals[0]}.")
         files: dict[str, str] = {}
-        for event in meant:
-            if files.setdefault(event.key, event.source) != event.source:
-                raise BadInputError(
-                    f"{event.source}: `{event.key}` is expected in {files[event.key]} already."
-                )
-        return meant, refused
+        items: list[ExpectedEvent | Templates] = [*self.templates, *meant]
+        for item in items:
+            if files.setdefault(item.key, item.source) != item.source:
+                raise BadInputError(f"{item.source}: `{item.key}` is expected in {files[item.key]} already.")
+        return meant
 
 
 @collector_paused()
 def read_expected(path: Path | str) -> Expected:
-    """Return the expected events of a file or of a folder; BadInputError names file, line and cause.
+    """Return the expected events of a file or of a folder; BadInputError names file, place and cause.
 
     A JSON array is read as Airflow's own system tests read it.
     """
     path = Path(path)
     if path.is_dir():
-        return _read_folder(path)
+        files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
+        if not files:
+            raise BadInputError(f"{path}: has no file of expected events ({', '.join(SUFFIXES)}).")
+        parts = [read_expected(file) for file in files]
+        events = tuple(event for part in parts for event in part.events)
+        templates = tuple(templates for part in parts for templates in part.templates)
+        return Expected(events, "all" if events else "keys", templates)
     if not path.is_file():
         raise BadInputError(f"{path}: no such file or folder of expected events.")
-    array = read_array(path)
-    if array is not None:
-        return Expected.of_templates(array, str(path))
-    text = read_text(path)
-    return Expected.of_tree(keys_of(text, path), str(path), "dags", text)
+    tree = parse(read_text(path), path)
+    if isinstance(tree, list) and path.suffix == ".json":
+        return Expected.of_templates(tree, str(path))
+    return Expected.of_tree(keys_of(tree, path), str(path), "dags")
 
 
-def keys_of(text: str, file: Path) -> dict[str, Any]:
-    """Return the value of the text of an expected file: events by key, and perhaps `when`."""
-    tree = parse_tree(text, file)
+def keys_of(tree: Any, file: Path) -> dict[str, Any]:
+    """Return what `parse` has read of an expected file as events by key, and perhaps `when`."""
     if tree is None:
         raise BadInputError(f"{file}: is empty, so no event is expected.")
     if not isinstance(tree, dict):
         raise BadInputError(f"{file}: not a mapping of `<dag_id>.<task_id>.event.<type>` to events.")
     if not tree.keys() - {WHEN}:
         raise BadInputError(f"{file}: expects no event at all.")
-    return tree
+    keys: dict[str, Any] = values_of(tree, str(file))
+    return keys
 
 
-def _read_folder(folder: Path) -> Expected:
-    files = sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and file.is_file())
-    if not files:
-        raise BadInputError(f"{folder}: has no file of expected events ({', '.join(SUFFIXES)}).")
-    first: dict[str, Path] = {}
-    events: tuple[ExpectedEvent, ...] = ()
-    templates: tuple[Templates, ...] = ()
-    for file in files:
-        array = read_array(file)
-        text = read_text(file) if array is None else ""
-        keys = keys_of(text, file) if array is None else by_key(array, str(file))
-        # If files are for certain versions, the versions decide which of them is left.
-        for key in keys if WHEN not in keys else ():
-            if first.setdefault(key, file) is not file:
-                raise BadInputError(f"{file}: `{key}` is expected in {first[key].name} already.")
-        if array is None:
-            events += Expected.of_tree(keys, str(file), "all", text).events
-        else:
-            templates += templates_of(keys, str(file))
-    return Expected(events, "all" if events else "keys", templates)
-
-
-@dataclass(frozen=True)
-class _Source:
-    """What expected events are read from."""
-
-    name: str
-
-    text: str
-    """Empty for what is written in Python."""
-
-    def error(self, place: Place, cause: object) -> BadInputError:
-        """Return the error for the value at this place."""
-        line = line_of(self.text, place) if self.text else None
-        return BadInputError(f"{self.name}{f', line {line}' if line else ''}: {sentence(cause)}")
-
-
-def _events(keys: Mapping[str, Any], source: _Source) -> Iterator[ExpectedEvent]:
-    of_file = _conditions(keys, (), source, source.name)
+def _events(keys: Mapping[str, Any], source: str) -> Iterator[ExpectedEvent]:
+    of_file = read_conditions(keys, source)
     for key, value in keys.items():
         if key == WHEN:
             continue
         try:
             parse_key(key)
         except ValueError as error:
-            raise source.error((key,), f"the key {error}") from None
+            raise BadInputError(f"{source}: the key {sentence(error)}") from None
         documents = value if isinstance(value, list) else [value]
+        where = f"{source}: `{key}`"
         if not documents:
-            raise source.error((key,), f"`{key}` has an empty list, so no event is expected for it")
-        for position, document in enumerate(documents):
-            place: Place = (key, position) if isinstance(value, list) else (key,)
-            _check_document(document, place, source)
-            own = _conditions(document, place, source, f"{source.name}: `{key}`")
+            raise BadInputError(f"{where} has an empty list, so no event is expected for it.")
+        for document in documents:
+            if not isinstance(document, dict):
+                raise BadInputError(f"{where} is neither an event (a mapping) nor a list of events.")
+            for name in document:
+                if name not in EVENT_KEYS and name != WHEN:
+                    cure = nearest(name, (*EVENT_KEYS, WHEN))
+                    raise BadInputError(
+                        f"{where} has the key `{name}`, which events do not have; {sentence(cure)}"
+                    )
             values = {name: item for name, item in document.items() if name != WHEN}
-            yield ExpectedEvent(key, values, source.name, (*of_file, *own))
+            yield ExpectedEvent(key, values, source, (*of_file, *read_conditions(document, where)))
 
 
-def _conditions(
-    document: Mapping[str, Any], place: Place, source: _Source, where: str
-) -> tuple[Condition, ...]:
-    if WHEN not in document:
-        return ()
+# From text to values and matchers.
+
+
+def read_text(path: Path) -> str:
+    """Return the text of the file, without a byte order mark."""
     try:
-        return read_conditions(document[WHEN], where)
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadInputError(f"{path}: cannot be read ({error.strerror or error}).") from None
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"{path}: not UTF-8 ({error.reason} at byte {error.start}).") from None
+
+
+def parse(text: str, path: Path) -> Any:
+    """Return the value of a JSON or YAML text, by the suffix of the path, with matchers as objects."""
+    try:
+        if path.suffix == ".json":
+            return json.loads(text, object_pairs_hook=_unique) if text.strip() else None
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - it is made from SafeLoader
+    except json.JSONDecodeError as error:
+        raise BadInputError(f"{path}, line {error.lineno}: not JSON ({error.msg}).") from None
+    except yaml.YAMLError as error:
+        mark, cause = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        where = f"{path}, line {mark.line + 1}" if mark else str(path)
+        cause = cause or " ".join(str(error).split())
+        is_yaml = isinstance(error, yaml.constructor.ConstructorError)
+        raise BadInputError(f"{where}: {sentence(cause if is_yaml else f'not YAML ({cause})')}") from None
     except ValueError as error:
-        raise source.error((*place, WHEN), f"{f'`{place[0]}`: ' if place else ''}{error}") from None
+        raise BadInputError(f"{path}: {sentence(error)}") from None
 
 
-def _check_document(document: Any, place: Place, source: _Source) -> None:
-    key = place[0]
-    if not isinstance(document, dict):
-        raise source.error(place, f"`{key}` is neither an event (a mapping) nor a list of events")
-    for name in document:
-        if name not in EVENT_KEYS and name != WHEN:
-            cause = f"`{key}` has the key `{name}`, which events do not have"
-            raise source.error((*place, name), f"{cause}; {nearest(name, (*EVENT_KEYS, WHEN))}")
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key `{next(key for key in keys if keys.count(key) > 1)}` is written twice")
+    return mapping
+
+
+_STANDARD = "tag:yaml.org,2002:"
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Reads JSON's values and no others; a tag is read as the matcher that it is in JSON."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+    yaml_constructors: ClassVar[dict[str | None, Any]] = {
+        **{
+            f"{_STANDARD}{kind}": yaml.SafeLoader.yaml_constructors[f"{_STANDARD}{kind}"]
+            for kind in ("null", "bool", "int", "float", "str")
+        },
+        f"{_STANDARD}map": lambda loader, node: loader.construct_mapping(node, deep=True),
+        f"{_STANDARD}seq": lambda loader, node: loader.construct_sequence(node, deep=True),
+        None: yaml.SafeLoader.construct_undefined,
+    }
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Bring in what `<<` names, once what the mapping itself has is checked."""
+        if getattr(node, "is_flat", False):  # another mapping has this one as `<<`
+            return
+        node.is_flat = True  # type: ignore[attr-defined]
+        keys = set()
+        for key, _ in node.value:
+            if key.tag not in (f"{_STANDARD}str", f"{_STANDARD}merge"):
+                raise _wrong_yaml("a key is not a string; put it in quotes", key)
+            if key.value in keys:
+                raise _wrong_yaml(f"the key `{key.value}` is written twice", key)
+            keys.add(key.value)
+        super().flatten_mapping(node)
+
+
+def _wrong_yaml(cause: str, node: yaml.Node) -> yaml.YAMLError:
+    return yaml.constructor.ConstructorError(None, None, cause, node.start_mark)
+
+
+def _matcher_object(loader: Any, name: str, node: yaml.Node) -> dict[str, Any]:
+    if isinstance(node, yaml.MappingNode):
+        return {"$match": name, "value": loader.construct_mapping(node, deep=True)}
+    if isinstance(node, yaml.SequenceNode):
+        return {"$match": name, "value": loader.construct_sequence(node, deep=True)}
+    # `style` is empty for unquoted scalars only; the type stubs do not know it.
+    is_quoted = bool(getattr(node, "style", None))
+    if not is_quoted and not node.value:
+        return {"$match": name}
+    if is_quoted or name not in HOLDERS:
+        return {"$match": name, "value": node.value}
+    tag = loader.resolve(yaml.ScalarNode, node.value, (True, False))
+    return {"$match": name, "value": loader.construct_object(yaml.ScalarNode(tag, node.value))}
+
+
+_Loader.add_multi_constructor("!", _matcher_object)
+for _kind, _pattern, _first in (
+    ("null", r"|~|null", ["", "~", "n"]),
+    ("bool", r"true|false", ["t", "f"]),
+    ("int", r"-?(0|[1-9][0-9]*)", list("-0123456789")),
+    ("float", r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", list("-0123456789")),
+    ("merge", r"<<", ["<"]),
+):
+    _Loader.add_implicit_resolver(f"{_STANDARD}{_kind}", re.compile(f"({_pattern})$"), _first)
+
+
+def values_of(value: Any, source: str, path: tuple[str, ...] = ()) -> Any:
+    """Return JSON's values, as Python or `parse` has them, with matchers; BadInputError names the place.
+
+    >>> values_of({"a": ({"$match": "regex", "value": "x+"},), "$$b": 1}, "expected")
+    {'a': [Matcher(name='regex', argument='x+')], '$b': 1}
+    """
+    try:
+        if isinstance(value, Mapping):
+            if not all(isinstance(key, str) for key in value):
+                raise ValueError("a key is not a string")
+            values = {key: values_of(item, source, (*path, key)) for key, item in value.items()}
+            return _matcher(values) if "$match" in values else _unescaped(values)
+        if isinstance(value, list | tuple):
+            return [values_of(item, source, (*path, Element(i))) for i, item in enumerate(value)]
+        is_value = value is None or isinstance(value, str | bool | int | Matcher)
+        if is_value or (isinstance(value, float) and isfinite(value)):
+            return value
+        raise ValueError(f"`{value!r}` is {json_type(value)}, which JSON does not have")
+    except ValueError as error:
+        where = f"{source}, {path_text(path)}" if path else source
+        raise BadInputError(f"{where}: {sentence(error)}") from None
+
+
+def _unescaped(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the object, in which `$$schema` is the key `$schema`; others are refused, as typing errors."""
+    for key in values:
+        if key.startswith("$") and not key.startswith("$$"):
+            raise ValueError(
+                f"unknown key `{key}`; keys that start with `$` are reserved, write `${key}` for `{key}`"
+            )
+    return {key[1:] if key.startswith("$$") else key: item for key, item in values.items()}
+
+
+def _matcher(values: dict[str, Any]) -> Matcher:
+    name, argument = values["$match"], values.get("value")
+    stray = sorted(values.keys() - {"$match", "value"})
+    if stray:
+        raise ValueError(f"a `$match` object takes only `value` beside it, not `{stray[0]}`")
+    if not isinstance(name, str):
+        raise ValueError("`$match` is the name of a matcher, a string")
+    if isinstance(argument, str) and name not in HOLDERS and _VARIABLE.search(argument):
+        return Matcher(name, argument)  # `fill` makes it once the variable is known
+    return make(name, argument)
+
+
+_VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+"""A variable, or `$${`, which stands for `${`.
+
+Values come from the caller, not from the environment: a file that passes on one machine must not depend on
+what else is set there.
+"""
+
+
+def fill(tree: Any, variables: Mapping[str, str], where: str) -> Any:
+    """Return the tree with every variable replaced; BadInputError names an unknown one and `where`."""
+    if isinstance(tree, str):
+        return _filled(tree, variables, where) if "${" in tree else tree
+    if isinstance(tree, dict):
+        return {key: fill(value, variables, where) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [fill(value, variables, where) for value in tree]
+    if not isinstance(tree, Matcher) or tree.argument is None:
+        return tree
+    if isinstance(tree.argument, str) and not _VARIABLE.search(tree.argument):
+        return tree
+    try:
+        if tree.name == "regex":
+            # A path is put into a regular expression as that path, not as a pattern.
+            return make("regex", _filled(tree.argument, variables, where, re.escape))
+        return make(tree.name, fill(tree.argument, variables, where))
+    except ValueError as error:
+        raise BadInputError(f"{where}: {sentence(error)}") from None
+
+
+def _filled(text: str, variables: Mapping[str, str], where: str, quote: Callable[[str], str] = str) -> str:
+    def replacement(match: re.Match[str]) -> str:
+        name = match[1]
+        if name is None:
+            return "${"
+        if name not in variables:
+            given = ", ".join(sorted(variables)) or "none"
+            raise BadInputError(f"{where}: the variable ${{{name}}} has no value; given are: {given}.")
+        return quote(str(variables[name]))
+
+    return _VARIABLE.sub(replacement, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator
@@ -13,14 +13,12 @@ from airflow.sdk import BaseOperator
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import EVENT_TYPES, Events
 from airflow_provider_spark_lineage.events.model import TERMINAL
-from airflow_provider_spark_lineage.testing.asserting import LineageDiffersError, poll
-from airflow_provider_spark_lineage.testing.comparison import compare
-from airflow_provider_spark_lineage.testing.expected import Expected, read_expected
+from airflow_provider_spark_lineage.testing.comparison import LineageDiffersError, compare
+from airflow_provider_spark_lineage.testing.expected import Expected, parse, read_expected, read_text
 from airflow_provider_spark_lineage.testing.keys import parse_key
-from airflow_provider_spark_lineage.testing.relations import RELATIONS, Runs, check_relations
+from airflow_provider_spark_lineage.testing.relations import RELATIONS, relations_without
 from airflow_provider_spark_lineage.testing.report import Report
-from airflow_provider_spark_lineage.testing.stores import CheckingTask, FileStore, Store, store_of
-from airflow_provider_spark_lineage.testing.templates import by_key, read_array
+from airflow_provider_spark_lineage.testing.stores import CheckingTask, FileStore, VariableStore, store_of
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -31,6 +29,12 @@ NOT_WHILE_RUNNING = ("one_terminal",)
 
 NOT_IF_CLEARED = ("parents",)
 """Relations that need not hold in a DAG run that was cleared: some tasks have a former parent."""
+
+PAUSE_S = 0.2
+"""Between two looks."""
+
+TEMPLATE_OPTIONS = ("env", "allow_duplicate_events_regex", "event_count_assertions", "event_sort_fn")
+"""Arguments that are about templates alone."""
 
 
 class OpenLineageTestOperator(BaseOperator):
@@ -92,7 +96,7 @@ class OpenLineageTestOperator(BaseOperator):
         self.settle_s = settle_s
         # Wrong arguments fail when the DAG is parsed: relations that do not exist, variables without a value.
         expected = self._expected()
-        list(check_relations(Runs((), Events((), ())), self.without))
+        relations_without(self.without)
         # Versions are only known when there are events.
         if not any(event.when for event in expected.events):
             # Without relations: a DAG is parsed often, and JSON schemas take long to load.
@@ -105,36 +109,18 @@ class OpenLineageTestOperator(BaseOperator):
         expected = self._expected_before_end(task)
         store = self._store(task, expected)
         without = {*NOT_WHILE_RUNNING, *self.without, *(NOT_IF_CLEARED if dag_run.clear_number else ())}
-        events = Events((), ())
-        as_expected_since = float("inf")
-
-        def look() -> Report | BadInputError:
-            nonlocal events, as_expected_since
-            events = task.select(store.read())
-            try:
-                report = compare(
-                    expected,
-                    # A line that another run cut off in a shared file is not a fault of this one.
-                    replace(events, problems=()),
-                    variables=self.variables,
-                    scope="dags" if expected.scope == "all" else None,
-                    without=without,
-                )
-            except BadInputError as error:
-                # An event that is yet to come may say the version that a condition asks for.
-                as_expected_since = float("inf")
-                return error
-            as_expected_since = min(as_expected_since, monotonic()) if report.ok else float("inf")
-            return report
-
-        def is_settled(_: object) -> bool:
-            return monotonic() - as_expected_since >= self.settle_s
-
         self.log.info("Waiting at most %g s for the expected events in %s", self.timeout_s, store)
-        report, _ = poll(look, is_settled, self.timeout_s)
-        if isinstance(report, Report) and report.ok:
+        deadline, as_expected_since = monotonic() + self.timeout_s, float("inf")
+        while True:
+            is_late = monotonic() >= deadline
+            events = task.select(store.read())
+            report = self._compare(expected, events, without)
+            is_ok = isinstance(report, Report) and report.ok
+            as_expected_since = min(as_expected_since, monotonic()) if is_ok else float("inf")
             # What came just before the deadline may settle, too.
-            report, _ = poll(look, is_settled, self.settle_s)
+            if monotonic() - as_expected_since >= self.settle_s or (is_late and not is_ok):
+                break
+            sleep(PAUSE_S)
         if isinstance(report, BadInputError):
             raise report
         for problem in events.problems:
@@ -147,15 +133,28 @@ class OpenLineageTestOperator(BaseOperator):
         if self.clear_variables:
             store.clear(task.own(events))
 
+    def _compare(self, expected: Expected, events: Events, without: set[str]) -> Report | BadInputError:
+        try:
+            return compare(
+                expected,
+                # A line that another run cut off in a shared file is not a fault of this one.
+                replace(events, problems=()),
+                variables=self.variables,
+                scope="dags" if expected.scope == "all" else None,
+                without=without,
+            )
+        except BadInputError as error:
+            # An event that is yet to come may say the version that a condition asks for.
+            return error
+
     def _expected_before_end(self, task: CheckingTask) -> Expected:
         """Return what is expected, without events that are emitted when this task has ended."""
         expected = self._expected()
         late = {f"{task.dag_id}.event.{kind}" for kind in TERMINAL}
         late |= {f"{task.subject}.event.{kind}" for kind in EVENT_TYPES}
-        keys = _keys(expected)
+        keys = expected.keys
         left_out = [key for key in keys if parse_key(key).plain in late]
-        if left_out:
-            self.log.info("Not looked for, because this task still runs: %s", ", ".join(left_out))
+        self.log.info("Not looked for, because this task still runs: %s", ", ".join(left_out) or "nothing")
         if len(left_out) == len(keys):
             raise BadInputError(
                 f"OpenLineageTestOperator `{self.task_id}`: nothing is expected but its own events and the "
@@ -167,12 +166,12 @@ class OpenLineageTestOperator(BaseOperator):
             templates=tuple(template for template in expected.templates if template.key not in left_out),
         )
 
-    def _store(self, task: CheckingTask, expected: Expected) -> Store:
+    def _store(self, task: CheckingTask, expected: Expected) -> FileStore | VariableStore:
         if self.events is not None:
             return FileStore(Path(self.events))
         from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
-        plain_keys = tuple(dict.fromkeys(parse_key(key).plain for key in _keys(expected)))
+        plain_keys = tuple(dict.fromkeys(parse_key(key).plain for key in expected.keys))
         client = OpenLineageAdapter().get_or_create_openlineage_client()
         return store_of(client.transport, task, plain_keys)
 
@@ -182,30 +181,20 @@ class OpenLineageTestOperator(BaseOperator):
             raise BadInputError(
                 f"OpenLineageTestOperator `{self.task_id}`: give either event_templates or file_path."
             )
-        templates, source = self.event_templates, f"event_templates of `{self.task_id}`"
+        templates: Any = self.event_templates
+        source = f"event_templates of `{self.task_id}`"
         if self.file_path is not None:
             path = Path(self.file_path)
-            array, source = read_array(path), str(path)
-            if array is None:
-                self._check_no_template_options(path)
+            source = str(path)
+            templates = parse(read_text(path), path) if path.suffix == ".json" and path.is_file() else None
+            if not isinstance(templates, list):
+                for name in TEMPLATE_OPTIONS:
+                    if getattr(self, name) is not None:
+                        raise BadInputError(f"{path}: no JSON array, so `{name}` has no meaning.")
                 return read_expected(path)
-            templates = by_key(array, source)
-        if not templates:
-            raise BadInputError(f"{source}: expects no event at all.")
         counts = dict(self.event_count_assertions or {})
         if self.allow_duplicate_events_regex:
             counts.setdefault(self.allow_duplicate_events_regex, ">=1")
         return Expected.of_templates(
             templates, source, counts=counts, sort=self.event_sort_fn, helpers=self.env
         )
-
-    def _check_no_template_options(self, path: Path) -> None:
-        for name in ("env", "allow_duplicate_events_regex", "event_count_assertions", "event_sort_fn"):
-            if getattr(self, name) is not None:
-                raise BadInputError(
-                    f"{path}: not a JSON array of event templates, so `{name}` has no meaning."
-                )
-
-
-def _keys(expected: Expected) -> list[str]:
-    return [event.key for event in expected.events] + [template.key for template in expected.templates]

@@ -1,18 +1,28 @@
-"""The keys of expected files: an event type of a job, and optionally an instance and a try of a task.
+"""What an expected event is about: its key, with an instance and a try, and the versions in its `when`.
 
 A key names events; its address (`[<map_index>]`, `#<try>`) selects among them. Ids may contain dots, so a job
 name is never split: the airflow run facet of an event says which task it is about.
+
+A version is what the caller gives, else what the events say, else what is installed here. One that nobody
+knows is an error: to skip an expectation for it would be a guess.
 """
 
 from __future__ import annotations
 
+import platform
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
 
+from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import EVENT_TYPES, Event
 from airflow_provider_spark_lineage.testing.matchers import nearest
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 _KEY = re.compile(
     r"(?P<subject>.+?)(\[(?P<map_index>0|[1-9][0-9]*)\])?(#(?P<try>[1-9][0-9]*))?\.event\.(?P<type>[^.]+)"
@@ -48,11 +58,6 @@ class ExpectedKey:
         """The key without its address, as an event has it."""
         return f"{self.subject}.event.{self.type}"
 
-    @property
-    def has_address(self) -> bool:
-        """Whether the key selects an instance or a try."""
-        return self.map_index is not None or self.try_number is not None
-
 
 @lru_cache(maxsize=4096)
 def parse_key(text: str) -> ExpectedKey:
@@ -76,9 +81,8 @@ def key_order(key: str) -> tuple[str, int, int, str]:
 class Addresses:
     """The instance and the try of a task that each event is about.
 
-    A child run that does not say so belongs to the instance and try of the run that it is a child of. An
-    event without Airflow's facet, as after a state was set by hand, belongs to those of the other events of
-    its run.
+    A child run that does not say so belongs to those of the run that it is a child of; an event without
+    Airflow's facet, as after a state was set by hand, to those of the other events of its run.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:
@@ -92,16 +96,16 @@ class Addresses:
 
     def select(self, key: ExpectedKey, events: Iterable[Event]) -> list[Event]:
         """Return the events that the key's address selects; all if it has none."""
-        return [event for event in events if self._is_at(key, self._task_of(event))]
+        return [
+            event
+            for event, full in ((event, self.key_of(event)) for event in events)
+            if key.map_index in (None, full.map_index) and key.try_number in (None, full.try_number)
+        ]
 
     def key_of(self, event: Event) -> ExpectedKey:
         """Return the event's key with its full address."""
         task = self._task_of(event)
         return ExpectedKey(event.subject, event.type, task.map_index, task.try_number)
-
-    @staticmethod
-    def _is_at(key: ExpectedKey, task: Event) -> bool:
-        return key.map_index in (None, task.map_index) and key.try_number in (None, task.try_number)
 
     def _task_of(self, event: Event) -> Event:
         """Return the event of the task that this one belongs to; the event itself if there is none."""
@@ -118,3 +122,133 @@ class Addresses:
             seen.add(parent)
             parent = self._parents.get(parent, "")
         return event
+
+
+WHEN = "when"
+"""The key, at the top of a file or of an event, that says for which versions it is meant."""
+
+DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
+    "airflow": ("apache-airflow-core", "apache-airflow"),
+    "openlineage": ("apache-airflow-providers-openlineage",),
+}
+"""Name in `when:` -> distributions with that version; `openlineage` is Airflow's provider.
+
+Every other name is that of a processing engine, whose distribution has the same name, perhaps behind `py`.
+"""
+
+_RELEASE = re.compile(r"[0-9]+(\.[0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One range of `when:`; all ranges of an expectation must hold."""
+
+    name: str
+    """`airflow`, `openlineage`, `python`, or a processing engine as its events name it, in lower case."""
+
+    range: str
+    """A PEP 440 specifier, for example `>=3.1,<4`."""
+
+    where: str
+    """File and key, for messages."""
+
+
+def read_conditions(document: Mapping[str, Any], where: str) -> tuple[Condition, ...]:
+    """Return the conditions in the `when` of a file or an event; BadInputError says what is wrong."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    if WHEN not in document:
+        return ()
+    value = document[WHEN]
+    if not isinstance(value, Mapping) or not value:
+        raise BadInputError(f"{where}: `when` is not a mapping such as {{airflow: '>=3.1'}}.")
+    for name, text in value.items():
+        try:
+            is_range = isinstance(text, str) and text.strip() and SpecifierSet(text)
+        except InvalidSpecifier:
+            is_range = False
+        if not is_range:
+            raise BadInputError(
+                f"{where}: `when: {name}` has `{text}`, which is not a range of versions; write for example"
+                " '>=3.1', '==4.1.*' or '>=3.5,<4'."
+            )
+    return tuple(Condition(name, text, where) for name, text in value.items())
+
+
+class Versions:
+    """The versions of one comparison, looked up when a condition asks for them.
+
+    >>> versions = Versions([], {"airflow": "3.1.4"})
+    >>> versions.refusal((Condition("airflow", ">=3.2", "dag.yaml"),))
+    'airflow 3.1.4 is not >=3.2'
+    """
+
+    def __init__(self, events: Iterable[Event], given: Mapping[str, str]) -> None:
+        for name, text in given.items():
+            if _parsed(text) is None:
+                raise BadInputError(f"`{text}`, given for {name}, is not a version such as 4.1 or 4.1.4.")
+        self._events = events
+        self._given = given
+
+    def refusal(self, conditions: Iterable[Condition]) -> str:
+        """Return why an expectation is not for these versions; empty if every condition holds.
+
+        Raises BadInputError if a version is not known, or differs among the events and decides.
+        """
+        return next(filter(None, map(self._refusal, conditions)), "")
+
+    def _refusal(self, condition: Condition) -> str:
+        from packaging.specifiers import SpecifierSet
+
+        name, known = condition.name, sorted(self._known(condition.name))
+        allowed = SpecifierSet(condition.range)
+        refused = [text for text in known if not allowed.contains(_parsed(text) or "", prereleases=True)]
+        if not known or 0 < len(refused) < len(known):
+            problem = f"the events say {' and '.join(known)}" if known else "nobody says it"
+            raise BadInputError(
+                f"{condition.where}: `when` asks for the version of {name}, and {problem}; say which with"
+                f" `--version {name}=...`, in Python `versions={{'{name}': '...'}}`."
+            )
+        return f"{name} {refused[0]} is not {condition.range}" if refused else ""
+
+    def _known(self, name: str) -> set[str]:
+        """Return the versions that the caller gives, that the events say, or that are installed."""
+        if name in self._given:
+            return {self._given[name]}
+        emitted = {text for text in self._emitted.get(name, ()) if _parsed(text) is not None}
+        return emitted or _installed(name)
+
+    @cached_property
+    def _emitted(self) -> dict[str, set[str]]:
+        """What the `processing_engine` facets say: Airflow's of task events, other engines' of their runs."""
+        versions: dict[str, set[str]] = {}
+        for event in self._events:
+            facet = ("run", "facets", "processing_engine")
+            engine = event.text(*facet, "name").lower()
+            versions.setdefault(engine, set()).add(event.text(*facet, "version"))
+            if engine == "airflow":
+                adapter = event.text(*facet, "openlineageAdapterVersion")
+                versions.setdefault("openlineage", set()).add(adapter)
+        return versions
+
+
+def _parsed(text: str) -> Version | None:
+    """Return the version; its release alone where a vendor adds what PEP 440 lacks (`3.5.1-amzn-0`)."""
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return Version(text)
+    except InvalidVersion:
+        release = _RELEASE.match(text)
+        return Version(release[0]) if release else None
+
+
+def _installed(name: str) -> set[str]:
+    if name == "python":
+        return {platform.python_version()}
+    for distribution in DISTRIBUTIONS.get(name, (name, f"py{name}")):
+        try:
+            return {metadata.version(distribution)}
+        except metadata.PackageNotFoundError:
+            continue
+    return set()

@@ -1,7 +1,7 @@
 """The matchers of expected files: what each accepts, and which argument it takes.
 
 A matcher must never pass by accident: booleans are not numbers, strings of digits are not integers, a regular
-expression covers the whole string. How a matcher is written (YAML tag, JSON object) is defined in `notation`;
+expression covers the whole string. How a matcher is written (YAML tag, JSON object) is defined in `expected`;
 matchers that hold other values are compared in `differences`.
 """
 
@@ -41,22 +41,24 @@ class Matcher:
     @property
     def accepts_absence(self) -> bool:
         """Whether the key may be missing that has this matcher as its value."""
-        return self.name in ACCEPT_ABSENCE
+        return self.name in ("absent", "optional")
 
     def __str__(self) -> str:
         if self.name == "template":  # of Airflow's own system tests, which have no tags
-            return json.dumps(self.argument)
-        return f"!{self.name}" if self.argument is None else f"!{self.name} {written(self.argument)}"
+            return json_text(self.argument)
+        return f"!{self.name}" if self.argument is None else f"!{self.name} {json_text(self.argument)}"
 
 
 def make(name: str, argument: Any = None) -> Matcher:
     """Return the matcher of that name; ValueError says what is wrong with the name or the argument.
 
-    >>> str(make("one_of", ["COMPLETE", make("regex", "F.*")]))
-    '!one_of ["COMPLETE", !regex "F.*"]'
+    >>> str(make("one_of", ["COMPLETE", make("uuid")]))
+    '!one_of ["COMPLETE", {"$match": "uuid"}]'
     """
     if name in HOLDERS:
-        HOLDERS[name](argument)
+        kind, wanted = HOLDERS[name]
+        if argument is None or argument == [] or not isinstance(argument, kind):
+            raise ValueError(f"matcher `{name}` takes {wanted}")
         return Matcher(name, argument)
     row = MATCHERS.get(name)
     if row is None:
@@ -70,31 +72,12 @@ def make(name: str, argument: Any = None) -> Matcher:
     return Matcher(name, argument, row.build(argument or ""))
 
 
-class Row(NamedTuple):
-    """How the argument of a matcher becomes a check, and whether the matcher takes one."""
-
-    build: Callable[[str], Check]
-    argument: str = "none"
-    """`none`, `optional` or `required`."""
-
-
-# Matchers without values in them.
-
-
-def _any(_: str) -> Check:
-    return lambda actual: ""
-
-
-def _absent(_: str) -> Check:
-    return lambda actual: "must be absent"
+def _check_string(actual: Any) -> str:
+    return "" if isinstance(actual, str) else f"is not a string but {json_type(actual)}"
 
 
 def _string(_: str) -> Check:
-    return lambda actual: _not_a_string(actual) or ("" if actual else "is an empty string")
-
-
-def _not_a_string(actual: Any) -> str:
-    return "" if isinstance(actual, str) else f"is not a string but {json_type(actual)}"
+    return lambda actual: _check_string(actual) or ("" if actual else "is an empty string")
 
 
 # [0-9a-f], not \d: \d also matches the digits of every other script.
@@ -102,13 +85,13 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def _uuid(_: str) -> Check:
-    return lambda actual: _not_a_string(actual) or ("" if _UUID.fullmatch(actual) else "is not a UUID")
+    return lambda actual: _check_string(actual) or ("" if _UUID.fullmatch(actual) else "is not a UUID")
 
 
 def _contains(text: str) -> Check:
     if not text:
         raise ValueError("matcher `contains` was given an empty text, which every string contains")
-    return lambda actual: _not_a_string(actual) or ("" if text in actual else "does not contain the text")
+    return lambda actual: _check_string(actual) or ("" if text in actual else "does not contain the text")
 
 
 def _regex(pattern: str) -> Check:
@@ -117,35 +100,26 @@ def _regex(pattern: str) -> Check:
     except re.error as error:
         raise ValueError(f"matcher `regex`: `{pattern}` is not a regular expression ({error})") from None
     return lambda actual: (
-        _not_a_string(actual)
+        _check_string(actual)
         or ("" if compiled.fullmatch(actual) else "is not covered by the regular expression from end to end")
     )
 
 
-_PLUS_MINUS = re.compile(r"±|\+/?-")
-_TOLERANCE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)")
-_UNITS_NS = {
-    "ms": SECOND_NS // 1000,
-    "s": SECOND_NS,
-    "min": 60 * SECOND_NS,
-    "h": 3600 * SECOND_NS,
-    "d": 86_400 * SECOND_NS,
-}
+_TOLERANCE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|min|h|d)")
+_UNITS_MS = {"ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
 def _datetime(text: str) -> Check:
-    center, *tolerance = (part.strip() for part in _PLUS_MINUS.split(text, maxsplit=1))
-    if text and not center:
-        raise ValueError(f'`{text}` has no date-time; write for example "2024-05-01T10:00:00Z ± 5s"')
+    center, *tolerance = (part.strip() for part in re.split(r"±|\+/?-", text, maxsplit=1))
     try:
         wanted = instant_ns(center) if text else None
     except ValueError as error:
-        raise ValueError(f"`{center}` {error}") from None
+        raise ValueError(f'`{center}` {error}; write for example "2024-05-01T10:00:00Z ± 5s"') from None
     allowed = _tolerance_ns(tolerance[0]) if tolerance else 0
 
     def check(actual: Any) -> str:
         if not isinstance(actual, str):
-            return _not_a_string(actual)
+            return _check_string(actual)
         try:
             later = instant_ns(actual) - (wanted or 0)
         except ValueError as error:
@@ -159,9 +133,9 @@ def _datetime(text: str) -> Check:
 
 def _tolerance_ns(text: str) -> int:
     match = _TOLERANCE.fullmatch(text)
-    if not match or match[2] not in _UNITS_NS:
-        raise ValueError(f"`{text}` is not a tolerance; write for example 5s, with {', '.join(_UNITS_NS)}")
-    return int(Decimal(match[1]) * _UNITS_NS[match[2]])
+    if not match:
+        raise ValueError(f"`{text}` is not a tolerance; write for example 5s, with {', '.join(_UNITS_MS)}")
+    return int(Decimal(match[1]) * _UNITS_MS[match[2]] * SECOND_NS) // 1000
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -175,78 +149,60 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 _COMPARISON = re.compile(r"\s*(>=|<=|==|!=|>|<)\s*(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*")
 
 
-def _number(text: str) -> Check:
-    return _numeric("a number", (int, float), _comparisons(text))
+def _numeric(what: str, *types: type[float]) -> Callable[[str], Check]:
+    def build(text: str) -> Check:
+        comparisons = [_comparison(part) for part in text.split(",") if text.strip()]
+
+        def check(actual: Any) -> str:
+            if isinstance(actual, bool) or not isinstance(actual, types):
+                return f"is not {what} but {json_type(actual)}"
+            if not isfinite(actual):
+                return "is not a finite number"
+            failed = [f"{op} {bound}" for op, bound in comparisons if not _OPERATORS[op](actual, bound)]
+            return f"is not {' and '.join(failed)}" if failed else ""
+
+        return check
+
+    return build
 
 
-def _integer(text: str) -> Check:
-    return _numeric("an integer", (int,), _comparisons(text))
+def _comparison(text: str) -> tuple[str, float]:
+    match = _COMPARISON.fullmatch(text)
+    if not match:
+        raise ValueError(f'`{text.strip()}` is not a comparison; write for example ">= 1" or "> 0, < 10"')
+    number = match[2]
+    # An int stays an int: a float would round row counts above 2**53.
+    return match[1], int(number) if number.lstrip("-").isdigit() else float(number)
 
 
-def _comparisons(text: str) -> list[tuple[str, float]]:
-    comparisons: list[tuple[str, float]] = []
-    for part in text.split(",") if text.strip() else []:
-        match = _COMPARISON.fullmatch(part)
-        if not match:
-            raise ValueError(f'`{part.strip()}` is not a comparison; write for example ">= 1" or "> 0, < 10"')
-        number = match[2]
-        # An int stays an int: a float would round row counts above 2**53.
-        comparisons.append((match[1], int(number) if number.lstrip("-").isdigit() else float(number)))
-    return comparisons
+class Row(NamedTuple):
+    """How the argument of a matcher becomes a check, and whether the matcher takes one."""
 
-
-def _numeric(what: str, types: tuple[type[float], ...], comparisons: list[tuple[str, float]]) -> Check:
-    def check(actual: Any) -> str:
-        if isinstance(actual, bool) or not isinstance(actual, types):
-            return f"is not {what} but {json_type(actual)}"
-        if not isfinite(actual):
-            return "is not a finite number"
-        failed = [f"{op} {bound}" for op, bound in comparisons if not _OPERATORS[op](actual, bound)]
-        return f"is not {' and '.join(failed)}" if failed else ""
-
-    return check
-
-
-# Matchers that hold values: what they may hold.
-
-
-def _check_optional(argument: Any) -> None:
-    if argument is None:
-        raise ValueError("matcher `optional` needs a value: the one that the key has if it is there")
-
-
-def _check_exact(argument: Any) -> None:
-    if not isinstance(argument, dict):
-        raise ValueError("matcher `exact` takes an object, whose keys are all that may be there")
-
-
-def _check_list(argument: Any) -> None:
-    if not isinstance(argument, list) or not argument:
-        raise ValueError("matchers `one_of` and `at_least` take a list with at least one value")
+    build: Callable[[str], Check]
+    argument: str = "none"
+    """`none`, `optional` or `required`."""
 
 
 MATCHERS: Mapping[str, Row] = {
-    "any": Row(_any),
+    "any": Row(lambda _: lambda actual: ""),
     "string": Row(_string),
     "uuid": Row(_uuid),
     "datetime": Row(_datetime, "optional"),
     "contains": Row(_contains, "required"),
     "regex": Row(_regex, "required"),
-    "number": Row(_number, "optional"),
-    "integer": Row(_integer, "optional"),
-    "absent": Row(_absent),
+    "number": Row(_numeric("a number", int, float), "optional"),
+    "integer": Row(_numeric("an integer", int), "optional"),
+    "absent": Row(lambda _: lambda actual: "must be absent"),
 }
 """Name -> matcher. `any` wants the key to be there, whatever its value, null included."""
 
-HOLDERS: Mapping[str, Callable[[Any], None]] = {
-    "optional": _check_optional,
-    "one_of": _check_list,
-    "exact": _check_exact,
-    "at_least": _check_list,
+HOLDERS: Mapping[str, tuple[type, str]] = {
+    "optional": (object, "the value that the key has if it is there"),
+    "one_of": (list, "a list with at least one value"),
+    "exact": (dict, "an object, whose keys are all that may be there"),
+    "at_least": (list, "a list with at least one value"),
 }
-"""Name -> check of the argument, for matchers that hold values with matchers in them."""
-
-ACCEPT_ABSENCE = frozenset({"absent", "optional"})
+"""Name -> argument of the matchers that hold values, with matchers in them."""
 
 ABSENT_KEY = make("absent")
 
@@ -266,26 +222,18 @@ def sentence(text: object) -> str:
     return f"{text}".removesuffix(".") + ("" if f"{text}".endswith("?") else ".")
 
 
-def plain(value: Any) -> Any:
-    """Return the value in JSON's own types, with matchers as `{"$match": ...}`."""
-    if isinstance(value, Matcher):
-        held = {} if value.argument is None else {"value": plain(value.argument)}
-        return {"$match": value.name, **held}
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list) else value
+def json_text(value: Any) -> str:
+    """Return the value on one line of JSON, with matchers as `{"$match": ...}`."""
+    return json.dumps(value, default=as_object, ensure_ascii=False)
 
 
-def written(value: Any) -> str:
-    """Return the value on one line of YAML, with matchers as tags."""
+def as_object(value: Any) -> Any:
+    """Return a matcher, or a mapping that is not a dictionary, as JSON has it; for `json.dumps`."""
     if isinstance(value, Matcher):
-        # Without the space, YAML reads a comma or a bracket behind a tag as part of its name.
-        return f"{value} " if value.argument is None else str(value)
+        return {"$match": value.name} | ({} if value.argument is None else {"value": value.argument})
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(key)}: {written(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(written, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+        return dict(value)
+    raise TypeError(f"`{value!r}` is {json_type(value)}, which JSON does not have")
 
 
 def json_type(value: Any) -> str:

@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple
+from itertools import groupby
+from typing import Any, NamedTuple, TypeAlias
 from xml.etree import ElementTree
 
 from airflow_provider_spark_lineage.events import LIKELY_CAUSES
 from airflow_provider_spark_lineage.testing.differences import Absent
-from airflow_provider_spark_lineage.testing.matchers import Matcher, plain
+from airflow_provider_spark_lineage.testing.matchers import Matcher, as_object, json_text
 
 _LONGEST = 400
 """Characters of a value that the text shows; a whole facet would hide the difference in it."""
@@ -56,9 +57,6 @@ class Difference:
     where: str
     """Which of the events with this key: file and line, map index and try."""
 
-    candidates: tuple[str, ...] = ()
-    """For a missing event, the emitted keys that look like the expected one."""
-
     event: int = 0
     """The same number for all differences of one event."""
 
@@ -74,8 +72,8 @@ class Difference:
             values["path"] = self.path
             for name, value in (("expected", self.expected), ("actual", self.actual)):
                 if not isinstance(value, Absent):
-                    values[name] = plain(value)
-        return {**values, "reason": self.reason, "where": self.where, "candidates": list(self.candidates)}
+                    values[name] = json.loads(json.dumps(value, default=as_object))
+        return {**values, "reason": self.reason, "where": self.where}
 
 
 class Line(NamedTuple):
@@ -89,8 +87,8 @@ class Line(NamedTuple):
 class Report:
     """What a comparison found: `ok` for code, `text()` for people."""
 
-    matched: int
-    """Expected events that were emitted as expected."""
+    passed: tuple[str, ...]
+    """The keys of the expected events that were emitted as expected."""
 
     differences: tuple[Difference, ...]
     problems: tuple[str, ...]
@@ -105,9 +103,6 @@ class Report:
     notes: tuple[str, ...] = ()
     """What may explain the differences, and what relations could not check, one sentence each."""
 
-    passed: tuple[str, ...] = ()
-    """The keys of the expected events that were emitted as expected."""
-
     relations: tuple[str, ...] = ()
     """Names of the relations that were checked."""
 
@@ -118,6 +113,11 @@ class Report:
         No events at all are not ok: they do not even prove that none was expected.
         """
         return bool(self.emitted) and not self.differences and not self.problems
+
+    @property
+    def matched(self) -> int:
+        """Number of expected events that were emitted as expected."""
+        return len(self.passed)
 
     @property
     def causes(self) -> tuple[str, ...]:
@@ -142,10 +142,7 @@ class Report:
 
     def by_event(self) -> list[tuple[Difference, ...]]:
         """Return the differences of one event after the other."""
-        groups: dict[int, list[Difference]] = {}
-        for difference in self.differences:
-            groups.setdefault(difference.event, []).append(difference)
-        return list(map(tuple, groups.values()))
+        return [tuple(group) for _, group in groupby(self.differences, key=lambda item: item.event)]
 
     def lines(self) -> Iterator[Line]:
         """Yield the text from top to bottom; the last line is the summary."""
@@ -192,23 +189,35 @@ class Report:
         numbered: `key`, `key (2)`.
         """
         suite = ElementTree.Element("testsuite", name=_SUITE)
-        names = Counter[str]()
+        seen = Counter[str]()
+
+        def add(class_: str, name: str, kind: str = "", message: str = "", groups: Groups = ()) -> None:
+            seen[f"{class_} {name}"] += 1
+            number = seen[f"{class_} {name}"]
+            name = _printable(name if number == 1 else f"{name} ({number})")
+            case = ElementTree.SubElement(
+                suite, "testcase", classname=f"{_SUITE}.{class_}", name=name, time="0"
+            )
+            if kind:
+                result = ElementTree.SubElement(case, kind, message=_printable(message), type=kind)
+                lines = (line.text for group in groups for line in _group_lines(group))
+                result.text = _printable("\n".join(lines))
+
         related: dict[str, list[tuple[Difference, ...]]] = {}
         for key in self.passed:
-            _case(suite, "event", _numbered(key, names))
+            add("event", key)
         for group in self.by_event():
-            if group[0].kind is Kind.RELATION:
-                related.setdefault(group[0].rule, []).append(group)
-                continue
-            class_ = "unexpected" if group[0].kind is Kind.UNEXPECTED else "event"
-            case = _case(suite, class_, _numbered(group[0].key, names))
-            _add_result(case, "failure", group[0].kind.value, [group])
+            first = group[0]
+            if first.kind is Kind.RELATION:
+                related.setdefault(first.rule, []).append(group)
+            else:
+                class_ = "unexpected" if first.kind is Kind.UNEXPECTED else "event"
+                add(class_, first.key, "failure", first.kind.value, [group])
         for rule in self.relations:
-            case = _case(suite, "relation", rule)
-            if rule in related:
-                _add_result(case, "failure", f"does not hold in {len(related[rule])} places", related[rule])
-        for number, problem in enumerate(self.problems, 1):
-            _add_result(_case(suite, "readable", f"problem {number}"), "error", problem, ())
+            groups = related.get(rule, [])
+            add("relation", rule, "failure" if groups else "", f"broken {len(groups)} times", groups)
+        for problem in self.problems:
+            add("readable", "problem", "error", problem)
         for result in ("failure", "error"):
             suite.set(f"{result}s", str(len(suite.findall(f"testcase/{result}"))))
         suite.set("tests", str(len(suite.findall("testcase"))))
@@ -219,33 +228,7 @@ class Report:
         return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def _group_lines(group: tuple[Difference, ...]) -> Iterator[Line]:
-    """Yield the lines of all differences of one event."""
-    first = group[0]
-    rule = f"{first.rule}: " if first.rule else ""
-    yield Line(f"{first.kind.value:<11} {rule}{first.key}  ({first.where})", "bold")
-    if first.kind in (Kind.MISSING, Kind.UNEXPECTED):
-        yield Line(f"  {first.reason}")
-        if first.candidates:
-            yield Line(f"  nearest emitted: {', '.join(first.candidates)}")
-        return
-    for difference in group:
-        yield Line(f"  {difference.path or 'the event'} {difference.reason}", "cyan")
-        for name, value, style in (
-            ("expected", difference.expected, "green"),
-            ("actual", difference.actual, "red"),
-        ):
-            # A relation does not always have two values to show.
-            if first.kind is Kind.CHANGED or not isinstance(value, Absent):
-                yield Line(f"    {name:<8}  {value_text(value)}", style)
-
-
-def value_text(value: Any) -> str:
-    """Return a value on one line, as JSON; a matcher as it is written in YAML."""
-    is_readable = isinstance(value, Absent | Matcher)
-    text = str(value) if is_readable else json.dumps(plain(value), ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
-
+Groups: TypeAlias = Iterable[tuple[Difference, ...]]
 
 _SUITE = "spark-lineage"
 
@@ -253,22 +236,28 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML document may have, escaped or not."""
 
 
-def _numbered(name: str, seen: Counter[str]) -> str:
-    seen[name] += 1
-    return name if seen[name] == 1 else f"{name} ({seen[name]})"
-
-
-def _case(suite: ElementTree.Element, class_: str, name: str) -> ElementTree.Element:
-    attributes = {"classname": f"{_SUITE}.{class_}", "name": _printable(name), "time": "0"}
-    return ElementTree.SubElement(suite, "testcase", attributes)
-
-
-def _add_result(
-    case: ElementTree.Element, kind: str, message: str, groups: Iterable[tuple[Difference, ...]]
-) -> None:
-    element = ElementTree.SubElement(case, kind, message=_printable(message), type=kind)
-    element.text = _printable("\n".join(line.text for group in groups for line in _group_lines(group)))
-
-
 def _printable(text: str) -> str:
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _group_lines(group: tuple[Difference, ...]) -> Iterator[Line]:
+    """Yield the lines of all differences of one event."""
+    first = group[0]
+    rule = f"{first.rule}: " if first.rule else ""
+    yield Line(f"{first.kind.value:<11} {rule}{first.key}  ({first.where})", "bold")
+    if first.kind in (Kind.MISSING, Kind.UNEXPECTED):
+        yield Line(f"  {first.reason}")
+        return
+    for difference in group:
+        yield Line(f"  {difference.path or 'the event'} {difference.reason}", "cyan")
+        values = ("expected", difference.expected, "green"), ("actual", difference.actual, "red")
+        for name, value, style in values:
+            # A relation does not always have two values to show.
+            if first.kind is Kind.CHANGED or not isinstance(value, Absent):
+                yield Line(f"    {name:<8}  {value_text(value)}", style)
+
+
+def value_text(value: Any) -> str:
+    """Return a value on one line, as JSON; a matcher as it is written in YAML."""
+    text = str(value) if isinstance(value, Absent | Matcher) else json_text(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"

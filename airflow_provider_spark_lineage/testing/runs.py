@@ -22,7 +22,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal, TextIO, get_args
+from typing import Any, Literal, NamedTuple, TextIO, get_args
 
 from airflow_provider_spark_lineage.errors import BadInputError, SparkLineageError
 from airflow_provider_spark_lineage.events import Events, read_events
@@ -38,8 +38,7 @@ class RunError(SparkLineageError):
     """The DAG could not be run to its end; the message has the end of the log and says where it is."""
 
 
-@dataclass(frozen=True)
-class TaskProgress:
+class TaskProgress(NamedTuple):
     """A task instance that has started or finished."""
 
     task_id: str
@@ -108,7 +107,13 @@ def run_dag(
     """
     if mode not in get_args(Mode):
         raise BadInputError(f'run_dag: mode is "test" or "standalone", not {mode!r}.')
-    file, dag_id, is_object = _file_of(dag, dag_id)
+    if not isinstance(dag, str | Path):
+        if not (hasattr(dag, "fileloc") and hasattr(dag, "dag_id")):
+            raise BadInputError(f"run_dag: {dag!r} is not a DAG; pass a DAG or the path of its file.")
+        dag, dag_id = dag.fileloc, dag.dag_id
+    file = Path(dag).absolute()
+    if not file.is_file():
+        raise BadInputError(f"{file}: no such DAG file.")
     home = Path(tempfile.mkdtemp(prefix="airflow-")) if home is None else home.absolute()
     home.mkdir(parents=True, exist_ok=True)
     if metadata is None:
@@ -143,7 +148,11 @@ def run_dag(
     # A process that is killed cannot clean up after itself.
     shutil.rmtree(home / "tmp", ignore_errors=True)
     if "not_found" in ended:
-        raise BadInputError(_not_found(file, dag_id, ended["not_found"], is_object=is_object))
+        names = ", ".join(f"`{name}`" for name in ended["not_found"]) or "no DAG"
+        raise BadInputError(
+            f"{file} has {names} at module level; run_dag runs {f'`{dag_id}`' if dag_id else 'the only one'}."
+            " Keep the DAG in a variable of the module, or select one with `dag_id=`."
+        )
     if not ended:
         raise RunError(f"{file.name} did not run to its end; the end of {log}:\n{tail(log)}")
     return DagRun(ended["dag_id"], ended["state"], ended["tasks"], events, log, monotonic() - began)
@@ -240,38 +249,6 @@ class Program:
             self.process.stdout.close()
 
 
-def _file_of(dag: Any, dag_id: str | None) -> tuple[Path, str | None, bool]:
-    """Return the file of the DAG, its id if it is known, and whether the DAG itself was given."""
-    is_object = not isinstance(dag, str | Path)
-    if is_object:
-        if not (hasattr(dag, "fileloc") and hasattr(dag, "dag_id")):
-            cure = (
-                "call it, as in `run_dag(my_dag())`"
-                if callable(dag)
-                else "pass a DAG or the path of its file"
-            )
-            raise BadInputError(f"run_dag: {dag!r} is not a DAG; {cure}.")
-        dag, dag_id = dag.fileloc, dag.dag_id
-    file = Path(dag).absolute()
-    if not file.is_file():
-        raise BadInputError(f"{file}: no such DAG file.")
-    return file, dag_id, is_object
-
-
-def _not_found(file: Path, dag_id: str | None, known: list[str], *, is_object: bool) -> str:
-    if is_object:
-        return (
-            f"The DAG `{dag_id}` is not at module level of {file}, so the process that runs it "
-            "cannot find it; keep it in a variable of the module, as in `dag = my_dag()`."
-        )
-    names = ", ".join(f"`{name}`" for name in known)
-    if dag_id:
-        return f"{file} has no DAG `{dag_id}`; it has {names or 'none'}."
-    if not known:
-        return f"{file} has no DAG at module level."
-    return f"{file} has several DAGs, {names}; select one with `dag_id=`."
-
-
 def _follow(lines: Iterator[dict[str, Any]], show: Callable[[TaskProgress], None]) -> dict[str, Any]:
     """Show the tasks that start and finish; return the last line, empty if the process died before it."""
     started: dict[tuple[str, int, int], float] = {}
@@ -282,13 +259,12 @@ def _follow(lines: Iterator[dict[str, Any]], show: Callable[[TaskProgress], None
             ended = line
             continue
         key = line["task_id"], line["map_index"], line["try_number"]
+        seconds = None
         if line["happened"] == "started":
             started[key] = monotonic()
-            show(TaskProgress(*key, state="running", seconds=None))
-        else:
-            # A task that is skipped finishes without a start.
+        else:  # a task that is skipped finishes without a start
             seconds = monotonic() - started.get(key, monotonic())
-            show(TaskProgress(*key, state=line["state"], seconds=seconds))
+        show(TaskProgress(*key, state=line["state"], seconds=seconds))
     return ended
 
 
@@ -300,28 +276,34 @@ def _progress_lines(
     Raises RunError if it does not end in time.
     """
     reader, writer = os.pipe()
-    is_late = threading.Event()
     with os.fdopen(reader) as lines, log.open("w") as out:
         command = [sys.executable, str(Path(__file__).with_name("dag_process.py")), str(writer), *arguments]
         try:
             program = Program(command, variables, home, out, pass_fds=[writer])
         finally:
             os.close(writer)
-
-        def end() -> None:
-            is_late.set()
-            program.end()
-
-        watchdog = threading.Timer(timeout_s, end)
-        with program:
-            watchdog.start()
-            try:
-                yield from map(json.loads, lines)
-                program.process.wait()
-            finally:
-                watchdog.cancel()
+        with program, _ended_after(timeout_s, program) as is_late:
+            yield from map(json.loads, lines)
+            program.process.wait()
     if is_late.is_set():
         raise RunError(f"The DAG did not end within {timeout_s:g} s; the end of {log}:\n{tail(log)}")
+
+
+@contextlib.contextmanager
+def _ended_after(timeout_s: float, program: Program) -> Iterator[threading.Event]:
+    """End the program if the block takes longer; the event says that it did."""
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        program.end()
+
+    watchdog = threading.Timer(timeout_s, end)
+    watchdog.start()
+    try:
+        yield is_late
+    finally:
+        watchdog.cancel()
 
 
 @contextlib.contextmanager
@@ -346,10 +328,8 @@ def _api_server(variables: Mapping[str, str], home: Path, timeout_s: float) -> I
     log = home / "api-server.log"
     program = Program(command, {**variables, **settings}, home, subprocess.PIPE)
     with program, log.open("w") as out:
-        watchdog = threading.Timer(timeout_s, program.end)
-        watchdog.start()
-        started = any("startup complete" in line for line in _copied(program.process, out))
-        watchdog.cancel()
+        with _ended_after(timeout_s, program):
+            started = any("startup complete" in line for line in _copied(program.process, out))
         if not started:
             raise RunError(
                 f"Airflow's API server did not start within {timeout_s:g} s; the end of {log}:\n{tail(log)}"

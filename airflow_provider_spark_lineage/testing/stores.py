@@ -9,12 +9,13 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events, read_events
 from airflow_provider_spark_lineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.events.model import TERMINAL
+from airflow_provider_spark_lineage.events.reader import events_in
 from airflow_provider_spark_lineage.events.variables import (
     KIND,
     emitted,
@@ -126,44 +127,18 @@ def _time_ns(event: Event) -> int:
         return 0
 
 
-class Store(Protocol):
-    """A place that events are written to."""
-
-    def read(self) -> Events:
-        """Return the events so far."""
-
-    def clear(self, events: Collection[Event]) -> None:
-        """Delete these events of the checking task's DAG run, if that is possible."""
-
-    def __str__(self) -> str:
-        """Return the place, for a person."""
-
-
 class FileStore:
     """A file of FileTransport, a folder, or the start of the names of its files; never cleared."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._cached: tuple[object, Events] = (None, Events((), ()))
-        """State of the files when they were last read, and what was read."""
 
     def read(self) -> Events:
-        """Return the events of all files there."""
-        state = self._state()
-        if state != self._cached[0]:
-            try:
-                self._cached = state, read_events(self.path)
-            except BadInputError:
-                self._cached = None, Events((), ())
-        return self._cached[1]
-
-    def _state(self) -> object:
-        if self.path.is_dir():
-            files = list(self.path.rglob("*"))
-        else:
-            files = [file for file in self.path.parent.glob("*") if file.name.startswith(self.path.name)]
-        stats = ((file, file.stat()) for file in files if file.is_file())
-        return sorted((str(file), stat.st_size, stat.st_mtime_ns) for file, stat in stats)
+        """Return the events of all files there; none if there is no file yet."""
+        try:
+            return read_events(self.path)
+        except BadInputError:
+            return Events((), ())
 
     def clear(self, events: Collection[Event]) -> None:
         """Do nothing: others may write to the file."""
@@ -205,11 +180,10 @@ class VariableStore:
         """Yield keys of expected events that are not of this DAG run, but perhaps of what it started."""
         if not prefix.startswith(prefix_of_dag(self._task.dag_id)):
             keys = variables.keys(prefix=prefix)
-        elif not any(key.startswith(prefix) for key in _with_tags(self._read, tags)):
-            # The ids of other DAGs may start with the id of this one.
-            keys = [key for key in of_dag if key.startswith(prefix)]
-        else:
+        elif any(key.startswith(prefix) for key in _with_tags(self._read, tags)):
             return
+        else:  # the ids of other DAGs may start with the id of this one
+            keys = [key for key in of_dag if key.startswith(prefix)]
         since = min(map(_key_ns, self._read)) - CLOCKS_DIFFER_NS
         yield from (key for key in keys if _key_ns(key) >= since)
 
@@ -226,12 +200,9 @@ class VariableStore:
         """Delete their Variables, and the COMPLETE events that earlier runs emitted after their checks."""
         variables = _variables()
         given = {id(event) for event in events}
-        own = [
-            key
-            for key, event in self._read.items()
-            if isinstance(event, Event)
-            and (id(event) in given or event.dag_run == (self._task.dag_id, self._task.run_id))
-        ]
+        dag_run = (self._task.dag_id, self._task.run_id)
+        read = [(key, event) for key, event in self._read.items() if isinstance(event, Event)]
+        own = [key for key, event in read if id(event) in given or event.dag_run == dag_run]
         for key in own:
             variables.delete(key)
         before = min(map(_key_ns, own), default=0) - LEFT_BEHIND_NS
@@ -269,36 +240,28 @@ def _key_ns(key: str) -> int:
 def _event(key: str, value: str) -> Event | str:
     where = f"Variable {key}"
     try:
-        document = json.loads(value)
+        return next(events_in(json.loads(value), where), f"{where}: no event.")
     except ValueError:
         return f"{where}: not JSON."
-    event = Event(document, where) if isinstance(document, dict) else None
-    if event is None or event.problem:
-        return f"{where}: not an OpenLineage event, {event.problem if event else 'it is not a JSON object'}."
-    return event
 
 
-def store_of(transport: Any, task: CheckingTask, keys: tuple[str, ...]) -> Store:
+def store_of(transport: Any, task: CheckingTask, keys: tuple[str, ...]) -> FileStore | VariableStore:
     """Return where a transport of the OpenLineage client writes; BadInputError if no task can read that."""
-    kinds = []
-    for inner in _inner_transports(transport):
-        path = getattr(getattr(inner, "config", None), "log_file_path", None)
-        if inner.kind == KIND:
+    waiting, kinds = [transport], []
+    while waiting:
+        outer = waiting.pop(0)
+        # Some transports hand events on to others.
+        inner = getattr(outer, "transports", None) or getattr(outer, "transport", None)
+        path = getattr(getattr(outer, "config", None), "log_file_path", None)
+        if inner is not None:
+            waiting = [*(inner if isinstance(inner, list | tuple) else [inner]), *waiting]
+        elif outer.kind == KIND:
             return VariableStore(task, keys)
-        if path is not None:
+        elif path is not None:
             return FileStore(Path(path.removeprefix("file://")))
-        kinds.append(str(inner.kind))
+        else:
+            kinds.append(str(outer.kind))
     raise BadInputError(
         f"OpenLineage emits by transport {', '.join(kinds) or 'none'} here, which no task can read;"
         " configure FileTransport or VariableTransport, or say with `events=` which file or folder it is."
     )
-
-
-def _inner_transports(transport: Any) -> Iterator[Any]:
-    """Yield a transport, or those that it hands events on to."""
-    inner = getattr(transport, "transports", None) or getattr(transport, "transport", None)
-    if inner is None:
-        yield transport
-        return
-    for part in inner if isinstance(inner, list | tuple) else [inner]:
-        yield from _inner_transports(part)

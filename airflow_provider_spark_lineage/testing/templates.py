@@ -7,37 +7,29 @@ the extra `testing` and is imported when the first template is read.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.errors import BadInputError, extra
 from airflow_provider_spark_lineage.events import EVENT_TYPES, Event
 from airflow_provider_spark_lineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing.matchers import Matcher, json_type, make, nearest, sentence
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from jinja2 import Template as Compiled
 
 SortKey = Callable[[Mapping[str, Any]], Any]
 
 
-@dataclass(frozen=True)
-class Count:
-    """How many events of a key there may be: `"2"`, `"==2"`, `">=2"` or `"<=2"`.
-
-    >>> Count.of(">=2").allows(1)
-    False
-    """
+class Count(NamedTuple):
+    """How many events of a key there may be: `"2"`, `"==2"`, `">=2"` or `"<=2"`."""
 
     text: str
     operator: str
@@ -84,63 +76,42 @@ class Templates:
         """Whether one run may emit more than one event of this key."""
         return self.count.operator != "==" or self.count.number > 1
 
-    def pairs(self, events: Sequence[Event]) -> list[tuple[Mapping[str, Any], Event]]:
-        """Return each template with its event; whether there are too few or too many, `count` says."""
+    def sorted(self, events: list[Event]) -> list[Event]:
+        """Return the events in the order in which the templates are for them."""
         sort = self.sort
-        if sort:
-            try:
-                events = sorted(events, key=lambda event: sort(event.document))
-            except Exception as error:  # the caller's function may raise anything
-                raise BadInputError(
-                    f"{self.source}: the events of `{self.key}` cannot be sorted: the sort function"
-                    f" fails with {type(error).__name__}: {error}."
-                ) from error
-        return list(zip(self.documents, events[-1:] if len(self.documents) == 1 else events, strict=False))
+        return sorted(events, key=lambda event: sort(event.document)) if sort else events
 
 
-@dataclass(frozen=True)
-class TemplateOptions:
-    """What the operator of Airflow's system tests is given besides its templates."""
-
-    counts: Mapping[str, str | int] = field(default_factory=dict)
-    """Regular expressions that cover a key -> number of events; the first that fits applies."""
-
-    sort: SortKey | None = None
-
-    helpers: Environment | None = None
-    """Has globals, filters and tests that templates may use besides ours."""
-
-
-def read_array(path: Path) -> list[Any] | None:
-    """Return the array in a JSON file; None if the file holds something else or cannot be read."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        return None
-    if path.suffix != ".json" or not text.lstrip().startswith("["):
-        return None
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = [key for key, _ in pairs]
-        if len(set(keys)) < len(keys):
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise BadInputError(f"{path}: the key `{twice}` is written twice.")
-        return dict(pairs)
-
-    try:
-        array: list[Any] = json.loads(text, object_pairs_hook=unique)
-    except json.JSONDecodeError as error:
-        raise BadInputError(f"{path}, line {error.lineno}: not JSON ({error.msg}).") from None
-    except RecursionError:
-        raise BadInputError(f"{path}: nested too deeply.") from None
-    return array
-
-
-def by_key(array: Sequence[Any], source: str) -> dict[str, Any]:
-    """Return the templates of an array by key: one template, or a list of them."""
-    groups: dict[str, list[Any]] = {}
-    if not array:
+def templates_of(
+    templates: Mapping[str, Any] | Sequence[Any],
+    source: str,
+    counts: Mapping[str, str | int],
+    sort: SortKey | None,
+    helpers: Environment | None,
+) -> tuple[Templates, ...]:
+    """Return templates from a mapping by key or an array, as the operator of Airflow's tests takes them."""
+    keys = templates if isinstance(templates, Mapping) else _by_key(templates, source)
+    if not keys:
         raise BadInputError(f"{source}: expects no event at all.")
+    found = []
+    for key, value in keys.items():
+        documents = value if isinstance(value, list) else [value]
+        if not documents or not all(isinstance(document, Mapping) for document in documents):
+            raise BadInputError(f"{source}: `{key}` is neither an event template nor a list of them.")
+        try:
+            parse_key(key)
+            reason = _absent_reason(documents)
+            # Each of several templates is for one event; a count is for a template that is for all events.
+            count = _count_for(key, counts) if len(documents) == 1 and not reason else len(documents)
+            parsed = tuple(_parsed(document, helpers) for document in documents)
+            found.append(Templates(key, parsed, Count.of(count), source, reason, sort))
+        except ValueError as error:
+            raise BadInputError(f"{source}: `{key}`: {sentence(error)}") from None
+    return tuple(found)
+
+
+def _by_key(array: Sequence[Any], source: str) -> dict[str, list[Any]]:
+    groups: dict[str, list[Any]] = {}
     for number, document in enumerate(array, 1):
         where = f"{source}, event {number}"
         if not isinstance(document, Mapping):
@@ -152,46 +123,17 @@ def by_key(array: Sequence[Any], source: str) -> dict[str, Any]:
         if kind.lower() not in EVENT_TYPES:
             raise BadInputError(f"{where}: `{kind}` is not an event type; {nearest(kind, EVENT_TYPES)}")
         groups.setdefault(f"{event.text('job', 'name')}.event.{kind.lower()}", []).append(document)
-    return {key: group[0] if len(group) == 1 else group for key, group in groups.items()}
+    return groups
 
 
-def templates_of(
-    keys: Mapping[str, Any], source: str, options: TemplateOptions | None = None
-) -> tuple[Templates, ...]:
-    """Return templates by key, as the operator of Airflow's system tests takes them."""
-    return tuple(_templates(key, value, source, options or TemplateOptions()) for key, value in keys.items())
-
-
-def _templates(key: str, value: Any, source: str, options: TemplateOptions) -> Templates:
-    where = f"{source}: `{key}`"
-    try:
-        parse_key(key)
-    except ValueError as error:
-        raise BadInputError(f"{source}: the key {sentence(error)}") from None
-    documents = value if isinstance(value, list) else [value]
-    if not documents or not all(isinstance(document, Mapping) for document in documents):
-        raise BadInputError(f"{where} is neither an event template nor a list of them.")
-    try:
-        absent = [document["$absent"] for document in documents if "$absent" in document]
-        if absent:
-            return Templates(key, (), Count.of(0), source, absent=_absent_reason(absent, documents))
-        # Each of several templates is for one event; a count is for a template that is for all events.
-        count = Count.of(_count_for(key, options.counts) if len(documents) == 1 else len(documents))
-        parsed = tuple(_parsed(document, options.helpers) for document in documents)
-        return Templates(key, parsed, count, source, sort=options.sort)
-    except ValueError as error:
-        raise BadInputError(f"{where}: {sentence(error)}") from None
-
-
-def _absent_reason(reasons: list[Any], documents: list[Any]) -> str:
-    if len(documents) > 1:
+def _absent_reason(documents: list[Any]) -> str:
+    """Return why no event may be emitted; empty if one is expected."""
+    reasons = [document["$absent"] for document in documents if "$absent" in document]
+    if reasons and len(documents) > 1:
         raise ValueError("has `$absent`, so that no event may be emitted, beside another template")
-    if not isinstance(reasons[0], str):
-        raise ValueError(
-            f"has {json_type(reasons[0])} as `$absent`; it takes the reason why no event may be emitted, for"
-            ' example "it is skipped"'
-        )
-    return reasons[0] or "no reason is given"
+    if reasons and not (isinstance(reasons[0], str) and reasons[0]):
+        raise ValueError("has `$absent` without the reason why no event may be emitted, a string")
+    return reasons[0] if reasons else ""
 
 
 def _count_for(key: str, counts: Mapping[str, str | int]) -> str | int:
@@ -226,7 +168,13 @@ def _check_of(text: str, helpers: Environment | None) -> Callable[[Any], str]:
     >>> _check_of("{{ is_uuid(result) }}", None)("no")
     'is not what the template wants, it renders "false"'
     """
-    template = _compiled(text, helpers)
+    with extra("testing"):
+        from jinja2 import TemplateError
+
+    try:
+        template = _environment(helpers).from_string(text)
+    except TemplateError as error:
+        raise ValueError(f"not a Jinja template ({error})") from None
 
     def check(actual: Any) -> str:
         try:
@@ -240,31 +188,32 @@ def _check_of(text: str, helpers: Environment | None) -> Callable[[Any], str]:
     return check
 
 
-def _is_datetime(result: Any) -> str:
-    """Accept a date, alone or with a time, as ISO 8601 writes it."""
-    match = _DATETIME.fullmatch(result) if isinstance(result, str) else None
-    if not match:
-        return "false"
-    try:
-        datetime.fromisoformat(f"{match[1]}T{match[2] or '00:00'}")
-    except ValueError:
-        return "false"
-    return "true"
+@cache
+def _environment(helpers: Environment | None) -> Environment:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    environment = SandboxedEnvironment(undefined=StrictUndefined)
+    environment.globals.update(GLOBALS)
+    environment.filters.update(FILTERS)
+    if helpers is not None:
+        environment.globals.update(helpers.globals)
+        environment.filters.update(helpers.filters)
+        environment.tests.update(helpers.tests)
+    return environment
 
 
-_DATETIME = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
-    r"(?:[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:(?<=:[0-9]{2}:[0-9]{2})\.[0-9]+)?"
-    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
-)
+def _true_if(read: Callable[[str], Any]) -> Callable[[Any], str]:
+    """Return a function that renders as true if the value can be read."""
 
+    def is_readable(result: Any) -> str:
+        try:
+            read(result)
+        except (AttributeError, TypeError, ValueError):
+            return "false"
+        return "true"
 
-def _is_uuid(result: Any) -> str:
-    try:
-        uuid.UUID(result)
-    except (AttributeError, TypeError, ValueError):
-        return "false"
-    return "true"
+    return is_readable
 
 
 def _regex_match(result: Any, pattern: str) -> str:
@@ -289,55 +238,18 @@ def _url_scheme_authority(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _url_path(url: str) -> str:
-    return urlsplit(url).path
-
-
 GLOBALS: Mapping[str, Callable[..., Any]] = {
     "any": lambda result: result,
     "env_var": _env_var,
-    "is_datetime": _is_datetime,
-    "is_uuid": _is_uuid,
+    "is_datetime": _true_if(lambda text: datetime.fromisoformat(text.replace("Z", "+00:00"))),
+    "is_uuid": _true_if(uuid.UUID),
     "not_match": _not_match,
     "regex_match": _regex_match,
 }
 """Name -> function that a template may call."""
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
-    "url_path": _url_path,
+    "url_path": lambda url: urlsplit(url).path,
     "url_scheme_authority": _url_scheme_authority,
 }
 """Name -> filter besides Jinja's own."""
-
-
-@cache
-def _environment(helpers: Environment | None) -> Environment:
-    try:
-        from jinja2.sandbox import SandboxedEnvironment
-    except ImportError as error:
-        raise ValueError(
-            f"{error}; run `pip install 'airflow-provider-spark-lineage[testing]'`, which brings Jinja2"
-        ) from None
-    environment = SandboxedEnvironment()
-    environment.globals.update(GLOBALS)
-    environment.filters.update(FILTERS)
-    if helpers is not None:
-        environment.globals.update(helpers.globals)
-        environment.filters.update(helpers.filters)
-        environment.tests.update(helpers.tests)
-    return environment
-
-
-@cache
-def _compiled(text: str, helpers: Environment | None) -> Compiled:
-    environment = _environment(helpers)
-    from jinja2 import TemplateError, meta
-
-    try:
-        unknown = meta.find_undeclared_variables(environment.parse(text)) - environment.globals.keys()
-        if unknown - {"result"}:
-            name = min(unknown - {"result"})
-            raise ValueError(f"unknown name `{name}`; {nearest(name, ('result', *environment.globals))}")
-        return environment.from_string(text)
-    except TemplateError as error:
-        raise ValueError(f"not a Jinja template ({error})") from None

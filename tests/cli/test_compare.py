@@ -135,7 +135,7 @@ def test_nothing_readable_is_bad_input(folder):
         (
             f"{KEY}:\n  run: !uudi\n",
             [],
-            "expected.yaml, line 2: unknown matcher `uudi`; did you mean `uuid`?",
+            "unknown matcher `uudi`; did you mean `uuid`?",
         ),
         (f"{KEY}: {{run: '${{X}}'}}\n", [], "the variable ${X} has no value"),
         (f"{KEY}: {{}}\n", ["--var", "DATA"], "--var DATA: not NAME=VALUE"),

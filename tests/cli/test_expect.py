@@ -68,7 +68,7 @@ def test_conditions_are_for_the_versions_given(folder):
     ("arguments", "message"),
     [
         (["--update", "broken.yaml"], "broken.yaml, line 1: not YAML"),
-        (["--update", "list.json"], "list.json: a list of events"),
+        (["--update", "list.json"], "list.json: expected events are written to one file"),
         (["--update", "notes.txt"], "notes.txt: expected events are written to one file"),
         (["nowhere"], "No event is of the DAG `nowhere`; there are events of: dag, other."),
         (["--var", "DATA"], "--var DATA: not NAME=VALUE."),

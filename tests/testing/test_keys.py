@@ -117,15 +117,6 @@ def test_an_instance_that_nobody_expects():
     ]
 
 
-def test_an_instance_that_was_not_emitted():
-    """It is missing, and the instances that there are are its nearest."""
-    (missing, _, _) = check({"my.dag.group.task[7]#1.event.start": {}}, task(0), task(1)).differences
-    assert (missing.kind.value, missing.candidates) == (
-        "missing",
-        ("my.dag.group.task[0]#1.event.start", "my.dag.group.task[1]#1.event.start"),
-    )
-
-
 def test_a_task_that_is_not_mapped_has_no_index():
     """`[0]` does not mean the only one; a try of a task that is not mapped is written alone."""
     assert check({"my.dag.group.task#1.event.start": {}}, task(None)).ok

@@ -254,7 +254,7 @@ def test_what_is_no_dag_to_run_is_refused_with_the_cure(suite: Run) -> None:
     done.assert_outcomes(failed=3, deselected=1)
     done.stdout.fnmatch_lines_random(
         [
-            "run_dag: <function *my_dag*> is not a DAG; call it, as in `run_dag(my_dag())`.",
+            "run_dag: <function *my_dag*> is not a DAG; pass a DAG or the path of its file.",
             "/nowhere/dag.py: no such DAG file.",
             'run_dag: mode is "test" or "standalone", not \'both\'.',
         ]

@@ -69,6 +69,8 @@ TEMPLATES: list[tuple[Any, tuple[Any, ...], tuple[Any, ...]]] = [
     ("{{ regex_match(result, '^a+') }}", ("a", "aab"), ("ba", "", 1, None)),
     ("{{ regex_match(result, 'a+$') }}", ("aa",), ("ab", "ba")),
     ("{{ any(result) }}", ("x", "", True), ()),
+    ("{{ is_uid(result) }}", (), (UUID, "")),
+    ("{{ nothing }}", (), ("", "x", None)),
     ("{{ not_match(result, 'secret') }}", ("open", ""), ("a secret", 1, None)),
     ("{{ result is string }}", ("x",), (1, None)),
     ("{{ result is number }}", (1, 0.5), ("1",)),
@@ -156,8 +158,8 @@ def test_a_folder_of_both_forms(tmp_path):
         == "2 events match, 0 differ"
     )
     (tmp_path / "own.yaml").write_text(f"{KEY}: {{}}\n")
-    with pytest.raises(BadInputError, match=r"is expected in dag\.json already"):
-        read_expected(tmp_path)
+    with pytest.raises(BadInputError, match=r"is expected in .*dag\.json already"):
+        compare(read_expected(tmp_path), Events.of([]))
 
 
 def test_the_last_event_counts():
@@ -203,7 +205,7 @@ def test_too_few_are_missing():
     (one,) = check({}, start(), counts={".*": ">=2"}).differences
     assert (one.kind, one.reason) == (Kind.MISSING, "1 with this key were emitted, >=2 expected")
     (one,) = check({}, start("tasks")).differences
-    assert (one.reason, one.candidates) == ("no event with this key was emitted", ("dag.tasks.event.start",))
+    assert one.reason == "no event with this key was emitted"
 
 
 def test_events_are_sorted_on_demand():
@@ -281,10 +283,6 @@ def test_counted_keys_may_come_again():
             "the key `name` is written twice",
         ),
         (
-            '[{"eventType": "START", "job": {"name": "d.t", "n": "{{ is_uid(result) }}"}}]',
-            "did you mean `is_uuid`",
-        ),
-        (
             '[{"eventType": "START", "job": {"name": "d.t", "n": "{{ result | url_pth }}"}}]',
             "not a Jinja template",
         ),
@@ -305,13 +303,6 @@ def test_absence_has_a_reason(reason, several):
     template = {"$absent": reason}
     with pytest.raises(BadInputError, match=r"has "):
         Expected.of_templates({KEY: [template, {}] if several else template})
-
-
-@pytest.mark.parametrize("sort", [lambda event: event["nothing"], lambda event: event["run"]["v"]])
-def test_a_sort_function_that_fails(sort):
-    """It is the caller's: the message names the key, and not only what was wrong somewhere."""
-    with pytest.raises(BadInputError, match=rf"events of `{KEY}` cannot be sorted: .* (Key|Type)Error: "):
-        check([{}, {}], start(v=1), start(v="a"), sort=sort)
 
 
 @pytest.mark.parametrize("count", [">=0", "<=2"])

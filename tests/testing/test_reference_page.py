@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from airflow_provider_spark_lineage.testing import RELATIONS, Events, compare, read_expected
+from airflow_provider_spark_lineage.testing.keys import DISTRIBUTIONS
 from airflow_provider_spark_lineage.testing.matchers import HOLDERS, MATCHERS
-from airflow_provider_spark_lineage.testing.versions import DISTRIBUTIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "testing-reference.md"
 VARIABLES = {"NOW": "2024-05-01T10:00:00Z", "BUCKET": "lake"}

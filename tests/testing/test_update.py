@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -49,33 +48,6 @@ def test_a_matcher_that_no_longer_holds_gives_way(tmp_path):
 @pytest.mark.parametrize(
     ("before", "values", "after"),
     [
-        ("!exact {a: !any , b: 1}", {"a": 5, "b": 2}, "!exact {a: !any , b: 2}"),
-        ("!exact {a: !any , b: 1}", {"a": 5, "b": 1, "c": 3}, "!exact {a: 5, b: 1, c: 3}"),
-        ("{x: !optional {a: !any , b: 1}}", {"x": {"a": 5, "b": 2}}, "{x: !optional {a: !any , b: 2}}"),
-        ("{x: !optional 1}", {"x": "y"}, "{x: !optional 'y'}"),
-        ("{x: !optional 1}", {"x": ID}, "{x: !optional {$match: uuid}}"),
-        ("{x: !optional 1}", {"x": None}, "{x: null}"),
-        ("{x: !optional [1, 2]}", {"x": [1, 3]}, "{x: !optional [1, 3]}"),
-        ("{x: !one_of [1, 2]}", {"x": 3}, "{x: 3}"),
-    ],
-)
-def test_matchers_that_hold_a_value_get_another(tmp_path, before, values, after):
-    """`!exact` and `!optional` stay, with what in them still holds; what only lists choices gives way."""
-    text = "dag.task.event.start: {run: {facets: {own: %s}}}\n"
-    assert refreshed(tmp_path, text % before, values) == text % after
-
-
-def test_matchers_of_json_get_another_value(tmp_path):
-    """The same in JSON's form; a JSON file is written anew, with its indentation."""
-    own = {"x": {"$match": "optional", "value": {"a": 1, "b": {"$match": "any"}}}}
-    text = json.dumps({"dag.task.event.start": {"run": {"facets": {"own": own}}}}, indent=4) + "\n"
-    new = refreshed(tmp_path, text, {"x": {"a": 2, "b": 3}}, "dag.json")
-    assert new == text.replace('"a": 1', '"a": 2')
-
-
-@pytest.mark.parametrize(
-    ("before", "values", "after"),
-    [
         ("{a: 1, b: 2, c: 3}", {"b": 2}, "{b: 2}"),
         ("{a: [1, 2, 3]}", {"a": [1, 3]}, "{a: [1, 3]}"),
         ("{a: [1, 2]}", {"a": [0, 1, 2, 3]}, "{a: [0, 1, 2, 3]}"),
@@ -96,17 +68,6 @@ def test_values_come_and_go(tmp_path, before, values, after):
     """What still holds keeps its place and its matchers."""
     text = "dag.task.event.start: {run: {facets: {own: %s}}}\n"
     assert refreshed(tmp_path, text % before, values) == text % after
-
-
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_line_ends_and_byte_order_mark_stay(tmp_path, mark):
-    """A file from another system keeps its conventions."""
-    file = tmp_path / "dag.yaml"
-    file.write_bytes((mark + EXPECTED.replace("\n", "\r\n")).encode())
-    update(file, [run_event({"a": "b"}), run_event({}, "new")])
-    text = file.read_bytes().decode()
-    assert text.startswith(mark + "# About this DAG.")
-    assert text.count("\r\n") == text.count("\n")
 
 
 def test_events_come_and_go(tmp_path):
@@ -163,19 +124,6 @@ def test_events_of_silent_and_other_dags_stay(tmp_path):
     assert found.text().endswith("dag.yaml: unchanged")
 
 
-def test_a_new_column_gets_its_edges(tmp_path, shop):
-    """Where the other columns' edges are expected, so are those of a column that is new in the schema."""
-    file = tmp_path / "shop.yaml"
-    update(file, shop)
-    facets = shop[1]["outputs"][0]["facets"]
-    facets["schema"]["fields"].append({"name": "tax", "type": "double"})
-    facets["columnLineage"]["fields"]["tax"] = {"inputFields": [{**EDGE, "field": "tax"}]}
-    before = file.read_text().splitlines()
-    update(file, shop)
-    added = [line for line in file.read_text().splitlines() if line not in before]
-    assert any("tax: {inputFields: [{namespace: file, name: '${DATA}/orders'" in line for line in added)
-
-
 EDGE = {
     "namespace": "file",
     "name": "/in/orders",
@@ -217,7 +165,7 @@ def test_a_file_is_left_alone_where_something_is_wrong(tmp_path, shop):
     assert file.read_text() == broken
     listed = tmp_path / "shop.json"
     listed.write_text('[{"eventType": "START"}]')
-    with pytest.raises(BadInputError, match=r"shop\.json: a list of events.*is not updated\.$"):
+    with pytest.raises(BadInputError, match="written to one file"):
         update_expected(listed, Events.of(shop))
     with pytest.raises(BadInputError, match="no events at all"):
         update_expected(tmp_path / "new.yaml", Events.of([]))
