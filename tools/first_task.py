@@ -51,7 +51,7 @@ class Place:
             "AIRFLOW_HOME": str(folder / "airflow"),
             "AIRFLOW__CORE__DAGS_FOLDER": str(self.dags),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-            "AIRFLOW_CONN_SPARK": json.dumps({"conn_type": "spark", "host": "local[2]"}),
+            **exports(),
             "AIRFLOW__OPENLINEAGE__NAMESPACE": "my_team",
             "SPARK_LOCAL_IP": "127.0.0.1",
         }
@@ -94,6 +94,11 @@ class Place:
 def blocks(language: str) -> list[str]:
     """Return the code of README in a language."""
     return re.findall(rf"```{language}\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def exports() -> dict[str, str]:
+    """Return the environment variables that README's shell examples export."""
+    return dict(re.findall(r"^export (\w+)='(.*)'$", "".join(blocks("bash")), re.MULTILINE))
 
 
 def example() -> str:

@@ -137,7 +137,7 @@ ROWS = (
         "lowest",
         "3.10",
         # Pandas on the oldest Spark uses names that NumPy 2 dropped.
-        ("pyspark>=3.5,<4", "numpy<2"),
+        ("pyspark>=3.5,<4", "numpy>=1.26,<2"),
         until="2026-02-15",
         lowest=True,
         suites=("task", "unit", "live", "airflow"),
