@@ -104,6 +104,8 @@ def _number(draw: st.DrawFn, columns: Columns) -> str:
                 f"coalesce({one}, {two})",
                 f"case when {one} > 3 then {two} else {three} end",
                 f"if({text} > 'f', {one}, {two})",
+                f"if({text} > 'f', {one} + 1, {one} + 2)",
+                f"if({one} > {two}, 1, 2)",
                 f"nullif({one}, {two})",
                 f"length({text})",
                 f"greatest({one}, {two})",
@@ -126,6 +128,7 @@ def _text(draw: st.DrawFn, columns: Columns) -> str:
                 f"concat_ws('-', {one}, {two})",
                 f"coalesce({one}, {two}, 'x')",
                 f"case when {number} > 5 then {one} else {two} end",
+                f"if({number} > 5, 'p', 'q')",
                 f"cast({number} as string)",
                 f"nvl2({one}, {two}, 'y')",
             )
