@@ -36,6 +36,7 @@ def test_the_run_encloses_a_pair_for_each_execution(execution, whole):
     assert len({e["run"]["runId"] for e in events}) == 3
 
 
+@needs_newest_client
 def test_every_event_is_valid(execution, whole, failures):
     failed = replace(execution, number=2, lineage=replace(execution.lineage, failures=failures))
     ended = replace(whole, lineage=failed.lineage)
