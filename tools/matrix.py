@@ -27,7 +27,7 @@ RESULTS = ROOT / "tools" / "matrix.json"
 PAGE = ROOT / "docs" / "versions.md"
 
 NAME = "airflow-provider-spark-lineage"
-LIVE = ("sessions", "no_harm", "files", "column_kinds", "drops", "rdd")
+LIVE = ("sessions", "files", "column_kinds", "rdd")
 
 SUITES: dict[str, tuple[str, list[str]]] = {
     "task": (
@@ -41,7 +41,7 @@ SUITES: dict[str, tuple[str, list[str]]] = {
     ),
     "live": (
         f"`tests/live/`: {', '.join(f'`test_live_{name}.py`' for name in LIVE)}",
-        [f"tests/live/test_live_{name}.py" for name in LIVE],
+        ["-n2", "--dist=loadfile", *(f"tests/live/test_live_{name}.py" for name in LIVE)],
     ),
     "airflow": (
         "tests that import Airflow or run a small DAG in it: `tests/operators`, `tests/extractors`, "
