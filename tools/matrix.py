@@ -118,7 +118,7 @@ ROWS = (
         "3.10",
         ("apache-airflow==3.0.*", "apache-airflow-providers-apache-spark<6", "pyspark==4.0.*"),
         until="2026-02-15",
-        suites=("task", "unit", "airflow", "system"),
+        suites=("task", "unit", "airflow"),
     ),
     Row(
         "airflow-3.1",

@@ -149,6 +149,8 @@ def test_avro(spark, rows, path, lineage):
 
 def test_xml(spark, rows, path, lineage):
     """Spark's own XML source reads and writes folders like the others."""
+    if not hasattr(rows.write, "xml"):
+        pytest.skip("XML is new in Spark 4.0")
 
     def job():
         rows.write.xml(path("rows"), rowTag="row")
