@@ -48,3 +48,16 @@ def test_floors_are_versions_that_passed(matrix: ModuleType) -> None:
 def test_results_are_of_rows_that_are_there(matrix: ModuleType) -> None:
     """What a row said before it was renamed or removed is not known to be true any more."""
     assert set(matrix.read_results()) <= {row.name for row in matrix.ROWS}
+
+
+def test_every_row_passed_all_its_suites(matrix: ModuleType) -> None:
+    """What is declared was tried, in every suite that its row has."""
+    results = matrix.read_results()
+    tried = {name: set(result["suites"]) for name, result in results.items() if matrix.passed(result)}
+    assert tried == {row.name: set(row.suites) for row in matrix.ROWS}
+
+
+def test_every_extra_for_spark_has_a_row(matrix: ModuleType) -> None:
+    """With the tests of this checkout, not only with a first task."""
+    rows = {extra for row in matrix.ROWS if "unit" in row.suites for extra in row.extras.split(",")}
+    assert {name for name in PROJECT["optional-dependencies"] if name.startswith("spark-")} <= rows
