@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.testing import DagRun, Events, Expected, Report, TaskProgress
+    from airflow_provider_spark_lineage.testing import DagRun, Events, Expected, Report
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -135,7 +135,7 @@ def airflow_metadata(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run_dag(request: pytest.FixtureRequest, tmp_path: Path, airflow_metadata: Path) -> Callable[..., DagRun]:
-    """Run a DAG in Airflow, as `testing.run_dag` does, and show its tasks as they finish.
+    """Run a DAG in Airflow, as `testing.run_dag` does.
 
     The run must end in the `state` that is given, `"success"` by default; with none, any will do. A relative
     path begins at the folder of the test.
@@ -157,7 +157,6 @@ def run_dag(request: pytest.FixtureRequest, tmp_path: Path, airflow_metadata: Pa
                 **{
                     "home": home or tmp_path / f"airflow-{runs}",
                     "metadata": airflow_metadata,
-                    "show": _shown(request.config),
                     **options,
                 },
             )
@@ -175,20 +174,6 @@ def run_dag(request: pytest.FixtureRequest, tmp_path: Path, airflow_metadata: Pa
         return done
 
     return run
-
-
-def _shown(config: pytest.Config) -> Callable[[TaskProgress], None]:
-    terminal = config.pluginmanager.get_plugin("terminalreporter")
-    capture = config.pluginmanager.get_plugin("capturemanager")
-
-    def show(progress: TaskProgress) -> None:
-        if terminal is None or capture is None or progress.seconds is None:
-            return
-        with capture.global_and_fixture_disabled():
-            terminal.ensure_newline()
-            terminal.write_line(f"  {progress.name}: {progress.state} after {progress.seconds:.1f} s")
-
-    return show
 
 
 @pytest.fixture

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from servers.airflow_workers import worker_processes
 
 from airflow_provider_spark_lineage.testing import DagRun
 from system_tests.examples import DAGS, EXPECTED, settings_of, variables_of
@@ -29,13 +31,30 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def run_example(run_dag: Callable[..., DagRun], tmp_path: Path, data: Path) -> RunExample:
-    """Run the DAG of a file in `dags/`, or of another file on the same data."""
+def run_example(
+    run_dag: Callable[..., DagRun], airflow_metadata: Path, tmp_path: Path, data: Path
+) -> RunExample:
+    """Run the DAG of a file in `dags/`, or of another file on the same data.
 
-    def run(dag: str | Path, *, settings: Mapping[str, str] | None = None, **options: str) -> DagRun:
+    With `in_workers`, every task has a process of its own, as in a deployment.
+    """
+
+    def run(
+        dag: str | Path,
+        *,
+        settings: Mapping[str, str] | None = None,
+        in_workers: bool = False,
+        **options: str,
+    ) -> DagRun:
         file = DAGS / f"{dag}.py" if isinstance(dag, str) else dag
         home = tmp_path / "airflow"
-        return run_dag(file, home=home, settings={**settings_of(data, home), **(settings or {})}, **options)
+        with ExitStack() as stack:
+            workers = {}
+            if in_workers:
+                workers = stack.enter_context(worker_processes(home, airflow_metadata))
+            metadata = None if in_workers else airflow_metadata
+            settings = {**settings_of(data, home), **workers, **(settings or {})}
+            return run_dag(file, home=home, metadata=metadata, settings=settings, **options)
 
     return run
 

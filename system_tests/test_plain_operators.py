@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.testing import Mode
 from system_tests.conftest import AssertEvents, RunExample
 from system_tests.examples import DAGS
 
@@ -21,12 +20,12 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("mode", ["test", "standalone"], ids=["dag.test", "LocalExecutor"])
+@pytest.mark.parametrize("in_workers", [False, True], ids=["dag.test", "LocalExecutor"])
 def test_unmodified_operators_report_the_same(
-    run_example: RunExample, assert_events: AssertEvents, *, mode: Mode
+    run_example: RunExample, assert_events: AssertEvents, *, in_workers: bool
 ) -> None:
     """`PySparkOperator` and `@task.pyspark` yield lineage through extractor, plugin and run facets."""
-    assert_events(run_example("plain_operators", settings=SETTINGS, mode=mode))
+    assert_events(run_example("plain_operators", settings=SETTINGS, in_workers=in_workers))
 
 
 def test_our_operators_report_what_the_unmodified_ones_do(

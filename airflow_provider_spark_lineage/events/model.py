@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from airflow_provider_spark_lineage.events.instants import instant_ns
+
 EVENT_TYPES = ("start", "running", "complete", "abort", "fail", "other", "untyped", "job", "dataset")
 """Every last part of a key: the spec's run event types, a run event without one, job and dataset events."""
 
@@ -130,6 +132,14 @@ class Event:
     def root_run_id(self) -> str:
         """The run that the chain of parents ends in; empty if the event does not say."""
         return self.text(*_PARENT, "root", "run", "runId")
+
+    @cached_property
+    def time_ns(self) -> int | None:
+        """When the event happened, in nanoseconds since 1970; None if that cannot be read."""
+        try:
+            return instant_ns(self.text("eventTime").upper())
+        except ValueError:
+            return None
 
     @cached_property
     def root_job(self) -> str:

@@ -36,9 +36,7 @@ from airflow_provider_spark_lineage.testing.relations import RELATIONS
 from airflow_provider_spark_lineage.testing.report import Difference, Kind, Report
 from airflow_provider_spark_lineage.testing.runs import (
     DagRun,
-    Mode,
     RunError,
-    TaskProgress,
     make_metadata,
     run_dag,
     tail,
@@ -56,11 +54,9 @@ __all__ = [
     "Expected",
     "Kind",
     "LineageDiffersError",
-    "Mode",
     "Report",
     "RunError",
     "Scope",
-    "TaskProgress",
     "Update",
     "assert_lineage",
     "compare",

@@ -32,9 +32,6 @@ Emitted: TypeAlias = DagRun | Events | Iterable[Mapping[str, Any]] | Path | str
 """Where events are: a run, a file or folder that they were written to, or they themselves."""
 
 
-NOT_EMITTED = "no event with this key was emitted"
-
-
 class LineageDiffersError(AssertionError):
     """Events are not as expected; `report` says how, and `lines` are its text.
 
@@ -151,8 +148,8 @@ class _Comparison:
         for event in self._emitted.left():
             self._add_unexpected(event, self._why_unexpected(event))
         relations = relations_without(without)
-        several = {templates.key for templates in self._expected.templates if templates.allows_several}
-        runs = Runs(self._scoped.related, self._events, several)
+        several = {templates.key for templates in self._expected.templates if templates.count.most > 1}
+        runs = Runs(self._scoped.related, self._events, self._emitted.addresses, several)
         notes = [note for name, check in relations.items() for note in self._add_findings(name, check(runs))]
         return Report(
             passed=tuple(self._passed),
@@ -174,9 +171,8 @@ class _Comparison:
                 self._passed.append(group.key)
         count = f"{len(group.emitted)} with this key were emitted, {count or len(group.wanted)} expected"
         for i in others(group.wanted, group.pairs):
-            self._add_missing(
-                group.wanted[i], count if group.emitted else "no event with this key was emitted"
-            )
+            reason = count if group.emitted else "no event with this key was emitted"
+            self._add_missing(group.wanted[i], reason)
         for event in group.surplus():
             # A key, and the same key with an address, may both have asked for the event.
             if id(event) not in self._surplus:
@@ -194,15 +190,15 @@ class _Comparison:
                 self._add_missing(wanted[0], "nothing at all was emitted, so its absence proves nothing")
             self._passed += [] if events or not self._events else [key]
             return
-        if count.is_none:
+        if not count.most:
             wanted = []
         # One template is for the last event, several are for all of them in their order.
         first = len(events) - 1 if len(wanted) == 1 and events else 0
         pairs = {i: first + i for i in range(min(len(wanted), len(events)))}
-        if count.allows(len(events)) and (events or count.is_none):
+        if count.least <= len(events) <= count.most and (events or not count.most):
             # The other events are as many as they may be.
             events, pairs = [events[j] for j in pairs.values()], {i: i for i in pairs}
-        elif len(wanted) == len(pairs) and len(events) < count.number:
+        elif len(wanted) == len(pairs) and len(events) < count.least:
             wanted.append(wanted[-1])
         self._compare_group(Group(key, wanted, events, pairs), count.text)
 

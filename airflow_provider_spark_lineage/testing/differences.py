@@ -174,14 +174,12 @@ def _in_set(
 
 
 def pairs_of_elements(expected: list[Any], actual: list[Any], path: Path) -> dict[int, int]:
-    """Return the position in `actual` by the position in `expected`, for elements that are compared."""
+    """Return the position in `actual` by the position in `expected`, for elements that belong together."""
     identity = _identity(expected or actual, path)
     if identity is not None:
         return _pairs_in_set(expected, actual, identity, exact=False)
-    if len(expected) == len(actual):
-        return {i: i for i in range(len(expected))}
-    # A longer or shorter list differs as a whole; pair equal elements, so that the change stands out.
-    return best_pairs(expected, actual, differences, only_matches=True)
+    # Of a longer or shorter list only equal elements are known to belong together.
+    return best_pairs(expected, actual, differences, only_matches=len(expected) != len(actual))
 
 
 def best_pairs(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
@@ -56,7 +56,7 @@ class DraftRules:
     """Key -> function that returns the matcher for its text, or None to expect the text."""
 
     absent_run_facets: Mapping[str, str] = field(default_factory=dict)
-    """Run facet -> part of a `_producer`: with events of this producer, a run that ends without the facet is
+    """Run facet -> name of a producer: if it is anywhere in the events, a run that ends without the facet is
     expected to have none."""
 
 
@@ -86,12 +86,8 @@ class Drafts:
         texts = "|".join(map(re.escape, sorted(self._names, key=len, reverse=True)))
         patterns += [rf"(?<!\w)(?P<variable>{texts})(?![\w-])"] if texts else []
         self._replaced = re.compile("|".join(patterns))
-        producers = {producer for event in events for producer in _producers(event.document)}
-        self._absent_facets = [
-            name
-            for name, part in rules.absent_run_facets.items()
-            if any(part in producer for producer in producers)
-        ]
+        text = json.dumps([event.document for event in events], default=as_object)
+        self._absent_facets = [name for name, part in rules.absent_run_facets.items() if part in text]
         addresses = Addresses(events)
         self._full_keys = {id(event): addresses.key_of(event) for event in events}
         self._retried = {
@@ -252,16 +248,6 @@ def _inside(value: Any, *keys: str) -> Mapping[str, Any]:
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else {}
-
-
-def _producers(value: Any) -> Iterator[str]:
-    """Yield the producers of all facets in an event."""
-    if isinstance(value, Mapping):
-        if isinstance(value.get("_producer"), str):
-            yield value["_producer"]
-        value = list(value.values())
-    for item in value if isinstance(value, list) else ():
-        yield from _producers(item)
 
 
 def _name_of(dataset: Any) -> tuple[str, str]:

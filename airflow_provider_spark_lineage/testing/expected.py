@@ -89,12 +89,7 @@ class Expected:
         >>> Expected.of({"dag.task.event.start": {"run": {"runId": run_id}}}).events[0].document
         {'run': {'runId': Matcher(name='uuid', argument=None)}}
         """
-        return cls.of_tree(values_of(keys, source), source, scope)
-
-    @classmethod
-    def of_tree(cls, keys: Mapping[str, Any], source: str, scope: Scope) -> Expected:
-        """Return expectations from what `values_of` returns."""
-        return cls(tuple(_events(keys, source)), scope)
+        return cls(tuple(events_of_tree(values_of(keys, source), source)), scope)
 
     @classmethod
     def of_templates(
@@ -157,7 +152,7 @@ def read_expected(path: Path | str) -> Expected:
     tree = parse(read_text(path), path)
     if isinstance(tree, list) and path.suffix == ".json":
         return Expected.of_templates(tree, str(path))
-    return Expected.of_tree(keys_of(tree, path), str(path), "dags")
+    return Expected(tuple(events_of_tree(keys_of(tree, path), str(path))), "dags")
 
 
 def keys_of(tree: Any, file: Path) -> dict[str, Any]:
@@ -172,7 +167,8 @@ def keys_of(tree: Any, file: Path) -> dict[str, Any]:
     return keys
 
 
-def _events(keys: Mapping[str, Any], source: str) -> Iterator[ExpectedEvent]:
+def events_of_tree(keys: Mapping[str, Any], source: str) -> Iterator[ExpectedEvent]:
+    """Yield the events that a tree of `values_of` expects; BadInputError says what is wrong."""
     of_file = read_conditions(keys, source)
     for key, value in keys.items():
         if key == WHEN:

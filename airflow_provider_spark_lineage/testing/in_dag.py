@@ -38,7 +38,7 @@ TEMPLATE_OPTIONS = ("env", "allow_duplicate_events_regex", "event_count_assertio
 
 
 class OpenLineageTestOperator(BaseOperator):
-    """Compares the events of this DAG run, or of DAGs that it triggered, with expected ones.
+    """Compares the events of this DAG run, and in files those of DAGs that it triggered, with expected ones.
 
     Make it the last task. A task's last event may be written after the next task has started: the check looks
     again until the events have been as expected for `settle_s`, or until `timeout_s` has passed, then raises
@@ -107,7 +107,7 @@ class OpenLineageTestOperator(BaseOperator):
         dag_run = context["dag_run"]
         task = CheckingTask(dag_run.dag_id, dag_run.run_id, self.task_id)
         expected = self._expected_before_end(task)
-        store = self._store(task, expected)
+        store = self._store(task)
         without = {*NOT_WHILE_RUNNING, *self.without, *(NOT_IF_CLEARED if dag_run.clear_number else ())}
         self.log.info("Waiting at most %g s for the expected events in %s", self.timeout_s, store)
         deadline, as_expected_since = monotonic() + self.timeout_s, float("inf")
@@ -166,14 +166,13 @@ class OpenLineageTestOperator(BaseOperator):
             templates=tuple(template for template in expected.templates if template.key not in left_out),
         )
 
-    def _store(self, task: CheckingTask, expected: Expected) -> FileStore | VariableStore:
+    def _store(self, task: CheckingTask) -> FileStore | VariableStore:
         if self.events is not None:
             return FileStore(Path(self.events))
         from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
-        plain_keys = tuple(dict.fromkeys(parse_key(key).plain for key in expected.keys))
         client = OpenLineageAdapter().get_or_create_openlineage_client()
-        return store_of(client.transport, task, plain_keys)
+        return store_of(client.transport, task)
 
     def _expected(self) -> Expected:
         """Return what the arguments expect; BadInputError says what is wrong with them."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import metadata
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import EVENT_TYPES, Event
+from airflow_provider_spark_lineage.events.model import TaskTry
 from airflow_provider_spark_lineage.testing.matchers import nearest
 
 if TYPE_CHECKING:
@@ -89,8 +91,8 @@ class Addresses:
         self._tasks: dict[str, Event] = {}
         self._parents: dict[str, str] = {}
         for event in events:
-            if event.try_number is not None or event.map_index is not None:
-                self._tasks[event.run_id] = event
+            if event.task_try:
+                self._tasks.setdefault(event.run_id, event)
             elif event.run_id and event.parent_run_id:
                 self._parents[event.run_id] = event.parent_run_id
 
@@ -107,13 +109,18 @@ class Addresses:
         task = self._task_of(event)
         return ExpectedKey(event.subject, event.type, task.map_index, task.try_number)
 
+    def try_of(self, event: Event) -> TaskTry | None:
+        """Return the try that the event is about; None for what is not a task of Airflow."""
+        same_run = self._tasks.get(event.run_id) if event.run_id else None
+        is_same_job = same_run is not None and same_run.name == event.name
+        return event.task_try or (same_run.task_try if same_run and is_same_job else None)
+
     def _task_of(self, event: Event) -> Event:
         """Return the event of the task that this one belongs to; the event itself if there is none."""
         if event.try_number is not None or event.map_index is not None:
             return event
-        same_run = self._tasks.get(event.run_id) if event.run_id else None
-        if same_run is not None and same_run.name == event.name:
-            return same_run
+        if self.try_of(event):
+            return self._tasks[event.run_id]
         seen: set[str] = set()
         parent = event.parent_run_id
         while parent and parent not in seen:
@@ -127,13 +134,13 @@ class Addresses:
 WHEN = "when"
 """The key, at the top of a file or of an event, that says for which versions it is meant."""
 
-DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
-    "airflow": ("apache-airflow-core", "apache-airflow"),
-    "openlineage": ("apache-airflow-providers-openlineage",),
+DISTRIBUTIONS: Mapping[str, str] = {
+    "airflow": "apache-airflow-core",
+    "openlineage": "apache-airflow-providers-openlineage",
 }
-"""Name in `when:` -> distributions with that version; `openlineage` is Airflow's provider.
+"""Name in `when:` -> distribution with that version; `openlineage` is Airflow's provider.
 
-Every other name is that of a processing engine, whose distribution has the same name, perhaps behind `py`.
+That of a processing engine has the name of the engine, perhaps behind `py`.
 """
 
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)*")
@@ -188,7 +195,7 @@ class Versions:
             if _parsed(text) is None:
                 raise BadInputError(f"`{text}`, given for {name}, is not a version such as 4.1 or 4.1.4.")
         self._events = events
-        self._given = given
+        self._given = {"python": platform.python_version(), **given}
 
     def refusal(self, conditions: Iterable[Condition]) -> str:
         """Return why an expectation is not for these versions; empty if every condition holds.
@@ -244,11 +251,7 @@ def _parsed(text: str) -> Version | None:
 
 
 def _installed(name: str) -> set[str]:
-    if name == "python":
-        return {platform.python_version()}
-    for distribution in DISTRIBUTIONS.get(name, (name, f"py{name}")):
-        try:
+    for distribution in (DISTRIBUTIONS.get(name, name), f"py{name}"):
+        with suppress(metadata.PackageNotFoundError):
             return {metadata.version(distribution)}
-        except metadata.PackageNotFoundError:
-            continue
     return set()

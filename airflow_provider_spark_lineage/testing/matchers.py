@@ -12,12 +12,11 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from difflib import get_close_matches
 from math import isfinite
 from typing import Any, NamedTuple
 
-from airflow_provider_spark_lineage.events.instants import SECOND_NS, instant_ns
+from airflow_provider_spark_lineage.events.instants import instant_ns
 
 Check = Callable[[Any], str]
 """Takes an actual JSON value; returns why it is refused, or an empty string."""
@@ -88,12 +87,6 @@ def _uuid(_: str) -> Check:
     return lambda actual: _check_string(actual) or ("" if _UUID.fullmatch(actual) else "is not a UUID")
 
 
-def _contains(text: str) -> Check:
-    if not text:
-        raise ValueError("matcher `contains` was given an empty text, which every string contains")
-    return lambda actual: _check_string(actual) or ("" if text in actual else "does not contain the text")
-
-
 def _regex(pattern: str) -> Check:
     try:
         compiled = re.compile(pattern)
@@ -105,37 +98,17 @@ def _regex(pattern: str) -> Check:
     )
 
 
-_TOLERANCE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|min|h|d)")
-_UNITS_MS = {"ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
-
-
-def _datetime(text: str) -> Check:
-    center, *tolerance = (part.strip() for part in re.split(r"±|\+/?-", text, maxsplit=1))
-    try:
-        wanted = instant_ns(center) if text else None
-    except ValueError as error:
-        raise ValueError(f'`{center}` {error}; write for example "2024-05-01T10:00:00Z ± 5s"') from None
-    allowed = _tolerance_ns(tolerance[0]) if tolerance else 0
-
+def _datetime(_: str) -> Check:
     def check(actual: Any) -> str:
         if not isinstance(actual, str):
             return _check_string(actual)
         try:
-            later = instant_ns(actual) - (wanted or 0)
+            instant_ns(actual)
         except ValueError as error:
             return str(error)
-        if wanted is None or abs(later) <= allowed:
-            return ""
-        return f"is {abs(later) / SECOND_NS:g} s {'later' if later > 0 else 'earlier'}"
+        return ""
 
     return check
-
-
-def _tolerance_ns(text: str) -> int:
-    match = _TOLERANCE.fullmatch(text)
-    if not match:
-        raise ValueError(f"`{text}` is not a tolerance; write for example 5s, with {', '.join(_UNITS_MS)}")
-    return int(Decimal(match[1]) * _UNITS_MS[match[2]] * SECOND_NS) // 1000
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -187,8 +160,7 @@ MATCHERS: Mapping[str, Row] = {
     "any": Row(lambda _: lambda actual: ""),
     "string": Row(_string),
     "uuid": Row(_uuid),
-    "datetime": Row(_datetime, "optional"),
-    "contains": Row(_contains, "required"),
+    "datetime": Row(_datetime),
     "regex": Row(_regex, "required"),
     "number": Row(_numeric("a number", int, float), "optional"),
     "integer": Row(_numeric("an integer", int), "optional"),

@@ -6,17 +6,16 @@ except, with `without=`. What a relation cannot check becomes a note.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.errors import BadInputError, extra
 from airflow_provider_spark_lineage.events import Event, Events
-from airflow_provider_spark_lineage.events.instants import instant_ns
-from airflow_provider_spark_lineage.events.model import TERMINAL, TaskTry
+from airflow_provider_spark_lineage.events.model import TERMINAL
 from airflow_provider_spark_lineage.testing.differences import ABSENT
+from airflow_provider_spark_lineage.testing.keys import Addresses
 from airflow_provider_spark_lineage.testing.matchers import nearest
 
 
@@ -43,6 +42,8 @@ class Runs:
     all_events: Events
     """Also those that are not compared: a parent may belong to another DAG."""
 
+    addresses: Addresses
+
     several: Collection[str] = ()
     """Keys of which one run may emit more than one event."""
 
@@ -51,25 +52,10 @@ class Runs:
         """The events of one try of a task instance if Airflow's facet says which; else of one run id."""
         groups: dict[Any, list[Event]] = {}
         for event in self.events:
-            identity = self.try_of(event) or event.run_id
+            identity = self.addresses.try_of(event) or event.run_id
             if identity:
                 groups.setdefault(identity, []).append(event)
         return list(groups.values())
-
-    def try_of(self, event: Event) -> TaskTry | None:
-        """Return the try that the event is about, by its facet, else by other events of its run and job.
-
-        Airflow emits a state that was set by hand without the facet.
-        """
-        return event.task_try or self._tries.get((event.run_id, event.name))
-
-    @cached_property
-    def _tries(self) -> Mapping[tuple[str, str], TaskTry]:
-        tries: dict[tuple[str, str], TaskTry] = {}
-        for event in self.all_events:
-            if event.task_try and event.run_id:
-                tries.setdefault((event.run_id, event.name), event.task_try)
-        return tries
 
     @cached_property
     def by_run_id(self) -> Mapping[str, Event]:
@@ -128,7 +114,7 @@ def _one_run_id(runs: Runs) -> Findings:
             if event.run_id != first.run_id:
                 reason = f"has another run id than {_label(first)} of the same try"
                 yield Broken(event, "run.runId", reason, first.run_id, event.run_id)
-            elif runs.try_of(owner) != runs.try_of(event):
+            elif runs.addresses.try_of(owner) != runs.addresses.try_of(event):
                 reason = f"has the run id of another run ({_label(owner)})"
                 yield Broken(event, "run.runId", reason, ABSENT, event.run_id)
 
@@ -147,19 +133,6 @@ def _one_job(runs: Runs) -> Findings:
             else:
                 yield from _same_value(event, "job.name", first.at("job", "name"), reason)
             yield from _same_value(event, "job.namespace", first.at("job", "namespace"), reason)
-
-
-def _times_ordered(runs: Runs) -> Findings:
-    """RUNNING and OTHER events have times between the start and the end of their run."""
-    for run in runs.runs:
-        start, ends = _earliest(_of_types(run, "start")), _of_types(run, *TERMINAL)
-        for event in run:
-            if event.type in ("start", *TERMINAL):
-                continue
-            is_early = start is not None and _is_later(start, event)
-            if is_early or (ends and all(_is_later(event, end) for end in ends)):
-                reason = "is not between the start and the end of its run"
-                yield Broken(event, "eventTime", reason, ABSENT, event.text("eventTime"))
 
 
 def _schemas(runs: Runs) -> Findings:
@@ -187,7 +160,6 @@ def _unique_keys(runs: Runs) -> Findings:
     The START of a task may come again: any operator may defer itself, and is started once more when it is
     resumed, in Airflow 3 with the time of the first START.
     """
-    restarted: list[Event] = []
     for run in runs.runs:
         by_type: dict[str, list[Event]] = {}
         for event in run:
@@ -195,22 +167,9 @@ def _unique_keys(runs: Runs) -> Findings:
             may_repeat = event.type in ("running", "other")
             other = next((one for one in before if not may_repeat or one.document == event.document), None)
             before.append(event)
-            if other is None or event.key in runs.several:
-                continue
-            if event.type != "start" or not runs.try_of(event):
+            is_resumed = event.type == "start" and runs.addresses.try_of(event)
+            if other and not is_resumed and event.key not in runs.several:
                 yield Broken(event, "", f"comes a second time in its run, after {_label(other)}")
-            elif not any(event.at("run", "facets", "airflow", "task", key) for key in _RESUMABLE):
-                restarted.append(event)
-    if restarted:
-        more = f" and {len(restarted) - 1} more" if len(restarted) > 1 else ""
-        yield (
-            f"`{restarted[0].key}` ({_label(restarted[0])}){more}: second START of this try: expected only"
-            " if the task deferred itself"
-        )
-
-
-_RESUMABLE = ("deferrable", "hitl_summary")
-"""Keys of a task that leaves its worker and comes back, in Airflow's facet."""
 
 
 def _parents(runs: Runs) -> Findings:
@@ -218,15 +177,20 @@ def _parents(runs: Runs) -> Findings:
 
     A run whose events name a parent names it in all of them, and a task always has one.
     """
-    parents_of, roots = _dag_runs_of_tasks(runs), _roots_of_tasks(runs)
+    parents_of = _dag_runs_of_tasks(runs)
+    # The conf of a DAG run may give its tasks a root, and the DAG run itself no parent.
+    roots: dict[str, Event] = {}
+    for event in runs.events:
+        if event.root_run_id and runs.addresses.try_of(event):
+            roots.setdefault(event.parent_run_id, event)
     for event in runs.events:
         if not event.parent_run_id:
             continue
-        task_try = runs.try_of(event)
+        task_try = runs.addresses.try_of(event)
         if event.parent_run_id == event.run_id:
             yield Broken(event, f"{_PARENT}.run.runId", "is its own parent", ABSENT, event.run_id)
         elif task_try:
-            wanted = parents_of(task_try.dag_run, event.clear_number)
+            wanted = parents_of.get((task_try.dag_run, event.clear_number))
             if wanted and event.parent_run_id not in wanted:
                 run_id, other = next(iter(wanted.items()))
                 reason = f"names another DAG run as parent than {_label(other)}"
@@ -246,24 +210,8 @@ def _parents(runs: Runs) -> Findings:
             if with_parent and not event.parent_run_id:
                 reason = f"names no parent, but {_label(with_parent)} of the same run does"
                 yield Broken(event, _PARENT, reason, with_parent.parent_run_id, ABSENT)
-            elif not with_parent and runs.try_of(event):
+            elif not with_parent and runs.addresses.try_of(event):
                 yield Broken(event, _PARENT, "names no parent, but every task has its DAG run as one")
-
-
-def _roots_of_tasks(runs: Runs) -> Mapping[str, Event]:
-    """Return by DAG run a task with the root that most of its tasks have.
-
-    The conf of a DAG run may give its tasks a root, and the DAG run itself no parent.
-    """
-    tasks: dict[str, list[Event]] = {}
-    for event in runs.events:
-        if event.root_run_id and runs.try_of(event):
-            tasks.setdefault(event.parent_run_id, []).append(event)
-    chosen = {}
-    for run_id, events in tasks.items():
-        [(root, _)] = Counter(event.root_run_id for event in events).most_common(1)
-        chosen[run_id] = next(event for event in events if event.root_run_id == root)
-    return chosen
 
 
 def _same_chain(event: Event, runs: Runs, roots: Mapping[str, Event]) -> Findings:
@@ -271,7 +219,7 @@ def _same_chain(event: Event, runs: Runs, roots: Mapping[str, Event]) -> Finding
     parent, root = (runs.by_run_id.get(run_id) for run_id in (event.parent_run_id, event.root_run_id))
     of_root: Event | None = parent
     own = (parent.run_id,) if parent and event.is_dag_run else ()
-    if event.root_run_id and runs.try_of(event):
+    if event.root_run_id and runs.addresses.try_of(event):
         of_root = parent if parent and parent.parent_run_id else roots[event.parent_run_id]
     # The root of a triggered DAG run is its parent, unless its conf names a root.
     if of_root and event.root_run_id not in ("", _root_of(of_root), *own):
@@ -290,40 +238,23 @@ def _root_of(event: Event) -> str:
     return event.root_run_id or event.parent_run_id or event.run_id
 
 
-def _dag_runs_of_tasks(
-    runs: Runs,
-) -> Callable[[tuple[str, str] | None, int | None], Mapping[str, Event]]:
-    """Return the function from a DAG run of Airflow and its attempt to the parents that its tasks may have.
+def _dag_runs_of_tasks(runs: Runs) -> Mapping[Any, Mapping[str, Event]]:
+    """Return the parents that tasks may have, by DAG run of Airflow and its attempt.
 
     Each time that a DAG run is cleared, it is another OpenLineage run. Tasks that do not run again keep
     events of a former attempt, whose parent is the former run. The events of DAG runs are asked first, then
-    those of the first task of each attempt. An event that does not say its attempt may have the parents of
-    all.
+    those of the first task of each attempt.
     """
     said: dict[Any, dict[str, Event]] = {}
-    named: dict[Any, dict[str, Event]] = {}
     for event in runs.all_events:
         if event.is_dag_run and event.dag_run and event.run_id:
             said.setdefault((event.dag_run, event.clear_number), {}).setdefault(event.run_id, event)
-    of_tasks = ((runs.try_of(event), event) for event in runs.events if event.parent_run_id)
-    tasks = [(task_try, event) for task_try, event in of_tasks if task_try and task_try.dag_run]
+    named: dict[Any, dict[str, Event]] = {}
+    tasks = [(task_try, event) for event in runs.events if (task_try := runs.addresses.try_of(event))]
     for task_try, event in sorted(tasks, key=lambda task: task[0].try_number or 1):
-        named.setdefault((task_try.dag_run, event.clear_number), {event.parent_run_id: event})
-
-    @cache
-    def parents_of(dag_run: tuple[str, str] | None, attempt: int | None) -> Mapping[str, Event]:
-        for table in (said, named):
-            run_ids = {
-                run_id: event
-                for (other, number), events in table.items()
-                if other == dag_run and (attempt is None or number in (attempt, None))
-                for run_id, event in events.items()
-            }
-            if run_ids:
-                return run_ids
-        return {}
-
-    return parents_of
+        if task_try.dag_run and event.parent_run_id:
+            named.setdefault((task_try.dag_run, event.clear_number), {event.parent_run_id: event})
+    return {**named, **said}
 
 
 RELATIONS: Mapping[str, Callable[[Runs], Findings]] = {
@@ -332,7 +263,6 @@ RELATIONS: Mapping[str, Callable[[Runs], Findings]] = {
     "one_run_id": _one_run_id,
     "one_job": _one_job,
     "parents": _parents,
-    "times_ordered": _times_ordered,
     "schemas": _schemas,
     "unique_keys": _unique_keys,
 }
@@ -357,21 +287,12 @@ def _label(event: Event) -> str:
     return f"{event.type.upper()}, {event.source}" if event.source else event.type.upper()
 
 
-@lru_cache(maxsize=4096)
-def _instant_ns(text: str) -> int | None:
-    try:
-        return instant_ns(text.upper())
-    except ValueError:
-        return None
-
-
 def _earliest(events: list[Event]) -> Event | None:
     """Return the first event by time; by order, if no time can be read."""
-    timed = [event for event in events if _instant_ns(event.text("eventTime")) is not None]
-    return min(timed or events[:1], key=lambda event: _instant_ns(event.text("eventTime")) or 0, default=None)
+    timed = [event for event in events if event.time_ns is not None]
+    return min(timed or events[:1], key=lambda event: event.time_ns or 0, default=None)
 
 
 def _is_later(event: Event, other: Event) -> bool:
     """Return whether the event is known to be later than the other."""
-    first, second = (_instant_ns(item.text("eventTime")) for item in (event, other))
-    return first is not None and second is not None and first > second
+    return event.time_ns is not None and other.time_ns is not None and event.time_ns > other.time_ns

@@ -1,34 +1,25 @@
 """Runs one DAG in real Airflow, in a process and an AIRFLOW_HOME of its own, and keeps its events and logs.
 
 A run is `dag.test()`, which differs from a deployment in two ways: there is no START event of the DAG, and
-all tasks share one process. In the mode `"standalone"`, an API server and a LocalExecutor give every task a
-process as in a deployment, at some ten seconds more per task. Nothing here imports Airflow: the process that
-is started finds it.
+all tasks share one process. Nothing here imports Airflow: the process that is started finds it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal, NamedTuple, TextIO, get_args
+from typing import Any, TextIO
 
 from airflow_provider_spark_lineage.errors import BadInputError, SparkLineageError
 from airflow_provider_spark_lineage.events import Events, read_events
-
-Mode = Literal["test", "standalone"]
-"""All tasks in one process (`dag.test()`), or each in its own."""
 
 _SETTINGS_OF_USER = ("AIRFLOW", "OPENLINEAGE")
 """Environment variables that start like this are for the user's own Airflow; a run does not see them."""
@@ -36,30 +27,6 @@ _SETTINGS_OF_USER = ("AIRFLOW", "OPENLINEAGE")
 
 class RunError(SparkLineageError):
     """The DAG could not be run to its end; the message has the end of the log and says where it is."""
-
-
-class TaskProgress(NamedTuple):
-    """A task instance that has started or finished."""
-
-    task_id: str
-
-    map_index: int
-    """-1 for a task that is not mapped."""
-
-    try_number: int
-
-    state: str
-    """`running`, `success`, `failed` or `skipped`."""
-
-    seconds: float | None
-    """Since it started; None while it runs."""
-
-    @property
-    def name(self) -> str:
-        """Task id, with the map index of a mapped task and the number of a further try."""
-        mapped = f"[{self.map_index}]" if self.map_index >= 0 else ""
-        again = f" (try {self.try_number})" if self.try_number > 1 else ""
-        return f"{self.task_id}{mapped}{again}"
 
 
 @dataclass(frozen=True)
@@ -89,12 +56,10 @@ def run_dag(
     dag: Any,
     *,
     conf: Mapping[str, Any] | None = None,
-    mode: Mode = "test",
     dag_id: str | None = None,
     home: Path | None = None,
     metadata: Path | None = None,
     settings: Mapping[str, str | None] | None = None,
-    show: Callable[[TaskProgress], None] = lambda progress: None,
     timeout_s: float = 600,
 ) -> DagRun:
     """Run a DAG, given as its file or as the object, in a process of its own.
@@ -102,11 +67,9 @@ def run_dag(
     `dag_id` selects one if a file has several. `home` becomes the AIRFLOW_HOME (by default a new folder),
     with a copy of `metadata` (of `make_metadata`) if one is given; it keeps the events and the logs.
     `settings` are more environment variables; `AIRFLOW__...` configures Airflow, and None removes a variable.
-    `show` is called for every task that starts or finishes. Raises BadInputError if there is no such DAG, and
-    RunError if it does not run to its end. A run whose tasks fail does end; see its `state`.
+    Raises BadInputError if there is no such DAG, and RunError if it does not run to its end, or not in time.
+    A run whose tasks fail does end; see its `state`.
     """
-    if mode not in get_args(Mode):
-        raise BadInputError(f'run_dag: mode is "test" or "standalone", not {mode!r}.')
     if not isinstance(dag, str | Path):
         if not (hasattr(dag, "fileloc") and hasattr(dag, "dag_id")):
             raise BadInputError(f"run_dag: {dag!r} is not a DAG; pass a DAG or the path of its file.")
@@ -137,16 +100,22 @@ def run_dag(
             **(settings or {}),
         },
     )
-    options = {"dag_id": dag_id, "conf": dict(conf or {}), "executor": mode == "standalone"}
-    began = monotonic()
-    with contextlib.ExitStack() as stack:
-        if mode == "standalone":
-            variables |= stack.enter_context(_api_server(variables, home, timeout_s))
-        lines = _progress_lines([str(file), json.dumps(options)], variables, home, log, timeout_s)
-        # An exception of `show` keeps its traceback, in which the generator would stay open.
-        ended = _follow(stack.enter_context(contextlib.closing(lines)), show)
+    result = home / "result.json"
+    result.unlink(missing_ok=True)
+    options = json.dumps({"dag_id": dag_id, "conf": dict(conf or {})})
+    command = [sys.executable, str(Path(__file__).with_name("dag_process.py"))]
+    command += [str(result), str(file), options]
+    began, is_late = monotonic(), False
+    with log.open("w") as out, Program(command, variables, home, out) as program:
+        try:
+            program.process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            is_late = True
     # A process that is killed cannot clean up after itself.
     shutil.rmtree(home / "tmp", ignore_errors=True)
+    if is_late:
+        raise RunError(f"The DAG did not end within {timeout_s:g} s; the end of {log}:\n{tail(log)}")
+    ended = json.loads(result.read_text()) if result.exists() else {}
     if "not_found" in ended:
         names = ", ".join(f"`{name}`" for name in ended["not_found"]) or "no DAG"
         raise BadInputError(
@@ -215,7 +184,6 @@ class Program:
         variables: Mapping[str, str],
         home: Path,
         output: TextIO | int,
-        pass_fds: Sequence[int] = (),
     ) -> None:
         theirs, ours = os.pipe()
         self._lifeline = os.fdopen(ours, "wb", buffering=0)
@@ -227,8 +195,7 @@ class Program:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                text=True,
-                pass_fds=[theirs, *pass_fds],
+                pass_fds=[theirs],
                 # A terminal sends Ctrl-C to this process alone, which then ends the program.
                 start_new_session=True,
             )
@@ -245,107 +212,3 @@ class Program:
     def __exit__(self, *_: object) -> None:
         self.end()
         self.process.wait()
-        if self.process.stdout:
-            self.process.stdout.close()
-
-
-def _follow(lines: Iterator[dict[str, Any]], show: Callable[[TaskProgress], None]) -> dict[str, Any]:
-    """Show the tasks that start and finish; return the last line, empty if the process died before it."""
-    started: dict[tuple[str, int, int], float] = {}
-    ended: dict[str, Any] = {}
-    for line in lines:
-        if line["happened"] == "ended":
-            # The process goes on: it has yet to emit the event of the DAG.
-            ended = line
-            continue
-        key = line["task_id"], line["map_index"], line["try_number"]
-        seconds = None
-        if line["happened"] == "started":
-            started[key] = monotonic()
-        else:  # a task that is skipped finishes without a start
-            seconds = monotonic() - started.get(key, monotonic())
-        show(TaskProgress(*key, state=line["state"], seconds=seconds))
-    return ended
-
-
-def _progress_lines(
-    arguments: Sequence[str], variables: Mapping[str, str], home: Path, log: Path, timeout_s: float
-) -> Generator[dict[str, Any]]:
-    """Start `dag_process.py` with these arguments, and yield the lines that it writes until it ends.
-
-    Raises RunError if it does not end in time.
-    """
-    reader, writer = os.pipe()
-    with os.fdopen(reader) as lines, log.open("w") as out:
-        command = [sys.executable, str(Path(__file__).with_name("dag_process.py")), str(writer), *arguments]
-        try:
-            program = Program(command, variables, home, out, pass_fds=[writer])
-        finally:
-            os.close(writer)
-        with program, _ended_after(timeout_s, program) as is_late:
-            yield from map(json.loads, lines)
-            program.process.wait()
-    if is_late.is_set():
-        raise RunError(f"The DAG did not end within {timeout_s:g} s; the end of {log}:\n{tail(log)}")
-
-
-@contextlib.contextmanager
-def _ended_after(timeout_s: float, program: Program) -> Iterator[threading.Event]:
-    """End the program if the block takes longer; the event says that it did."""
-    is_late = threading.Event()
-
-    def end() -> None:
-        is_late.set()
-        program.end()
-
-    watchdog = threading.Timer(timeout_s, end)
-    watchdog.start()
-    try:
-        yield is_late
-    finally:
-        watchdog.cancel()
-
-
-@contextlib.contextmanager
-def _api_server(variables: Mapping[str, str], home: Path, timeout_s: float) -> Iterator[dict[str, str]]:
-    """Run the API server that task processes need, and yield the settings for them.
-
-    Raises RunError if it does not start in time.
-    """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    settings = {
-        "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(32),
-        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
-        "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
-        # One task at a time is enough for a laptop; the caller's settings may say more.
-        "AIRFLOW__CORE__PARALLELISM": variables.get("AIRFLOW__CORE__PARALLELISM", "1"),
-        "NO_PROXY": "127.0.0.1",
-    }
-    command = [sys.executable, "-m", "airflow", "api-server", "--apps", "execution", "--workers", "1"]
-    command += ["--host", "127.0.0.1", "--port", port]
-    log = home / "api-server.log"
-    program = Program(command, {**variables, **settings}, home, subprocess.PIPE)
-    with program, log.open("w") as out:
-        with _ended_after(timeout_s, program):
-            started = any("startup complete" in line for line in _copied(program.process, out))
-        if not started:
-            raise RunError(
-                f"Airflow's API server did not start within {timeout_s:g} s; the end of {log}:\n{tail(log)}"
-            )
-        # Read the rest as well: a full pipe would stop the server.
-        reader = threading.Thread(target=list, args=[_copied(program.process, out)], daemon=True)
-        reader.start()
-        try:
-            yield settings
-        finally:
-            program.end()
-            reader.join()
-
-
-def _copied(process: subprocess.Popen[str], out: TextIO) -> Iterator[str]:
-    for line in process.stdout or ():
-        out.write(line)
-        out.flush()
-        yield line

@@ -6,20 +6,18 @@ Both keep what earlier runs emitted, so this module also selects the events of o
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events, read_events
-from airflow_provider_spark_lineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.events.model import TERMINAL
 from airflow_provider_spark_lineage.events.reader import events_in
 from airflow_provider_spark_lineage.events.variables import (
     KIND,
     emitted,
-    prefix_of,
     prefix_of_dag,
     tag_of_child,
     tag_of_dag_run,
@@ -27,12 +25,6 @@ from airflow_provider_spark_lineage.events.variables import (
 
 CHECK_CLASS = ".OpenLineageTestOperator"
 """How the class of a check ends, in Airflow's facet."""
-
-CLOCKS_DIFFER_NS = 60 * 10**9
-"""How much the clocks of two machines may differ."""
-
-LEFT_BEHIND_NS = 3600 * 10**9
-"""Age of an event that was emitted after the check of its DAG run, and that no other check waits for."""
 
 
 @dataclass(frozen=True)
@@ -67,36 +59,26 @@ class CheckingTask:
         last: dict[object, Event] = {}
         for event in of_run:
             before = last.setdefault(_instance(event), event)
-            if (event.try_number or 0, _time_ns(event)) >= (before.try_number or 0, _time_ns(before)):
+            if _order(event) >= _order(before):
                 last[_instance(event)] = event
         latest = [event for event in of_run if _attempt(event) == _attempt(last[_instance(event)])]
         return [*latest, *_below(latest, events)]
 
     def select(self, events: Events) -> Events:
-        """Return its own events and those of other jobs that it may have started, in their order.
-
-        Of other DAGs these are the runs that name this one as parent, if there are any; else all that came
-        after the first own event. Jobs without parent are selected by time too.
-        """
+        """Return its own events and those of the DAG runs that its tasks started, in their order."""
         own = self.own(events)
-        since = min(map(_time_ns, own), default=None)
-        started = _below(own, events, with_dag_runs=True)
-        naming_parent = {event.dag_run[0] for event in started if event.dag_run}
-        later = [event for event in events if since is not None and _time_ns(event) >= since]
-        unrelated = [event for event in later if self._is_unrelated(event, naming_parent)]
-        selected = {id(event) for event in (*own, *started, *unrelated, *_below(unrelated, later))}
+        tasks = [event for event in own if not event.is_dag_run]
+        selected = {id(event) for event in (*own, *_below(tasks, events, with_dag_runs=True))}
         return Events(tuple(event for event in events if id(event) in selected), events.problems)
-
-    def _is_unrelated(self, event: Event, naming_parent: set[str]) -> bool:
-        """Return whether no event says who started this job."""
-        if event.dag_run is None:
-            return not event.parent_run_id
-        return event.dag_run[0] != self.dag_id and event.dag_run[0] not in naming_parent
 
 
 def _instance(event: Event) -> object:
     """Return what identifies an instance of a task, whatever the try, or the DAG run."""
     return event.subject, event.map_index
+
+
+def _order(event: Event) -> tuple[int, int]:
+    return event.try_number or 0, event.time_ns or 0
 
 
 def _attempt(event: Event) -> str:
@@ -117,14 +99,6 @@ def _below(parents: Sequence[Event], events: Iterable[Event], *, with_dag_runs: 
         below += children
         run_ids += [event.run_id for event in children]
     return below
-
-
-def _time_ns(event: Event) -> int:
-    """Return when the event happened; 0 if it does not say."""
-    try:
-        return instant_ns(event.text("eventTime"))
-    except ValueError:
-        return 0
 
 
 class FileStore:
@@ -148,48 +122,30 @@ class FileStore:
 
 
 class VariableStore:
-    """The Variables with events of a DAG run, and with events of other jobs that are expected."""
+    """The Variables with events of a DAG run and of the jobs below it; those of other DAGs are not read."""
 
-    def __init__(self, task: CheckingTask, keys: tuple[str, ...]) -> None:
+    def __init__(self, task: CheckingTask) -> None:
         self._task = task
-        self._prefixes = tuple(prefix_of(key) for key in keys)
         self._read: dict[str, Event | str] = {}
         """Key of a Variable -> its event, or why it is not one. No Variable is written twice."""
 
     def read(self) -> Events:
         """Return the events in the order of the times in their keys."""
         variables = _variables()
-        of_dag = variables.keys(prefix=prefix_of_dag(self._task.dag_id))
-        tags = {tag_of_dag_run(self._task.dag_id, self._task.run_id)}
-        self._fetch(variables, _with_tags(of_dag, tags))
+        self._fetch(variables, {tag_of_dag_run(self._task.dag_id, self._task.run_id)})
         own = [event for event in self._read.values() if isinstance(event, Event)]
         roots = {run for event in own for run in (event.parent_run_id, event.root_run_id, event.run_id)}
-        tags |= {tag_of_child(root) for root in roots if root}
-        self._fetch(variables, _with_tags(of_dag, tags))
-        for prefix in self._prefixes if own else ():
-            self._fetch(variables, self._of_other_jobs(variables, prefix, of_dag, tags))
+        self._fetch(variables, {tag_of_child(root) for root in roots if root})
         items = [self._read[key] for key in sorted(self._read, key=_key_ns)]
         return Events(
             tuple(item for item in items if isinstance(item, Event)),
             tuple(item for item in items if isinstance(item, str)),
         )
 
-    def _of_other_jobs(
-        self, variables: Any, prefix: str, of_dag: Sequence[str], tags: Collection[str]
-    ) -> Iterator[str]:
-        """Yield keys of expected events that are not of this DAG run, but perhaps of what it started."""
-        if not prefix.startswith(prefix_of_dag(self._task.dag_id)):
-            keys = variables.keys(prefix=prefix)
-        elif any(key.startswith(prefix) for key in _with_tags(self._read, tags)):
-            return
-        else:  # the ids of other DAGs may start with the id of this one
-            keys = [key for key in of_dag if key.startswith(prefix)]
-        since = min(map(_key_ns, self._read)) - CLOCKS_DIFFER_NS
-        yield from (key for key in keys if _key_ns(key) >= since)
-
-    def _fetch(self, variables: Any, keys: Iterable[str]) -> None:
-        for key in keys:
-            if key in self._read or emitted(key) is None:
+    def _fetch(self, variables: Any, tags: Collection[str]) -> None:
+        for key in variables.keys(prefix=prefix_of_dag(self._task.dag_id)):
+            parts = emitted(key)
+            if key in self._read or parts is None or parts.tag not in tags:
                 continue
             value = variables.get(key, default=None)
             # Another check may delete Variables of its run at this moment.
@@ -197,21 +153,13 @@ class VariableStore:
                 self._read[key] = _event(key, value)
 
     def clear(self, events: Collection[Event]) -> None:
-        """Delete their Variables, and the COMPLETE events that earlier runs emitted after their checks."""
+        """Delete their Variables, and those of all other events of the DAG run that were read."""
         variables = _variables()
         given = {id(event) for event in events}
         dag_run = (self._task.dag_id, self._task.run_id)
-        read = [(key, event) for key, event in self._read.items() if isinstance(event, Event)]
-        own = [key for key, event in read if id(event) in given or event.dag_run == dag_run]
-        for key in own:
-            variables.delete(key)
-        before = min(map(_key_ns, own), default=0) - LEFT_BEHIND_NS
-        for subject in (self._task.subject, self._task.dag_id):
-            prefix = prefix_of(f"{subject}.event.complete")
-            for key in variables.keys(prefix=prefix):
-                # A key with more than tag and time behind the prefix is of another job.
-                if emitted(key) and key.removeprefix(prefix).count(".") == 1 and _key_ns(key) < before:
-                    variables.delete(key)
+        for key, event in self._read.items():
+            if isinstance(event, Event) and (id(event) in given or event.dag_run == dag_run):
+                variables.delete(key)
 
     def __str__(self) -> str:
         return f"the Variables {prefix_of_dag(self._task.dag_id)}*"
@@ -228,10 +176,6 @@ def _variables() -> Any:
     return Variable
 
 
-def _with_tags(keys: Iterable[str], tags: Collection[str]) -> list[str]:
-    return [key for key in keys if (known := emitted(key)) is not None and known.tag in tags]
-
-
 def _key_ns(key: str) -> int:
     known = emitted(key)
     return known.ns if known else 0
@@ -245,7 +189,7 @@ def _event(key: str, value: str) -> Event | str:
         return f"{where}: not JSON."
 
 
-def store_of(transport: Any, task: CheckingTask, keys: tuple[str, ...]) -> FileStore | VariableStore:
+def store_of(transport: Any, task: CheckingTask) -> FileStore | VariableStore:
     """Return where a transport of the OpenLineage client writes; BadInputError if no task can read that."""
     waiting, kinds = [transport], []
     while waiting:
@@ -256,7 +200,7 @@ def store_of(transport: Any, task: CheckingTask, keys: tuple[str, ...]) -> FileS
         if inner is not None:
             waiting = [*(inner if isinstance(inner, list | tuple) else [inner]), *waiting]
         elif outer.kind == KIND:
-            return VariableStore(task, keys)
+            return VariableStore(task)
         elif path is not None:
             return FileStore(Path(path.removeprefix("file://")))
         else:

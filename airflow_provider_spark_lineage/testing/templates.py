@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -32,8 +33,8 @@ class Count(NamedTuple):
     """How many events of a key there may be: `"2"`, `"==2"`, `">=2"` or `"<=2"`."""
 
     text: str
-    operator: str
-    number: int
+    least: int
+    most: float
 
     @classmethod
     def of(cls, value: str | int) -> Count:
@@ -41,17 +42,9 @@ class Count(NamedTuple):
         match = re.fullmatch(r"\s*(==|>=|<=)?\s*([0-9]+)\s*", str(value))
         if not match or isinstance(value, bool):
             raise ValueError(f"`{value}` is not a count; write `2`, `==2`, `>=2` or `<=2`")
-        return cls(str(value).strip(), match[1] or "==", int(match[2]))
-
-    @property
-    def is_none(self) -> bool:
-        """Whether there must be no event."""
-        return self.number == 0 and self.operator != ">="
-
-    def allows(self, number: int) -> bool:
-        """Return whether there may be so many."""
-        bounds = {">=": number >= self.number, "<=": number <= self.number}
-        return bounds.get(self.operator, number == self.number)
+        number = int(match[2])
+        least, most = 0 if match[1] == "<=" else number, inf if match[1] == ">=" else number
+        return cls(str(value).strip(), least, most)
 
 
 @dataclass(frozen=True)
@@ -70,11 +63,6 @@ class Templates:
     """Why no event of this key may be emitted; empty if there must be some."""
 
     sort: SortKey | None = None
-
-    @property
-    def allows_several(self) -> bool:
-        """Whether one run may emit more than one event of this key."""
-        return self.count.operator != "==" or self.count.number > 1
 
     def sorted(self, events: list[Event]) -> list[Event]:
         """Return the events in the order in which the templates are for them."""

@@ -1,15 +1,15 @@
 """Writes expected files from emitted events, and brings existing ones up to date.
 
 Expected values and matchers that accept what was emitted stay. Only the keys whose events changed are written
-anew; the text of all other keys stays as it is. Comments inside a rewritten key are lost, and
-named. Nothing is written before the new text has been read back and compared with the events.
+anew, and comments inside them are lost, and named; the text of all other keys stays as it is. Nothing is
+written before the new text has been read back and compared with the events.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from airflow_provider_spark_lineage.testing.drafts import (
 from airflow_provider_spark_lineage.testing.expected import (
     Expected,
     ExpectedEvent,
+    events_of_tree,
     fill,
     keys_of,
     parse,
@@ -160,7 +161,9 @@ def _documents(tree: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _check(text: str, drafts: Drafts, versions: Mapping[str, str] | None, update: Update) -> None:
     """Raise BadInputError if the events would not match this text."""
-    expected = Expected.of_tree(keys_of(parse(text, update.path), update.path), str(update.path), "dags")
+    expected = Expected(
+        tuple(events_of_tree(keys_of(parse(text, update.path), update.path), str(update.path))), "dags"
+    )
     report = compare(
         expected, drafts.events, variables=drafts.variables, versions=versions, without=RELATIONS
     )
@@ -192,7 +195,7 @@ def _updated_tree(
     tree: Mapping[str, Any], path: Path, drafts: Drafts, versions: Versions, update: Update
 ) -> dict[str, Any]:
     """Return the new value of the file, and note in `update` what changes."""
-    expected = Expected.of_tree(tree, str(path), "dags")
+    expected = Expected(tuple(events_of_tree(tree, str(path))), "dags")
     meant = expected.meant_for(versions)
     actual, new = _paired(expected, meant, drafts)
     dag_ids = frozenset(map(drafts.events.dag_id_of, drafts.events))
@@ -250,44 +253,38 @@ def _paired(
 
 
 def _refreshed_event(event: ExpectedEvent, actual: Event, drafts: Drafts) -> Mapping[str, Any]:
-    def filled(expected: Any) -> Any:
-        return fill(expected, drafts.variables, f"{event.source}: `{event.key}`")
-
-    new: Mapping[str, Any] = _refreshed(
-        event.document, actual.document, drafts.masked(actual.document), filled
-    )
+    masked = drafts.masked(actual.document)
+    new: Mapping[str, Any] = _refreshed(event.document, actual.document, masked, drafts.variables)
     # Nothing of what is expected is left: the draft says more than the masked event.
     return new if new.keys() <= event.document.keys() else drafts.of(actual)
 
 
 def _refreshed(
-    expected: Any, actual: Any, masked: Any, filled: Callable[[Any], Any], path: tuple[str, ...] = ()
+    expected: Any, actual: Any, masked: Any, variables: Mapping[str, str], path: tuple[str, ...] = ()
 ) -> Any:
     """Return the expected value, changed as little as possible so that it accepts the actual one.
 
     `path` are the last keys that lead to it, which say what lists have no order.
     """
-    if matches(filled(expected), actual, path):
+    filled = fill(expected, variables, "")
+    if matches(filled, actual, path):
         return expected
     new: Any = None
     if isinstance(expected, dict) and isinstance(actual, Mapping):
         new = {}
         for key, wanted in expected.items():
             if key in actual:
-                new[key] = _refreshed(wanted, actual[key], masked[key], filled, (*path[-1:], key))
+                new[key] = _refreshed(wanted, actual[key], masked[key], variables, (*path[-1:], key))
             elif isinstance(wanted, Matcher) and wanted.accepts_absence:
                 new[key] = wanted
             elif masked.get(key) == ABSENT_KEY:
                 new[key] = ABSENT_KEY
     elif isinstance(expected, list) and isinstance(actual, list):
-        pairs = pairs_of_elements(filled(expected), actual, path)
-        elements = {j: _refreshed(expected[i], actual[j], masked[j], filled) for i, j in pairs.items()}
-        added = {j: trimmed(masked[j]) for j in range(len(actual)) if j not in elements}
-        # A set keeps the order that it has in the file.
-        is_ordered = sorted(pairs) == sorted(pairs, key=lambda i: pairs[i])
-        order = range(len(actual)) if is_ordered else [*(pairs[i] for i in sorted(pairs)), *added]
-        new = [{**elements, **added}[j] for j in order]
-    return new if new and matches(filled(new), actual, path) else trimmed(masked, *path)
+        new = [trimmed(element) for element in masked]
+        for i, j in pairs_of_elements(filled, actual, path).items():
+            new[j] = _refreshed(expected[i], actual[j], masked[j], variables)
+    is_right = new and matches(fill(new, variables, ""), actual, path)
+    return new if is_right else trimmed(masked, *path)
 
 
 # The text of a file.

@@ -82,7 +82,7 @@ def damages(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"gaps {'removed' if had_gaps else 'added'}", gapped
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=[f"{event.key} {n}" for n, event in enumerate(EVENTS)])
+@pytest.mark.parametrize("event", list(EVENTS), ids=[f"{event.key} {n}" for n, event in enumerate(EVENTS)])
 def test_a_draft_notices_every_damage(event, expected, capsys):
     """Edges, types, counts, names and gaps: also in the events of executions, not only of tasks."""
     assert not is_noticed(expected, dict(event.document))

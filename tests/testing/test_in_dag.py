@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from servers.airflow_workers import worker_processes
 
 from airflow_provider_spark_lineage.testing import DagRun, run_dag
 
@@ -99,10 +100,11 @@ def variables(result: DagRun) -> list[str]:
     return [key.rsplit(".", 2)[0] for key in keys]
 
 
-def test_fifty_tasks_that_emit_at_once_lose_nothing(run: Run) -> None:
+def test_fifty_tasks_that_emit_at_once_lose_nothing(run: Run, tmp_path: Path, airflow_metadata: Path) -> None:
     """Each in a process of its own, into Variables: a hundred events, which the check finds and deletes."""
     settings = {"AIRFLOW__OPENLINEAGE__TRANSPORT": VARIABLES, "AIRFLOW__CORE__PARALLELISM": "16"}
-    result = run("many", mode="standalone", settings=settings)
+    with worker_processes(tmp_path / "home", airflow_metadata) as workers:
+        result = run("many", settings={**workers, **settings})
     assert result.state == "success", result.log.read_text()[-5000:]
     assert list(result.tasks.values()) == ["success"] * 51
     # What is emitted when the check is over stays.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from airflow_provider_spark_lineage.events import Event, Events
-from airflow_provider_spark_lineage.events.variables import emitted, variable_key
+from airflow_provider_spark_lineage.events.variables import variable_key
 from airflow_provider_spark_lineage.testing import stores
 from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator
 from airflow_provider_spark_lineage.testing.stores import CheckingTask, VariableStore
@@ -85,15 +85,7 @@ def test_a_check_does_not_look_at_itself() -> None:
     check = task("check"), task("check", "FAIL"), task("check", try_number=2)
     other = task("check_too")
     other["run"]["facets"]["airflow"]["task"]["operator_class"] = f"some.{OpenLineageTestOperator.__name__}"
-    assert seen(task("load"), *check, other) == ["shop r1 load 1"]
-
-
-def test_other_jobs_count_from_when_the_dag_run_emitted_first() -> None:
-    """A DAG that it triggered is looked at, what happened before is not."""
-    triggered = task("load", dag="other", run="r9", second=6)
-    before = task("load", dag="other", run="r8", second=4)
-    assert seen(before, task("load", second=5), triggered) == ["shop r1 load 1", "other r9 load 1"]
-    assert seen(triggered) == []
+    assert seen(dag("START"), task("load"), *check, other) == ["shop r1 0", "shop r1 load 1"]
 
 
 def test_of_a_cleared_dag_run_each_task_counts_as_it_ran_last() -> None:
@@ -126,11 +118,9 @@ class Variables(dict[str, str]):
     def delete(self, key: str) -> None:
         del self[key]
 
-    def emit(self, *documents: dict[str, Any], hours_ago: int = 0) -> None:
+    def emit(self, *documents: dict[str, Any]) -> None:
         for document in documents:
-            key = variable_key(Event(document))
-            ns = emitted(key).ns
-            self[key.replace(f"{ns:016x}", f"{ns - hours_ago * 3600 * 10**9:016x}")] = json.dumps(document)
+            self[variable_key(Event(document))] = json.dumps(document)
 
 
 @pytest.fixture
@@ -151,7 +141,7 @@ def test_variables_of_others_are_neither_read_nor_deleted(variables: Variables) 
     others = task("load", dag="shop.eu"), task("load", run="r2"), task("load", dag="sh_p")
     variables.emit(*others, mine, child("shop.load.q", mine), task("check"))
     variables["shop.settings"] = "{}"
-    store = VariableStore(TASK, ("shop.load.event.start",))
+    store = VariableStore(TASK)
     events = TASK.select(store.read())
     assert [event.run_id for event in events] == ["shop r1 load 1", "shop.load.q below shop r1 load 1"]
     assert len(variables.asked) == 3
@@ -163,42 +153,15 @@ def test_variables_of_others_are_neither_read_nor_deleted(variables: Variables) 
 def test_what_came_after_the_last_look_stays(variables: Variables) -> None:
     """An event that nobody compared is evidence."""
     variables.emit(task("load"))
-    store = VariableStore(TASK, ())
+    store = VariableStore(TASK)
     events = store.read()
     variables.emit(task("load", "FAIL"))
     store.clear(TASK.own(events))
     assert len(variables) == 1
 
 
-def test_what_runs_emit_behind_their_check_is_deleted_by_the_next(variables: Variables) -> None:
-    """The COMPLETE of the check and of the DAG, once nobody can wait for them any more."""
-    behind = task("check", "COMPLETE", run="r0"), task("complete.x", dag="shop.event", run="r0")
-    variables.emit(*behind, task("load", "COMPLETE", run="r0"), hours_ago=2)
-    variables.emit(task("check", "COMPLETE", run="r9"), task("load"))
-    store = VariableStore(TASK, ())
-    store.clear(TASK.own(store.read()))
-    assert left(variables) == ["shop r0 load 1", "shop r9 check 1", "shop.event r0 complete.x 1"]
-
-
-def test_events_of_another_dag_are_found_where_they_are_asked_for(variables: Variables) -> None:
-    """Their DAG run is another one; what was there before this one emitted is not theirs."""
-    variables.emit(task("load"), task("load", dag="other", run="r9"))
-    found = VariableStore(TASK, ("shop.load.event.start", "other.load.event.start")).read()
-    assert [event.run_id for event in found] == ["shop r1 load 1", "other r9 load 1"]
-
-
-def test_events_of_other_jobs_are_found_whenever_they_come(variables: Variables) -> None:
-    """Another instance may emit between two looks, and a job may be called as it likes."""
-    mine = task("load")
-    variables.emit(mine)
-    store = VariableStore(TASK, ("app.write.event.start", "shop.eu.load.event.start"))
-    for number in (1, 2):
-        variables.emit(task("load", dag="shop.eu", run=f"r{number}"), child("app.write", mine, second=number))
-        assert len(store.read()) == 1 + 2 * number
-
-
 def test_where_another_dag_says_who_started_it_only_that_run_counts() -> None:
-    """Two runs may trigger the same DAG at the same time."""
+    """Two runs may trigger the same DAG at the same time; what nobody started is of no run."""
     mine, other = task("load"), task("load", run="r2")
     runs = {}
     for name, starter in (("r8", mine), ("r9", other)):
@@ -213,7 +176,7 @@ def test_where_another_dag_says_who_started_it_only_that_run_counts() -> None:
         }
         run_of_dag["job"] = {"name": "b"}
         runs[name] = run_of_dag, triggered, child("b.x.q", triggered)
-    found = seen(mine, other, *runs["r8"], *runs["r9"])
+    found = seen(mine, other, *runs["r8"], *runs["r9"], task("x", dag="b", run="r10"))
     assert found == ["shop r1 load 1", "b r8 0", "b r8 x 1", "b.x.q below b r8 x 1"]
 
 
@@ -224,7 +187,7 @@ def test_what_is_gone_when_it_is_read_is_not_there(
     variables.emit(task("load"))
     (key,) = variables.keys()
     monkeypatch.setattr(Variables, "get", lambda self, key, default=None: None)
-    store = VariableStore(TASK, ())
+    store = VariableStore(TASK)
     assert store.read() == Events((), ())
     monkeypatch.undo()
     variables[key] = "{"

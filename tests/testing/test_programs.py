@@ -13,7 +13,7 @@ import psutil
 import pytest
 from testing.blocked import BLOCKS, Told, are_gone
 
-from airflow_provider_spark_lineage.testing.runs import Program, RunError, _api_server
+from airflow_provider_spark_lineage.testing.runs import Program
 
 FAMILY = f"""
 import os, subprocess, sys
@@ -104,13 +104,3 @@ def test_a_program_has_the_signals_of_a_shell(tmp_path: Path) -> None:
     with out.open("w") as file, Program(shell, os.environ, tmp_path, file) as program:
         assert program.process.wait() != 0
     assert out.read_text() == ""
-
-
-def test_a_server_that_does_not_start_in_time_is_an_error(tmp_path: Path) -> None:
-    """Nobody waits for ever for what never says that it is ready, and nothing of it is left."""
-    with (
-        pytest.raises(RunError, match=r"did not start within 0\.01 s"),
-        _api_server({**os.environ, "AIRFLOW_HOME": str(tmp_path)}, tmp_path, timeout_s=0.01),
-    ):
-        pass
-    assert psutil.Process().children() == []

@@ -241,9 +241,6 @@ def test_not_called(run_dag):
 
 def test_no_file(run_dag):
     run_dag("/nowhere/dag.py")
-
-def test_mode(run_dag):
-    run_dag(__file__, mode="both")
 """
 
 
@@ -251,12 +248,11 @@ def test_what_is_no_dag_to_run_is_refused_with_the_cure(suite: Run) -> None:
     """One sentence, and no traceback, for each mistake that can be seen before Airflow starts."""
     stub = "\n@pytest.fixture(scope='session')\ndef airflow_metadata(tmp_path_factory):\n    return None\n"
     done = suite(RUNS + stub, "-k", "not object")
-    done.assert_outcomes(failed=3, deselected=1)
+    done.assert_outcomes(failed=2, deselected=1)
     done.stdout.fnmatch_lines_random(
         [
             "run_dag: <function *my_dag*> is not a DAG; pass a DAG or the path of its file.",
             "/nowhere/dag.py: no such DAG file.",
-            'run_dag: mode is "test" or "standalone", not \'both\'.',
         ]
     )
 
