@@ -54,8 +54,7 @@ def command(
 
     What differs from run to run becomes a matcher. In an existing file only what the events contradict is
     changed: matchers that still hold stay, and so do comments outside of the keys that change; lost ones are
-    named. Read the file
-    before you commit it: it repeats what was emitted, right or wrong.
+    named. Read the file before you commit it: it repeats what was emitted, right or wrong.
 
     \b
     Exit codes:
