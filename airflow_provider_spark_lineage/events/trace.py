@@ -46,6 +46,9 @@ class Origin:
 VALUES = ("direct",)
 """Kinds of edges that carry the value itself."""
 
+DECISIONS = ("indirect conditional", "indirect window")
+"""Kinds of edges that choose the value of one field: what a CASE tests, what a rank is ordered by."""
+
 ROWS = ("indirect filter", "indirect join", "indirect group_by", "indirect sort")
 """Kinds of edges that decide which rows there are, for every field of a dataset alike."""
 
