@@ -219,7 +219,7 @@ def fill(record: Record, fields: Dict[str, Any]) -> None:
 def _count(record: Record, counts: Dict[str, Any]) -> None:
     """Add to the record of an RDD call how many jobs it ran, and how many rows their tasks read and wrote."""
     if record.name not in RETURN_EARLY:
-        record.jobs = counts.pop("jobs", 0)
+        record.jobs = counts.get("jobs")
     for fact in record.facts:
         probed = fact["probed"]
         origins = probed.get("origins") or []

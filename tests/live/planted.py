@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import sys
+from pathlib import Path
 
 DOORS = (
     *("app_name", "aws_env", "bearer", "column_comment", "conf_of_builder", "conf_of_session"),
@@ -175,6 +176,9 @@ def _paths(spark, frame, folder):
         attempt(lambda path: spark.read.text(path).collect(), path)
         attempt(frame.write.parquet, path)
         attempt(lambda path: spark.sparkContext.textFile(path).count(), path)
+    notes = Path(folder, f"token={SECRETS['path_query']}.txt")
+    notes.write_text(TEXT)
+    spark.sparkContext.textFile(str(notes)).count()
     frame.write.mode("overwrite").parquet(f"{folder}/token={SECRETS['folder_of_partition']}")
     attempt(lambda: frame.write.mode("overwrite").parquet(f"{folder}/signed?token={SECRETS['path_query']}"))
     attempt(lambda: spark.read.parquet(f"{folder}/signed?token={SECRETS['path_query']}").collect())

@@ -78,6 +78,20 @@ def test_what_is_not_there_is_not_read(spark, lines, tmp_path):
     assert [one.dataset.id.name for one in captured.lineage.inputs] == [lines]
 
 
+def test_a_call_that_fails_in_a_batch_of_a_stream_read_what_it_read(spark, lines, tmp_path):
+    """Jobs of a call in foreachBatch belong to the execution of the batch, too."""
+
+    def divide(batch, number):
+        with pytest.raises(Exception, match="by zero"):
+            spark.sparkContext.textFile(lines).map(lambda line: 1 / 0).count()
+
+    with capture_lineage(spark) as captured:
+        rates = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
+        writer = rates.writeStream.option("checkpointLocation", str(tmp_path / "state"))
+        writer.foreachBatch(divide).trigger(once=True).start().awaitTermination()
+    assert [one.dataset.id.name for one in captured.lineage.inputs] == [lines]
+
+
 def test_no_method_of_pyspark_stays_replaced(spark, recorded):
     """After the last capture RDDs and frames are pyspark's own again."""
     from pyspark import RDD

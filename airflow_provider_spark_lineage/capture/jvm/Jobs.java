@@ -44,6 +44,12 @@ public class Jobs {
         }
     }
 
+    /** A job that belongs to an execution of SQL, which has its own counts: a batch of a stream, for example. */
+    public void beganInExecution() {
+        count += 1;
+        isExact = false;
+    }
+
     /** Counts are not exact any more: Spark adds up all attempts of a task, also failed ones. */
     public void taskFailed() {
         isExact = false;

@@ -126,7 +126,11 @@ public class Listener extends SparkListener implements Runnable {
         String id = event.properties().getProperty(EXECUTION);
         String call = event.properties().getProperty(reader.call);
         List stages = Paths.all(event.stageIds());
+        Jobs jobs = call == null ? null : jobsOf(call);
         if (id != null) {
+            if (jobs != null) {
+                jobs.beganInExecution();
+            }
             stagesOfJob.put(Integer.valueOf(event.jobId()), stages);
             Execution execution = (Execution) open.get(Long.valueOf(id));
             if (execution != null) {
@@ -135,18 +139,21 @@ public class Listener extends SparkListener implements Runnable {
             for (Iterator each = stages.iterator(); each.hasNext();) {
                 executionOfStage.put(each.next(), Long.valueOf(id));
             }
-        } else if (call != null && jobsOfCall.size() < MOST_CALLS) {
+        } else if (jobs != null) {
             stagesOfJob.put(Integer.valueOf(event.jobId()), stages);
-            if (!jobsOfCall.containsKey(call)) {
-                jobsOfCall.put(call, new Jobs());
-            }
-            Jobs jobs = (Jobs) jobsOfCall.get(call);
             jobs.began(event);
             callOfJob.put(Integer.valueOf(event.jobId()), jobs);
             for (Iterator each = stages.iterator(); each.hasNext();) {
                 callOfStage.put(each.next(), jobs);
             }
         }
+    }
+
+    private Jobs jobsOf(String call) {
+        if (!jobsOfCall.containsKey(call) && jobsOfCall.size() < MOST_CALLS) {
+            jobsOfCall.put(call, new Jobs());
+        }
+        return (Jobs) jobsOfCall.get(call);
     }
 
     public void onTaskEnd(SparkListenerTaskEnd event) {
@@ -227,6 +234,9 @@ public class Listener extends SparkListener implements Runnable {
             begun = true;
             Jobs jobs = (Jobs) jobsOfCall.remove(mark.call);
             Json counts = new Json(reader.hint, new HashSet());
+            if (jobs == null && jobsOfCall.size() < MOST_CALLS) {
+                jobs = new Jobs();
+            }
             if (jobs != null) {
                 jobs.write(counts);
             }
