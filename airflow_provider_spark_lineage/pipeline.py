@@ -22,6 +22,7 @@ from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan_json import simple_name
 from airflow_provider_spark_lineage.record import Record, read_records, record_paths
 from airflow_provider_spark_lineage.sources import PARTS, is_internal
+from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets import events as facet_events
@@ -36,6 +37,8 @@ class Execution:
 
     record: Record
     lineage: Lineage
+    target: DatasetId | None = None
+    """What it writes, or was to write before it failed; the first of several."""
 
 
 def execution_lineage(
@@ -144,7 +147,8 @@ def _execution(number: int, record: Record, lineage: ExecutionLineage) -> Execut
         replace(failure, execution=f"execution {number} ({record.name})")
         for failure in lineage.lineage.failures
     )
-    return Execution(number, record, replace(lineage.lineage, failures=named))
+    target = lineage.targets[0] if lineage.targets else None
+    return Execution(number, record, replace(lineage.lineage, failures=named), target)
 
 
 @dataclass(frozen=True)
@@ -288,11 +292,11 @@ def execution_events_of(executions: Iterable[Execution]) -> Iterator[facet_event
     for execution in executions:
         record = execution.record
         yield EventExecution(
-            number=execution.number,
             name=record.name,
             started_at=datetime.fromisoformat(record.started_at),
             ended_at=datetime.fromisoformat(record.ended_at),
             lineage=execution.lineage,
+            target=execution.target,
             sql=record.sql,
             engine_version=record.spark_version,
             streaming=_is_batch_of_stream(record),

@@ -77,13 +77,16 @@ class Sender:
 
     def _send(self) -> None:
         from airflow_provider_spark_lineage.facets.events import execution_events
+        from airflow_provider_spark_lineage.facets.job_names import JobNames
 
+        names = JobNames(self._parent.job)
         while (waiting := self._waiting.get()) is not None and not self._given_up.is_set():
             with harmless("events of single executions could not be sent"):
                 application_id, execution = waiting
                 events = execution_events(
                     [execution],
                     self._parent,
+                    names,
                     application_id=application_id,
                     dataset_edges_per_field=self._per_field,
                 )

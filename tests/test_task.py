@@ -110,10 +110,10 @@ def test_executions_are_sent_once_as_children(backend):
     """Each execution has a START and an end under the task's name."""
     started().finish()
     assert backend.sent == [
-        ("START", "d.t.execution.1"),
-        ("COMPLETE", "d.t.execution.1"),
-        ("START", "d.t.execution.2"),
-        ("COMPLETE", "d.t.execution.2"),
+        ("START", "d.t.orders"),
+        ("COMPLETE", "d.t.orders"),
+        ("START", "d.t.orders.2"),
+        ("COMPLETE", "d.t.orders.2"),
     ]
 
 
@@ -146,7 +146,7 @@ def test_a_backend_that_hangs_does_not_hold_the_task(backend, monkeypatch, caplo
     for thread in threading.enumerate():
         if thread.name == "spark-lineage-events":
             thread.join(30)
-    assert backend.sent == [("START", "d.t.execution.1")]
+    assert backend.sent == [("START", "d.t.orders")]
     assert [one.name for one in lineage.operator_lineage().inputs] == ["/in/orders"]
 
 

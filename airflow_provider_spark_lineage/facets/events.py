@@ -13,6 +13,7 @@ from openlineage.client.serde import Serde
 from openlineage.client.uuid import generate_static_uuid
 
 from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
+from airflow_provider_spark_lineage.facets.job_names import JobNames
 from airflow_provider_spark_lineage.facets.jobs import (
     description_facet,
     job_type_facet,
@@ -22,15 +23,12 @@ from airflow_provider_spark_lineage.facets.jobs import (
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.runs import engine_facet, error_facet, lineage_run_facets
 from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
+from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 
 @dataclass(frozen=True)
 class EventExecution:
     """One Spark execution, as its events need it."""
-
-    number: int
-    """Counts from 1 within the run. It becomes part of the job's name, so the same script must
-    give the same numbers on every run."""
 
     name: str
     """Spark's name of it, for example `save at NativeMethodAccessorImpl.java:0`."""
@@ -38,6 +36,9 @@ class EventExecution:
     started_at: datetime
     ended_at: datetime
     lineage: Lineage
+    target: DatasetId | None = None
+    """What it writes, or was to write: its job has that name. None for one that only reads."""
+
     sql: str = ""
     engine_version: str = ""
     """Spark's version."""
@@ -96,6 +97,7 @@ def events_of(
     children = execution_events(
         executions,
         identity,
+        JobNames(job),
         application_id=whole.application_id,
         dataset_edges_per_field=dataset_edges_per_field,
     )
@@ -150,6 +152,7 @@ def interim_event(lineage: Lineage, identity: RunIdentity) -> event_v2.RunEvent:
 def execution_events(
     executions: Iterable[EventExecution],
     parent: RunIdentity,
+    names: JobNames,
     *,
     application_id: str,
     dataset_edges_per_field: bool = False,
@@ -157,18 +160,21 @@ def execution_events(
     """Yield START and COMPLETE or FAIL of each execution that touched a dataset, as children of `parent`.
 
     START names inputs and outputs with their schemas, as what an execution does is known from its plan.
-    Their jobs are called `<parent's job>.execution.<number>`. One execution is in memory at a time: a task
-    may have thousands.
+    One execution is in memory at a time: a task may have thousands.
     """
     for execution in executions:
         if execution.lineage:
-            yield from _pair(execution, parent, application_id, dataset_edges_per_field)
+            job = names.next(execution.target or next(_datasets(execution.lineage)))
+            yield from _pair(execution, parent, job, application_id, dataset_edges_per_field)
 
 
 def _pair(
-    execution: EventExecution, parent: RunIdentity, application_id: str, dataset_edges_per_field: bool
+    execution: EventExecution,
+    parent: RunIdentity,
+    job: str,
+    application_id: str,
+    dataset_edges_per_field: bool,
 ) -> tuple[event_v2.RunEvent, event_v2.RunEvent]:
-    job = f"{parent.job}.execution.{execution.number}"
     run_id = _run_id(execution.started_at, parent.namespace, job, application_id, parent.run_id)
     identity = RunIdentity(run_id, parent.namespace, job, root=parent.root)
     started = _event(
@@ -190,6 +196,11 @@ def _pair(
         run_facets=_parent_facet(parent) | engine_facet(execution.engine_version),
     )
     return started, ended
+
+
+def _datasets(lineage: Lineage) -> Iterator[DatasetId]:
+    yield from (output.dataset.id for output in lineage.outputs)
+    yield from (read.dataset.id for read in lineage.inputs)
 
 
 def _planned(lineage: Lineage) -> Lineage:

@@ -131,6 +131,9 @@ class ExecutionLineage:
     catalog: Catalog | None = None
     """The catalog that a wrapping command writes by."""
 
+    targets: tuple[DatasetId, ...] = ()
+    """What it writes, in the order of its plan; also where it failed and wrote nothing."""
+
     results: Mapping[ResultKey, StoredResult] = field(default_factory=dict)
     """Results that later executions may read: checkpoints, variables, RDDs."""
 
@@ -151,6 +154,10 @@ def lineage_of(
         leaves |= {scan: facts.leaf(scan) for scan in part.scans}
         writes = [with_what_its_table_adds(write, part) if write in inserts else write for write in writes]
     gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
+    effects = [effect(command, facts.of_target(command)) for command in evaluation.commands]
+    kept = [write.target for write in writes if not keeps_nothing(write.target)]
+    targets = [identity.id for target in kept for identity in identify(target)]
+    targets.extend(output.dataset.id for of_command in effects for output in of_command.outputs)
     outputs: list[Output] = []
     if about.failure is None:
         for number, write in enumerate(writes):
@@ -166,11 +173,10 @@ def lineage_of(
             of_write, missing = _outputs(write, leaves, statistics)
             outputs.extend(of_write)
             gaps.extend(missing)
-        for command in evaluation.commands:
-            effects = effect(command, facts.of_target(command))
-            inputs.extend(effects.inputs)
-            outputs.extend(effects.outputs)
-            gaps.extend(effects.gaps)
+        for of_command in effects:
+            inputs.extend(of_command.inputs)
+            outputs.extend(of_command.outputs)
+            gaps.extend(of_command.gaps)
     elif about.jobs == 0:
         # Without a job nothing was read: the table existed already, for example.
         inputs = []
@@ -195,6 +201,7 @@ def lineage_of(
         mode=wrapper.mode if wrapper and "mode" in target else None,
         symlinks=names_of_table(target),
         catalog=metastore(target),
+        targets=tuple(targets),
         results=_stored_results(evaluation, facts, leaves, lineage, about) if not about.failure else {},
     )
 

@@ -16,7 +16,7 @@ def wrapped(inner: ExecutionLineage, outer: ExecutionLineage) -> ExecutionLineag
         return outer
     # The command itself is unknown; report what the execution inside wrote.
     lineage = replace(inner.lineage, gaps=(*outer.lineage.gaps, *inner.lineage.gaps))
-    return replace(outer, lineage=lineage)
+    return replace(outer, lineage=lineage, targets=inner.targets)
 
 
 def _absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:
@@ -67,4 +67,4 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
         # Spark reports the same error for both.
         failures=inner_lineage.failures or outer_lineage.failures,
     )
-    return replace(outer, lineage=lineage)
+    return replace(outer, lineage=lineage, targets=inner.targets or outer.targets)

@@ -77,11 +77,22 @@ def test_jobs_over_rdds_are_called_so(recorded):
     """Their events have the type that consumers know from OpenLineage's Java agent."""
     events = documents(run("events", recorded("rdd_text"), "--namespace", "ns", "--job", "lines"))
     types = [
-        event["job"]["facets"]["jobType"]["jobType"]
-        for event in events
-        if "execution" in event["job"]["name"]
+        event["job"]["facets"]["jobType"]["jobType"] for event in events if event["job"]["name"] != "lines"
     ]
     assert types == ["RDD_JOB", "RDD_JOB", "RDD_JOB", "RDD_JOB", "SQL_JOB", "SQL_JOB"]
+
+
+def test_a_job_has_the_name_of_what_it_was_to_write(recorded):
+    """A statement has one job, whether it succeeds or fails."""
+    events = documents(run("events", recorded("failure"), "--namespace", "ns", "--job", "etl"))
+    assert [
+        (event["eventType"], event["job"]["name"]) for event in events if event["eventType"] != "START"
+    ] == [
+        ("COMPLETE", "etl.done"),
+        ("FAIL", "etl.undone"),
+        ("FAIL", "etl.never"),
+        ("FAIL", "etl"),
+    ]
 
 
 @needs_newest_client
@@ -90,10 +101,10 @@ def test_events_are_valid_and_name_the_job(recorded):
     events = documents(run("events", recorded("two_copies"), "--namespace", "ns", "--job", "copies"))
     assert [(event["eventType"], event["job"]["name"]) for event in events] == [
         ("START", "copies"),
-        ("START", "copies.execution.1"),
-        ("COMPLETE", "copies.execution.1"),
-        ("START", "copies.execution.2"),
-        ("COMPLETE", "copies.execution.2"),
+        ("START", "copies.a"),
+        ("COMPLETE", "copies.a"),
+        ("START", "copies.b"),
+        ("COMPLETE", "copies.b"),
         ("COMPLETE", "copies"),
     ]
     assert {event["job"]["namespace"] for event in events} == {"ns"}
