@@ -22,10 +22,11 @@ from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan_json import simple_name
 from airflow_provider_spark_lineage.record import Record, read_records, record_paths
 from airflow_provider_spark_lineage.sources import PARTS, is_internal
-from airflow_provider_spark_lineage.sources.dataset import DatasetId
+from airflow_provider_spark_lineage.sources.dataset import Identity
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets import events as facet_events
+    from airflow_provider_spark_lineage.facets.job_names import JobNames
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Execution:
 
     record: Record
     lineage: Lineage
-    target: DatasetId | None = None
+    target: Identity | None = None
     """What it writes, or was to write before it failed; the first of several."""
 
 
@@ -244,6 +245,7 @@ class Recorded(ABC):
         where that is known.
         """
         from airflow_provider_spark_lineage.facets.events import EventRun, events_of
+        from airflow_provider_spark_lineage.facets.job_names import JobNames
 
         run = self.run()
         first = run.applications[0] if run.applications else Application("", "spark", "")
@@ -258,7 +260,7 @@ class Recorded(ABC):
             failed=failed,
         )
         return events_of(
-            execution_events_of(self.executions()),
+            execution_events_of(self.executions(), JobNames(job or first.name)),
             whole,
             namespace=namespace,
             job=job or first.name,
@@ -285,23 +287,32 @@ class RecordedFolder(Recorded):
         return read_records(record_paths(self.directory), problems)
 
 
-def execution_events_of(executions: Iterable[Execution]) -> Iterator[facet_events.EventExecution]:
-    """Yield executions in the form that `facets.events` needs."""
+def execution_events_of(
+    executions: Iterable[Execution], jobs: JobNames
+) -> Iterator[facet_events.EventExecution]:
+    """Yield the executions that touched a dataset, in the form that `facets.events` needs."""
     from airflow_provider_spark_lineage.facets.events import EventExecution
 
     for execution in executions:
         record = execution.record
+        if not execution.lineage:
+            continue
         yield EventExecution(
+            job=jobs.next(execution.target or next(_identities(execution.lineage))),
             name=record.name,
             started_at=datetime.fromisoformat(record.started_at),
             ended_at=datetime.fromisoformat(record.ended_at),
             lineage=execution.lineage,
-            target=execution.target,
             sql=record.sql,
             engine_version=record.spark_version,
             streaming=_is_batch_of_stream(record),
             job_type="RDD_JOB" if record.plan_kind == "rdd" else "SQL_JOB",
         )
+
+
+def _identities(lineage: Lineage) -> Iterator[Identity]:
+    yield from (output.dataset.identity for output in lineage.outputs)
+    yield from (read.dataset.identity for read in lineage.inputs)
 
 
 def _is_batch_of_stream(record: Record) -> bool:

@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.capture.guard import harmless
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets.events import EventExecution, RunIdentity
+    from airflow_provider_spark_lineage.facets.job_names import JobNames
     from airflow_provider_spark_lineage.pipeline import Execution
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ class Sender:
         self._given_up = threading.Event()
         self._unsent = 0
         self._thread: threading.Thread | None = None
+        self._jobs: JobNames | None = None
 
     def put(self, execution: Execution) -> None:
         """Send the events of an execution, if it touched a dataset."""
@@ -48,10 +50,12 @@ class Sender:
         if self._thread is None:
             self._thread = threading.Thread(target=self._send, name="spark-lineage-events", daemon=True)
             self._thread.start()
+        from airflow_provider_spark_lineage.facets.job_names import JobNames
         from airflow_provider_spark_lineage.pipeline import execution_events_of
 
+        self._jobs = self._jobs or JobNames(self._parent.job)
         # Store the execution without its record, which may be large.
-        (waiting,) = execution_events_of([execution])
+        (waiting,) = execution_events_of([execution], self._jobs)
         try:
             self._waiting.put_nowait((execution.record.application_id, waiting))
         except queue.Full:
@@ -77,16 +81,13 @@ class Sender:
 
     def _send(self) -> None:
         from airflow_provider_spark_lineage.facets.events import execution_events
-        from airflow_provider_spark_lineage.facets.job_names import JobNames
 
-        names = JobNames(self._parent.job)
         while (waiting := self._waiting.get()) is not None and not self._given_up.is_set():
             with harmless("events of single executions could not be sent"):
                 application_id, execution = waiting
                 events = execution_events(
                     [execution],
                     self._parent,
-                    names,
                     application_id=application_id,
                     dataset_edges_per_field=self._per_field,
                 )

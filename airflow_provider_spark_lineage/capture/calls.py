@@ -100,12 +100,11 @@ def _record_job(call: Call, application: Application) -> Record:
     if save is None:
         return record
     record.plan.insert(0, {"class": "SavedRDD", "num-children": 1})
-    if call.error is None:
-        with harmless("where an RDD was saved could not be read", record.problems):
-            facts = target(save, call.arguments(), call.context)
-            if "schema" in facts:
-                scan["output"] = [[_VALUE]]
-            record.facts.append({"node": "SavedRDD", "expr_id": None, "relation": "", "probed": facts})
+    with harmless("where an RDD was saved could not be read", record.problems):
+        facts = target(save, call.arguments(), call.context)
+        if "schema" in facts:
+            scan["output"] = [[_VALUE]]
+        record.facts.append({"node": "SavedRDD", "expr_id": None, "relation": "", "probed": facts})
     return record
 
 

@@ -13,7 +13,6 @@ from openlineage.client.serde import Serde
 from openlineage.client.uuid import generate_static_uuid
 
 from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
-from airflow_provider_spark_lineage.facets.job_names import JobNames
 from airflow_provider_spark_lineage.facets.jobs import (
     description_facet,
     job_type_facet,
@@ -23,12 +22,14 @@ from airflow_provider_spark_lineage.facets.jobs import (
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.runs import engine_facet, error_facet, lineage_run_facets
 from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
-from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 
 @dataclass(frozen=True)
 class EventExecution:
     """One Spark execution, as its events need it."""
+
+    job: str
+    """The name of its job, from `job_names`; no other execution of the run has it."""
 
     name: str
     """Spark's name of it, for example `save at NativeMethodAccessorImpl.java:0`."""
@@ -36,9 +37,6 @@ class EventExecution:
     started_at: datetime
     ended_at: datetime
     lineage: Lineage
-    target: DatasetId | None = None
-    """What it writes, or was to write: its job has that name. None for one that only reads."""
-
     sql: str = ""
     engine_version: str = ""
     """Spark's version."""
@@ -97,7 +95,6 @@ def events_of(
     children = execution_events(
         executions,
         identity,
-        JobNames(job),
         application_id=whole.application_id,
         dataset_edges_per_field=dataset_edges_per_field,
     )
@@ -152,7 +149,6 @@ def interim_event(lineage: Lineage, identity: RunIdentity) -> event_v2.RunEvent:
 def execution_events(
     executions: Iterable[EventExecution],
     parent: RunIdentity,
-    names: JobNames,
     *,
     application_id: str,
     dataset_edges_per_field: bool = False,
@@ -164,19 +160,17 @@ def execution_events(
     """
     for execution in executions:
         if execution.lineage:
-            job = names.next(execution.target or next(_datasets(execution.lineage)))
-            yield from _pair(execution, parent, job, application_id, dataset_edges_per_field)
+            yield from _pair(execution, parent, application_id, dataset_edges_per_field)
 
 
 def _pair(
     execution: EventExecution,
     parent: RunIdentity,
-    job: str,
     application_id: str,
     dataset_edges_per_field: bool,
 ) -> tuple[event_v2.RunEvent, event_v2.RunEvent]:
-    run_id = _run_id(execution.started_at, parent.namespace, job, application_id, parent.run_id)
-    identity = RunIdentity(run_id, parent.namespace, job, root=parent.root)
+    run_id = _run_id(execution.started_at, parent.namespace, execution.job, application_id, parent.run_id)
+    identity = RunIdentity(run_id, parent.namespace, execution.job, root=parent.root)
     started = _event(
         event_v2.RunState.START,
         execution.started_at,
@@ -196,11 +190,6 @@ def _pair(
         run_facets=_parent_facet(parent) | engine_facet(execution.engine_version),
     )
     return started, ended
-
-
-def _datasets(lineage: Lineage) -> Iterator[DatasetId]:
-    yield from (output.dataset.id for output in lineage.outputs)
-    yield from (read.dataset.id for read in lineage.inputs)
 
 
 def _planned(lineage: Lineage) -> Lineage:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from airflow_provider_spark_lineage.sources.dataset import DatasetId
+import re
+
+from airflow_provider_spark_lineage.sources.dataset import Identity
 
 
 class JobNames:
     """The names of the jobs below one parent; the second job of a name gets `.2`, the third `.3`.
 
-    A statement added to a script does not rename the jobs of the others, as numbering them all would.
+    A statement added to a script renames only later jobs of the same name, not all that follow.
     """
 
     def __init__(self, parent: str) -> None:
         self._parent = parent
         self._counts: dict[str, int] = {}
 
-    def next(self, dataset: DatasetId) -> str:
+    def next(self, dataset: Identity) -> str:
         """Return the name of the next job: `<parent>.<dataset>`."""
         name = f"{self._parent}.{_short(dataset)}"
         count = self._counts[name] = self._counts.get(name, 0) + 1
@@ -28,13 +30,15 @@ class JobNames:
         return numbered
 
 
-def _short(dataset: DatasetId) -> str:
-    """Return the last part of a path, which is the same in every environment; other names unchanged.
-
-    >>> _short(DatasetId("s3://lake", "/prod/orders"))
-    'orders'
-    >>> _short(DatasetId("postgres://db:5432", "shop.public.orders"))
-    'shop.public.orders'
-    """
-    path = dataset.name.strip("/")
-    return path.rpartition("/")[2] if path else dataset.namespace.rpartition("/")[2]
+def _short(dataset: Identity) -> str:
+    """Return a table's name without its database, the last part of a path, or any other name unchanged."""
+    tables = [link.name for link in dataset.symlinks if link.type == "TABLE"]
+    path = dataset.id.name.strip("/")
+    if tables:
+        name = tables[0].rpartition(".")[2]
+    elif path:
+        name = path.rpartition("/")[2]
+    else:
+        name = dataset.id.namespace.rpartition("/")[2]
+    # These stand for instance and try in the keys of expected events.
+    return re.sub(r"[\[\]#]", "_", name)

@@ -63,7 +63,7 @@ from airflow_provider_spark_lineage.sources import (
     names_of_table,
     stored_name,
 )
-from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Symlink
+from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Identity, Symlink
 from airflow_provider_spark_lineage.sources.program import variables
 
 _WRAPPERS = frozenset(
@@ -131,7 +131,7 @@ class ExecutionLineage:
     catalog: Catalog | None = None
     """The catalog that a wrapping command writes by."""
 
-    targets: tuple[DatasetId, ...] = ()
+    targets: tuple[Identity, ...] = ()
     """What it writes, in the order of its plan; also where it failed and wrote nothing."""
 
     results: Mapping[ResultKey, StoredResult] = field(default_factory=dict)
@@ -156,8 +156,8 @@ def lineage_of(
     gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
     effects = [effect(command, facts.of_target(command)) for command in evaluation.commands]
     kept = [write.target for write in writes if not keeps_nothing(write.target)]
-    targets = [identity.id for target in kept for identity in identify(target)]
-    targets.extend(output.dataset.id for of_command in effects for output in of_command.outputs)
+    targets = [identity for target in kept for identity in identify(target)]
+    targets.extend(output.dataset.identity for of_command in effects for output in of_command.outputs)
     outputs: list[Output] = []
     if about.failure is None:
         for number, write in enumerate(writes):

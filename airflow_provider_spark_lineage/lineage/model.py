@@ -228,7 +228,7 @@ class ExecutionSummary:
     """One execution in a line, for run facets and listings."""
 
     number: int
-    """Position in the run, from 1; OpenLineage's child jobs carry it."""
+    """Position in the run, from 1."""
 
     name: str
     started_at: str

@@ -13,10 +13,10 @@ def wrapped(inner: ExecutionLineage, outer: ExecutionLineage) -> ExecutionLineag
     if _absorbs(outer, inner):
         return _absorbed(outer, inner)
     if outer.lineage.outputs or outer.lineage.failures:
-        return outer
+        return replace(outer, targets=outer.targets or inner.targets)
     # The command itself is unknown; report what the execution inside wrote.
     lineage = replace(inner.lineage, gaps=(*outer.lineage.gaps, *inner.lineage.gaps))
-    return replace(outer, lineage=lineage, targets=inner.targets)
+    return replace(outer, lineage=lineage, targets=inner.targets or outer.targets)
 
 
 def _absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:

@@ -83,7 +83,7 @@ def test_jobs_over_rdds_are_called_so(recorded):
 
 
 def test_a_job_has_the_name_of_what_it_was_to_write(recorded):
-    """A statement has one job, whether it succeeds or fails."""
+    """Where the plan names its target, a statement has one job, whether it succeeds or fails."""
     events = documents(run("events", recorded("failure"), "--namespace", "ns", "--job", "etl"))
     assert [
         (event["eventType"], event["job"]["name"]) for event in events if event["eventType"] != "START"

@@ -70,7 +70,7 @@ def event() -> Event:
         outputs=(Output(b, Mode.CREATE, Statistics(rows=1), edges, (a.id,)),),
         gaps=(Gap("node", "reason", b.id, "k"),),
     )
-    execution = EventExecution("save", AT, AT, lineage, sql="SELECT 1", engine_version="4.1.0")
+    execution = EventExecution("j.out", "save", AT, AT, lineage, sql="SELECT 1", engine_version="4.1.0")
     whole = EventRun("app", "app", AT, AT, lineage)
     complete: Event = events_of([execution], whole, namespace="ns", job="j")[2]
     return complete

@@ -117,7 +117,9 @@ def whole(totals: Lineage) -> EventRun:
 
 @pytest.fixture
 def execution(totals: Lineage) -> EventExecution:
-    return EventExecution("save at job.py:3", _at(5), _at(9), totals, sql="SELECT 1", engine_version="4.1.0")
+    return EventExecution(
+        "sales.totals", "save at job.py:3", _at(5), _at(9), totals, sql="SELECT 1", engine_version="4.1.0"
+    )
 
 
 def _at(second: int) -> datetime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_provider_spark_lineage.facets.job_names import JobNames
-from airflow_provider_spark_lineage.sources.dataset import DatasetId
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
 
 
 @pytest.mark.parametrize(
@@ -19,14 +19,26 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId
     ],
 )
 def test_a_path_is_cut_to_its_last_part(namespace, name, expected):
-    """The folders above it differ between environments; names of tables and topics are kept whole."""
-    assert JobNames("etl.load").next(DatasetId(namespace, name)) == expected
+    """The folders above it often differ between environments; other names are kept."""
+    assert JobNames("etl.load").next(Identity(DatasetId(namespace, name))) == expected
+
+
+def test_a_table_has_its_name_in_the_catalog():
+    """Catalogs may put an id into the location."""
+    location = DatasetId("s3://lake", "/tables/0e7d1c")
+    links = (Symlink("hive://host:9083", "sales.orders"),)
+    assert JobNames("etl.load").next(Identity(location, symlinks=links)) == "etl.load.orders"
+
+
+def test_a_name_is_no_address_of_an_instance_or_try():
+    """`[0]` and `#2` mean those in the keys of expected events."""
+    assert JobNames("t").next(Identity(DatasetId("file", "/a/part[0]#2"))) == "t.part_0__2"
 
 
 def test_no_two_jobs_have_one_name():
     """A counter only where it is needed, also beside datasets that look as if they had one."""
     names = JobNames("t")
     datasets = ("/a", "/b", "/x/a", "/a.3", "/a", "/a.3", "/a")
-    assert [names.next(DatasetId("file", name)) for name in datasets] == [
+    assert [names.next(Identity(DatasetId("file", name))) for name in datasets] == [
         *("t.a", "t.b", "t.a.2", "t.a.3", "t.a.4", "t.a.3.2", "t.a.5"),
     ]

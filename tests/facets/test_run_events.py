@@ -13,7 +13,6 @@ from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.facets.events import RunIdentity, events_of, execution_events
-from airflow_provider_spark_lineage.facets.job_names import JobNames
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.runs import FAILURES, GAPS
 from airflow_provider_spark_lineage.lineage.model import Lineage
@@ -23,7 +22,7 @@ NAMED = {"namespace": "ns", "job": "sales"}
 
 @needs_newest_client
 def test_the_run_encloses_a_pair_for_each_execution(execution, whole):
-    events = events_of([execution, execution], whole, **NAMED)
+    events = events_of([execution, replace(execution, job="sales.totals.2")], whole, **NAMED)
     assert [(e["eventType"], e["job"]["name"]) for e in events] == [
         ("START", "sales"),
         ("START", "sales.totals"),
@@ -47,7 +46,7 @@ def test_every_event_is_valid(execution, whole, failures):
 
 def test_a_batch_of_a_stream_is_streaming_and_the_run_is_not(execution, whole):
     """A run ends, like the Airflow task that it is; the query may be one that never does."""
-    events = events_of([execution, replace(execution, streaming=True)], whole, **NAMED)
+    events = events_of([execution, replace(execution, job="sales.totals.2", streaming=True)], whole, **NAMED)
     types = {e["job"]["name"]: e["job"]["facets"]["jobType"]["processingType"] for e in events}
     assert types == {"sales": "BATCH", "sales.totals": "BATCH", "sales.totals.2": "STREAMING"}
 
@@ -113,8 +112,8 @@ def test_an_execution_is_a_child_of_the_run(execution, whole):
 def test_an_execution_under_an_airflow_task_has_the_dag_run_as_root(execution):
     dag = RunIdentity("018cc778-5000-7a46-aca6-85a986a44f75", "ns", "dag")
     task = RunIdentity("018cc778-5000-7a46-aca6-85a986a44f76", "ns", "dag.task", root=dag)
-    started, ended = execution_events([execution], task, JobNames(task.job), application_id="app-1")
-    assert started.job.name == ended.job.name == "dag.task.totals"
+    started, ended = execution_events([execution], task, application_id="app-1")
+    assert started.job.name == ended.job.name == "sales.totals"
     facet = ended.run.facets["parent"]
     assert (facet.run.runId, facet.root.run.runId) == (task.run_id, dag.run_id)
     assert (facet.job.name, facet.root.job.name) == ("dag.task", "dag")

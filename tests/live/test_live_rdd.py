@@ -68,6 +68,14 @@ def test_a_save_that_fails_is_a_failure_with_sparks_reason(spark, lines, tmp_pat
     assert (captured.lineage.inputs, captured.lineage.outputs) == ((), ())
 
 
+def test_a_save_that_fails_has_the_job_of_one_that_succeeds(spark, lines, tmp_path):
+    """Its event is named after where it was to save, without an output."""
+    with capture_lineage(spark) as captured, pytest.raises(Exception, match="by zero"):
+        spark.sparkContext.textFile(lines).map(lambda line: 1 / 0).saveAsTextFile(str(tmp_path / "out"))
+    event = [event for event in captured.events(job="job") if event["job"]["name"] == "job.out"][-1]
+    assert (event["eventType"], event["outputs"]) == ("FAIL", [])
+
+
 def test_what_is_not_there_is_not_read(spark, lines, tmp_path):
     """A call that fails before its first job read nothing; one whose tasks fail did."""
     with capture_lineage(spark) as captured, pytest.raises(Exception, match="does not exist"):

@@ -81,7 +81,7 @@ public class Jobs {
         if (isDone && read != null && readsOnce && reading.size() == 1) {
             write(out, "read", read.inputMetrics().recordsRead(), read.inputMetrics().bytesRead());
         }
-        if (isDone) {
+        if (isDone && count > 0) {
             write(out, "written", rows, bytes);
         }
         out.close('}');

@@ -63,6 +63,8 @@ public class Listener extends SparkListener implements Runnable {
     private final Map executionOfStage = new HashMap();
     private final Map stagesOfJob = new HashMap();
     private final Map jobsOfCall = new HashMap();
+    /** The jobs of some call were not counted: without an entry, a call may have run jobs. */
+    private boolean missesCalls = false;
     private final Map callOfJob = new HashMap();
     private final Map callOfStage = new HashMap();
     private boolean begun = false;
@@ -150,8 +152,11 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     private Jobs jobsOf(String call) {
-        if (!jobsOfCall.containsKey(call) && jobsOfCall.size() < MOST_CALLS) {
-            jobsOfCall.put(call, new Jobs());
+        if (!jobsOfCall.containsKey(call)) {
+            missesCalls = missesCalls || jobsOfCall.size() >= MOST_CALLS;
+            if (!missesCalls) {
+                jobsOfCall.put(call, new Jobs());
+            }
         }
         return (Jobs) jobsOfCall.get(call);
     }
@@ -234,7 +239,7 @@ public class Listener extends SparkListener implements Runnable {
             begun = true;
             Jobs jobs = (Jobs) jobsOfCall.remove(mark.call);
             Json counts = new Json(reader.hint, new HashSet());
-            if (jobs == null && jobsOfCall.size() < MOST_CALLS) {
+            if (jobs == null && !missesCalls) {
                 jobs = new Jobs();
             }
             if (jobs != null) {
