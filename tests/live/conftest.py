@@ -19,9 +19,12 @@ def start_spark(folder, **conf):
     builder = SparkSession.builder.master("local[2]").appName("live tests")
     conf = {
         "spark.ui.enabled": "false",
-        # Thorough compilation takes longer than small queries do.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        # Thorough compilation, and collecting garbage on all cores, take longer than small queries do.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": "2",
+        # VACUUM starts as many tasks, by default 10,000.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+        "spark.databricks.delta.snapshotPartitions": "1",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         # The JVM keeps the settings with which its first session began.

@@ -24,7 +24,6 @@ of_delta_4_4 = pytest.mark.skipif(release("delta") < (4, 4), reason="older relea
 SETTINGS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    "spark.databricks.delta.snapshotPartitions": "1",
 }
 
 

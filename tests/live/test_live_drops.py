@@ -53,7 +53,7 @@ def hive(folder):
     }
 
 
-@pytest.fixture(scope="module", params=[lakes, hive])
+@pytest.fixture(scope="module")
 def session(request, tmp_path_factory):
     """A session, its folder and which kind it is."""
     folder = tmp_path_factory.mktemp(request.param.__name__)
@@ -69,6 +69,8 @@ def session(request, tmp_path_factory):
     yield spark, folder, request.param
     spark.stop()
 
+
+IN_BOTH = pytest.mark.parametrize("session", [lakes, hive], indirect=True)
 
 ORDERS = """jdbc options (url '{h2}', dbtable '"shop"."orders"', driver 'org.h2.Driver')"""
 
@@ -182,6 +184,7 @@ def test_drop_says_what_is_gone(session, case, made_by_task):
         assert not [link for link in one.dataset.identity.symlinks if link.name.endswith("." + table)]
 
 
+@IN_BOTH
 def test_drop_of_nothing_is_nothing(session):
     """IF EXISTS of a table that is not there: no output, and no gap."""
     spark, _, kind = session
@@ -195,6 +198,7 @@ def test_drop_of_nothing_is_nothing(session):
     assert (captured.lineage.outputs, captured.lineage.gaps) == ((), ())
 
 
+@IN_BOTH
 def test_create_if_not_exists_of_a_table_that_is_there_is_nothing(session):
     """In every catalog; the data frame's way to say it as well."""
     spark, _, kind = session
@@ -212,6 +216,7 @@ def test_create_if_not_exists_of_a_table_that_is_there_is_nothing(session):
         spark.sql(f"drop table {table}")
 
 
+@IN_BOTH
 def test_drop_that_python_did_not_ask_for_is_of_the_name_with_a_gap(session):
     """Spark does not say before what it is about to drop: nobody claims that the data are gone."""
     spark, _, _ = session
@@ -226,6 +231,7 @@ def test_drop_that_python_did_not_ask_for_is_of_the_name_with_a_gap(session):
     ]
 
 
+@IN_BOTH
 def test_a_view_put_in_the_place_of_another_is_an_overwrite(session):
     """OR REPLACE makes a view where there is none; IF NOT EXISTS leaves one that is there alone."""
     spark, _, _ = session

@@ -107,16 +107,15 @@ def test_a_cached_relation_is_counted_once(spark, recorded, orders):
     assert [fact["paths"] for fact in facts(records, "LogicalRelation")] == [[f"file:{orders}"]] * 2
 
 
-def test_a_table_has_its_identity_and_its_location(spark, recorded, orders, wait_for_bus):
+def test_a_table_has_its_identity_and_its_location(spark, recorded, orders):
     """A catalog table's scan and write carry catalog, database, name and the place of the data."""
     with recorded() as records:
         spark.read.parquet(orders).write.mode("overwrite").saveAsTable("sales")
         spark.table("sales").filter("amount > 1").collect()
         spark.sql("create table big using parquet as select * from sales where amount > 1")
-        # The catalog is asked when Spark reports the creation: the table should still be there.
-        wait_for_bus()
-        spark.sql("drop table big")
-        spark.sql("drop table sales")
+    # The catalog is asked when the creation is recorded: until the capture ends, the table stays there.
+    spark.sql("drop table big")
+    spark.sql("drop table sales")
     location = f"file:{spark.conf.get('spark.sql.warehouse.dir').removeprefix('file:')}/sales"
     scans = [fact for fact in facts(records, "LogicalRelation") if fact.get("table")]
     assert scans

@@ -12,6 +12,7 @@ from typing import Any
 from spark_packages import PACKAGES
 
 from airflow_provider_spark_lineage.facets.events import EventRun, events_of
+from airflow_provider_spark_lineage.facets.job_names import JobNames
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.lineage.text import render
@@ -67,7 +68,12 @@ def events(path: Path) -> list[dict[str, Any]]:
     found = list(executions(records(path)))
     at = datetime(2024, 1, 1, tzinfo=timezone.utc)
     whole = EventRun("local-1", path.parent.name, at, at, lineage(path))
-    return events_of(execution_events_of(found), whole, namespace="records", job=path.parent.name)
+    return events_of(
+        execution_events_of(found, JobNames(path.parent.name)),
+        whole,
+        namespace="records",
+        job=path.parent.name,
+    )
 
 
 def golden_text(path: Path) -> str:

@@ -51,6 +51,8 @@ def start(folder: Path, lakes: bool = False) -> SparkSession:
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
         f" -Dderby.system.home={folder}",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        # The JVM keeps the settings with which its first session began.
+        "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": "UTC",
         # One task for each stage, so that rows stay in their order.
         "spark.sql.shuffle.partitions": "1",

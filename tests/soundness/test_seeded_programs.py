@@ -21,7 +21,7 @@ from airflow_provider_spark_lineage.lineage.model import (
 )
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
 
-QUICK = 20
+QUICK = 12
 CHOSEN = sorted(random.Random(11).sample(ALL, QUICK), key=lambda seed: (of_seed(seed).lakes, seed))
 
 
