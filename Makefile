@@ -41,7 +41,7 @@ soundness: setup ## Prove all queries by changing what they read, and seeded pro
 	@. scripts/env.sh && python tests/soundness/run.py
 
 system: setup ## Run the example DAGs on real Airflow and Spark, and compare their events
-	@. scripts/env.sh && pytest -m "not standalone" system_tests
+	@. scripts/env.sh && pytest -n 2 --dist loadfile -m "not standalone" system_tests
 
 system-standalone: ## Run tasks that end badly on `airflow standalone` with a wheel and a backend that fails, too
 	@bash scripts/setup.sh .venv-wheel requirements/spark-4.1.txt 10 wheel
