@@ -51,11 +51,6 @@ SUITES: dict[str, tuple[str, list[str]]] = {
             *("tests/architecture", "tests/test_provider_info.py"),
         ],
     ),
-    "system": (
-        "`system_tests/`: `plain_operators` and `task_shapes`, every event compared; only with the newest "
-        "OpenLineage client, as older ones lack the `lineage` facet",
-        ["system_tests/test_plain_operators.py", "system_tests/test_task_shapes.py"],
-    ),
 }
 """Name -> what it is, and pytest's arguments; `task` is `tools/first_task.py`."""
 
@@ -105,13 +100,7 @@ ROWS = (
     Row("wheel-spark-4.3", "3.13", (), "spark-4-3", wheel=True, suites=("task",)),
     Row("spark-3.5", "3.11", NEWEST, "cli,testing,spark-3-5"),
     Row("spark-4.0", "3.12", NEWEST, "cli,testing,spark-4-0"),
-    Row(
-        "spark-4.1",
-        "3.10",
-        NEWEST,
-        "cli,testing,spark-4-1",
-        suites=("task", "unit", "live", "airflow", "system"),
-    ),
+    Row("spark-4.1", "3.10", NEWEST, "cli,testing,spark-4-1"),
     Row("spark-4.2", "3.13", NEWEST, "cli,testing,spark-4-2"),
     Row("spark-4.3", "3.11", NEWEST, "cli,testing,spark-4-3"),
     Row(
@@ -338,7 +327,8 @@ HEAD = """\
 `make matrix` installs the package into an environment for each row, runs suites of tests there, and makes
 this page from their results (`tools/matrix.json`). `pyproject.toml` declares what passed here and nothing
 else. A cell gives the number of tests that passed. Tests are skipped where a library has no release for
-that Spark, or where Spark lacks the feature. An empty cell was not run.
+that Spark, or where Spark lacks the feature. A row with an empty cell does not have that suite. `make test`
+runs all tests, the system tests too, with the pinned set `requirements/spark-4.1.txt`.
 """
 
 
