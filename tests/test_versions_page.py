@@ -55,6 +55,12 @@ def test_what_ran_passed(matrix: ModuleType) -> None:
     assert [name for name, result in matrix.read_results().items() if not matrix.passed(result)] == []
 
 
+def test_every_row_passed_all_its_suites(matrix: ModuleType) -> None:
+    """No suite of a row stands on the page as if it had been tried."""
+    tried = {name: set(result["suites"]) for name, result in matrix.read_results().items()}
+    assert tried == {row.name: set(row.suites) for row in matrix.ROWS}
+
+
 def test_every_extra_for_spark_has_a_row(matrix: ModuleType) -> None:
     """With the tests of this checkout, not only with a first task."""
     rows = {extra for row in matrix.ROWS if "unit" in row.suites for extra in row.extras.split(",")}
