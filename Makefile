@@ -8,8 +8,8 @@ SPARK_4_1 := 4.1.4
 SPARK_4_3 := 4.3.0
 # What `make test` runs, in this order, until one fails.
 STAGES := setup lint unit live system
-# A Spark session serves a whole module, so a module stays in one process.
-LIVE := -n 2 --dist loadfile -m "spark or airflow"
+# A Spark session serves a whole module, so a module stays in one process. Three, because sessions wait a lot.
+LIVE := -n 3 --dist loadfile -m "spark or airflow"
 
 .PHONY: help setup requirements lint unit live soundness system system-standalone test lakes matrix spark-4.3 demo bench clean
 

@@ -26,6 +26,7 @@ from airflow_provider_spark_lineage.pipeline import (
     RecordedFolder,
     Run,
     RunBuilder,
+    explained,
 )
 from airflow_provider_spark_lineage.record import (
     FULL,
@@ -85,6 +86,8 @@ class Captured(Recorded):
         """Add one more record to the lineage, and store it."""
         execution = None
         with harmless("the lineage of an execution could not be worked out", self._lost), self._lock:
+            # The text of a plan has literals, and is not stored.
+            record = explained(record)
             execution = self._executions.of(record)
             if execution is not None:
                 self._builder.add(execution)
@@ -128,6 +131,10 @@ class Captured(Recorded):
     def problems(self) -> list[str]:
         """What was lost and is in no record, a sentence each."""
         return [*self._capture.problems, *self._lost]
+
+    @property
+    def planned(self) -> None:
+        """None: what runs in this process is captured."""
 
     @property
     def agent_configured(self) -> bool:

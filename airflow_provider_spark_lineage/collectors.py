@@ -8,10 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from airflow_provider_spark_lineage.extractors.operators import IN_PROCESS, driver_of
+from airflow_provider_spark_lineage.extractors.operators import (
+    IN_PROCESS,
+    SPARK_SQL,
+    SPARK_SUBMIT,
+    driver_of,
+)
 
 if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.lineage.model import Lineage
     from airflow_provider_spark_lineage.pipeline import Execution, Run
+    from airflow_provider_spark_lineage.submitted.jobs import Job
 
 
 class Collector(Protocol):
@@ -30,6 +37,10 @@ class Collector(Protocol):
         """Return what is known so far; `problems` are what is missing, a sentence each."""
 
     @property
+    def planned(self) -> Lineage | None:
+        """What the text of the job says, where nothing is known of what ran; None otherwise."""
+
+    @property
     def agent_configured(self) -> bool:
         """Whether OpenLineage's Java agent sends events of the same executions."""
 
@@ -38,12 +49,12 @@ OnExecution = Callable[["Execution"], None]
 """Receives each execution as soon as it is known, on the collector's own thread."""
 
 
-def collector_of(task: Any, on_execution: OnExecution | None) -> Collector:
-    """Return the collector for a task, by the class of its operator."""
-    return _COLLECTORS[driver_of(type(task)) or IN_PROCESS](on_execution)
+def collector_of(task_instance: Any, on_execution: OnExecution | None) -> Collector:
+    """Return the collector for a task instance, by the class of its operator."""
+    return _COLLECTORS[driver_of(type(task_instance.task)) or IN_PROCESS](task_instance, on_execution)
 
 
-def _in_process(on_execution: OnExecution | None) -> Collector:
+def _in_process(task_instance: Any, on_execution: OnExecution | None) -> Collector:
     """Return a collector for Spark sessions of this process."""
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.captured import Captured
@@ -57,6 +68,46 @@ def _in_process(on_execution: OnExecution | None) -> Collector:
     )
 
 
-_COLLECTORS: Mapping[str, Callable[[OnExecution | None], Collector]] = {
+def _spark_submit(task_instance: Any, on_execution: OnExecution | None) -> Collector:
+    """Return a collector for an application that `spark-submit` runs."""
+    from airflow_provider_spark_lineage.submitted.jobs import SparkSubmitJob
+
+    return _submitted(task_instance, on_execution, SparkSubmitJob, "submit")
+
+
+def _spark_sql(task_instance: Any, on_execution: OnExecution | None) -> Collector:
+    """Return a collector for statements that `spark-sql` runs."""
+    from airflow_provider_spark_lineage.submitted.jobs import SparkSqlJob
+
+    return _submitted(task_instance, on_execution, SparkSqlJob, "run_query")
+
+
+def _submitted(
+    task_instance: Any, on_execution: OnExecution | None, job_class: type[Job], run_method: str
+) -> Collector:
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.agent.start import DRAIN_TIMEOUT, MAX_PLAN, SQL_TEXT
+    from airflow_provider_spark_lineage.submitted.collector import Submitted
+    from airflow_provider_spark_lineage.submitted.place import Place
+
+    return Submitted(
+        task_instance.task,
+        Place(conf.records(), task_instance),
+        job_class=job_class,
+        run_method=run_method,
+        settings={
+            DRAIN_TIMEOUT: f"{conf.drain_timeout_seconds():g}",
+            MAX_PLAN: str(conf.max_plan_bytes()),
+            SQL_TEXT: conf.sql_text(),
+        },
+        agent=conf.agent(),
+        keep=conf.keep_records(),
+        on_execution=on_execution,
+    )
+
+
+_COLLECTORS: Mapping[str, Callable[[Any, OnExecution | None], Collector]] = {
     IN_PROCESS: _in_process,
+    SPARK_SUBMIT: _spark_submit,
+    SPARK_SQL: _spark_sql,
 }

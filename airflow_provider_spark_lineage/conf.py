@@ -24,6 +24,11 @@ log = logging.getLogger(__name__)
 _Value = TypeVar("_Value", bool, int, float, str)
 
 
+def agent() -> str:
+    """[spark_lineage] agent: URI of the agent's zip, for drivers that cannot get a file of the worker."""
+    return _read("agent", str, "a path or URI", default="")
+
+
 def auto_capture() -> bool:
     """[spark_lineage] auto_capture: capture tasks of Airflow's own PySpark operators, for the extractors."""
     return _read("auto_capture", _boolean, "True or False", default=False)
@@ -49,9 +54,19 @@ def execution_events() -> bool:
     return _read("execution_events", _boolean, "True or False", default=True)
 
 
+def keep_records() -> bool:
+    """[spark_lineage] keep_records: leave the records of submitted applications where they are."""
+    return _read("keep_records", _boolean, "True or False", default=False)
+
+
 def max_plan_bytes() -> int:
     """[spark_lineage] max_plan_bytes: an analyzed plan larger than this is replaced by the optimized one."""
     return _read("max_plan_bytes", _bytes, "a number of bytes above 0", default=50_000_000)
+
+
+def records() -> str:
+    """[spark_lineage] records: folder or URI where the drivers of submitted applications write records."""
+    return _read("records", str, "a path or URI", default="")
 
 
 def repeat_dataset_edges() -> bool:

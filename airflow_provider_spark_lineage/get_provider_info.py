@@ -8,6 +8,16 @@ _INTEGRATION = "Spark Lineage"
 _PACKAGE = "airflow_provider_spark_lineage"
 
 _OPTIONS: dict[str, dict[str, Any]] = {
+    "agent": {
+        "description": (
+            "Path or URI of the agent's zip, as ``spark-lineage agent --out`` writes it, for drivers that\n"
+            "cannot get a file of the worker: Kubernetes' cluster mode. Otherwise it travels with each job.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "string",
+        "example": "s3a://company/spark/spark_lineage_agent.zip",
+        "default": "",
+    },
     "auto_capture": {
         "description": (
             "Capture Spark in tasks of Airflow's own ``PySparkOperator`` and ``@task.pyspark``, so that\n"
@@ -61,6 +71,16 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "example": "False",
         "default": "True",
     },
+    "keep_records": {
+        "description": (
+            "Leave the records of submitted applications where ``records`` says. By default they are\n"
+            "removed when the task has ended, where that is a folder of the worker.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "boolean",
+        "example": "True",
+        "default": "False",
+    },
     "max_plan_bytes": {
         "description": (
             "Size, in bytes, above which the analyzed plan of an execution is replaced by the optimized\n"
@@ -70,6 +90,18 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "type": "integer",
         "example": "200000000",
         "default": "50000000",
+    },
+    "records": {
+        "description": (
+            "Folder or URI where the drivers of submitted applications write what Spark does, and the\n"
+            "worker reads it: any file system that Spark's Hadoop can write. Needed in cluster mode;\n"
+            "by default a temporary folder of the worker. A shared disk\n"
+            "has its scheme: ``file:///mnt/lineage``.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "string",
+        "example": "s3a://company/spark-lineage",
+        "default": "",
     },
     "repeat_dataset_edges": {
         "description": (
@@ -112,7 +144,10 @@ def get_provider_info() -> dict[str, Any]:
         "operators": [
             {
                 "integration-name": _INTEGRATION,
-                "python-modules": [f"{_PACKAGE}.operators.pyspark"],
+                "python-modules": [
+                    f"{_PACKAGE}.operators.{module}"
+                    for module in ("pyspark", "spark_jdbc", "spark_sql", "spark_submit")
+                ],
             }
         ],
         "task-decorators": [

@@ -9,24 +9,33 @@ from datetime import datetime
 from functools import reduce
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from airflow_provider_spark_lineage.event_log import is_event_log, read_event_log
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
+from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.lineage.leaves import ResultKey, StoredResult
 from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Failure, Gap, Lineage
+from airflow_provider_spark_lineage.lineage.planned import planned
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.plan.algebra import Plan
+from airflow_provider_spark_lineage.plan.connect.reader import read_connect
+from airflow_provider_spark_lineage.plan.connect.streams import as_batch
+from airflow_provider_spark_lineage.plan.planned import Program
+from airflow_provider_spark_lineage.plan.python.reader import read_script
+from airflow_provider_spark_lineage.plan.session import Session
+from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_explain
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
+from airflow_provider_spark_lineage.plan.sql.statements import read_sql
 from airflow_provider_spark_lineage.plan_json import simple_name
-from airflow_provider_spark_lineage.record import Record, read_records, record_paths
+from airflow_provider_spark_lineage.record import FULL, Record, read_records, record_paths
 from airflow_provider_spark_lineage.sources import PARTS, is_internal
 from airflow_provider_spark_lineage.sources.dataset import Identity
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets import events as facet_events
-    from airflow_provider_spark_lineage.facets.job_names import JobNames
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,7 @@ class Execution:
     record: Record
     lineage: Lineage
     target: Identity | None = None
-    """What it writes, or was to write before it failed; the first of several."""
+    """What its query writes, or was to write before it failed; the first of several."""
 
 
 def execution_lineage(
@@ -49,6 +58,7 @@ def execution_lineage(
 
     `results` are those of earlier executions of the same application.
     """
+    record = explained(record)
     about = _about(record)
     try:
         nested = [*_with_parts(record, about)]
@@ -57,6 +67,32 @@ def execution_lineage(
     except Exception as error:
         problem = f"the plan could not be read: {type(error).__name__}: {error}"
         return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), results)
+
+
+def explained(record: Record) -> Record:
+    """Return a record whose plans were read from Spark's explain text, where it has that alone."""
+    if record.plan_kind != "explain" and not record.connect:
+        return record
+    problems = [*record.problems]
+
+    def fields_of(text: str, inside: Sequence[str] = ()) -> dict[str, Any]:
+        try:
+            plain = as_batch(text) if record.connect else text
+            read = read_explain(plain, record.settings, inside) if text else Explained()
+            if record.connect:
+                read = read_connect(read, plain, record.connect, record.settings)
+        # A text of a future Spark version may break any assumption of the reader.
+        except Exception as error:
+            problems.append(f"the plan's text could not be read: {type(error).__name__}")
+            return {"plan": [], "facts": []}
+        if not record.failed:
+            problems.extend(problem for problem in read.problems if problem not in problems)
+        return {"plan": read.plan, "facts": read.facts}
+
+    of_record = fields_of(record.explain, [str(part.get("explain", "")) for part in record.parts])
+    parts = [{**part, **fields_of(str(part.get("explain", "")))} for part in record.parts]
+    read: dict[str, Any] = {"plan_kind": "analyzed", "explain": "", "connect": {}}
+    return replace(record, parts=parts, problems=problems, **read, **of_record)
 
 
 def _about(record: Record) -> ExecutionFacts:
@@ -117,6 +153,7 @@ class Executions:
 
         None for what Spark ran for itself, and for a query that only became an RDD.
         """
+        record = explained(record)
         if _is_internal(record):
             return None
         of_application = self._results.setdefault(record.application_id, {})
@@ -245,10 +282,10 @@ class Recorded(ABC):
         where that is known.
         """
         from airflow_provider_spark_lineage.facets.events import EventRun, events_of
-        from airflow_provider_spark_lineage.facets.job_names import JobNames
 
         run = self.run()
         first = run.applications[0] if run.applications else Application("", "spark", "")
+        job = job or first.name
         began, ended = self.span()
         whole = EventRun(
             application_id=first.id,
@@ -260,10 +297,10 @@ class Recorded(ABC):
             failed=failed,
         )
         return events_of(
-            execution_events_of(self.executions(), JobNames(job or first.name)),
+            execution_events_of(self.executions(), JobNames(job)),
             whole,
             namespace=namespace,
-            job=job or first.name,
+            job=job,
             dataset_edges_per_field=dataset_edges_per_field,
         )
 
@@ -274,16 +311,19 @@ class Recorded(ABC):
 
 
 class RecordedFolder(Recorded):
-    """A folder of records, one file for each execution.
+    """A folder of records, one file for each execution, or an event log of Spark: a file or a folder.
 
     >>> RecordedFolder("records").text()  # doctest: +SKIP
     """
 
-    def __init__(self, directory: str | Path) -> None:
+    def __init__(self, directory: str | Path, sql_text: str = FULL) -> None:
         self.directory = Path(directory)
+        self._sql_text = sql_text
 
     def records(self, problems: list[str]) -> Iterator[Record]:
-        """Yield the readable records; raise `RecordError` when there is no folder or no record in it."""
+        """Yield the readable records; raise `RecordError` when there is no record and no log."""
+        if is_event_log(self.directory):
+            return read_event_log(self.directory, problems, self._sql_text)
         return read_records(record_paths(self.directory), problems)
 
 
@@ -322,3 +362,32 @@ def _is_batch_of_stream(record: Record) -> bool:
 
 _OF_STREAM = frozenset({"WriteToMicroBatchDataSource", "WriteToMicroBatchDataSourceV1"})
 """What stands at the top of such a batch's plan."""
+
+
+def planned_lineage(
+    text: str,
+    *,
+    language: Literal["python", "sql"],
+    arguments: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
+    conf: Mapping[str, str] | None = None,
+    directory: str = "",
+) -> Lineage:
+    """Return which datasets a PySpark script or statements of Spark SQL will read and write, by their text.
+
+    `arguments` are the application's; `variables` are a script's environment variables, or what `${...}` in
+    SQL stands for; `conf` are Spark's settings as `spark-submit --conf` takes them, `directory` the folder
+    that the driver starts in. What the text does not say is a gap, and so is that nothing has run: any text
+    gives a lineage.
+
+    >>> lineage = planned_lineage("insert into parquet.`s3://b/out` select 1", language="sql")
+    >>> lineage.outputs[0].dataset.id
+    DatasetId(namespace='s3://b', name='out')
+    """
+    settings, given = dict(conf or {}), dict(variables or {})
+    if language == "python":
+        program = read_script(text, arguments, given, settings)
+    else:
+        program = Program()
+        program.add(read_sql(text, Session({**settings, **given}, settings)))
+    return planned(program, settings, directory)

@@ -21,6 +21,9 @@ FORMAT = "spark-lineage-record"
 VERSION = 1
 SUFFIX = ".record.json.gz"
 
+MAX_MESSAGE_LENGTH = 4000
+"""Characters of an error's message; it is cut after secrets are removed: half a secret is not recognised."""
+
 FULL, MASKED, NONE = SQL_TEXTS = ("full", "masked", "none")
 """How much is recorded of SQL statements, and of error messages, which may repeat them.
 
@@ -60,11 +63,17 @@ class Record:
 
     plan_kind: str = "analyzed"
     """`analyzed`, `optimized` when the analyzed plan was too large, `rdd` for a job that has no query,
-    `none` when there is no plan."""
+    `explain` where there is only text, `none` when there is no plan."""
 
     plan: List[Any] = field(default_factory=list)
     """Spark's `TreeNode.toJSON` without the values of literals. For a job over an RDD: a node `RDD`, below a
     node `SavedRDD` if the job writes."""
+
+    explain: str = ""
+    """Spark's extended explain text, where that is all there is: plan and facts are read from it."""
+
+    settings: Dict[str, str] = field(default_factory=dict)
+    """Spark's settings that name catalogs and places, where a text is all there is."""
 
     facts: List[Dict[str, Any]] = field(default_factory=list)
     """One entry for each leaf and write target: `node`, `expr_id` of its first column, `probed` values."""
@@ -74,7 +83,7 @@ class Record:
 
     parts: List[Dict[str, Any]] = field(default_factory=list)
     """Executions that Spark ran inside this one, in the order in which they ended: `name`, and `plan`,
-    `facts` and `metrics` as in the record."""
+    `facts` and `metrics`, or `explain`, as in the record."""
 
     jobs: Optional[int] = None
     """How many jobs Spark started for it; None where they were not counted."""
@@ -87,6 +96,10 @@ class Record:
 
     rdd_id: Optional[int] = None
     """Set where nothing ran: the RDD with this id yields the plan's rows, and later records refer to it."""
+
+    connect: Dict[str, Any] = field(default_factory=dict)
+    """Of Spark Connect: the `command` around the explained query, the `targets` that it names, the `reads` of
+    its plan, and `tables` as the catalog describes them, and did `before` the command."""
 
     @property
     def failed(self) -> bool:
@@ -151,11 +164,11 @@ def _is_list_of_entries(is_right: Callable[[Any], bool]) -> Callable[[Any], bool
 def _is_part(value: Any) -> bool:
     """Return whether an entry of `parts` has the types that a record has under the same names."""
     return _is_text(value.get("name")) and all(
-        is_right(value.get(name, [])) for name, is_right in _CHECKS.items() if name in _OF_PARTS
+        is_right(value[name]) for name, is_right in _CHECKS.items() if name in _OF_PARTS and name in value
     )
 
 
-_OF_PARTS = ("plan", "facts", "metrics")
+_OF_PARTS = ("plan", "facts", "metrics", "explain")
 
 _CHECKS: Dict[str, Callable[[Any], bool]] = {
     "application_id": _is_text,
@@ -171,23 +184,37 @@ _CHECKS: Dict[str, Callable[[Any], bool]] = {
     "plan_kind": _is_text,
     "plan": _is_list_of(dict),
     "facts": _is_list_of_entries(_is_fact),
+    "explain": _is_text,
+    "settings": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
     "metrics": _is_list_of_entries(_is_count),
     "parts": _is_list_of_entries(_is_part),
     "jobs": lambda value: value is None or isinstance(value, int),
     "written": lambda value: value is None or (isinstance(value, dict) and _is_count(value)),
     "problems": _is_list_of(str),
     "rdd_id": lambda value: value is None or isinstance(value, int),
+    "connect": lambda value: isinstance(value, dict),
 }
 """Field of a record -> whether a value has the type that readers rely on."""
 
 
+def encode_record(record: Record) -> Tuple[str, bytes]:
+    """Return the name of the record's file, and its content."""
+    name = "{}-{:06d}{}".format(re.sub(r"[^\w.-]", "_", record.application_id), record.number, SUFFIX)
+    # Level 1: the plan is repetitive, and a higher level costs the job more than it saves on disk.
+    return name, gzip.compress(json.dumps(record.to_json(), separators=(",", ":")).encode("ascii"), 1)
+
+
 def write_record(directory: Union[str, Path], record: Record) -> Path:
     """Store a record so that a reader sees all of it or nothing; return the file's path."""
-    name = "{}-{:06d}{}".format(re.sub(r"[^\w.-]", "_", record.application_id), record.number, SUFFIX)
+    name, content = encode_record(record)
     path = Path(directory, name)
+    write_file(path, content)
+    return path
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file so that a reader sees all of it or nothing."""
     temporary = path.with_name("." + path.name + ".part")
-    # Level 1: the plan is repetitive, and a higher level costs the job more than it saves on disk.
-    content = gzip.compress(json.dumps(record.to_json(), separators=(",", ":")).encode("ascii"), 1)
     try:
         temporary.write_bytes(content)
         os.replace(temporary, path)
@@ -196,7 +223,6 @@ def write_record(directory: Union[str, Path], record: Record) -> Path:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-    return path
 
 
 def read_record(path: Union[str, Path]) -> Record:

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.lineage.job_names import JobNames
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets.events import EventExecution, RunIdentity
-    from airflow_provider_spark_lineage.facets.job_names import JobNames
     from airflow_provider_spark_lineage.pipeline import Execution
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Sender:
         self._given_up = threading.Event()
         self._unsent = 0
         self._thread: threading.Thread | None = None
-        self._jobs: JobNames | None = None
+        self._jobs = JobNames(parent.job)
 
     def put(self, execution: Execution) -> None:
         """Send the events of an execution, if it touched a dataset."""
@@ -50,10 +50,8 @@ class Sender:
         if self._thread is None:
             self._thread = threading.Thread(target=self._send, name="spark-lineage-events", daemon=True)
             self._thread.start()
-        from airflow_provider_spark_lineage.facets.job_names import JobNames
         from airflow_provider_spark_lineage.pipeline import execution_events_of
 
-        self._jobs = self._jobs or JobNames(self._parent.job)
         # Store the execution without its record, which may be large.
         (waiting,) = execution_events_of([execution], self._jobs)
         try:

@@ -78,8 +78,11 @@ class TaskLineage:
             stopped = replace(lineage, gaps=(*lineage.gaps, Gap("task", reason)))
             _emit(interim_event(stopped, _identity(task_instance)))
 
-    def operator_lineage(self) -> OperatorLineage:
-        """Return new OpenLineage objects: the provider's redactor changes them."""
+    def operator_lineage(self, *, failed: bool = False) -> OperatorLineage:
+        """Return new OpenLineage objects: the provider's redactor changes them.
+
+        A task that did not fail has what its text says, with a gap, where nothing is known of what ran.
+        """
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         with harmless("the lineage of this task could not be written as OpenLineage"):
@@ -89,6 +92,9 @@ class TaskLineage:
             from airflow_provider_spark_lineage.facets.runs import lineage_run_facets
 
             lineage = self.run.lineage
+            planned = None if failed else self._collector.planned
+            if planned is not None:
+                lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
             return OperatorLineage(
                 inputs=input_datasets(lineage),
                 outputs=output_datasets(lineage, dataset_edges_per_field=conf.repeat_dataset_edges()),
@@ -96,6 +102,21 @@ class TaskLineage:
                 job_facets=lineage_job_facets(lineage),
             )
         return OperatorLineage()
+
+
+def planned_operator_lineage(operator: Any) -> OperatorLineage:
+    """Return the datasets of an operator's job that has not run, where its text names all of them."""
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    with harmless("what this task is going to read and write could not be worked out"):
+        from airflow_provider_spark_lineage.submitted.planned import certain, planned_of
+
+        lineage = planned_of(operator)
+        if lineage is not None and certain(lineage):
+            from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
+
+            return OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
+    return OperatorLineage()
 
 
 _latest: tuple[tuple[Any, ...], TaskLineage] | None = None
@@ -120,7 +141,7 @@ def start_capture(task_instance: Any) -> TaskLineage | None:
         if conf.execution_events():
             with harmless("events of single executions cannot be sent"):
                 sender = Sender(_identity(task_instance), _emit, per_field=conf.repeat_dataset_edges())
-        collector = collector_of(task_instance.task, sender.put if sender else None)
+        collector = collector_of(task_instance, sender.put if sender else None)
         if sender is not None:
             sender.silenced = lambda: collector.agent_configured
         collector.start()

@@ -2,8 +2,7 @@
 
     python benchmarks/nycflights.py [--rounds 4]
 
-Runs the functions of `dags/nycflights.py` themselves, without Airflow, whose own seconds would bury the
-difference.
+Runs the functions of `dags/nycflights_steps.py` without Airflow, whose own seconds would bury the difference.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ from typing import Any
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 
-def pipeline(dag: Any, source: Any, spark: Any) -> None:
-    """Run every Spark task of the DAG once, in an order that its dependencies allow."""
+def pipeline(steps: Any, source: Any, spark: Any) -> None:
+    """Run every step once, in an order that its dependencies allow."""
     for table in source.TABLES:
-        dag.csv_to_parquet(table, spark)
-    for task in (
-        dag.silver_weather,
-        dag.silver_flights,
-        dag.gold_delays_by_carrier,
-        dag.gold_worst_routes,
-        dag.gold_delays_by_weather,
+        steps.csv_to_parquet(table, spark)
+    for step in (
+        steps.silver_weather,
+        steps.silver_flights,
+        steps.gold_delays_by_carrier,
+        steps.gold_worst_routes,
+        steps.gold_delays_by_weather,
     ):
-        task.function(spark)
+        step(spark)
 
 
 def main() -> None:
@@ -40,11 +39,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=4)
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as home:
-        os.environ.setdefault("AIRFLOW_HOME", home)
         os.environ["NYCFLIGHTS_HOME"] = home
         sys.path.insert(0, str(CHECKOUT / "dags"))
-        import nycflights
         import nycflights_source
+        import nycflights_steps
         from pyspark import SparkConf
         from pyspark.sql import SparkSession
 
@@ -60,7 +58,7 @@ def main() -> None:
             for captured in (True, False) if number % 2 else (False, True):
                 began = perf_counter()
                 with capture_lineage(spark) if captured else nullcontext() as found:
-                    pipeline(nycflights, nycflights_source, spark)
+                    pipeline(nycflights_steps, nycflights_source, spark)
                 if found is not None:
                     # Or the figure means nothing.
                     assert len(found.lineage.outputs) == 10, found.text()

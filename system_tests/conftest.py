@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from servers.airflow_workers import worker_processes
@@ -44,7 +45,7 @@ def run_example(
         *,
         settings: Mapping[str, str] | None = None,
         in_workers: bool = False,
-        **options: str,
+        **options: Any,
     ) -> DagRun:
         file = DAGS / f"{dag}.py" if isinstance(dag, str) else dag
         home = tmp_path / "airflow"

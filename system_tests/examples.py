@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ def settings_of(data: Path, home: Path) -> dict[str, str | None]:
     temporary = home / "tmp"
     return {
         "AIRFLOW__OPENLINEAGE__NAMESPACE": "nyc",
+        "AIRFLOW_CONN_SPARK_CLUSTER": json.dumps({"conn_type": "spark", "host": "local[2]"}),
         "NYCFLIGHTS_HOME": str(data),
         "SPARK_CONF_DIR": None,
         "SPARK_HOME": None,

@@ -7,8 +7,10 @@ from typing import Any
 
 from spark_trees import WRITE, alias, call, column, node, project, record, scan
 
+from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.pipeline import execution_lineage, executions
+from airflow_provider_spark_lineage.pipeline import execution_events_of, execution_lineage, executions
+from airflow_provider_spark_lineage.record import Record
 
 ONE = project(node("OneRowRelation"), alias("one", 1, call("Literal")))
 CTAS = "CreateDataSourceTableAsSelectCommand"
@@ -136,3 +138,32 @@ def test_a_write_that_found_something_read_nothing() -> None:
     assert write_of_files(mode="Ignore", metrics=[], jobs=1, **done) == Lineage()
     assert len(write_of_files(mode="Ignore", metrics=[], jobs=1, written={"rows": 0}, **done).outputs) == 1
     assert len(write_of_files(mode="Ignore", counted={"files": 1, "rows": 2}, **done).outputs) == 1
+
+
+def jobs_of(*records: Record) -> list[str]:
+    """The names of the jobs of executions."""
+    return [execution.job for execution in execution_events_of(executions(records), JobNames("etl"))]
+
+
+def test_an_execution_that_touched_no_dataset_has_no_events() -> None:
+    """It takes no name either."""
+    nothing = record([], plan=ONE, facts=[])
+    assert jobs_of(nothing, record(scan(column("a", 1)))) == ["etl.out"]
+
+
+def test_a_table_that_is_created_has_the_job_of_later_writes() -> None:
+    """Its write inside knows only the place, whose name may differ from the table's, also where it failed."""
+    rows, place = scan(column("a", 1)), "file:/wh/0e7d1c"
+    insert = part(node(WRITE, rows), READ, target(WRITE, {"paths": place, "format": "Parquet"}))
+    error = {"outcome": "failure", "error": {"class": "E", "message": "m"}}
+    facts = [READ, target(CTAS, {**TABLE, "location": place})]
+    for outcome in ({}, error):
+        created = record([], plan=node(CTAS, query=rows), facts=facts, parts=[insert], **outcome)
+        assert jobs_of(created) == ["etl.t"]
+
+
+def test_a_command_has_the_job_of_the_table_that_it_changes() -> None:
+    """A command without a query has no other target than its output."""
+    dropped = "DropTableCommand"
+    probed = {**TABLE, "table_type": "MANAGED", "existed": True}
+    assert jobs_of(record([], plan=node(dropped), facts=[target(dropped, probed)])) == ["etl.t"]

@@ -23,6 +23,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -80,8 +81,8 @@ def clear_catalog(spark: SparkSession) -> None:
             spark.sql(f"drop view global_temp.`{table.name}`")
 
 
-def capture(spark: SparkSession, case: Path, root: Path) -> list[Record]:
-    """Run one case and return its records."""
+def prepared(spark: SparkSession, case: Path, root: Path) -> Callable[[], None]:
+    """Make what a case reads; return what runs its job."""
     if root.exists():
         shutil.rmtree(root)
     (root / "warehouse").mkdir(parents=True)
@@ -93,11 +94,17 @@ def capture(spark: SparkSession, case: Path, root: Path) -> list[Record]:
     make_inputs(spark, path)
     if hasattr(module, "setup"):
         module.setup(spark, path)
+    return lambda: module.job(spark, path)
+
+
+def capture(spark: SparkSession, case: Path, root: Path) -> list[Record]:
+    """Run one case and return its records."""
+    job = prepared(spark, case, root)
     records: list[Record] = []
     watch = Capture(records.append)
     watch.arm()
     try:
-        module.job(spark, path)
+        job()
     finally:
         watch.disarm()
     problems = [*watch.problems, *(problem for record in records for problem in record.problems)]
@@ -166,27 +173,33 @@ def main(names: list[str]) -> int:
     return 0
 
 
+def session(root: Path, conf: dict[str, str]) -> SparkSession:
+    """Start the session in which cases run; `root` is the folder of each."""
+    spark = (
+        SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.warehouse.dir", str(root / "warehouse"))
+        .config("spark.driver.extraJavaOptions", f"-Dderby.system.home={root.parent}")
+        .config(
+            "spark.sql.catalog.derby",
+            "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
+        )
+        .config("spark.sql.catalog.derby.url", "jdbc:derby:memory:lineage;create=true")
+        .config("spark.sql.catalog.derby.driver", "org.apache.derby.jdbc.EmbeddedDriver")
+        .config(map={key: value.replace("{root}", str(root)) for key, value in conf.items()})
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
 def capture_all(conf: dict[str, str], cases: list[Path]) -> int:
     """Capture cases that share a session; return 1 where one of them failed."""
     failed = []
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch, "data")
-        spark = (
-            SparkSession.builder.master("local[1]")
-            .config("spark.ui.enabled", "false")
-            .config("spark.sql.shuffle.partitions", "1")
-            .config("spark.sql.warehouse.dir", str(root / "warehouse"))
-            .config("spark.driver.extraJavaOptions", f"-Dderby.system.home={scratch}")
-            .config(
-                "spark.sql.catalog.derby",
-                "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
-            )
-            .config("spark.sql.catalog.derby.url", "jdbc:derby:memory:lineage;create=true")
-            .config("spark.sql.catalog.derby.driver", "org.apache.derby.jdbc.EmbeddedDriver")
-            .config(map={key: value.replace("{root}", str(root)) for key, value in conf.items()})
-            .getOrCreate()
-        )
-        spark.sparkContext.setLogLevel("OFF")
+        spark = session(root, conf)
         for case in cases:
             try:
                 write(spark, case, root)

@@ -72,6 +72,9 @@ TOOLS = (
 TODAY = "2026-11-20"
 """The newest upload that rows without a date of their own may use, so that a row can be repeated."""
 
+YOUNGER = ("sqlglot", "jsonschema-rs")
+"""Their floors are younger than the dates of some rows; Airflow uses neither."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -82,7 +85,7 @@ class Row:
     requires: tuple[str, ...]
     extras: str = "cli,testing"
     until: str = TODAY
-    """Nothing that was uploaded later is installed: the dependencies are of their time."""
+    """Nothing that was uploaded later is installed, except of `YOUNGER`: dependencies are of their time."""
 
     lowest: bool = False
     """Take the lowest version of each declared dependency."""
@@ -131,7 +134,6 @@ ROWS = (
         ("pyspark>=3.5,<4", "numpy>=1.26,<2"),
         until="2026-02-15",
         lowest=True,
-        suites=("task", "unit", "live", "airflow"),
     ),
 )
 
@@ -220,8 +222,7 @@ def install(row: Row, folder: Path) -> None:
     requirements = [package, *row.requires]
     # `--exclude-newer` is by day; packages are built with today's tools.
     common = ["--python", str(folder / "bin" / "python"), "--exclude-newer", row.until]
-    # Its floor is younger than the dates of some rows; Airflow does not use it.
-    for name in ("sqlglot", "jsonschema-rs"):
+    for name in YOUNGER:
         common += ["--exclude-newer-package", f"{name}={TODAY}"]
     file = folder / "requirements.txt"
     file.write_text("\n".join(requirements) + "\n", encoding="utf-8")
@@ -327,8 +328,9 @@ HEAD = """\
 `make matrix` installs the package into an environment for each row, runs suites of tests there, and makes
 this page from their results (`tools/matrix.json`). `pyproject.toml` declares what passed here and nothing
 else. A cell gives the number of tests that passed. Tests are skipped where a library has no release for
-that Spark, or where Spark lacks the feature. A row with an empty cell does not have that suite. `make test`
-runs all tests, the system tests too, with the pinned set `requirements/spark-4.1.txt`.
+that Spark, where Spark lacks the feature, or where the OpenLineage client is older than 1.54. A row with an
+empty cell does not have that suite. `make test` runs the unit, live and system tests with the pinned set
+`requirements/spark-4.1.txt`.
 """
 
 
@@ -375,7 +377,8 @@ def about(row: Row) -> str:
     parts = [f"{what} with the extras `{row.extras}`"]
     if row.requires:
         parts.append("and " + ", ".join(f"`{requirement}`" for requirement in row.requires))
-    parts.append(f"from what had been published by {row.until}")
+    exempt = f" ({' and '.join(YOUNGER)}: by {TODAY})" if row.until != TODAY else ""
+    parts.append(f"from what had been published by {row.until}{exempt}")
     if row.lowest:
         parts.append("in the lowest version of each declared dependency")
     return " ".join(parts)

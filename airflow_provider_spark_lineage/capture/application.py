@@ -15,7 +15,6 @@ from airflow_provider_spark_lineage.capture.guard import harmless, tell
 from airflow_provider_spark_lineage.capture.jvm import MAX_PROBLEM_LENGTH, JvmReader
 from airflow_provider_spark_lineage.capture.rdd import PICKLED, RddReader
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
-from airflow_provider_spark_lineage.capture.watched import RETURN_EARLY
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.record import Record
 
@@ -74,10 +73,13 @@ class Application:
         self._thread = threading.Thread(target=self._follow, name="spark-lineage-records", daemon=True)
         self._thread.start()
 
-    def add(self, record: Record, call: str) -> None:
-        """Emit the record of a call once all events posted before it are handled; return at once."""
+    def add(self, record: Record, tag: str) -> None:
+        """Emit the record of a call once all events posted before it are handled; return at once.
+
+        `tag` is that of the jobs to count, empty for none.
+        """
         with self._changed:
-            self._calls[int(self._listener.mark(call))] = record
+            self._calls[int(self._listener.mark(tag))] = record
 
     def drain(self, timeout_seconds: float, problems: List[str]) -> None:
         """Wait until all events posted so far are recorded; raise `TimeoutError` if that takes too long.
@@ -148,9 +150,12 @@ class Application:
             number, running = int(mark), int(ongoing)
             with self._changed:
                 record = self._calls.pop(number, None)
-                if record is not None:
+            if record is not None:
+                # Without the lock, which the user's thread needs for its next call.
+                with harmless("a call could not be recorded", self._problems):
                     _count(record, json.loads(counts or "{}"))
                     self.emit(record)
+            with self._changed:
                 self._last_mark, self._running = number, running
                 self._changed.notify_all()
         elif kind == "E":
@@ -218,8 +223,7 @@ def fill(record: Record, fields: Dict[str, Any]) -> None:
 
 def _count(record: Record, counts: Dict[str, Any]) -> None:
     """Add to the record of an RDD call how many jobs it ran, and how many rows their tasks read and wrote."""
-    if record.name not in RETURN_EARLY:
-        record.jobs = counts.get("jobs")
+    record.jobs = counts.get("jobs")
     for fact in record.facts:
         probed = fact["probed"]
         origins = probed.get("origins") or []

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Optional
 
 from airflow_provider_spark_lineage.capture.application import Application, fill, new_record
 from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.capture.jvm import CALL, MAX_MESSAGE_LENGTH
+from airflow_provider_spark_lineage.capture.jvm import CALL
 from airflow_provider_spark_lineage.capture.rdd_saves import RDD_SAVES, target
 from airflow_provider_spark_lineage.capture.streams import BATCH, batch_of_rdd
-from airflow_provider_spark_lineage.capture.watched import RETURN_EARLY, Call, Kind
+from airflow_provider_spark_lineage.capture.watched import Call, Kind
 from airflow_provider_spark_lineage.credentials import without_secrets
-from airflow_provider_spark_lineage.record import FULL, Record
+from airflow_provider_spark_lineage.record import FULL, MAX_MESSAGE_LENGTH, Record
 
 Handler = Callable[[Call, Application], Optional[Record]]
 """Returns the record of a call; None where there is nothing to record."""
@@ -82,8 +83,8 @@ def _record_query_of_rdd(call: Call, application: Application) -> Optional[Recor
 
 def _tag_jobs(call: Call, application: Application) -> None:
     """Mark the jobs that this thread starts from now on as those of the call."""
-    if call.site.name not in RETURN_EARLY:
-        call.context.setLocalProperty(CALL, call.number)
+    if call.tag:
+        call.context.setLocalProperty(CALL, call.tag)
 
 
 def _record_job(call: Call, application: Application) -> Record:
@@ -100,7 +101,9 @@ def _record_job(call: Call, application: Application) -> Record:
     if save is None:
         return record
     record.plan.insert(0, {"class": "SavedRDD", "num-children": 1})
-    with harmless("where an RDD was saved could not be read", record.problems):
+    lost = "where an RDD was saved could not be read"
+    # A wrong path or argument of the program fails here as it failed in the call, and nothing is lost.
+    with harmless(lost, record.problems) if call.error is None else suppress(Exception):
         facts = target(save, call.arguments(), call.context)
         if "schema" in facts:
             scan["output"] = [[_VALUE]]

@@ -11,10 +11,11 @@ import os
 import sys
 import threading
 from datetime import datetime, timezone
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, List
 
 from airflow_provider_spark_lineage.capture.application import jvm_lock
 from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.replaced import Replacements
 from airflow_provider_spark_lineage.capture.unlogged import is_ours, unlogged
 from airflow_provider_spark_lineage.capture.watched import Call, Site, sites
 
@@ -29,8 +30,7 @@ class Hooks:
     def __init__(self) -> None:
         self._watchers: List[Any] = []
         self._lock = threading.Lock()
-        self._replaced: Dict[Tuple[Any, str], Tuple[Any, Any]] = {}
-        """Class and method name -> the original, our replacement."""
+        self._methods = Replacements()
         self._in_call = threading.local()
         """Name of a scope -> whether this thread is in a call of it: pyspark's actions call one another."""
 
@@ -54,26 +54,15 @@ class Hooks:
 
         for name in _PY4J_LOGGERS:
             logging.getLogger(name).addFilter(_is_users_message)
-        self._replace(SparkSession, "__init__", self._session_appears)
-        self._replace(SparkContext, "stop", self._context_stops)
+        self._methods.replace(SparkSession, "__init__", self._session_appears)
+        self._methods.replace(SparkContext, "stop", self._context_stops)
         for site in sites():
-            self._replace(site.owner, site.name, functools.partial(self._calls, site))
-
-    def _replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
-        if (owner, name) not in self._replaced:
-            original = owner.__dict__[name]
-            ours = _replacement(original, name, owner, wrap)
-            self._replaced[owner, name] = (original, ours)
-            setattr(owner, name, ours)
+            self._methods.replace(site.owner, site.name, functools.partial(self._calls, site))
 
     def _uninstall(self) -> None:
         for name in _PY4J_LOGGERS:
             logging.getLogger(name).removeFilter(_is_users_message)
-        for (owner, name), (original, ours) in tuple(self._replaced.items()):
-            # A replacement that was made after ours calls ours: leave it.
-            if owner.__dict__.get(name) is ours:
-                setattr(owner, name, original)
-                del self._replaced[owner, name]
+        self._methods.restore()
 
     def _session_appears(self, make: Any) -> Callable[..., None]:
         def appear(session: Any, *args: Any, **kwargs: Any) -> None:
@@ -124,21 +113,6 @@ class Hooks:
             lost = f"a call of `{call.site.name}` could not be recorded"
             with unlogged(), harmless(lost, watcher.problems):
                 watcher.called(call)
-
-
-def _replacement(original: Any, name: str, owner: Any, wrap: Callable[[Any], Any]) -> Any:
-    """Return a replacement of the same kind: a method, a property or a cached property."""
-    if isinstance(original, property):
-        return property(_wrapped(original.fget, wrap), doc=original.__doc__)
-    if isinstance(original, functools.cached_property):
-        ours = functools.cached_property(_wrapped(original.func, wrap))
-        ours.__set_name__(owner, name)
-        return ours
-    return _wrapped(original, wrap)
-
-
-def _wrapped(original: Any, wrap: Callable[[Any], Any]) -> Any:
-    return functools.wraps(original)(wrap(original))
 
 
 _PY4J_LOGGERS = ("py4j.clientserver", "py4j.java_gateway")

@@ -1,7 +1,8 @@
 """Starts and stops capture for the Spark applications of this process.
 
-All sessions of an application are captured, also those of `newSession()` and of libraries. Records are
-complete when `drain` has returned; capture drains by itself before a Spark context stops.
+All sessions of an application are captured, also those of `newSession()` and of libraries. So are the
+sessions of Spark Connect, whose application runs on their server. Records are complete when `drain`
+has returned; capture drains by itself before a Spark context stops or a Connect session ends.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, Callable, List, Optional
 
 from airflow_provider_spark_lineage.capture.application import Application
 from airflow_provider_spark_lineage.capture.calls import record_of
+from airflow_provider_spark_lineage.capture.connect.capture import ConnectCapture
 from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell, withhold
 from airflow_provider_spark_lineage.capture.hooks import hooks
 from airflow_provider_spark_lineage.capture.watched import Call
@@ -19,7 +21,6 @@ from airflow_provider_spark_lineage.record import FULL, Record
 
 DRAIN_TIMEOUT_SECONDS = 30.0
 MAX_PLAN_BYTES = 50_000_000
-CONNECT = "Spark Connect sessions are not captured yet"
 
 
 class Capture:
@@ -57,6 +58,7 @@ class Capture:
         self._dropped_before = 0
         self._withholds = False
         self._process = os.getpid()
+        self._connect = ConnectCapture(sink, max_plan_bytes, sql_text, self.problems)
 
     def arm(self) -> None:
         """Capture the application that is running, or the next that is created."""
@@ -64,22 +66,22 @@ class Capture:
             self._withholds = True
             withhold(1)
         with harmless("capture could not be armed", self.problems):
-            self._report_connect()
+            self._connect.arm()
             if _is_connect_only():
                 return
             hooks().add(self)
             from pyspark import SparkContext
 
             context = SparkContext._active_spark_context
-            if context is not None and context._jsc is not None:
+            if context is not None and context._jsc is not None and not _is_server():
                 self._listen(context)
 
     def attach(self, spark: Any) -> None:
         """Capture the application of a classic session, unless it is captured already."""
         with harmless("a Spark session could not be listened to", self.problems):
-            if getattr(spark, "_jsparkSession", None) is None:
-                tell(CONNECT, self.problems)
-            elif spark.sparkContext._jsc is None:
+            if getattr(spark, "_jsparkSession", None) is None or _is_server():
+                return
+            if spark.sparkContext._jsc is None:
                 tell("the Spark session was stopped before the capture began", self.problems)
             else:
                 self._listen(spark.sparkContext)
@@ -92,7 +94,7 @@ class Capture:
         application = self._listen(context)
         record = record_of(call, application) if application is not None else None
         if application is not None and record is not None:
-            application.add(record, call.number)
+            application.add(record, call.tag)
 
     def _listen(self, context: Any) -> Optional[Application]:
         """Return the application of a context, captured from now on; None if that failed earlier."""
@@ -115,10 +117,14 @@ class Capture:
         A caller that continues to capture passes a list of its own, because what is missing may come later.
         """
         problems = self.problems if problems is None else problems
-        context, application = self._context, self._application
-        if application is None or context._jsc is None or self._is_forked():
+        if self._is_forked():
             return
         timeout = self._drain_timeout_seconds if timeout_seconds is None else timeout_seconds
+        with alarm_paused(), harmless("the last executions were not recorded in time", problems):
+            self._connect.drain(timeout)
+        context, application = self._context, self._application
+        if application is None or context._jsc is None:
+            return
         with alarm_paused(), harmless("the last executions were not recorded in time", problems):
             application.drain(timeout, problems)
         with harmless("the number of events that Spark dropped could not be read", self.problems):
@@ -136,12 +142,13 @@ class Capture:
         self._release()
         with harmless("the methods of pyspark could not be put back", self.problems):
             hooks().remove(self)
+            self._connect.disarm()
         # A session may have been created before the hooks were gone.
         self._release()
+        self._connect.close()
         if self._withholds:
             self._withholds = False
             withhold(-1)
-        self._report_connect()
 
     def context_stops(self, context: Any) -> None:
         """End the capture of a Spark context that is about to stop."""
@@ -163,9 +170,13 @@ class Capture:
         """Return whether this is a forked child: the connection to the JVM belongs to its parent."""
         return os.getpid() != self._process
 
-    def _report_connect(self) -> None:
-        if os.environ.get("SPARK_CONNECT_MODE_ENABLED") or os.environ.get("SPARK_REMOTE"):
-            tell(CONNECT, self.problems)
+
+def _is_server() -> bool:
+    """Return whether this process began the server of its own Connect sessions: `remote("local[2]")`.
+
+    They are captured as those of any server, so that a program has the same lineage wherever it connects to.
+    """
+    return "SPARK_LOCAL_REMOTE" in os.environ
 
 
 def _is_connect_only() -> bool:

@@ -63,7 +63,7 @@ _MYSQL = _reading(
     rf"(?<=\s[aA][sS]\s){_NAMES} | {_BACKTICKS}",
     r"(?: --(?=\s|\Z) | \# )[^\n]*",
 )
-_SPARK = _reading(f"{_RAW} | {_ESCAPING} | {_ESCAPING_DOUBLE}", _BACKTICKS)
+SPARK = _reading(f"{_RAW} | {_ESCAPING} | {_ESCAPING_DOUBLE}", _BACKTICKS)
 
 _READINGS: Dict[str, Pattern[str]] = {
     **dict.fromkeys(("", "athena", "presto", "teradata", "trino"), _STANDARD),
@@ -71,7 +71,7 @@ _READINGS: Dict[str, Pattern[str]] = {
     "clickhouse": _reading(f"{_DOLLARS} | {_ESCAPING}", line=r"(?: -- | \#[!\ ] )[^\n]*"),
     **dict.fromkeys(("duckdb", "postgres"), _POSTGRES),
     # Double quotes are names there only where `spark.sql.ansi.doubleQuotedIdentifiers` is on.
-    **dict.fromkeys(("databricks", "hive", "spark"), _SPARK),
+    **dict.fromkeys(("databricks", "hive", "spark"), SPARK),
     **dict.fromkeys(("mysql", "singlestore"), _MYSQL),
     "oracle": _reading(rf"{_Q_QUOTED} | (?<!(?<!\w)[qQ])(?<!(?<!\w)[nN][qQ]){_TEXTS}"),
     "redshift": _BACKSLASH,

@@ -107,6 +107,11 @@ class Call:
     """Unique among the calls of this process."""
 
     @property
+    def tag(self) -> str:
+        """Return what marks its jobs; empty where they may go on after the call, and are not counted."""
+        return "" if self.site.name in RETURN_EARLY else self.number
+
+    @property
     def rdd(self) -> Any:
         """Return the RDD that the call is about."""
         return self.argument("rdd") if self.site.kind is Kind.CONTEXT_JOB else self.subject

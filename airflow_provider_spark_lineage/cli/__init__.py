@@ -11,8 +11,10 @@ from airflow_provider_spark_lineage.errors import MissingExtraError, extra
 
 COMMANDS = {
     "run": "Run an unchanged PySpark script with capture on.",
+    "agent": "Write the zip that records what a submitted application does.",
     "explain": "Print what the recorded run read and wrote, for a person.",
     "events": "Print the recorded run as OpenLineage events, JSON Lines.",
+    "static": "Print what a script or SQL file will read and write, without running it.",
     "compare": "Compare emitted events with the expected ones.",
     "expect": "Write expected events from emitted ones, or bring them up to date.",
     "doctor": "Check whether lineage can work here, and say what to fix.",

@@ -18,6 +18,8 @@ from airflow_provider_spark_lineage.cli.recorded import Opened
 def command(directory: Path, namespace: str, job: str, repeat_dataset_edges: bool) -> None:
     """Print the run whose records are in DIRECTORY as OpenLineage events, one JSON object a line.
 
+    DIRECTORY may be an event log of Spark as well: a file, or the folder of a rolling one.
+
     START and COMPLETE or FAIL of the whole run, and of each execution that touched a dataset as its child.
     """
     opened = Opened(directory)

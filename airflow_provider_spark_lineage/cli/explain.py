@@ -31,7 +31,10 @@ _STYLES = {
 @click.option("--json", "as_json", is_flag=True, help="The lineage as one JSON object.")
 @click.option("--each", is_flag=True, help="Every execution by itself, then the whole run.")
 def command(directory: Path, column: str, as_json: bool, each: bool) -> None:
-    """Print what the run whose records are in DIRECTORY read and wrote, and which column came from where."""
+    """Print what a run read and wrote, and which column came from where.
+
+    DIRECTORY holds the run's records, or is an event log of Spark: a file, or the folder of a rolling one.
+    """
     opened = Opened(directory)
     lineage = opened.run.lineage
     if column:
@@ -53,9 +56,9 @@ def command(directory: Path, column: str, as_json: bool, each: bool) -> None:
         if each:
             for execution in opened.executions():
                 heading = f"execution {execution.number}   {_title(execution)}"
-                _print(f"{heading}\n{render(execution.lineage, column)}\n")
-            _print("whole run\n")
-        _print(render(lineage, column) or "Spark read and wrote no dataset.\n")
+                print_lineage(f"{heading}\n{render(execution.lineage, column)}\n")
+            print_lineage("whole run\n")
+        print_lineage(render(lineage, column) or "Spark read and wrote no dataset.\n")
     opened.close()
 
 
@@ -74,7 +77,7 @@ def _check_column(lineage: Lineage, column: str) -> None:
     refuse(f"no output has a column `{column}`: {hint}")
 
 
-def _print(text: str) -> None:
+def print_lineage(text: str) -> None:
     """Print text; where a person looks, with a colour for each kind of line."""
     if not sys.stdout.isatty():
         click.echo(text, nl=False)

@@ -49,9 +49,6 @@ VALUES = ("direct",)
 DECISIONS = ("indirect conditional", "indirect window")
 """Kinds of edges that choose the value of one field: what a CASE tests, what a rank is ordered by."""
 
-ROWS = ("indirect filter", "indirect join", "indirect group_by", "indirect sort")
-"""Kinds of edges that decide which rows there are, for every field of a dataset alike."""
-
 
 def trace_column(
     events: Iterable[Mapping[str, Any]], column: Column, *, kinds: Collection[str] = VALUES

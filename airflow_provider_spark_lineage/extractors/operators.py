@@ -7,9 +7,17 @@ from collections.abc import Mapping
 IN_PROCESS = "in process"
 """The operator's `execute` opens, uses and stops a PySpark session in the task's own process."""
 
+SPARK_SUBMIT = "spark-submit"
+"""`spark-submit` starts the driver, in a process of its own or on another machine."""
+
+SPARK_SQL = "spark-sql"
+"""`spark-sql` is the driver, in a process of its own."""
+
 DRIVERS: Mapping[str, str] = {
     "PySparkOperator": IN_PROCESS,
     "_PySparkDecoratedOperator": IN_PROCESS,
+    "SparkSubmitOperator": SPARK_SUBMIT,
+    "SparkSqlOperator": SPARK_SQL,
 }
 """Class name of an operator of Airflow's -> where the Spark driver runs."""
 

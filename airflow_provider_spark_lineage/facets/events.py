@@ -29,7 +29,7 @@ class EventExecution:
     """One Spark execution, as its events need it."""
 
     job: str
-    """The name of its job, from `job_names`; no other execution of the run has it."""
+    """The name of its job, from `lineage.job_names`; no other execution of the run has it."""
 
     name: str
     """Spark's name of it, for example `save at NativeMethodAccessorImpl.java:0`."""
@@ -85,7 +85,7 @@ def events_of(
     run_id: str | None = None,
     dataset_edges_per_field: bool = False,
 ) -> list[dict[str, Any]]:
-    """Return START of the run, START and end of each execution that touched a dataset, end of the run.
+    """Return START of the run, START and end of each execution, end of the run.
 
     Plain JSON values, equal for equal arguments: run ids are derived from start times and names.
     """
@@ -153,14 +153,13 @@ def execution_events(
     application_id: str,
     dataset_edges_per_field: bool = False,
 ) -> Iterator[event_v2.RunEvent]:
-    """Yield START and COMPLETE or FAIL of each execution that touched a dataset, as children of `parent`.
+    """Yield START and COMPLETE or FAIL of each execution, as children of `parent`.
 
     START names inputs and outputs with their schemas, as what an execution does is known from its plan.
     One execution is in memory at a time: a task may have thousands.
     """
     for execution in executions:
-        if execution.lineage:
-            yield from _pair(execution, parent, application_id, dataset_edges_per_field)
+        yield from _pair(execution, parent, application_id, dataset_edges_per_field)
 
 
 def _pair(

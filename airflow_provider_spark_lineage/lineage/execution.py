@@ -132,7 +132,7 @@ class ExecutionLineage:
     """The catalog that a wrapping command writes by."""
 
     targets: tuple[Identity, ...] = ()
-    """What it writes, in the order of its plan; also where it failed and wrote nothing."""
+    """What its query is written to, in the order of its plan; also where it failed and wrote nothing."""
 
     results: Mapping[ResultKey, StoredResult] = field(default_factory=dict)
     """Results that later executions may read: checkpoints, variables, RDDs."""
@@ -154,10 +154,9 @@ def lineage_of(
         leaves |= {scan: facts.leaf(scan) for scan in part.scans}
         writes = [with_what_its_table_adds(write, part) if write in inserts else write for write in writes]
     gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
-    effects = [effect(command, facts.of_target(command)) for command in evaluation.commands]
-    kept = [write.target for write in writes if not keeps_nothing(write.target)]
-    targets = [identity for target in kept for identity in identify(target)]
-    targets.extend(output.dataset.identity for of_command in effects for output in of_command.outputs)
+    targets = [
+        identity for write in writes if not keeps_nothing(write.target) for identity in identify(write.target)
+    ]
     outputs: list[Output] = []
     if about.failure is None:
         for number, write in enumerate(writes):
@@ -173,7 +172,8 @@ def lineage_of(
             of_write, missing = _outputs(write, leaves, statistics)
             outputs.extend(of_write)
             gaps.extend(missing)
-        for of_command in effects:
+        for command in evaluation.commands:
+            of_command = effect(command, facts.of_target(command))
             inputs.extend(of_command.inputs)
             outputs.extend(of_command.outputs)
             gaps.extend(of_command.gaps)

@@ -172,7 +172,7 @@ class Gap:
     """
 
     where: str
-    """Node inside the plan, for example `MapInPandas#4`."""
+    """Node inside the plan, for example `MapInPandas#4`, or a line of the text that was read."""
 
     reason: str
     """A sentence for the person who reads the event, not for us."""
@@ -194,7 +194,7 @@ class Failure:
     message: str
     sql_state: str = ""
     execution: str = ""
-    """Which execution failed, for example `command 4`."""
+    """Which execution failed, for example `execution 4 (command)`."""
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,21 @@ from dataclasses import replace
 
 from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
 from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Statistics
+from airflow_provider_spark_lineage.sources.dataset import Identity
 
 
 def wrapped(inner: ExecutionLineage, outer: ExecutionLineage) -> ExecutionLineage:
     """Return an execution with the write that it ran inside."""
     if _absorbs(outer, inner):
         return _absorbed(outer, inner)
-    if outer.lineage.outputs or outer.lineage.failures:
-        return replace(outer, targets=outer.targets or inner.targets)
+    if outer.lineage.outputs:
+        return outer
+    outer = replace(outer, targets=outer.targets or inner.targets)
+    if outer.lineage.failures:
+        return outer
     # The command itself is unknown; report what the execution inside wrote.
     lineage = replace(inner.lineage, gaps=(*outer.lineage.gaps, *inner.lineage.gaps))
-    return replace(outer, lineage=lineage, targets=inner.targets or outer.targets)
+    return replace(outer, lineage=lineage)
 
 
 def _absorbs(outer: ExecutionLineage, inner: ExecutionLineage) -> bool:
@@ -36,14 +40,7 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
         replace(
             output,
             mode=outer.mode or output.mode,
-            dataset=replace(
-                output.dataset,
-                identity=replace(
-                    output.dataset.identity,
-                    symlinks=tuple(dict.fromkeys((*output.dataset.identity.symlinks, *outer.symlinks))),
-                    catalog=output.dataset.identity.catalog or outer.catalog,
-                ),
-            ),
+            dataset=replace(output.dataset, identity=_named_by(output.dataset.identity, outer)),
         )
         for output in inner_lineage.outputs
     )
@@ -67,4 +64,14 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
         # Spark reports the same error for both.
         failures=inner_lineage.failures or outer_lineage.failures,
     )
-    return replace(outer, lineage=lineage, targets=inner.targets or outer.targets)
+    targets = tuple(_named_by(identity, outer) for identity in inner.targets)
+    return replace(outer, lineage=lineage, targets=targets or outer.targets)
+
+
+def _named_by(identity: Identity, outer: ExecutionLineage) -> Identity:
+    """Return an identity with the table and catalog of the command: the write inside knows only a place."""
+    return replace(
+        identity,
+        symlinks=tuple(dict.fromkeys((*identity.symlinks, *outer.symlinks))),
+        catalog=identity.catalog or outer.catalog,
+    )

@@ -8,64 +8,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow.providers.apache.spark.decorators.pyspark import _PySparkDecoratedOperator
 from airflow.providers.apache.spark.operators.spark_pyspark import SPARK_CONTEXT_KEYS, PySparkOperator
 from airflow.providers.common.compat.sdk import TaskDecorator, task_decorator_factory
 from airflow.providers.common.compat.standard.operators import PythonOperator
 
-if TYPE_CHECKING:
-    from airflow.providers.openlineage.extractors import OperatorLineage
-    from airflow.sdk import Context
-
-    from airflow_provider_spark_lineage.task import TaskLineage
-
-
-class _ReportsLineage:
-    """Captures while `execute` runs, and returns the result to the OpenLineage provider."""
-
-    _task_lineage: TaskLineage | None = None
-    _task_instance: Any = None
-
-    def execute(self, context: Context) -> Any:
-        """Run the task as its operator does, with capture on if an event will carry the lineage."""
-        from airflow_provider_spark_lineage.task import start_capture
-
-        self._task_instance = task_instance = context["ti"]
-        self._task_lineage = start_capture(task_instance)
-        try:
-            return super().execute(context)  # type: ignore[misc]
-        finally:
-            if self._task_lineage is not None:
-                self._task_lineage.finish()
-
-    def on_kill(self) -> None:
-        """Run the operator's `on_kill`, and send what the task has done: its process may be killed next."""
-        try:
-            super().on_kill()  # type: ignore[misc]
-        finally:
-            if self._task_lineage is not None:
-                self._task_lineage.stop(self._task_instance)
-
-    # The provider calls these three in a forked child, which has no way to the JVM, and kills it after
-    # `[openlineage] execution_timeout`. They read what `execute` stored, and may be called again.
-
-    def get_openlineage_facets_on_start(self) -> OperatorLineage:
-        """Return no datasets: what a function will do is not known before it runs."""
-        from airflow.providers.openlineage.extractors import OperatorLineage
-
-        return OperatorLineage()
-
-    def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage:
-        """Return what the task read and wrote."""
-        if self._task_lineage is None:
-            return self.get_openlineage_facets_on_start()
-        return self._task_lineage.operator_lineage()
-
-    def get_openlineage_facets_on_failure(self, task_instance: Any) -> OperatorLineage:
-        """Return what the task had read, the writes that had finished, and Spark's errors."""
-        return self.get_openlineage_facets_on_complete(task_instance)
+from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
 
 
 class _PassesKnownArguments(PythonOperator):
@@ -86,7 +36,7 @@ class _PassesKnownArguments(PythonOperator):
         return super().execute_callable()
 
 
-class PySparkLineageOperator(_ReportsLineage, PySparkOperator, _PassesKnownArguments):
+class PySparkLineageOperator(ReportsLineage, PySparkOperator, _PassesKnownArguments):
     """Airflow's `PySparkOperator` whose OpenLineage events say what Spark read and wrote.
 
     Takes the arguments of `airflow.providers.apache.spark.operators.spark_pyspark.PySparkOperator`.
@@ -95,7 +45,7 @@ class PySparkLineageOperator(_ReportsLineage, PySparkOperator, _PassesKnownArgum
     """
 
 
-class _PySparkLineageDecoratedOperator(_ReportsLineage, _PySparkDecoratedOperator, _PassesKnownArguments):
+class _PySparkLineageDecoratedOperator(ReportsLineage, _PySparkDecoratedOperator, _PassesKnownArguments):
     """The operator behind `@task.pyspark_lineage`."""
 
     custom_operator_name = "@task.pyspark_lineage"

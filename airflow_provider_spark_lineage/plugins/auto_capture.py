@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.common.compat.sdk import AirflowPlugin, hookimpl
 
 from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.extractors.operators import DRIVERS
+from airflow_provider_spark_lineage.extractors.operators import DRIVERS, IN_PROCESS
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.task import TaskLineage
@@ -24,7 +24,7 @@ class _AutoCapture:
             from airflow_provider_spark_lineage import conf
 
             task = getattr(task_instance, "task", None)
-            if task is not None and task.task_type in DRIVERS and conf.auto_capture():
+            if task is not None and DRIVERS.get(task.task_type) == IN_PROCESS and conf.auto_capture():
                 from airflow_provider_spark_lineage.task import start_capture
 
                 lineage = start_capture(task_instance)
@@ -67,7 +67,7 @@ def _finish_task(task_instance: Any) -> None:
         # Other processes call these hooks too, for tasks that never ran in them.
         module = sys.modules.get("airflow_provider_spark_lineage.task")
         task = getattr(task_instance, "task", None)
-        if module is None or task is None or task.task_type not in DRIVERS:
+        if module is None or task is None or DRIVERS.get(task.task_type) != IN_PROCESS:
             return
         lineage = module.lineage_of(task_instance)
         if lineage is not None:

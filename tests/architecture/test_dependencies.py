@@ -25,11 +25,17 @@ pytestmark = pytest.mark.skipif(
     sys.version_info < (3, 11), reason="Python 3.10 does not know which distribution many packages are of"
 )
 
-EXTRAS = {"cli": "cli", **dict.fromkeys(("events", "pytest_plugin.py", "testing", "transports"), "testing")}
+EXTRAS = {
+    "cli": "cli",
+    "event_log": "event-log",
+    **dict.fromkeys(("events", "pytest_plugin.py", "testing", "transports"), "testing"),
+}
 """Part of the package -> the extra that it may need; every other part needs none."""
 
-BY_SPARK_LINE = {"pyspark", "py4j"}
-"""Brought by the extras `spark-4-2` and so on, or by whoever made the environment: pyspark brings py4j."""
+BY_SPARK_LINE = {"grpc", "py4j", "pyarrow", "pyspark"}
+"""Brought by the extras `spark-4-2` and so on, or by whoever made the environment.
+
+pyspark brings py4j; its Connect client cannot be imported without grpc and pyarrow."""
 
 DISTRIBUTIONS = {"attr": "attrs", "attrs": "attrs", "yaml": "pyyaml", "openlineage": "openlineage-python"}
 """Import name -> distribution, where several have it or none says so."""
@@ -93,7 +99,7 @@ def test_imports_are_declared(part):
 def test_nothing_is_declared_in_vain():
     """A dependency that nobody imports is a download for nothing."""
     used = set().union(*map(imported, FILES))
-    assert declared("cli", "testing") <= used
+    assert declared("cli", "event-log", "testing") <= used
 
 
 def test_extras_have_names_that_every_pip_finds():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_provider_spark_lineage.events.trace import VALUES, Column, Origin, trace_column
+from airflow_provider_spark_lineage.events.trace import DECISIONS, VALUES, Column, Origin, trace_column
 
 
 def edge(source: str, kind: str) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def test_one_kind_of_indirect_edges_can_be_asked_for():
     event = write(
         "out", {"a": [edge("in.c", "indirect conditional")]}, rows=[edge("in.f", "indirect filter")]
     )
-    assert trace([event], "out.a", "indirect conditional", "indirect window") == [
+    assert trace([event], "out.a", *DECISIONS) == [
         "out.a",
         "  in.c (indirect conditional)",
     ]

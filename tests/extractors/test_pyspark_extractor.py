@@ -27,7 +27,7 @@ def extractor(monkeypatch: pytest.MonkeyPatch):
     from airflow_provider_spark_lineage.extractors.pyspark import PySparkExtractor
 
     run = Run(Lineage(inputs=(Input(Dataset(Identity(ORDERS))),)))
-    captured = SimpleNamespace(run=lambda: run)
+    captured = SimpleNamespace(run=lambda: run, planned=None)
     monkeypatch.setattr(task, "_latest", (task._key(instance()), task.TaskLineage(captured)))
     return PySparkExtractor(SimpleNamespace())
 

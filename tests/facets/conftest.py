@@ -105,8 +105,13 @@ def copies() -> Lineage:
 @pytest.fixture
 def failures() -> tuple[Failure, ...]:
     return (
-        Failure("ValueError", "bad row", execution="command 2"),
-        Failure("org.apache.spark.SparkArithmeticException", "Division by zero.", "22012", "command 4"),
+        Failure("ValueError", "bad row", execution="execution 2 (command)"),
+        Failure(
+            "org.apache.spark.SparkArithmeticException",
+            "Division by zero.",
+            "22012",
+            "execution 4 (command)",
+        ),
     )
 
 

@@ -34,12 +34,12 @@ def test_complete_lineage_has_neither_gaps_nor_failures(copies):
 
 def test_all_failures_are_kept_because_airflow_replaces_the_error_message(failures):
     assert Serde.to_dict(lineage_run_facets(Lineage(failures=failures))[FAILURES])["failures"] == [
-        {"errorClass": "ValueError", "message": "bad row", "execution": "command 2"},
+        {"errorClass": "ValueError", "message": "bad row", "execution": "execution 2 (command)"},
         {
             "errorClass": "org.apache.spark.SparkArithmeticException",
             "message": "Division by zero.",
             "sqlState": "22012",
-            "execution": "command 4",
+            "execution": "execution 4 (command)",
         },
     ]
 

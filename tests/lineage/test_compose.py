@@ -7,7 +7,19 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tasks import WAREHOUSE, dataset, edge, edges_of, execution, inputs_of, modes_of, place, reads, writes
+from tasks import (
+    WAREHOUSE,
+    changes,
+    dataset,
+    edge,
+    edges_of,
+    execution,
+    inputs_of,
+    modes_of,
+    place,
+    reads,
+    writes,
+)
 
 from airflow_provider_spark_lineage.lineage.compose import Composer, compose
 from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
@@ -249,6 +261,23 @@ def test_wrapping_command_and_its_write_are_one() -> None:
     (output,) = wrapped(inner, outer).lineage.outputs
     assert (output.mode, output.statistics.rows) == (Mode.CREATE, 3)
     assert output.dataset.identity.symlinks == (symlink,)
+
+
+def test_target_of_a_wrapping_command_has_the_name_of_its_table() -> None:
+    """The write inside knows only a place; a job that is named by it would be renamed with the place."""
+    symlink, inside = Symlink(WAREHOUSE, "db.t"), Identity(place("0e7d1c"))
+    inner = ExecutionLineage(execution(), query=(1,), targets=(inside,))
+    outer = ExecutionLineage(execution(), wraps=True, query=(1,), symlinks=(symlink,))
+    assert wrapped(inner, outer).targets == (replace(inside, symlinks=(symlink,)),)
+
+
+def test_a_command_that_failed_was_to_write_what_the_write_inside_was() -> None:
+    """Where its own plan names no target; what it wrote itself, it names itself."""
+    inner = ExecutionLineage(execution(), targets=(Identity(place("t")),))
+    failed = ExecutionLineage(execution(failures=(Failure("E", "broken"),)))
+    assert wrapped(inner, failed).targets == inner.targets
+    created = ExecutionLineage(execution(changes("u", Mode.CREATE)))
+    assert wrapped(inner, created).targets == ()
 
 
 def test_wrapping_command_that_failed_leaves_no_gap_of_its_write() -> None:

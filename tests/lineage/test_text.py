@@ -35,7 +35,7 @@ LINEAGE = Lineage(
     inputs=(Input(ORDERS, Statistics(3)),),
     outputs=(Output(TOTALS, Mode.OVERWRITE, Statistics(2, 100, 1), EDGES, (ORDERS.id,)),),
     gaps=(Gap("MapInPandas#4", "taken from every input column", TOTALS.id, "total"),),
-    failures=(Failure("E", "broken\nat line 1", "42000", "command 2"),),
+    failures=(Failure("E", "broken\nat line 1", "42000", "execution 2 (command)"),),
 )
 
 
@@ -49,7 +49,7 @@ def test_readable_lineage() -> None:
         "total    <- orders.amount      direct    aggregation  masking",
         "*        <- orders.customer    indirect  group_by",
         "gap     MapInPandas#4 -> total   taken from every input column",
-        "failed  command 2   E (SQLSTATE 42000): broken",
+        "failed  execution 2 (command)   E (SQLSTATE 42000): broken",
     ]
 
 

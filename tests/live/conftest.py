@@ -25,9 +25,10 @@ def start_spark(folder, **conf):
         # VACUUM starts as many tasks, by default 10,000.
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
         "spark.databricks.delta.snapshotPartitions": "1",
+        # The default log store starts a process (readlink) for each rename.
+        "spark.delta.logStore.file.impl": "io.delta.storage.LocalLogStore",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        # The JVM keeps the settings with which its first session began.
         "spark.sql.catalogImplementation": "in-memory",
         **settings(),
         **conf,
@@ -35,6 +36,9 @@ def start_spark(folder, **conf):
     for key, value in conf.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
+    # The JVM keeps the settings of its first session as defaults of all later ones.
+    for key in conf:
+        spark._jvm.System.clearProperty(key)
     spark.sparkContext.setLogLevel("OFF")
     return spark
 

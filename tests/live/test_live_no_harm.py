@@ -140,6 +140,25 @@ def test_a_sink_that_fails_costs_the_record(spark, caplog):
     assert capture.problems, "what is lost is no secret to those who read the lineage"
 
 
+def test_a_sink_that_fails_for_a_call_costs_that_record_alone(spark):
+    """Records of calls over RDDs and of executions arrive on one thread, which goes on."""
+    names = []
+
+    def sink(record):
+        if record.plan_kind == "rdd":
+            raise OSError(28, "No space left on device")
+        names.append(record.name)
+
+    capture = Capture(sink)
+    capture.arm()
+    assert spark.sparkContext.parallelize([1, 2]).count() == 2
+    capture.drain()
+    assert spark.range(3).count() == 3
+    capture.disarm()
+    assert names == ["count"]
+    assert capture.problems == ["a call could not be recorded: OSError: [Errno 28] No space left on device"]
+
+
 def ask_of_relations(monkeypatch, **accessors):
     """Ask files' relations more than capture does."""
     probes = [replace(probe, accessors=accessors | probe.accessors) for probe in PROBES["LogicalRelation"]]

@@ -44,6 +44,9 @@ def test_each_action_is_one_record(spark, recorded, lines):
         assert record.number == number
         assert record.facts[0]["probed"]["origins"][0]["paths"] == [f"file:{lines}"]
         assert record.problems == []
+    # Jobs of these may go on after the call.
+    uncounted = {record.name for record in records if record.jobs is None}
+    assert uncounted == {"toLocalIterator", "countApprox"}
 
 
 def test_records_keep_the_order_of_the_program(spark, recorded, tmp_path):
@@ -74,6 +77,19 @@ def test_a_save_that_fails_has_the_job_of_one_that_succeeds(spark, lines, tmp_pa
         spark.sparkContext.textFile(lines).map(lambda line: 1 / 0).saveAsTextFile(str(tmp_path / "out"))
     event = [event for event in captured.events(job="job") if event["job"]["name"] == "job.out"][-1]
     assert (event["eventType"], event["outputs"]) == ("FAIL", [])
+
+
+def test_a_save_that_cannot_begin_is_no_fault_of_the_capture(spark, lines, caplog):
+    """The program sees why: nothing is lost that a warning or a gap could be about."""
+    rdd = spark.sparkContext.textFile(lines)
+    with capture_lineage(spark) as wrong_path, pytest.raises(Exception, match="No FileSystem for scheme"):
+        rdd.saveAsTextFile("nowhere://bucket/out")
+    with capture_lineage(spark) as no_path, pytest.raises(TypeError):
+        rdd.saveAsTextFile()
+    for captured in (wrong_path, no_path):
+        assert len(captured.lineage.failures) == 1
+        assert "capture" not in [gap.where for gap in captured.lineage.gaps]
+    assert caplog.messages == []
 
 
 def test_what_is_not_there_is_not_read(spark, lines, tmp_path):

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.capture.sessions import CONNECT, Capture
+from airflow_provider_spark_lineage.capture.sessions import Capture
 
 pytestmark = pytest.mark.spark
 
@@ -156,15 +156,12 @@ def test_a_forgotten_arm_or_a_second_disarm_is_harmless(spark):
     assert capture.problems == []
 
 
-def test_a_session_that_is_not_classic_is_told_once(caplog):
-    """Spark Connect sessions are not captured: one line says so, and nothing breaks."""
+def test_a_session_that_is_not_classic_needs_no_listener():
+    """Sessions of Spark Connect are captured by their client: there is nothing to attach to."""
     capture = Capture([].append)
     capture.attach(object())
-    capture.attach(object())
     capture.disarm()
-    assert capture.problems == [CONNECT]
-    (entry,) = (entry for entry in caplog.records if entry.name == "airflow_provider_spark_lineage")
-    assert "Spark Connect sessions are not captured yet" in entry.getMessage()
+    assert capture.problems == []
 
 
 def test_commands_inside_a_command_are_one_write_of_the_run(spark, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import tempfile
@@ -27,12 +28,11 @@ def classpath(coordinate: str, scratch: Path, *options: str) -> list[Path]:
     (ivy,) = Path(pyspark.__file__).parent.glob("jars/ivy-*.jar")
     found = scratch / "classpath"
     asked = ["-dependency", *coordinate.split(":"), "-confs", "default", "-types", "jar", "bundle", *options]
-    run = subprocess.run(
-        [java(), "-jar", str(ivy), *asked, "-cachepath", str(found)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [java(), "-jar", str(ivy), *asked, "-cachepath", str(found)]
+    with Path(tempfile.gettempdir(), "spark-lineage-tests.ivy.lock").open("w") as lock:
+        # Two that resolve at the same time overwrite each other's report in Ivy's cache.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
     jars = [Path(one) for one in found.read_text().strip().split(os.pathsep)] if found.exists() else []
     fetched = bool(jars) and not run.returncode
     assert fetched, f"{coordinate} could not be fetched:\n{run.stdout[-2000:]}{run.stderr}"

@@ -24,6 +24,8 @@ LAKES = {
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
     "spark.databricks.delta.history.metricsEnabled": "false",
     "spark.databricks.delta.merge.materializeSource": "none",
+    # The default log store starts a process (readlink) for each rename.
+    "spark.delta.logStore.file.impl": "io.delta.storage.LocalLogStore",
 }
 """Settings of a session that has tables of Delta and Iceberg; others are free of their extensions."""
 
@@ -51,7 +53,6 @@ def start(folder: Path, lakes: bool = False) -> SparkSession:
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
         f" -Dderby.system.home={folder}",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        # The JVM keeps the settings with which its first session began.
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": "UTC",
         # One task for each stage, so that rows stay in their order.
@@ -72,6 +73,9 @@ def start(folder: Path, lakes: bool = False) -> SparkSession:
     for key, value in conf.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
+    # The JVM keeps the settings of its first session as defaults of all later ones.
+    for key in conf:
+        spark._jvm.System.clearProperty(key)
     spark.sparkContext.setLogLevel("OFF")
     # Changed data makes some queries fail, which the proof tells by itself.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)

@@ -56,7 +56,7 @@ def test_wrong_runs():
     wrong = {name: state for name, state in cases(report).items() if state != "passed"}
     assert wrong == {
         "event shop.load.event.start": "failure",
-        "event shop.load.execution.1.event.complete": "failure",
+        "event shop.load.orders.event.complete": "failure",
         "unexpected stray.event.complete": "failure",
         "relation start_first": "failure",
         "relation one_terminal": "failure",

@@ -126,11 +126,11 @@ def test_a_task_that_is_not_mapped_has_no_index():
 def test_children_have_the_address_of_their_task():
     """A child run says nothing of instances itself; it is of the task run that it is a child of."""
     tasks = [task(index, tried) for index in (0, 1) for tried in (1, 2)]
-    children = [child(one, "my.dag.group.task.execution.1") for one in tasks]
+    children = [child(one, "my.dag.group.task.orders") for one in tasks]
     deeper = [child(one, "step") for one in children]
     expected = {
         f"{name}[{index}]#{tried}.event.start": of(f"{index}/{tried}")
-        for name in ("my.dag.group.task", "my.dag.group.task.execution.1", "step")
+        for name in ("my.dag.group.task", "my.dag.group.task.orders", "step")
         for index in (0, 1)
         for tried in (1, 2)
     }

@@ -262,7 +262,7 @@ def test_counted_keys_may_come_again():
     """Where a count allows several events of a key, a second START of a run is what was asked for."""
     events = whole_run()
     events.insert(2, {**events[1], "eventTime": "2024-05-01T10:00:02.9Z"})
-    templates = {"shop.load.execution.1.event.start": {}}
+    templates = {"shop.load.orders.event.start": {}}
     assert compare(Expected.of_templates(templates, counts={".*start": ">=2"}), Events.of(events)).ok
     assert "unique_keys" in compare(Expected.of_templates(templates), Events.of(events)).broken
 

@@ -150,7 +150,7 @@ CASES: list[tuple[str, Change, list[tuple[str, str, str]]]] = [
     ),
     (
         "another job at the end of a child",
-        put(4, "job", "name", value="shop.load.execution.2"),
+        put(4, "job", "name", value="shop.load.totals"),
         [("one_job", "4", "job.name")],
     ),
     (
@@ -217,7 +217,7 @@ def test_parents_may_be_outside_of_what_is_compared():
         facets = event["run"]["facets"]
         facets["airflow"] = sketch({"dag": {"dag_id": "other"}})
         facets["parent"]["run"]["runId"] = run_id(QUERY)
-        facets["parent"]["job"]["name"] = "shop.load.execution.1"
+        facets["parent"]["job"]["name"] = "shop.load.orders"
     expected = Expected.of({"other.job.event.start": {}, "other.job.event.complete": {}}, scope="dags")
     report = compare(expected, Events.of([*events, *other]))
     assert report.text().splitlines()[-1] == "2 events match, 0 differ"

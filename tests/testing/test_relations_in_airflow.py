@@ -91,7 +91,7 @@ def rooted(events: list[dict[str, Any]]) -> None:
 
 def triggered_by_parent_alone(events: list[dict[str, Any]]) -> None:
     """As with a conf that names a parent and no root: the provider takes the parent as root."""
-    query = {"job": {"namespace": "tests", "name": "shop.load.execution.1"}, "run": {"runId": run_id(QUERY)}}
+    query = {"job": {"namespace": "tests", "name": "shop.load.orders"}, "run": {"runId": run_id(QUERY)}}
     below, step = dag("COMPLETE", 29), task("START", "step", 41, 10)
     step_end = task("COMPLETE", "step", 41, 11)
     below["run"]["facets"]["parent"] = {**parent("x", QUERY), **query, "root": query}

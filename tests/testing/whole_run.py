@@ -68,7 +68,7 @@ def sketch(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def child(kind: str, run: int, second: int) -> dict[str, Any]:
-    return event(kind, "shop.load.execution.1", run, second, parent=parent("shop.load", LOAD))
+    return event(kind, "shop.load.orders", run, second, parent=parent("shop.load", LOAD))
 
 
 def dag(kind: str, second: int) -> dict[str, Any]:

@@ -63,7 +63,10 @@ public class Listener extends SparkListener implements Runnable {
     private final Map executionOfStage = new HashMap();
     private final Map stagesOfJob = new HashMap();
     private final Map jobsOfCall = new HashMap();
-    /** The jobs of some call were not counted: without an entry, a call may have run jobs. */
+    /**
+     * Set once the jobs of a call were not counted: from then on a missing entry does not mean that the call
+     * ran no job.
+     */
     private boolean missesCalls = false;
     private final Map callOfJob = new HashMap();
     private final Map callOfStage = new HashMap();
@@ -239,7 +242,7 @@ public class Listener extends SparkListener implements Runnable {
             begun = true;
             Jobs jobs = (Jobs) jobsOfCall.remove(mark.call);
             Json counts = new Json(reader.hint, new HashSet());
-            if (jobs == null && !missesCalls) {
+            if (jobs == null && !missesCalls && !mark.call.isEmpty()) {
                 jobs = new Jobs();
             }
             if (jobs != null) {

@@ -6,7 +6,7 @@ import org.apache.spark.scheduler.SparkListenerEvent;
 public class Mark implements SparkListenerEvent {
     public final Listener of;
     public final long number;
-    /** Number of the call over an RDD that has ended; empty for none. */
+    /** The tag of the jobs of a call that has ended; empty for none. */
     public final String call;
 
     public Mark(Listener of, long number, String call) {

@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import pkgutil
 import re
+import threading
 import uuid
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 from airflow_provider_spark_lineage.capture.rdd import RddReader
 from airflow_provider_spark_lineage.capture.sql_literals import without_numbers, without_sql_literals
+from airflow_provider_spark_lineage.counts import COUNTS, COUNTS_OF_SCANS
 from airflow_provider_spark_lineage.credentials import CREDENTIAL_HINT, without_secrets
-from airflow_provider_spark_lineage.record import FULL
+from airflow_provider_spark_lineage.record import FULL, MAX_MESSAGE_LENGTH
 from airflow_provider_spark_lineage.sources import BEFORE, OPTIONS, PARTS, PROBES
 from airflow_provider_spark_lineage.sources.databases import dialect_of
 from airflow_provider_spark_lineage.sources.dataset import Probe
@@ -39,32 +41,14 @@ _CLASSES = (
     "TooLarge",
 )
 
-COUNTS = {
-    "number of output rows": "rows",
-    "size of files read": "size_bytes",
-    "number of files read": "files",
-    "written output": "size_bytes",
-    "number of written files": "files",
-    # Iceberg
-    "number of added records": "rows",
-    "total size of added files (bytes)": "size_bytes",
-    "number of added data files": "files",
-    "number of result data files": "files",
-}
-"""Spark's name of an SQL metric -> field of `lineage.model.Statistics`."""
-
-_COUNTS_OF_SCANS = {"total data file size (bytes)": "size_bytes"}
-"""Names that are used for scans only: in Iceberg's writes the same name counts the whole table."""
-
 _QUERIES = frozenset({"dbtable", "query"})
 """Options whose value may be SQL text."""
 
 CALL = "spark.lineage.call"
 """Local property of a thread during a call over an RDD; Spark passes it on to the jobs of the thread."""
 
-MAX_MESSAGE_LENGTH = 4000
 MAX_PROBLEM_LENGTH = 400
-"""Limits of characters. Messages are cut after secrets are removed: half a secret is not recognised."""
+"""A limit of characters."""
 
 
 class JvmReader:
@@ -152,24 +136,29 @@ _compiled: Tuple[Any, Any] = (None, None)
 
 def _new_reader(gateway: Any, jvm: Any, sql_text: str) -> Any:
     """Return a `Reader` for one application."""
+    reader = compile_reader(gateway, jvm)
     types = gateway.new_array(jvm.java.lang.Class, 1)
     types[0] = jvm.java.lang.Class.forName("java.lang.String")
     arguments = gateway.new_array(jvm.java.lang.Object, 1)
     arguments[0] = _config(sql_text)
-    return _reader_class(gateway, jvm).getConstructor(types).newInstance(arguments)
+    return reader.getConstructor(types).newInstance(arguments)
 
 
-def _reader_class(gateway: Any, jvm: Any) -> Any:
+_compiling = threading.Lock()
+
+
+def compile_reader(gateway: Any, jvm: Any) -> Any:
     """Return the class `Reader` of a JVM; compile it at the first call."""
     global _compiled  # noqa: PLW0603  a process has one JVM
-    if _compiled[0] is not gateway:
-        # py4j caches methods by class name: the package must never have been used before.
-        package = f"sparklineage.of{uuid.uuid4().hex}"
-        compiler = jvm.org.codehaus.janino.SimpleCompiler()
-        # This class loader has the application's jars, too.
-        compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-        compiler.cook(_source(package))
-        _compiled = gateway, compiler.getClassLoader().loadClass(package + ".Reader")
+    with _compiling:
+        if _compiled[0] is not gateway:
+            # py4j caches methods by class name: the package must never have been used before.
+            package = f"sparklineage.of{uuid.uuid4().hex}"
+            compiler = jvm.org.codehaus.janino.SimpleCompiler()
+            # This class loader has the application's jars, too.
+            compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+            compiler.cook(_source(package))
+            _compiled = gateway, compiler.getClassLoader().loadClass(package + ".Reader")
     return _compiled[1]
 
 
@@ -195,7 +184,7 @@ def _config(sql_text: str) -> str:
             "hint": CREDENTIAL_HINT,
             "sql_text": sql_text,
             "counts": COUNTS,
-            "counts_of_scans": _COUNTS_OF_SCANS,
+            "counts_of_scans": COUNTS_OF_SCANS,
             "call": CALL,
         }
     )

@@ -108,7 +108,8 @@ def type_name(data_type: Any) -> str:
     """Turn a data type of Spark's JSON into Spark's simple string, for example `array<bigint>`."""
     if isinstance(data_type, str):
         return _SIMPLE_TYPES.get(data_type, data_type)
-    if not isinstance(data_type, dict):
+    # Of a type that a plan's text does not tell, only some fields are known.
+    if not isinstance(data_type, dict) or "partial" in data_type:
         return ""
     kind = data_type.get("type")
     if kind == "struct":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.facets.job_names import JobNames
+from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
 
 
@@ -23,14 +23,30 @@ def test_a_path_is_cut_to_its_last_part(namespace, name, expected):
     assert JobNames("etl.load").next(Identity(DatasetId(namespace, name))) == expected
 
 
-def test_a_table_has_its_name_in_the_catalog():
+@pytest.mark.parametrize(
+    ("catalog", "name"),
+    [
+        ("hive://host:9083", "sales.orders"),
+        ("arn:aws:glue:eu-west-1:123456789012", "table/sales/orders"),
+    ],
+)
+def test_a_table_has_its_name_in_the_catalog(catalog, name):
     """Catalogs may put an id into the location."""
     location = DatasetId("s3://lake", "/tables/0e7d1c")
-    links = (Symlink("hive://host:9083", "sales.orders"),)
+    links = (Symlink(catalog, name),)
     assert JobNames("etl.load").next(Identity(location, symlinks=links)) == "etl.load.orders"
 
 
-def test_a_name_is_no_address_of_an_instance_or_try():
+def test_an_entry_of_a_catalog_has_the_name_of_the_table():
+    """A view, or a table whose data lie elsewhere: its DROP has the name of an INSERT into it."""
+    place = Symlink("file", "/data/outside", "LOCATION")
+    entry = Identity(DatasetId("file:/warehouse", "sales.orders"), symlinks=(place,), type="TABLE")
+    view = Identity(DatasetId("file:/warehouse", "sales.v"), type="VIEW")
+    assert JobNames("etl.load").next(entry) == "etl.load.orders"
+    assert JobNames("etl.load").next(view) == "etl.load.v"
+
+
+def test_a_name_is_not_an_address_of_an_instance_or_try():
     """`[0]` and `#2` mean those in the keys of expected events."""
     assert JobNames("t").next(Identity(DatasetId("file", "/a/part[0]#2"))) == "t.part_0__2"
 

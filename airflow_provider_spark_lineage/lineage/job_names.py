@@ -33,9 +33,12 @@ class JobNames:
 def _short(dataset: Identity) -> str:
     """Return a table's name without its database, the last part of a path, or any other name unchanged."""
     tables = [link.name for link in dataset.symlinks if link.type == "TABLE"]
+    if dataset.is_entry:
+        tables.append(dataset.id.name)
     path = dataset.id.name.strip("/")
     if tables:
-        name = tables[0].rpartition(".")[2]
+        # Glue's names are `table/<database>/<table>`.
+        name = re.split(r"[./]", tables[0])[-1]
     elif path:
         name = path.rpartition("/")[2]
     else:

@@ -1,0 +1,68 @@
+"""Where the agent writes: a local folder, or a URI of any file system that the driver's Hadoop has.
+
+A file is there whole or not at all: it is written under another name, and renamed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from airflow_provider_spark_lineage.capture.application import jvm_lock
+from airflow_provider_spark_lineage.record import write_file
+
+
+class Folder(Protocol):
+    """Writes files by name."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write one file, or replace it; raise what the file system raises."""
+
+
+def folder_of(place: str, context: Any) -> Folder:
+    """Return the folder at a local path or a URI; it is created at the first write."""
+    path = local_path(place)
+    return _LocalFolder(path) if path is not None else _HadoopFolder(place, context)
+
+
+def local_path(place: str) -> Path | None:
+    """Return the path of a local folder, None for a URI of another file system."""
+    parts = urlsplit(place)
+    if parts.scheme == "file":
+        return Path(url2pathname(parts.path))
+    return None if parts.scheme else Path(place)
+
+
+class _LocalFolder:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def write(self, name: str, content: bytes) -> None:
+        os.makedirs(self._path, exist_ok=True)
+        write_file(self._path / name, content)
+
+
+class _HadoopFolder:
+    """Writes with the credentials and settings that the job has for its own data."""
+
+    def __init__(self, uri: str, context: Any) -> None:
+        self._uri = uri.rstrip("/")
+        self._context = context
+
+    def write(self, name: str, content: bytes) -> None:
+        # py4j's calls may not be cut in two by a fork of the program.
+        with jvm_lock:
+            path_class = self._context._jvm.org.apache.hadoop.fs.Path
+            target, temporary = path_class(f"{self._uri}/{name}"), path_class(f"{self._uri}/.{name}.part")
+            system = target.getFileSystem(self._context._jsc.hadoopConfiguration())
+            stream = system.create(temporary, True)
+            try:
+                stream.write(bytearray(content))
+            finally:
+                stream.close()
+            system.delete(target, False)
+            if not system.rename(temporary, target):
+                raise OSError(f"{target.toString()} could not be renamed from its temporary name")

@@ -1,0 +1,299 @@
+"""Which plans are recorded, and what about them: one row for each kind of command of Spark Connect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from airflow_provider_spark_lineage.capture.connect.relations import (
+    COMPUTED,
+    has_rows_of_program,
+    is_costly,
+    kind_of,
+    reads_of,
+    shown,
+    wanted,
+    why_not,
+)
+from airflow_provider_spark_lineage.capture.connect.statements import Ask, statement_of
+from airflow_provider_spark_lineage.credentials import without_secrets
+
+
+@dataclass
+class Action:
+    """What one plan does, in plain values beside the relations that the server explains."""
+
+    name: str
+    """What Spark calls such an action: `collect`, `save`, `command`."""
+
+    ask: Ask = Ask.BESIDE
+    relations: List[Any] = field(default_factory=list)
+    """The relations to explain: one, or none where there is none or the server must not analyse it."""
+
+    sql: str = ""
+    """The statement to explain, in place of a relation."""
+
+    statement: Any = None
+    """The relation that holds the statement, with its arguments."""
+
+    command: Dict[str, Any] = field(default_factory=dict)
+    """The command as plain JSON; empty for a query."""
+
+    targets: Tuple[str, ...] = ()
+    """Names of tables that it creates, changes or drops, as written."""
+
+    is_costly: bool = False
+    """The server runs a job to make a plan of it, and keeps the plan since Spark 4.0."""
+
+    has_rows: bool = False
+    """Rows that the program sent are part of the plan."""
+
+    is_of_partition: bool = False
+    """The statement names a partition."""
+
+    view: str = ""
+    """The name of the temporary view that it makes."""
+
+    reads: List[Any] = field(default_factory=list)
+    """The relations that read files or tables, in the order of the plan."""
+
+    problems: List[str] = field(default_factory=list)
+
+    @property
+    def is_command(self) -> bool:
+        """Return whether it changes data, or the meaning of names."""
+        return bool(self.command or self.sql)
+
+    @property
+    def renames(self) -> bool:
+        """Return whether it may change which table a name means."""
+        return bool(self.is_command and self.ask is Ask.BEFORE)
+
+
+def action_of(plan: Any, decompress: Callable[[bytes], bytes]) -> Optional[Action]:
+    """Return what a plan does; None for a plan that touches no data."""
+    kind = plan.WhichOneof("op_type")
+    if kind == "compressed_operation":
+        plan = _decompressed(plan, decompress)
+        kind = plan.WhichOneof("op_type")
+    if kind == "root":
+        return _query(plan.root)
+    if kind == "command":
+        command = plan.command
+        row = COMMANDS.get(str(command.WhichOneof("command_type")))
+        return row(getattr(command, command.WhichOneof("command_type"))) if row else None
+    return None
+
+
+def _decompressed(plan: Any, decompress: Callable[[bytes], bytes]) -> Any:
+    """Return a plan that the client compressed because it is large, as it was (since Spark 4.1)."""
+    compressed = plan.compressed_operation
+    name = compressed.OpType.Name(compressed.op_type)
+    whole = type(plan)()
+    part = whole.root if name.endswith("RELATION") else whole.command
+    part.ParseFromString(decompress(compressed.data))
+    return whole
+
+
+_NAMES = {"show_string": "showString", "html_string": "htmlString"}
+
+
+def _query(relation: Any) -> Optional[Action]:
+    """An action that fetches rows."""
+    kind = kind_of(relation)
+    if kind == "catalog":
+        return _made(relation.catalog)
+    if kind == "ml_relation":
+        return None
+    action = Action(_NAMES.get(kind, kind if kind in COMPUTED else "collect"))
+    _explain(action, shown(relation))
+    return action
+
+
+def _made(catalog: Any) -> Optional[Action]:
+    """`spark.catalog.createTable`; the other calls of the catalog change no data."""
+    kind = catalog.WhichOneof("cat_type")
+    if kind not in ("create_table", "create_external_table"):
+        return None
+    name = getattr(catalog, kind).table_name
+    return Action("createTable", Ask.BEFORE, command={"kind": "create_table", "table": name}, targets=(name,))
+
+
+def _explain(action: Action, relation: Any) -> None:
+    """Let the server explain a relation."""
+    action.reads = reads_of(relation)
+    action.has_rows = has_rows_of_program(relation)
+    lost = why_not(relation)
+    if lost:
+        action.problems.append(lost)
+        return
+    action.relations = [relation]
+    action.is_costly = is_costly(relation)
+    if action.is_costly:
+        action.ask = Ask.BEFORE
+
+
+_MODES = {
+    "SAVE_MODE_UNSPECIFIED": "ErrorIfExists",
+    "SAVE_MODE_APPEND": "Append",
+    "SAVE_MODE_OVERWRITE": "Overwrite",
+    "SAVE_MODE_ERROR_IF_EXISTS": "ErrorIfExists",
+    "SAVE_MODE_IGNORE": "Ignore",
+}
+
+
+def _write(write: Any) -> Action:
+    """`df.write`, to a path, a table, or a place that the options name."""
+    to = write.WhichOneof("save_type")
+    command: Dict[str, Any] = {
+        "kind": "write",
+        "format": write.source.lower(),
+        "mode": _MODES.get(type(write).SaveMode.Name(write.mode), ""),
+        "partition_by": list(write.partitioning_columns),
+        "options": wanted(write.options),
+    }
+    action = Action("save", command=command)
+    if to == "path":
+        command["path"] = without_secrets(write.path)
+        if command["mode"] == "Ignore":
+            action.ask = Ask.BEFORE
+        if command["format"] == "iceberg" and "/" not in write.path:
+            # A name in place of a path.
+            command["table"], command["insert"] = write.path, False
+            action.targets = (write.path,)
+    elif to == "table":
+        name = write.table.table_name
+        method = type(write.table).TableSaveMethod.Name(write.table.save_method)
+        command["table"] = name
+        command["insert"] = method.endswith("INSERT_INTO")
+        action.name = "insertInto" if command["insert"] else "saveAsTable"
+        action.targets = (name,)
+        if not command["insert"] and command["mode"] != "Append":
+            action.ask = Ask.BEFORE
+    _explain(action, write.input)
+    return action
+
+
+def _write_v2(write: Any) -> Action:
+    """`df.writeTo(table)`."""
+    mode = type(write).Mode.Name(write.mode)
+    command = {
+        "kind": "write_v2",
+        "format": write.provider.lower(),
+        "mode": mode[len("MODE_") :].lower(),
+        "table": write.table_name,
+        "options": wanted(write.options),
+    }
+    action = Action("writeTo", command=command, targets=(write.table_name,))
+    if "create" in command["mode"] or "replace" in command["mode"]:
+        action.ask = Ask.BEFORE
+    _explain(action, write.input)
+    return action
+
+
+def _statement(command: Any) -> Optional[Action]:
+    """`spark.sql`: a command runs at once; a query runs when its rows are fetched."""
+    relation = _statement_relation(command)
+    text = relation.sql.query if relation is not None else command.sql
+    statement = statement_of(text)
+    if statement.ask is Ask.NEVER and not statement.lost:
+        return None
+    problems = [statement.lost] if statement.lost else []
+    return Action(
+        "command",
+        ask=statement.ask,
+        sql=text,
+        statement=command,
+        targets=statement.targets,
+        is_of_partition=statement.is_of_partition,
+        problems=problems,
+    )
+
+
+def _statement_relation(command: Any) -> Any:
+    """Return the relation with the text, since Spark 4.0; a statement over DataFrames has it below them."""
+    if "input" not in command.DESCRIPTOR.fields_by_name or not command.HasField("input"):
+        return None
+    relation = command.input
+    return relation.with_relations.root if kind_of(relation) == "with_relations" else relation
+
+
+def _view(command: Any) -> Optional[Action]:
+    """A temporary view counts where it is used; what it reads is no part of the plans that use it."""
+    action = Action("createView", Ask.NEVER, view=command.name.strip("`").lower())
+    action.reads = reads_of(command.input)
+    action.has_rows = has_rows_of_program(command.input)
+    return action
+
+
+def _checkpoint(command: Any) -> Action:
+    """`checkpoint`, `localCheckpoint`: later plans read the rows under new ids of their columns."""
+    name = "localCheckpoint" if command.local else "checkpoint"
+    action = Action(name, command={"kind": "checkpoint"})
+    _explain(action, command.relation)
+    return action
+
+
+def _merge(command: Any) -> Action:
+    """`df.mergeInto`."""
+    action = Action(
+        "mergeInto",
+        command={"kind": "merge", "table": command.target_table_name},
+        targets=(command.target_table_name,),
+    )
+    _explain(action, command.source_table_plan)
+    return action
+
+
+def _stream(command: Any) -> Action:
+    """`df.writeStream.start`: the batches run on the server, and end when the query does."""
+    to = command.WhichOneof("sink_destination")
+    value = {
+        "kind": "stream",
+        "format": command.format.lower(),
+        "mode": command.output_mode,
+        "options": wanted(command.options),
+        "path": without_secrets(command.path) if to == "path" else "",
+        "table": command.table_name if to == "table_name" else "",
+        "foreach": command.HasField("foreach_batch") or command.HasField("foreach_writer"),
+    }
+    action = Action("start", command=value, targets=(command.table_name,) if to == "table_name" else ())
+    if to == "table_name":
+        action.ask = Ask.BEFORE
+    _explain(action, command.input)
+    return action
+
+
+def _external(command: Any) -> Action:
+    """`spark.executeCommand`: runs in a system that Spark does not read."""
+    return Action(
+        "executeCommand",
+        command={"kind": "other"},
+        problems=["what a command of an external system did is not recorded"],
+    )
+
+
+def _learn(command: Any) -> Optional[Action]:
+    """MLlib: `fit` and `evaluate` read a DataFrame; a model that is saved is not recorded."""
+    kind = command.WhichOneof("command")
+    if kind == "write":
+        return Action("save", command={"kind": "other"}, problems=["where a model was saved is not recorded"])
+    if kind not in ("fit", "evaluate"):
+        return None
+    action = Action(kind)
+    _explain(action, getattr(command, kind).dataset)
+    return action
+
+
+COMMANDS: Dict[str, Callable[[Any], Optional[Action]]] = {
+    "write_operation": _write,
+    "write_operation_v2": _write_v2,
+    "sql_command": _statement,
+    "create_dataframe_view": _view,
+    "checkpoint_command": _checkpoint,
+    "merge_into_table_command": _merge,
+    "write_stream_operation_start": _stream,
+    "execute_external_command": _external,
+    "ml_command": _learn,
+}
+"""`Command.command_type` -> its row. Commands without a row register functions, or concern the session."""

@@ -1,0 +1,106 @@
+"""Starts and stops capture for the Spark Connect sessions of this process."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import Any, Callable, Dict, List, Optional
+
+from airflow_provider_spark_lineage.capture.connect.actions import action_of
+from airflow_provider_spark_lineage.capture.connect.client import client_hooks
+from airflow_provider_spark_lineage.capture.connect.execution import Execution
+from airflow_provider_spark_lineage.capture.connect.session import Session
+from airflow_provider_spark_lineage.record import Record
+
+
+class ConnectCapture:
+    """Records what the clients of Spark Connect execute between `arm` and `disarm`.
+
+    `sink` receives each record, on the worker of its session; `problems` a sentence for everything lost.
+    """
+
+    def __init__(
+        self, sink: Callable[[Record], None], max_plan_bytes: int, sql_text: str, problems: List[str]
+    ) -> None:
+        self.problems = problems
+        self._sink = sink
+        self._max_plan_bytes = max_plan_bytes
+        self._sql_text = sql_text
+        self._sessions: Dict[str, Session] = {}
+        self._counts: Dict[str, int] = {}
+        """Application id -> how many records it has."""
+        self._lock = threading.Lock()
+        self._emitting = threading.Lock()
+
+    def arm(self) -> None:
+        """Record what any client executes from now on."""
+        client_hooks().add(self)
+
+    def begins(self, client: Any, plan: Any) -> Optional[Execution]:
+        """Return the execution of a plan that a client is about to send; None if it touches no data."""
+        action = action_of(plan, lambda data: _decompressed(client, data))
+        if action is None:
+            return None
+        session = self._session(client)
+        if action.view:
+            session.views[action.view] = action
+            return None
+        execution = Execution(session, action, self._sql_text, self._emit, self.problems)
+        execution.begin()
+        return execution
+
+    def closes(self, client: Any) -> None:
+        """Record what a client has executed, before it closes."""
+        session = self._sessions.get(client._session_id)
+        if session is not None:
+            _finish_streams(session)
+            session.settle()
+
+    def drain(self, timeout_seconds: float) -> None:
+        """Wait until everything that has ended is recorded; raise `TimeoutError` if that takes too long."""
+        until = time.monotonic() + timeout_seconds
+        for session in tuple(self._sessions.values()):
+            if not session.worker.wait(max(0.0, until - time.monotonic())):
+                raise TimeoutError(f"recording the executions takes more than {timeout_seconds:g} seconds")
+
+    def disarm(self) -> None:
+        """Record nothing that begins from now on."""
+        client_hooks().remove(self)
+        for session in tuple(self._sessions.values()):
+            _finish_streams(session)
+
+    def close(self) -> None:
+        """End the workers; the caller has drained."""
+        with self._lock:
+            sessions, self._sessions = tuple(self._sessions.values()), {}
+        for session in sessions:
+            session.worker.submit(session.channel.close)
+            session.worker.close()
+
+    def _session(self, client: Any) -> Session:
+        with self._lock:
+            identifier = client._session_id
+            if identifier not in self._sessions:
+                self._sessions[identifier] = Session(client, self._max_plan_bytes)
+            return self._sessions[identifier]
+
+    def _emit(self, record: Record) -> None:
+        """Number a record and pass it to the sink."""
+        with self._emitting:
+            number = self._counts.get(record.application_id, 0) + 1
+            self._counts[record.application_id] = record.number = number
+            self._sink(record)
+
+
+def _finish_streams(session: Session) -> None:
+    """Record the streaming queries that a session has started."""
+    streams, session.streams = session.streams, []
+    for execution in streams:
+        execution.finish_stream()
+
+
+def _decompressed(client: Any, data: bytes) -> bytes:
+    """Return what the client compressed by the module that it compressed it with."""
+    module = getattr(client, "_zstd_module", None) or sys.modules["zstandard"]
+    return bytes(module.decompress(data))

@@ -1,0 +1,172 @@
+"""Observes the clients of Spark Connect: replaces methods of pyspark's `SparkConnectClient`.
+
+Every action and every command of a client ends in one of two methods, `_execute` and
+`_execute_and_fetch_as_iterator`, from Spark 3.5 on. They are replaced while there is a watcher.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.machinery
+import os
+import sys
+import threading
+import zipimport
+from contextlib import closing, contextmanager
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
+
+from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.replaced import Replacements
+
+MODULE = "pyspark.sql.connect.client.core"
+"""Importing it takes a second (grpc, pandas, pyarrow), so capture does not import it."""
+
+
+class ClientHooks:
+    """Notifies its watchers of executed plans, and of clients that are about to close.
+
+    A watcher has the methods `begins(client, plan)`, which returns an object with the methods
+    `received(response)` and `ended(error)`, or None to ignore the plan, and `closes(client)`; `problems` is a
+    list.
+    """
+
+    def __init__(self) -> None:
+        self._watchers: List[Any] = []
+        self._lock = threading.Lock()
+        self._methods = Replacements()
+        self._finder = _Finder(self._install_if_watched)
+        self._process = os.getpid()
+
+    def add(self, watcher: Any) -> None:
+        """Notify a watcher from now on."""
+        with self._lock:
+            if not self._awake():
+                # A forked child that captures itself has watchers of its own.
+                self._process = os.getpid()
+                self._watchers.clear()
+            self._watchers.append(watcher)
+            if MODULE in sys.modules:
+                self._install()
+            elif self._finder not in sys.meta_path:
+                sys.meta_path.insert(0, self._finder)
+
+    def remove(self, watcher: Any) -> None:
+        """Stop notifying a watcher; put the client's methods back after the last one."""
+        with self._lock:
+            if watcher in self._watchers:
+                self._watchers.remove(watcher)
+            if not self._watchers:
+                self._uninstall()
+
+    def _install_if_watched(self) -> None:
+        with self._lock:
+            if self._watchers:
+                self._install()
+
+    def _install(self) -> None:
+        owner = sys.modules[MODULE].SparkConnectClient
+        for name, wrap in (
+            ("_execute", self._executes),
+            ("_execute_and_fetch_as_iterator", self._fetches),
+            ("release_session", self._closes),
+            ("close", self._closes),
+        ):
+            # Spark 3.5 has no `release_session`.
+            if name in vars(owner):
+                self._methods.replace(owner, name, wrap)
+
+    def _uninstall(self) -> None:
+        if self._finder in sys.meta_path:
+            sys.meta_path.remove(self._finder)
+        self._methods.restore()
+
+    def _executes(self, run: Any) -> Callable[..., Any]:
+        def execute(client: Any, req: Any, *args: Any, **kwargs: Any) -> Any:
+            with self._observed(client, req):
+                return run(client, req, *args, **kwargs)
+
+        return execute
+
+    def _fetches(self, run: Any) -> Callable[..., Iterator[Any]]:
+        def fetch(client: Any, req: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+            with (
+                self._observed(client, req) as executions,
+                closing(run(client, req, *args, **kwargs)) as responses,
+            ):
+                for response in responses:
+                    for execution, problems in executions:
+                        with harmless("a response of the Spark Connect server could not be read", problems):
+                            execution.received(response)
+                    yield response
+
+        return fetch
+
+    def _closes(self, run: Any) -> Callable[..., Any]:
+        def close(client: Any, *args: Any, **kwargs: Any) -> Any:
+            for watcher in self._awake():
+                with harmless("the last executions of a session could not be recorded", watcher.problems):
+                    watcher.closes(client)
+            return run(client, *args, **kwargs)
+
+        return close
+
+    @contextmanager
+    def _observed(self, client: Any, req: Any) -> Iterator[Sequence[Tuple[Any, List[str]]]]:
+        """Notify the watchers that a plan is about to be executed, and again when it was."""
+        executions: List[Tuple[Any, List[str]]] = []
+        for watcher in self._awake():
+            with harmless("a plan of Spark Connect could not be recorded", watcher.problems):
+                execution = watcher.begins(client, req.plan)
+                if execution is not None:
+                    executions.append((execution, watcher.problems))
+        error: Optional[BaseException] = None
+        try:
+            yield executions
+        except GeneratorExit:  # The program needs no more rows.
+            raise
+        except BaseException as raised:  # Also KeyboardInterrupt; all are raised again.
+            error = raised
+            raise
+        finally:
+            for execution, problems in executions:
+                with harmless("an execution of Spark Connect could not be recorded", problems):
+                    execution.ended(error)
+            # The traceback holds this frame: the cycle would keep the program's data alive.
+            error = None
+
+    def _awake(self) -> Tuple[Any, ...]:
+        """Return the watchers; none in a forked child, whose executions are not those of the task."""
+        return tuple(self._watchers) if os.getpid() == self._process else ()
+
+
+class _Finder:
+    """Finds the client's module as Python does, and has a function called after it was imported."""
+
+    def __init__(self, imported: Callable[[], None]) -> None:
+        self._imported = imported
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Return the module's spec; None for every other module."""
+        if name != MODULE:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or spec.loader is None:
+            return None
+        run = getattr(spec.loader, "exec_module", None)
+        # The loader of a zip is shared by its modules, and before Python 3.10 it has no such method.
+        if run is None or isinstance(spec.loader, zipimport.zipimporter):
+            return None
+
+        def exec_module(module: Any) -> None:
+            run(module)
+            with harmless("Spark Connect could not be observed"):
+                self._imported()
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+@functools.lru_cache(maxsize=1)
+def client_hooks() -> ClientHooks:
+    """Return the hooks of this process."""
+    return ClientHooks()

@@ -1,0 +1,309 @@
+"""One plan that a client executes: asks for its text while it runs, and makes a record of it afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from datetime import datetime, timezone
+from typing import Any, Callable, Dict, List, Optional
+
+from airflow_provider_spark_lineage.capture.connect.actions import Action
+from airflow_provider_spark_lineage.capture.connect.metrics import counts_of
+from airflow_provider_spark_lineage.capture.connect.relations import (
+    described_read,
+    direct_reads,
+    directory_in,
+)
+from airflow_provider_spark_lineage.capture.connect.server import RefusedError, Server
+from airflow_provider_spark_lineage.capture.connect.session import (
+    OF_WRITES,
+    WAIT_SECONDS,
+    Session,
+    is_query_result,
+    names_to_describe,
+)
+from airflow_provider_spark_lineage.capture.connect.statements import Ask
+from airflow_provider_spark_lineage.capture.connect.streams import state_of
+from airflow_provider_spark_lineage.capture.guard import harmless, tell
+from airflow_provider_spark_lineage.capture.sql_literals import without_numbers, without_sql_literals
+from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.record import FULL, MAX_MESSAGE_LENGTH, NONE, Record
+
+
+class Execution:
+    """One action of a client, from its request to its record.
+
+    `emit` receives the record, on the session's worker; `lost` a sentence where there is none.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        action: Action,
+        sql_text: str,
+        emit: Callable[[Record], None],
+        lost: List[str],
+    ) -> None:
+        self._session = session
+        self._action = action
+        self._sql_text = sql_text
+        self._emit = emit
+        self._lost = lost
+        self._server = Server(session.client, session.channel)
+        self._text = ""
+        self._problems = list(action.problems)
+        self._before: Dict[str, Any] = {}
+        self._settings: Dict[str, str] = {}
+        self._metrics: List[Any] = []
+        self._results: Dict[str, Any] = {}
+        self._result = ""
+        self._asked = threading.Event()
+        self._began = self._ended = datetime.now(timezone.utc)
+        self._error: Optional[BaseException] = None
+        self._stream_error: Optional[Dict[str, str]] = None
+
+    def begin(self) -> None:
+        """Ask for the plan: before the action runs where it would change the answer, else beside it."""
+        action, session = self._action, self._session
+        if action.renames and not session.is_too_slow and not session.settle():
+            self._problems.append(
+                "tables of earlier actions may have been described after this statement: the server was slow"
+            )
+        if session.is_too_slow:
+            self._problems.append(
+                "the plan was not asked for: the server took too long to explain earlier ones"
+            )
+            self._asked.set()
+        elif not self._may_ask():
+            self._asked.set()
+        elif action.ask is Ask.BEFORE:
+            self._start()
+            self._wait()
+        else:
+            self._start()
+        self._began = datetime.now(timezone.utc)
+
+    def _explain_result(self) -> str:
+        """Return the plan of a checkpoint's result, whose columns have ids that later plans refer to."""
+        # Let the result go: the server keeps it as long as the client has it.
+        result = self._results.pop("checkpoint_command_result", None)
+        if result is None:
+            return ""
+        import pyspark.sql.connect.proto as pb2
+
+        relation = pb2.Relation()
+        relation.cached_remote_relation.relation_id = result._plan._relation_id
+        if self._session.is_too_slow:
+            return ""
+        with self._session.waiting(), contextlib.suppress(RefusedError):
+            return self._server.explained(relation, WAIT_SECONDS)
+        return ""
+
+    def _may_ask(self) -> bool:
+        """Return whether there is something to ask before the action has ended."""
+        action = self._action
+        if action.is_costly and self._session.version(self._server).startswith("3."):
+            # Spark 3.5 does not keep the plan, and would run the same job twice.
+            action.relations = []
+            self._problems.append("the plan was not explained, because Spark would run a job for that")
+        is_explained = action.relations or (action.sql and action.ask is not Ask.NEVER)
+        return bool(is_explained or action.command)
+
+    def received(self, response: Any) -> None:
+        """Read what the server answers besides rows: metrics, and the results of commands."""
+        if isinstance(response, dict):
+            self._results.update(response)
+        elif type(response).__name__ == "PlanMetrics":
+            self._metrics.append(response)
+
+    def ended(self, error: Optional[BaseException]) -> None:
+        """Wait for the plan, and leave the rest to the session's worker."""
+        self._ended = datetime.now(timezone.utc)
+        self._error = error
+        if self._action.sql and is_query_result(self._results.get("sql_command_result")):
+            return
+        self._wait()
+        self._result = self._explain_result()
+        if self._action.is_command:
+            self._session.worker.submit(self._session.forget)
+        if self._stream is not None and error is None:
+            self._session.streams.append(self)
+        else:
+            self._session.worker.submit(self._finish)
+
+    @property
+    def _stream(self) -> Any:
+        """Return the id of the streaming query that it started; None if it started none."""
+        started = self._results.get("write_stream_operation_start_result")
+        return started.query_id if started is not None else None
+
+    def finish_stream(self) -> None:
+        """Record what a streaming query has done until now."""
+        self._session.worker.submit(self._finish_stream)
+
+    def _finish_stream(self) -> None:
+        with harmless("a streaming query could not be recorded", self._problems):
+            state = state_of(self._server, self._stream)
+            self._ended = datetime.now(timezone.utc)
+            self._action.command["query_id"] = str(self._stream.id)
+            self._stream_error = state.get("error")
+            if state.get("is_active"):
+                self._problems.append("the streaming query was still running when the capture ended")
+            if not state["batches"] and self._stream_error is None:
+                return
+        self._finish()
+
+    def _start(self) -> None:
+        threading.Thread(target=self._ask, name="spark-lineage-explain", daemon=True).start()
+
+    def _ask(self) -> None:
+        text = ""
+        problems: List[str] = []
+        before: Dict[str, Any] = {}
+        settings: Dict[str, str] = {}
+        try:
+            with harmless("the plan could not be asked for", problems):
+                try:
+                    if self._action.ask is Ask.BEFORE:
+                        before = self._state(problems)
+                    if self._action.is_command:
+                        settings = self._server.settings(OF_WRITES)
+                    if self._action.relations or self._action.sql:
+                        text = self._session.explained(self._server, self._action)
+                except RefusedError as refusal:
+                    problems.append(f"the server did not explain the plan: {refusal}")
+        finally:
+            # The user's thread may have stopped waiting: what comes later is not used.
+            if not self._asked.is_set():
+                self._text, self._before, self._settings = text, before, settings
+                self._problems.extend(problems)
+            self._asked.set()
+
+    def _state(self, problems: List[str]) -> Dict[str, Any]:
+        """Return what is at the places that the command names, before it runs."""
+        before = self._session.describe(self._server, list(self._action.targets), problems)
+        self._session.forget()
+        path = self._action.command.get("path")
+        if path and not before:
+            self._action.command["existed"] = self._session.exists(self._server, path)
+        return before
+
+    def _wait(self) -> None:
+        """Wait for the plan for a limited time."""
+        if self._asked.is_set():
+            return
+        with self._session.waiting():
+            self._asked.wait(WAIT_SECONDS)
+        if not self._asked.is_set():
+            self._asked.set()
+            self._problems.append("the server took too long to explain the plan")
+
+    def _finish(self) -> None:
+        """Complete the record and emit it."""
+        problems: List[str] = []
+        with harmless("an execution of Spark Connect could not be recorded", self._lost):
+            about: Dict[str, str] = {}
+            version, tables = "", {}
+            connect: Dict[str, Any] = {}
+            try:
+                version = self._session.version(self._server)
+                names = names_to_describe(self._action, self._text)
+                tables = self._session.describe(self._server, names, problems)
+                about = self._session.about(self._server)
+                connect = self._completed(self._action.command)
+            except RefusedError as refusal:
+                problems.append(f"the server did not say what belongs to the plan: {refusal}")
+            record = self._record(about, version)
+            views = self._session.views_in(self._text)
+            record.connect = {
+                "command": connect or self._action.command,
+                "targets": list(self._action.targets),
+                "reads": [self._read(read) for read in (*self._action.reads, *direct_reads(self._text))],
+                "views": [{**self._read(read), "view": name} for name, view in views for read in view.reads],
+                "directory": self._completed(directory_in(self._text)),
+                "result": self._result,
+                "has_rows": self._action.has_rows or any(view.has_rows for _, view in views),
+                "is_of_partition": self._action.is_of_partition,
+                "tables": tables,
+                "before": self._before,
+            }
+            record.settings = {name: value for name, value in about.items() if name not in _OF_APPLICATION}
+            record.settings.update(self._settings)
+            if record.failed and not record.explain:
+                # The server explains a failed plan no better than it runs it.
+                self._problems.clear()
+            for problem in (*self._problems, *problems):
+                tell(problem, record.problems)
+            self._emit(record)
+
+    def _read(self, relation: Any) -> Dict[str, Any]:
+        """Return what a relation reads, with the schema of files."""
+        read = self._completed(described_read(relation))
+        if "paths" in read:
+            read["schema"] = self._session.schema(self._server, relation)
+        return read
+
+    def _completed(self, value: Dict[str, Any]) -> Dict[str, Any]:
+        """Return the JSON of a command or a read with complete paths."""
+        completed = dict(value)
+        with harmless("the file system of the server is not known", self._problems):
+            if completed.get("path"):
+                completed["path"] = self._session.complete(self._server, completed["path"])
+            if completed.get("paths"):
+                completed["paths"] = [
+                    self._session.complete(self._server, path) for path in completed["paths"]
+                ]
+        return completed
+
+    def _record(self, about: Dict[str, str], version: str) -> Record:
+        failed = self._error is not None or self._stream_error is not None
+        record = Record(
+            application_id=about.get("spark.app.id") or f"connect-{self._session.client._session_id}",
+            application_name=about.get("spark.app.name", ""),
+            spark_version=version,
+            number=0,
+            name=self._action.name,
+            started_at=self._began.isoformat(),
+            ended_at=self._ended.isoformat(),
+            outcome="failure" if failed else "success",
+            sql=sql_of(self._action.sql, self._sql_text),
+            plan_kind="explain" if self._text else "none",
+        )
+        record.explain = self._text
+        record.metrics = counts_of(self._metrics, self._text)
+        if self._error is not None:
+            record.error = error_of(self._error, self._sql_text)
+        elif self._stream_error is not None:
+            record.error = message_of(
+                self._stream_error["class"], self._stream_error["message"], self._sql_text
+            )
+        return record
+
+
+_OF_APPLICATION = frozenset({"spark.app.id", "spark.app.name", "spark.extraListeners"})
+
+
+def sql_of(text: str, sql_text: str) -> str:
+    """Return as much of a statement as may be recorded."""
+    if sql_text == NONE or not text:
+        return ""
+    if sql_text == FULL:
+        return without_secrets(text)
+    return without_numbers(without_sql_literals(text, "spark"))
+
+
+def error_of(error: BaseException, sql_text: str) -> Dict[str, str]:
+    """Return class, message and SQL state of an exception of the client."""
+    kind = type(error)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    fields = message_of(name, str(error), sql_text)
+    state = getattr(error, "getSqlState", lambda: None)()
+    if state:
+        fields["sql_state"] = str(state)
+    return fields
+
+
+def message_of(name: str, text: str, sql_text: str) -> Dict[str, str]:
+    """Return class and message of an error; a message may repeat literals of a statement."""
+    message = without_secrets(text) if sql_text == FULL else ""
+    return {"class": name, "message": message[:MAX_MESSAGE_LENGTH]}

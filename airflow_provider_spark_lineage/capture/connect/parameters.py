@@ -1,0 +1,109 @@
+"""Puts the arguments of a statement into its text, to explain it: EXPLAIN takes no arguments.
+
+Only literals can be written as SQL. Dates and times become nulls of their type, which have the same lineage.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, List, Optional, Tuple
+
+from airflow_provider_spark_lineage.capture.sql_literals import SPARK
+
+_MARKER = re.compile(r"(?<!:):(?P<name>[A-Za-z_]\w*)|\?")
+
+
+class NoLiteralError(ValueError):
+    """An argument cannot be written as SQL."""
+
+
+def explain_of(command: Any) -> Any:
+    """Return a relation whose rows are the plan of a statement: EXPLAIN does not run it.
+
+    Raise `NoLiteralError` where an argument is an expression.
+    """
+    import pyspark.sql.connect.proto as pb2
+
+    relation = pb2.Relation()
+    if "input" in command.DESCRIPTOR.fields_by_name and command.HasField("input"):
+        relation.CopyFrom(command.input)
+        is_over_frames = relation.WhichOneof("rel_type") == "with_relations"
+        statement = relation.with_relations.root.sql if is_over_frames else relation.sql
+    else:  # Spark 3.5
+        statement = relation.sql
+        statement.query = command.sql
+        for name, literal in command.args.items():
+            statement.args[name].CopyFrom(literal)
+        statement.pos_args.extend(command.pos_args)
+    text = with_arguments(statement.query, *_arguments(statement))
+    statement.Clear()
+    statement.query = f"EXPLAIN EXTENDED {text.strip().rstrip(';')}"
+    return relation
+
+
+def _arguments(statement: Any) -> Tuple[Dict[str, str], List[str]]:
+    """Return the arguments by name, and those by position, as SQL."""
+    named: Dict[str, str] = {}
+    listed: List[str] = []
+    for field, value in statement.ListFields():
+        if field.name in ("args", "named_arguments"):
+            named.update((name, sql_of(value[name])) for name in value)
+        elif field.name in ("pos_args", "pos_arguments"):
+            listed.extend(sql_of(each) for each in value)
+    return named, listed
+
+
+def with_arguments(text: str, named: Dict[str, str], listed: List[str]) -> str:
+    """Replace `:name` and `?` in a statement, but not inside of quotes and comments.
+
+    >>> with_arguments("insert into t select ?, ':a', :a", {"a": "1"}, ["'x'"])
+    "insert into t select 'x', ':a', 1"
+    """
+    if not named and not listed:
+        return text
+    waiting = iter(listed)
+
+    def argument(match: re.Match[str]) -> str:
+        if match["name"]:
+            return named.get(match["name"], match[0])
+        return next(waiting, match[0])
+
+    parts: List[str] = []
+    end = 0
+    for quoted in SPARK.finditer(text):
+        parts.extend((_MARKER.sub(argument, text[end : quoted.start()]), quoted[0]))
+        end = quoted.end()
+    parts.append(_MARKER.sub(argument, text[end:]))
+    return "".join(parts)
+
+
+_NULLS = {
+    "calendar_interval": "INTERVAL",
+    "date": "DATE",
+    "time": "TIME",
+    "timestamp": "TIMESTAMP",
+    "timestamp_ntz": "TIMESTAMP_NTZ",
+}
+
+
+def sql_of(value: Any) -> str:
+    """Return a literal of Spark Connect as SQL."""
+    if value.DESCRIPTOR.name == "Expression":
+        if value.WhichOneof("expr_type") != "literal":
+            raise NoLiteralError("an argument of the statement is an expression")
+        value = value.literal
+    kind: Optional[str] = value.WhichOneof("literal_type")
+    literal: Any = getattr(value, kind) if kind else None
+    if kind == "null":
+        return "NULL"
+    if kind in ("boolean", "byte", "short", "integer", "long"):
+        return str(literal)
+    if kind in ("float", "double"):
+        return f"CAST('{literal}' AS DOUBLE)"
+    if kind == "decimal":
+        return f"CAST('{literal.value}' AS DECIMAL({literal.precision or 38},{literal.scale}))"
+    if kind == "string":
+        return "'" + str(literal).replace("\\", "\\\\").replace("'", "\\'") + "'"
+    if kind in _NULLS:
+        return f"CAST(NULL AS {_NULLS[kind]})"
+    raise NoLiteralError("an argument of the statement has a type that cannot be written as SQL")

@@ -1,0 +1,242 @@
+"""Walks through the relations of a Spark Connect plan: which of them the server may explain, what they read.
+
+Explaining analyses a relation, and the server does some relations' work while it analyses them: the calls of
+the catalog, the statistics of a DataFrame, the text of `show`. Only relations in `LAZY` do nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, Iterator, List, Mapping, Tuple
+
+from airflow_provider_spark_lineage.capture.connect.statements import is_query
+from airflow_provider_spark_lineage.capture.sql_literals import without_sql_literals
+from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.sources import OPTIONS
+from airflow_provider_spark_lineage.sources.databases import dialect_of
+
+LAZY = frozenset(
+    {
+        "aggregate",
+        "apply_in_pandas_with_state",
+        "as_of_join",
+        "cached_local_relation",
+        "cached_remote_relation",
+        "chunked_cached_local_relation",
+        "co_group_map",
+        "collect_metrics",
+        "common_inline_user_defined_data_source",
+        "common_inline_user_defined_table_function",
+        "deduplicate",
+        "describe",
+        "drop",
+        "drop_na",
+        "fill_na",
+        "filter",
+        "freq_items",
+        "group_map",
+        "hint",
+        "join",
+        "lateral_join",
+        "limit",
+        "local_relation",
+        "map_partitions",
+        "offset",
+        "parse",
+        "project",
+        "range",
+        "read",
+        "repartition",
+        "repartition_by_expression",
+        "replace",
+        "sample",
+        "sample_by",
+        "set_op",
+        "sort",
+        "sql",
+        "subquery_alias",
+        "summary",
+        "tail",
+        "to_df",
+        "to_schema",
+        "unpivot",
+        "unresolved_table_valued_function",
+        "with_columns",
+        "with_columns_renamed",
+        "with_relations",
+        "with_watermark",
+    }
+)
+"""Relations that the server analyses without running a job, as they are called in `Relation.rel_type`."""
+
+COMPUTED = frozenset(
+    {
+        "approx_quantile",
+        "corr",
+        "cov",
+        "crosstab",
+        "html_string",
+        "show_string",
+        "transpose",
+    }
+)
+"""Relations of one input whose rows the server may compute while it analyses them."""
+
+_RELATION = "spark.connect.Relation"
+
+_children: Dict[str, Tuple[str, ...]] = {}
+"""Full name of a message -> its fields that are relations."""
+
+
+def kind_of(relation: Any) -> str:
+    """Return what a relation is; empty for one that this release of pyspark does not know."""
+    return str(relation.WhichOneof("rel_type") or "")
+
+
+def inputs(relation: Any) -> List[Any]:
+    """Return the relations directly below a relation, in their order."""
+    kind = kind_of(relation)
+    if not kind:
+        return []
+    body = getattr(relation, kind)
+    name = body.DESCRIPTOR.full_name
+    if name not in _children:
+        _children[name] = tuple(
+            field.name
+            for field in body.DESCRIPTOR.fields
+            if field.message_type is not None and field.message_type.full_name == _RELATION
+        )
+    below: List[Any] = []
+    for field in _children[name]:
+        value = getattr(body, field)
+        if not hasattr(value, "ListFields"):
+            below.extend(value)
+        elif body.HasField(field):
+            below.append(value)
+    return below
+
+
+def walk(relation: Any) -> Iterator[Any]:
+    """Yield a relation and all below it, each before those below it."""
+    waiting = [relation]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(inputs(current)))
+
+
+def shown(relation: Any) -> Any:
+    """Return the relation whose rows an action fetches, in place of one that only shows or measures them."""
+    while kind_of(relation) in COMPUTED:
+        below = inputs(relation)
+        if len(below) != 1:
+            break
+        (relation,) = below
+    return relation
+
+
+def why_not(relation: Any) -> str:
+    """Return why the server must not be asked to explain a relation, a sentence; empty if it may be."""
+    for each in walk(relation):
+        kind = kind_of(each)
+        if kind == "sql" and not is_query(each.sql.query):
+            return "the plan has a statement inside that explaining would run"
+        if kind not in LAZY and kind not in _CACHED:
+            return f"the plan has a part ({kind or 'of an unknown kind'}) that explaining would run"
+    return ""
+
+
+_CACHED = frozenset({"crosstab"})
+"""Relations that the server computes while it plans them, once: since Spark 4.0 it keeps the plan."""
+
+
+def is_costly(relation: Any) -> bool:
+    """Return whether the server runs a job to make a plan of a relation, which has to be made only once."""
+    return any(
+        kind_of(each) in _CACHED
+        or (
+            kind_of(each) == "aggregate"
+            and each.aggregate.HasField("pivot")
+            and not each.aggregate.pivot.values
+        )
+        for each in walk(relation)
+    )
+
+
+_DIRECT = re.compile(r"UnresolvedRelation \[(?P<format>\w+), (?P<path>[^\]\n]*/[^\]\n]*)\]")
+
+
+def direct_reads(text: str) -> List[Any]:
+    """Return relations for the files that a statement reads by their path: ``parquet.`/in` ``."""
+    import pyspark.sql.connect.proto as pb2
+
+    reads: List[Any] = []
+    for kind, path in dict.fromkeys(match.groups() for match in _DIRECT.finditer(text)):
+        relation = pb2.Relation()
+        relation.read.data_source.format = kind
+        relation.read.data_source.paths.append(path)
+        reads.append(relation)
+    return reads
+
+
+_DIRECTORY = re.compile(
+    r"InsertIntoD\w*Dir\w* Storage\(Location: (?P<path>[^,)\n]+)[^\n]*?\), (?P<format>\w+)"
+)
+
+
+def directory_in(text: str) -> Dict[str, str]:
+    """Return `path` and `format` of INSERT OVERWRITE DIRECTORY; empty for every other plan."""
+    match = _DIRECTORY.search(text)
+    return {"path": without_secrets(match["path"]), "format": match["format"]} if match else {}
+
+
+def has_rows_of_program(relation: Any) -> bool:
+    """Return whether a plan has rows that the program sent."""
+    return any(kind_of(each).endswith("local_relation") for each in walk(relation))
+
+
+def reads_of(relation: Any) -> List[Any]:
+    """Return the relations of a plan that read files or tables, in its order, without those of its views."""
+    return [each for each in walk(relation) if kind_of(each) == "read"]
+
+
+def described_read(relation: Any) -> Dict[str, Any]:
+    """Return what a relation reads: a `table`, or a `format` with its `paths` and `options`."""
+    return _read(relation.read)
+
+
+def infers_schema(relation: Any) -> bool:
+    """Return whether the server reads files to find out which columns they have."""
+    source = relation.read.data_source
+    return source.format.lower() in _INFERRED and not source.schema
+
+
+_INFERRED = frozenset({"csv", "json", "xml"})
+
+
+def _read(read: Any) -> Dict[str, Any]:
+    if read.WhichOneof("read_type") == "named_table":
+        return {"table": read.named_table.unparsed_identifier}
+    source = read.data_source
+    options = wanted(source.options)
+    paths = [without_secrets(path) for path in source.paths]
+    return {
+        "format": source.format.lower(),
+        "paths": paths or [path for path in (options.get("path"),) if path],
+        "options": options,
+    }
+
+
+def wanted(options: Mapping[str, str]) -> Dict[str, str]:
+    """Return those options that say what is read or written, without secrets and literals of queries."""
+    named = {name.lower(): value for name, value in options.items()}
+    dialect = dialect_of(named)
+    return {
+        name: without_secrets(without_sql_literals(value, dialect) if name in _QUERIES else value)
+        for name, value in named.items()
+        if name in OPTIONS
+    }
+
+
+_QUERIES = frozenset({"dbtable", "query"})
+"""Options whose value may be SQL text."""

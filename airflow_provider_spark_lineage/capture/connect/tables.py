@@ -1,0 +1,106 @@
+"""What the server's catalog says about tables: DESCRIBE, once for each name until a command runs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, List, Optional
+
+from airflow_provider_spark_lineage.capture.connect.relations import wanted
+from airflow_provider_spark_lineage.capture.connect.server import RefusedError, Server
+from airflow_provider_spark_lineage.credentials import without_secrets
+
+_INFO = {
+    "Catalog": "catalog",
+    "Database": "database",
+    "Location": "location",
+    "Name": "name",
+    "Namespace": "database",
+    "Provider": "provider",
+    "Serde Library": "serde",
+    "Table": "table",
+    "Type": "type",
+    "View Text": "",
+}
+"""Rows of DESCRIBE TABLE EXTENDED that are recorded -> their names in a record."""
+
+_IN_PLANS = (
+    # A V2 relation, with its columns and its name; since Spark 4.0 the name may be followed by options.
+    re.compile(r"RelationV2\[[^\]]*\]\s+(?P<name>(?:`[^`]*`|[\w$.-])+)"),
+    # A table of files: its path is in the plan only where Spark planned a scan.
+    re.compile(r"\bRelation (?P<name>[\w$-]+(?:\.[\w$-]+)+)\["),
+    re.compile(r"HiveTableRelation \[(?P<name>(?:`[^`]*`\.?)+)"),
+)
+"""Tables in the text of a plan, which may have their location nowhere."""
+
+_PROPERTY = re.compile(r"(?:^\[|, )([\w.]+)=(.*?)(?=, [\w.]+=|\]$)")
+
+_MAX_TABLES = 20
+"""How many tables of one plan are described."""
+
+
+class Tables:
+    """The tables of one session that were described."""
+
+    def __init__(self) -> None:
+        self._known: Dict[str, Dict[str, Any]] = {}
+
+    def forget(self) -> None:
+        """Forget all tables: a command may have changed any."""
+        self._known.clear()
+
+    def all(self) -> List[Dict[str, Any]]:
+        """Return what is known of any table."""
+        return [table for table in tuple(self._known.values()) if table]
+
+    def described(self, server: Server, name: str) -> Dict[str, Any]:
+        """Return what the catalog says of a table; nothing where there is no such table."""
+        if name not in self._known:
+            self._known[name] = described(server, name) or {}
+        return self._known[name]
+
+
+def names_in_plan(text: str) -> List[str]:
+    """Return the names of the tables in an explained plan that have to be described."""
+    names = dict.fromkeys(
+        match["name"].rstrip(".") for pattern in _IN_PLANS for match in pattern.finditer(text)
+    )
+    return list(names)[:_MAX_TABLES]
+
+
+def described(server: Server, name: str) -> Optional[Dict[str, Any]]:
+    """Return columns, partition columns, location and kind of a table; None where there is no such table.
+
+    Raise `RefusedError` where the server does not answer.
+    """
+    try:
+        rows = server.statement(f"DESCRIBE TABLE EXTENDED {name}")
+    except RefusedError as refusal:
+        if "TABLE_OR_VIEW_NOT_FOUND" in str(refusal) or "cannot be found" in str(refusal):
+            return None
+        raise
+    return described_by(rows)
+
+
+def described_by(rows: List[Dict[str, Any]]) -> Dict[str, Any]:
+    """Read the rows of DESCRIBE TABLE EXTENDED: columns, then sections that begin with `#`."""
+    columns: List[List[str]] = []
+    partitions: List[str] = []
+    table: Dict[str, Any] = {"columns": columns, "partition_columns": partitions}
+    section = ""
+    for row in rows:
+        name, value = str(row.get("col_name") or ""), str(row.get("data_type") or "")
+        if name.startswith("# ") and not value:
+            section = name[2:]
+        elif not name or name == "# col_name":
+            continue
+        elif not section:
+            columns.append([name, value])
+        elif section == "Partition Information":
+            partitions.append(name)
+        elif section == "Partitioning":
+            partitions.append(value)
+        elif section.startswith("Detailed Table Information") and name == "Storage Properties":
+            table["options"] = wanted(dict(_PROPERTY.findall(value)))
+        elif section.startswith("Detailed Table Information") and _INFO.get(name):
+            table[_INFO[name]] = without_secrets(value)
+    return table

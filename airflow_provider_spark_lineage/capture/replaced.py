@@ -1,0 +1,43 @@
+"""Replaces methods of pyspark's classes, and puts them back."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, Dict, Tuple
+
+
+class Replacements:
+    """The methods and properties that are replaced at present."""
+
+    def __init__(self) -> None:
+        self._replaced: Dict[Tuple[Any, str], Tuple[Any, Any]] = {}
+        """Class and name of a method -> the original, the replacement."""
+
+    def replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
+        """Replace a method, a property or a cached property by what `wrap` makes of its function, once."""
+        if (owner, name) not in self._replaced:
+            original = vars(owner)[name]
+            replacement = _replacement(original, name, owner, wrap)
+            self._replaced[owner, name] = (original, replacement)
+            setattr(owner, name, replacement)
+
+    def restore(self) -> None:
+        """Put the originals back; leave a method that someone else has replaced since: theirs calls ours."""
+        for (owner, name), (original, replacement) in tuple(self._replaced.items()):
+            if vars(owner).get(name) is replacement:
+                setattr(owner, name, original)
+                del self._replaced[owner, name]
+
+
+def _replacement(original: Any, name: str, owner: Any, wrap: Callable[[Any], Any]) -> Any:
+    if isinstance(original, property):
+        return property(_wrapped(original.fget, wrap), doc=original.__doc__)
+    if isinstance(original, functools.cached_property):
+        replacement = functools.cached_property(_wrapped(original.func, wrap))
+        replacement.__set_name__(owner, name)
+        return replacement
+    return _wrapped(original, wrap)
+
+
+def _wrapped(original: Any, wrap: Callable[[Any], Any]) -> Any:
+    return functools.wraps(original)(wrap(original))

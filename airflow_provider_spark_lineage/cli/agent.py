@@ -1,0 +1,38 @@
+"""`spark-lineage agent`: the zip that records what a submitted application does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from airflow_provider_spark_lineage.agent.start import RECORDS
+from airflow_provider_spark_lineage.agent.zipped import write_agent
+from airflow_provider_spark_lineage.cli.recorded import refuse
+
+
+@click.command("agent")
+@click.option(
+    "--out",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("spark_lineage_agent.zip"),
+    show_default=True,
+    help="The file to write.",
+)
+def command(path: Path) -> None:
+    """Write the zip that records what a Python application does under spark-submit.
+
+    \b
+    spark-submit --py-files spark_lineage_agent.zip --conf spark.lineage.records=URI app.py
+
+    URI is a folder, or a place in any file system that Spark can write. Read the records with
+    `spark-lineage explain` and `spark-lineage events`.
+    """
+    if path.suffix != ".zip":
+        refuse(f"{path} has to end with .zip: Python reads no other file as a package")
+    try:
+        write_agent(path)
+    except OSError as error:
+        refuse(f"{path} cannot be written: {error.strerror}")
+    click.echo(f"spark-submit --py-files {path} --conf {RECORDS}=URI app.py")

@@ -1,0 +1,109 @@
+"""`spark-lineage static`: what a PySpark script or a file of Spark SQL will read and write; nothing runs."""
+
+from __future__ import annotations
+
+import ast
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from airflow_provider_spark_lineage.cli.explain import print_lineage
+from airflow_provider_spark_lineage.cli.recorded import refuse
+from airflow_provider_spark_lineage.lineage.document import document
+from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.pipeline import planned_lineage
+
+_LANGUAGES: Mapping[str, Literal["python", "sql"]] = {".py": "python", ".sql": "sql", ".hql": "sql"}
+
+
+def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
+    """Return the pairs of an option that is given as `name=value`."""
+    for value in values:
+        if "=" not in value:
+            refuse(f"{option} {value}: give it as name=value")
+    return {name.strip(): text for name, _, text in (value.partition("=") for value in values)}
+
+
+@click.command("static", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option(
+    "--var",
+    "variables",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What ${NAME} in SQL stands for, or an environment variable of a script; may be repeated.",
+)
+@click.option(
+    "--conf",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of Spark, as for spark-submit; may be repeated.",
+)
+@click.option(
+    "--directory",
+    type=click.Path(path_type=Path),
+    help="Folder that the driver starts in  [default: this one]",
+)
+@click.option("--json", "as_json", is_flag=True, help="The lineage as one JSON object.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+def command(
+    *,
+    variables: tuple[str, ...],
+    settings: tuple[str, ...],
+    directory: Path | None,
+    as_json: bool,
+    file: Path,
+    args: tuple[str, ...],
+) -> None:
+    """Print the datasets that FILE, a PySpark script (.py) with its ARGS or Spark SQL (.sql, .hql), names.
+
+    Nothing is run. What the text does not say is a gap.
+    """
+    language = _LANGUAGES.get(file.suffix.lower())
+    if language is None:
+        refuse(f"{file}: give a PySpark script (.py) or a file of Spark SQL (.sql, .hql)")
+    if args and language == "sql":
+        refuse(f"{file} takes no arguments: options such as --var stand before the file")
+    text = _text(file)
+    if language == "python":
+        _check(file, text)
+    lineage = planned_lineage(
+        text,
+        language=language,
+        arguments=args,
+        variables=_pairs(variables, "--var"),
+        conf=_pairs(settings, "--conf"),
+        directory=str((directory or Path()).absolute()),
+    )
+    if as_json:
+        click.echo(json.dumps(document(lineage), indent=2, ensure_ascii=False))
+    else:
+        print_lineage(render(lineage))
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        refuse(f"{file} does not exist: give the path of a script or of a file of SQL")
+    except OSError as error:
+        refuse(f"{file} cannot be read: {error.strerror or error}")
+    except UnicodeDecodeError as error:
+        refuse(f"{file} is not a text in UTF-8: byte {error.start} cannot be decoded")
+
+
+def _check(file: Path, text: str) -> None:
+    """Refuse a script that is not Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        refuse(f"{file} is not Python: line {error.lineno or 1}: {error.msg}")
+    except (RecursionError, MemoryError, ValueError) as error:
+        refuse(f"{file} is not Python that can be parsed: {error}")

@@ -1,0 +1,38 @@
+"""Reads Spark's event log into records, without a JVM: streamed, and in bounded memory.
+
+A log has the plans as text (`plan.spark.explain`). Spark writes the text that is needed where the application
+has the settings `SETTINGS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from airflow_provider_spark_lineage.event_log.executions import Application
+from airflow_provider_spark_lineage.event_log.files import is_event_log, lines_of, logs
+from airflow_provider_spark_lineage.record import FULL, Record
+
+__all__ = ["SETTINGS", "is_event_log", "read_event_log"]
+
+SETTINGS = {
+    "spark.eventLog.enabled": "true",
+    "spark.sql.ui.explainMode": "extended",
+    "spark.sql.maxPlanStringLength": "4000000",
+    "spark.sql.maxMetadataStringLength": "100000",
+    "spark.sql.debug.maxToStringFields": "100000",
+}
+"""Settings of an application whose log says which column came from where."""
+
+_MAX_LINE = 64 << 20
+"""Limit of bytes; a longer event is not read."""
+
+
+def read_event_log(place: Path, problems: list[str], sql_text: str = FULL) -> Iterator[Record]:
+    """Yield a record for each execution of the log at a place, in the order in which they ended.
+
+    A place is a file, a folder of a rolling log, or a folder of logs. What could not be read is added to
+    `problems`, a sentence each; raise `RecordError` where there is no log, or a library for it is missing.
+    """
+    for log in logs(place):
+        yield from Application(sql_text).records(lines_of(log, _MAX_LINE), problems)

@@ -1,0 +1,267 @@
+"""Follows the events of one application, and makes a record of each execution when it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any
+
+from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.event_log.metrics import metrics_of
+from airflow_provider_spark_lineage.record import FULL, MAX_MESSAGE_LENGTH, Record
+
+_BEGIN = b'{"Event":"'
+_SQL = "org.apache.spark.sql.execution.ui.SparkListener"
+_STAGES = re.compile(rb'"Stage IDs":\[([\d,\s]*)\]')
+_EXECUTION = re.compile(rb'"spark\.sql\.execution\.id":"(\d+)"')
+_ACTION = re.compile(r"(\w+) at [^\n]+:\d+")
+_STATE = re.compile(r"SQLSTATE: (\w{5})")
+_CLASS = re.compile(r"([\w.$]+(?:Exception|Error))(?:: |\n|$)")
+_OF_SHELL = "thriftserver."
+"""Part of the call site of a statement that `spark-sql` or the Thrift server ran."""
+
+_SETTINGS = re.compile(
+    r"spark\.sql\.catalog\.[\w-]+(?:\.(?:type|catalog-impl|warehouse|uri|url))?"
+    r"|spark\.sql\.(?:warehouse\.dir|catalogImplementation|sources\.partitionOverwriteMode)"
+    r"|(?:spark\.hadoop\.)?(?:fs\.defaultFS|hive\.metastore\.(?:uris|glue\.catalogid|client\.factory\.class))"
+    r"|spark\.glue\.accountId"
+)
+"""Settings that name catalogs and places; no other is recorded."""
+
+
+@dataclass
+class _Execution:
+    """One execution that is running."""
+
+    number: int
+    root: int
+    description: str
+    details: str
+    text: str
+    plan: Mapping[str, Any]
+    started_ms: int
+    settings: Mapping[str, str]
+    values: dict[int, int] = field(default_factory=dict)
+    """Values of accumulators, by their ids."""
+
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    jobs: int = 0
+    rows: int = 0
+    size_bytes: int = 0
+    counts_are_exact: bool = True
+    ran_tasks: bool = False
+
+
+class Application:
+    """The events of one application, from the first to the last."""
+
+    def __init__(self, sql_text: str = FULL) -> None:
+        self.id = ""
+        self.name = ""
+        self.spark_version = ""
+        self.settings: dict[str, str] = {}
+        """Settings of the application that name catalogs and places."""
+
+        self._sql_text = sql_text
+        self._number = 0
+        self._jobs_of_rdds = 0
+        self._running: dict[int, _Execution] = {}
+        self._of_stage: dict[int, int] = {}
+        self._handlers: dict[bytes, Callable[[bytes], Record | None]] = {
+            b"SparkListenerLogStart": self._log_started,
+            b"SparkListenerApplicationStart": self._started,
+            b"SparkListenerEnvironmentUpdate": self._environment,
+            b"SparkListenerJobStart": self._job_started,
+            b"SparkListenerStageCompleted": self._stage_completed,
+            f"{_SQL}SQLExecutionStart".encode(): self._execution_started,
+            f"{_SQL}SQLAdaptiveExecutionUpdate".encode(): self._plan_changed,
+            f"{_SQL}DriverAccumUpdates".encode(): self._driver_counted,
+            f"{_SQL}SQLExecutionEnd".encode(): self._execution_ended,
+        }
+
+    def records(self, lines: Iterable[bytes], problems: list[str]) -> Iterator[Record]:
+        """Yield a record for each execution that ended; add what could not be read to `problems`.
+
+        Lines of other events, most of a log, are not parsed.
+        """
+        unread = 0
+        for line in lines:
+            end = line.find(b'"', len(_BEGIN), 160)
+            handler = self._handlers.get(line[len(_BEGIN) : end])
+            if handler is None:
+                continue
+            try:
+                record = handler(line)
+            # A line that is half written, or of a Spark to come.
+            except (ValueError, KeyError, TypeError, AttributeError):
+                unread += 1
+                continue
+            if record is not None:
+                yield record
+        if unread:
+            problems.append(
+                f"{unread} events of the log could not be read: it was cut, or its Spark is unknown"
+            )
+        if self._jobs_of_rdds:
+            problems.append(
+                f"{self._jobs_of_rdds} jobs over RDDs: a log does not say what they read or wrote"
+            )
+        if self._running:
+            problems.append(f"{len(self._running)} executions had not ended when the log ends")
+
+    def _log_started(self, line: bytes) -> None:
+        self.spark_version = str(json.loads(line)["Spark Version"])
+
+    def _started(self, line: bytes) -> None:
+        event = json.loads(line)
+        self.id, self.name = str(event.get("App ID") or ""), without_secrets(str(event["App Name"]))
+
+    def _environment(self, line: bytes) -> None:
+        event = json.loads(line)
+        for group in ("Hadoop Properties", "Spark Properties"):
+            self.settings.update(_naming(event.get(group) or {}))
+
+    def _job_started(self, line: bytes) -> None:
+        execution = _EXECUTION.search(line)
+        stages = _STAGES.search(line)
+        self._jobs_of_rdds += execution is None
+        running = self._running.get(int(execution[1])) if execution else None
+        if running is None or stages is None:
+            return
+        running.jobs += 1
+        for stage in stages[1].split(b","):
+            if stage.strip():
+                self._of_stage[int(stage)] = running.number
+
+    def _stage_completed(self, line: bytes) -> None:
+        info = json.loads(line)["Stage Info"]
+        running = self._running.get(self._of_stage.get(info["Stage ID"], -1))
+        if running is None:
+            return
+        if info.get("Failure Reason"):
+            running.counts_are_exact = False
+        running.ran_tasks = True
+        for accumulable in info.get("Accumulables") or ():
+            name, value = accumulable.get("Name") or "", accumulable.get("Value")
+            if name == "internal.metrics.output.recordsWritten":
+                running.rows += int(value)
+            elif name == "internal.metrics.output.bytesWritten":
+                running.size_bytes += int(value)
+            elif accumulable.get("Metadata") == "sql" and str(value).lstrip("-").isdigit():
+                running.values[int(accumulable["ID"])] = int(value)
+
+    def _execution_started(self, line: bytes) -> None:
+        event = json.loads(line)
+        number = int(event["executionId"])
+        root = event.get("rootExecutionId")
+        changed = _naming(event.get("modifiedConfigs") or {})
+        self._running[number] = _Execution(
+            number=number,
+            root=number if root is None else int(root),
+            description=str(event.get("description") or ""),
+            details=str(event.get("details") or ""),
+            text=str(event.get("physicalPlanDescription") or ""),
+            plan=event.get("sparkPlanInfo") or {},
+            started_ms=int(event["time"]),
+            settings={**self.settings, **changed},
+        )
+
+    def _plan_changed(self, line: bytes) -> None:
+        event = json.loads(line)
+        running = self._running.get(int(event["executionId"]))
+        if running:
+            running.plan = event.get("sparkPlanInfo") or running.plan
+
+    def _driver_counted(self, line: bytes) -> None:
+        event = json.loads(line)
+        running = self._running.get(int(event["executionId"]))
+        if running:
+            running.values.update((int(number), int(value)) for number, value in event["accumUpdates"])
+
+    def _execution_ended(self, line: bytes) -> Record | None:
+        event = json.loads(line)
+        running = self._running.pop(int(event["executionId"]), None)
+        if running is None:
+            return None
+        for stage in [stage for stage, number in self._of_stage.items() if number == running.number]:
+            del self._of_stage[stage]
+        root = self._running.get(running.root)
+        if root is not None:
+            root.parts.append(
+                {"name": _name(running), "explain": _clean(running), "metrics": _metrics(running)}
+            )
+            root.parts.extend(running.parts)
+            # A command passes on what the write inside counted, in the write's name.
+            root.values.update(running.values)
+            root.jobs += running.jobs
+            root.rows += running.rows
+            root.size_bytes += running.size_bytes
+            root.ran_tasks |= running.ran_tasks
+            root.counts_are_exact &= running.counts_are_exact
+            return None
+        self._number += 1
+        return self._record(running, int(event["time"]), str(event.get("errorMessage") or ""))
+
+    def _record(self, running: _Execution, ended_ms: int, error: str) -> Record:
+        written = {"rows": running.rows, "size_bytes": running.size_bytes}
+        is_shell = _OF_SHELL in running.details and not _ACTION.fullmatch(running.description)
+        sql = without_secrets(running.description) if is_shell and self._sql_text == FULL else ""
+        return Record(
+            application_id=self.id,
+            application_name=self.name,
+            spark_version=self.spark_version,
+            number=self._number,
+            name=_name(running),
+            started_at=_time(running.started_ms),
+            ended_at=_time(ended_ms),
+            outcome="failure" if error else "success",
+            error=_error(error, self._sql_text) if error else None,
+            sql=sql,
+            plan_kind="explain",
+            explain=_clean(running),
+            settings=dict(running.settings),
+            metrics=_metrics(running),
+            parts=running.parts,
+            jobs=running.jobs,
+            written=written if running.ran_tasks and running.counts_are_exact else None,
+        )
+
+
+def _naming(properties: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        name: without_secrets(str(value)) for name, value in properties.items() if _SETTINGS.fullmatch(name)
+    }
+
+
+def _name(running: _Execution) -> str:
+    """Return Spark's name of the action, which begins the description unless the user gave one."""
+    match = _ACTION.fullmatch(running.description)
+    return match[1] if match and match[1] != "sql" else "command"
+
+
+def _clean(running: _Execution) -> str:
+    return without_secrets(running.text)
+
+
+def _metrics(running: _Execution) -> list[dict[str, Any]]:
+    return list(metrics_of(running.plan, running.values))
+
+
+def _error(text: str, sql_text: str) -> dict[str, str]:
+    clean = without_secrets(text)
+    of_class, state = _CLASS.match(clean), _STATE.search(clean)
+    message = clean[of_class.end() :] if of_class else clean
+    # A message may repeat the statement.
+    message = message if sql_text == FULL else ""
+    error = {
+        "class": of_class[1] if of_class else "",
+        "message": message.partition("\n\tat ")[0].strip()[:MAX_MESSAGE_LENGTH],
+    }
+    return {**error, **({"sql_state": state[1]} if state else {})}
+
+
+def _time(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, timezone.utc).isoformat(timespec="milliseconds")

@@ -1,0 +1,62 @@
+"""What the operators of this package add to those they replace: capture, and its result as OpenLineage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+    from airflow.sdk import Context
+
+    from airflow_provider_spark_lineage.task import TaskLineage
+
+
+class ReportsLineage:
+    """Captures while `execute` runs, and returns the result to the OpenLineage provider."""
+
+    _task_lineage: TaskLineage | None = None
+    _task_instance: Any = None
+
+    def execute(self, context: Context) -> Any:
+        """Run the task as its operator does, with capture on if an event will carry the lineage."""
+        from airflow_provider_spark_lineage.task import start_capture
+
+        self._task_instance = task_instance = context["ti"]
+        self._task_lineage = start_capture(task_instance)
+        try:
+            return super().execute(context)  # type: ignore[misc]
+        finally:
+            if self._task_lineage is not None:
+                self._task_lineage.finish()
+
+    def on_kill(self) -> None:
+        """Run the operator's `on_kill`, and send what the task has done: its process may be killed next."""
+        try:
+            super().on_kill()  # type: ignore[misc]
+        finally:
+            if self._task_lineage is not None:
+                self._task_lineage.stop(self._task_instance)
+
+    # The provider calls these three in a forked child, which has no way to the JVM, and kills it after
+    # `[openlineage] execution_timeout`. They read what `execute` stored, and may be called again.
+
+    def get_openlineage_facets_on_start(self) -> OperatorLineage:
+        """Return what the text of a submitted job names; what a function will do is not known before."""
+        from airflow_provider_spark_lineage.task import planned_operator_lineage
+
+        return planned_operator_lineage(self)
+
+    def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage:
+        """Return what the task read and wrote."""
+        return self._result(failed=False)
+
+    def get_openlineage_facets_on_failure(self, task_instance: Any) -> OperatorLineage:
+        """Return what the task had read, the writes that had finished, and Spark's errors."""
+        return self._result(failed=True)
+
+    def _result(self, *, failed: bool) -> OperatorLineage:
+        from airflow.providers.openlineage.extractors import OperatorLineage
+
+        if self._task_lineage is None:
+            return OperatorLineage()
+        return self._task_lineage.operator_lineage(failed=failed)

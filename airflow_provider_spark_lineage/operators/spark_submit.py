@@ -1,0 +1,20 @@
+"""Drop-in replacement of Airflow's `SparkSubmitOperator` that reports lineage.
+
+The job runs as it does without it, and carries an agent, which writes down what Spark does in the driver.
+"""
+
+from __future__ import annotations
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+
+from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
+
+
+class SparkSubmitLineageOperator(ReportsLineage, SparkSubmitOperator):
+    """Airflow's `SparkSubmitOperator` whose OpenLineage events say what the application read and wrote.
+
+    Takes the arguments of `airflow.providers.apache.spark.operators.spark_submit.SparkSubmitOperator`. In
+    cluster mode the driver is on another machine: set `[spark_lineage] records` to a URI that both reach.
+
+    >>> SparkSubmitLineageOperator(task_id="load", application="load.py", conn_id="spark")  # doctest: +SKIP
+    """

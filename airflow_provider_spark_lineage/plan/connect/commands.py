@@ -1,0 +1,240 @@
+"""The commands of a Spark Connect client as nodes of Spark's plan JSON, with the facts of their targets.
+
+One row for each kind. A node stands on top of the plan of the rows that it writes, as it does in the plan of
+the same command of a classic session, so everything after this reads both alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.connect.statements import created
+from airflow_provider_spark_lineage.plan.connect.tables import (
+    FILES,
+    facts_of,
+    is_described,
+    is_v1,
+    parts_of,
+)
+from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts
+
+_NOOP = "org.apache.spark.sql.execution.datasources.noop.NoopTable"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a command writes to."""
+
+    node: str
+    """Simple class name of the command's node in a classic session; empty where nothing is written."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    columns: Sequence[Sequence[str]] = ()
+    """Name and type of the table's columns, where it takes the rows' columns by position."""
+
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class About:
+    """What was recorded beside the command."""
+
+    tables: Mapping[str, Any]
+    """Name as written -> what the catalog says of the table afterwards."""
+
+    before: Mapping[str, Any]
+    """The same of before the command ran, where that was asked."""
+
+    settings: Mapping[str, str]
+
+
+Row = Callable[[Mapping[str, Any], About], Target]
+
+_NOTHING = Target("")
+
+
+def target_of(connect: Mapping[str, Any], settings: Mapping[str, str]) -> Target:
+    """Return what the recorded command writes to."""
+    command = connect.get("command") or {}
+    row = COMMANDS.get(str(command.get("kind") or ""))
+    about = About(connect.get("tables") or {}, connect.get("before") or {}, settings)
+    return row(command, about) if row else _NOTHING
+
+
+def _write(command: Mapping[str, Any], about: About) -> Target:
+    """`df.write`: to a table, a path, or what the options name."""
+    if command.get("table"):
+        return _to_table(command, about)
+    source = _format(command, about)
+    options = command.get("options") or {}
+    mode = str(command.get("mode") or "ErrorIfExists")
+    path = str(command.get("path") or options.get("path") or "")
+    if mode == "Ignore" and command.get("existed"):
+        return _NOTHING
+    facts: dict[str, Any] = {"mode": mode, "partition_columns": list(command.get("partition_by") or ())}
+    if source in FILES and path:
+        facts |= {"paths": path, "format": source, **settings_facts(about.settings)}
+        return Target("InsertIntoHadoopFsRelationCommand", facts)
+    if source == "delta" and path:
+        return Target("SaveIntoDataSourceCommand", {**facts, "delta_path": path})
+    if source == "noop":
+        return Target("AppendData", {"provider": _NOOP})
+    if path:
+        options = {**options, "path": path}
+    facts |= {"options": options}
+    if source == "kafka":
+        facts["writes"] = "SaveIntoDataSourceCommand"
+    elif source != "jdbc":
+        facts["relation_class"] = source
+    return Target("SaveIntoDataSourceCommand", facts)
+
+
+def _format(command: Mapping[str, Any], about: About) -> str:
+    given = command.get("format") or about.settings.get("spark.sql.sources.default") or "parquet"
+    return str(given).lower()
+
+
+def _to_table(command: Mapping[str, Any], about: About) -> Target:
+    """`saveAsTable`, `insertInto`, and `save` of a table by its name."""
+    name = str(command["table"])
+    table = about.tables.get(name) or {}
+    mode = str(command.get("mode") or "ErrorIfExists")
+    if mode == "Ignore" and is_described(about.before.get(name)):
+        return _NOTHING
+    is_insert = bool(command.get("insert"))
+    if is_insert:
+        mode = "Overwrite" if mode == "Overwrite" else "Append"
+    if not is_described(table):
+        return _unnamed(name)
+    facts = {**facts_of(table, about.settings), "mode": mode}
+    columns = table.get("columns") or ()
+    partitions = list(table.get("partition_columns") or ())
+    if partitions:
+        facts["partition_columns"] = partitions
+    if is_v1(table):
+        dynamic = (
+            str(about.settings.get("spark.sql.sources.partitionOverwriteMode") or "").lower() == "dynamic"
+        )
+        if is_insert and mode == "Overwrite" and partitions and dynamic:
+            facts["dynamic_partitions"] = True
+        return Target("InsertIntoHadoopFsRelationCommand", facts, columns if is_insert else ())
+    node = _V2_NODES[mode]
+    return Target(node, {**facts, "mode": node}, columns if is_insert else ())
+
+
+_V2_NODES = {
+    "Append": "AppendData",
+    "ErrorIfExists": "CreateTableAsSelect",
+    "Ignore": "CreateTableAsSelect",
+    "Overwrite": "ReplaceTableAsSelect",
+}
+
+
+def _unnamed(name: str) -> Target:
+    """A table that the catalog did not describe."""
+    parts = parts_of(name)
+    return Target(
+        "AppendData",
+        {"mode": "AppendData"},
+        problems=(f"the table `{'.'.join(parts)}` that was written was not described by its catalog",),
+    )
+
+
+_MODES_V2 = {
+    "append": "AppendData",
+    "create": "CreateTableAsSelect",
+    "create_or_replace": "ReplaceTableAsSelect",
+    "overwrite": "OverwritePartitionsDynamic",
+    "overwrite_partitions": "OverwritePartitionsDynamic",
+    "replace": "ReplaceTableAsSelect",
+}
+
+
+def _write_v2(command: Mapping[str, Any], about: About) -> Target:
+    """`df.writeTo`."""
+    name, mode = str(command["table"]), str(command.get("mode"))
+    table = about.tables.get(name) or {}
+    if not is_described(table):
+        return _unnamed(name)
+    node = _MODES_V2.get(mode, "AppendData")
+    facts = {**facts_of(table, about.settings), "mode": node}
+    problems: tuple[str, ...] = ()
+    if mode == "overwrite":
+        problems = ("the condition on the rows that were replaced is not recorded",)
+    if node == "ReplaceTableAsSelect" and name in about.before:
+        facts["existed"] = is_described(about.before[name])
+    if is_v1(table):
+        facts["mode"] = "ErrorIfExists"
+        return Target("InsertIntoHadoopFsRelationCommand", facts)
+    return Target(node, facts, problems=problems)
+
+
+def _merge(command: Mapping[str, Any], about: About) -> Target:
+    """`df.mergeInto`: which columns it assigns is in expressions that the server has not explained."""
+    name = str(command["table"])
+    table = about.tables.get(name) or {}
+    if not is_described(table):
+        return _unnamed(name)
+    facts = {**facts_of(table, about.settings), "mode": "MergeIntoCommand"}
+    return Target(
+        "SaveIntoDataSourceCommand", facts, problems=("what each column was merged from is not recorded",)
+    )
+
+
+def _create_table(command: Mapping[str, Any], about: About) -> Target:
+    """`spark.catalog.createTable`."""
+    name = str(command["table"])
+    facts = created(about.tables.get(name) or {}, about.before.get(name), about.settings)
+    return Target("CreateDataSourceTableCommand", facts)
+
+
+_NOWHERE = frozenset({"console", "memory", "noop"})
+"""Formats of streams that keep no rows."""
+
+
+def _stream(command: Mapping[str, Any], about: About) -> Target:
+    """`df.writeStream`, to a table, a path, or what the options name; its batches ran on the server."""
+    options = command.get("options") or {}
+    path = str(command.get("path") or options.get("path") or "")
+    source = _format(command, about)
+    facts: dict[str, Any] = {"mode": str(command.get("mode") or "append")}
+    if command.get("foreach"):
+        return Target(
+            "", problems=("what the function that received the batches of a stream did is not recorded",)
+        )
+    if command.get("table"):
+        table = about.tables.get(command["table"]) or {}
+        if not is_described(table):
+            return _unnamed(str(command["table"]))
+        name = str(command["table"])
+        if name in about.before and not is_described(about.before[name]):
+            facts["mode"] = "ErrorIfExists"
+        node = "WriteToMicroBatchDataSourceV1" if is_v1(table) else "WriteToMicroBatchDataSource"
+        return Target(node, {**facts_of(table, about.settings), **facts})
+    if source in _NOWHERE:
+        return _NOTHING
+    if source == "delta":
+        return Target("WriteToMicroBatchDataSourceV1", {**facts, "delta_path": path})
+    if source in FILES:
+        facts |= {"paths": path, "format": source, **settings_facts(about.settings)}
+        return Target("WriteToMicroBatchDataSourceV1", facts)
+    facts |= {
+        "options": {**options, "path": path} if path else options,
+        "writes": "WriteToMicroBatchDataSource",
+    }
+    if source != "kafka":
+        facts["provider"] = source
+    return Target("WriteToMicroBatchDataSource", facts)
+
+
+COMMANDS: dict[str, Row] = {
+    "checkpoint": lambda command, about: _NOTHING,
+    "create_table": _create_table,
+    "stream": _stream,
+    "write": _write,
+    "write_v2": _write_v2,
+    "merge": _merge,
+}

@@ -1,0 +1,1 @@
+"""Reads PySpark scripts without running them: which paths and tables their text names."""

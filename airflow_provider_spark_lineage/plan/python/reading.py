@@ -1,0 +1,181 @@
+"""Notes what the calls of a script read and write, by the tables of `methods`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from airflow_provider_spark_lineage.plan.planned import HOLE, Access, Program, Unread
+from airflow_provider_spark_lineage.plan.python.methods import FILES, NOT_FOLLOWED, ROWS, VIEW, Row
+from airflow_provider_spark_lineage.plan.python.values import (
+    Arguments,
+    Chain,
+    Items,
+    Known,
+    Module,
+    Unknown,
+    Value,
+    joined,
+    reason_of,
+    whole_text,
+)
+from airflow_provider_spark_lineage.plan.session import Session
+from airflow_provider_spark_lineage.plan.sql.statements import read_sql
+from airflow_provider_spark_lineage.plan.sql.targets import Result
+
+_NAME = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+_APPENDS = ("append", "false", "update")
+_OVERWRITES = ("complete", "overwrite", "true")
+"""Modes, or values of an argument `overwrite`; with any other mode a write creates."""
+
+_USE = {"setCurrentCatalog": "use catalog ", "setCurrentDatabase": "use "}
+"""Method of `spark.catalog` -> the SQL that does the same."""
+
+
+@dataclass
+class Reading:
+    """What the script says so far."""
+
+    program: Program
+    session: Session
+    line: int = 0
+    """The line of the call that is read."""
+
+    conditions: int = 0
+    """How many conditions, loops and functions without a call are around it."""
+
+    def gap(self, reason: str) -> None:
+        """Add a gap at the line of the call."""
+        self.program.add([Unread(self.line, reason)])
+
+    def call(self, receiver: Value, name: str, arguments: Arguments) -> None:
+        """Note what a method, or a function of a module, reads and writes."""
+        chain = receiver if isinstance(receiver, Chain) else Chain("")
+        owner = receiver.name if isinstance(receiver, Module) else chain.kind
+        row = ROWS.get((owner, name)) or ROWS.get(("", name))
+        if row is not None:
+            self._access(row, chain, name, arguments)
+        elif (owner, name) in _EFFECTS:
+            _EFFECTS[owner, name](self, arguments)
+        elif owner == "catalog" and name in _USE:
+            self._sql(Arguments((joined((Known(_USE[name]), *arguments.positional[:1])),)))
+        elif VIEW.fullmatch(name):
+            self._view(arguments.get(0, "name"))
+        elif NOT_FOLLOWED.fullmatch(f"{owner}.{name}"):
+            self.gap(f"what `{name}` reads or writes is not followed")
+
+    def _access(self, row: Row, chain: Chain, name: str, arguments: Arguments) -> None:
+        what = f"{chain.kind}.{name}".strip(".")
+        options, is_complete = _options(chain, name, arguments)
+        change = self._change(row, chain, arguments)
+        is_partial = change == "overwrite" and (
+            row.is_partial or bool({"partitionoverwritemode", "replacewhere"} & options.keys())
+        )
+        file_format = self._format(row, chain, arguments)
+        path = (row.path and arguments.get(*row.path)) or options.get("path")
+        if file_format == "memory":
+            self._view(arguments.get(-1, "queryName") or chain.last("queryName"))
+        table = row.table and (chain.last("writeTo") or arguments.get(*row.table) or Unknown())
+        if file_format == "iceberg" and table is None and "/" not in (whole_text(path) or "/"):
+            table, path = path, None
+        if path is None and name in (*FILES, "textFile", "saveAsTextFile"):
+            path = Unknown()
+        if (chain.kind, name) == ("read", "parquet") and len(arguments.positional) > 1:
+            path = Items(arguments.positional)
+        paths = () if path is None else self._paths(path, what)
+        if table is not None:
+            self._table(table, what, change, format=file_format, paths=paths, partial=is_partial)
+        elif paths or path is None:
+            if name == "textFile":
+                # Hadoop's input formats take several paths, separated by commas.
+                paths = tuple(part for path in paths for part in path.split(","))
+            known = {option: whole_text(value) or "" for option, value in options.items()}
+            unknown = sorted(one for one in known if not known[one] and options[one] != Known(None))
+            known_options = tuple(sorted(pair for pair in known.items() if pair[1]))
+            access = Access(self.line, change, file_format, paths, options=known_options, partial=is_partial)
+            unknown += [] if is_complete else ["*"]
+            access = replace(access, unknown_options=tuple(unknown), certain=not self.conditions)
+            self.program.add([access])
+
+    def _change(self, row: Row, chain: Chain, arguments: Arguments) -> str:
+        """Return what a write does; with a mode that is not known it is taken for the mildest."""
+        mode = row.mode and (arguments.get(*row.mode) or chain.last("mode", "outputMode"))
+        if mode is None:
+            return row.change
+        if whole_text(mode) is None:
+            self.gap("the mode is not a constant: it is shown as append")
+        word = (whole_text(mode) or "append").lower()
+        return "append" if word in _APPENDS else "overwrite" if word in _OVERWRITES else "create"
+
+    def _format(self, row: Row, chain: Chain, arguments: Arguments) -> str:
+        if isinstance(row.format, str):
+            return row.format
+        if chain.last("foreach", "foreachBatch"):
+            return "foreach"
+        text = whole_text(arguments.get(*row.format) or chain.last("format") or Known(""))
+        if text is None:
+            self.gap("the format is not a constant")
+            return "?"
+        # The name of a class has capitals.
+        return text if "." in text else text.lower()
+
+    def _paths(self, value: Value, what: str) -> tuple[str, ...]:
+        items = value.items if isinstance(value, Items) and value.items else (value,)
+        for item in items:
+            if whole_text(item) is None:
+                self.gap(f"the path of {what} {reason_of(item)}")
+        return tuple(filter(None, map(whole_text, items)))
+
+    def _table(self, value: Value, what: str, change: str, **more: object) -> None:
+        found = _NAME.findall(whole_text(value) or "")
+        if not found:
+            self.gap(f"the table of {what} {reason_of(value)}")
+            return
+        result = Result(self.session, self.line, not self.conditions, HOLE)
+        result.access(tuple(quoted.replace("``", "`") or plain for quoted, plain in found), change, **more)
+        self.program.add(result.steps)
+
+    def _sql(self, arguments: Arguments) -> None:
+        query = arguments.get(0, "sqlQuery")
+        if not isinstance(query, Known) or not isinstance(query.value, str):
+            self.gap(f"the SQL {reason_of(query)}")
+            return
+        self.program.add(read_sql(query.value, self.session, self.line, certain=not self.conditions))
+
+    def _view(self, value: Value | None) -> None:
+        self.session.add_view((whole_text(value) or "").strip("`"))
+        self.session.has_unknown_view |= whole_text(value) is None
+
+    def _set(self, arguments: Arguments) -> None:
+        key, text = whole_text(arguments.get(0, "key")), whole_text(arguments.get(1, "value"))
+        for settings in (self.program.settings, self.session.variables):
+            settings.pop(key or "", None)
+            settings.update({key: text} if key and text else {})
+        self.session.note_setting(key or "", text or "")
+
+
+def _options(chain: Chain, name: str, arguments: Arguments) -> tuple[dict[str, Value], bool]:
+    """Return the options of a reader or a writer, its last call included, and whether these are all."""
+    options: dict[str, Value] = {}
+    is_complete = True
+    for method, given in (*chain.calls, (name, arguments)):
+        if method == "option":
+            key = whole_text(given.get(0, "key"))
+            options |= {key.lower(): given.get(1, "value") or Known(None)} if key else {}
+            is_complete &= key is not None
+        elif method in ("options", "load", "save", "start"):
+            options |= {key.lower(): value for key, value in given.named}
+            is_complete &= given.is_complete
+        elif method == "jdbc":
+            url, table = given.get(0, "url"), given.get(1, "table")
+            options |= {"url": url or Unknown(), "dbtable": table or Unknown()}
+    return options, is_complete
+
+
+_EFFECTS: Mapping[tuple[str, str], Callable[[Reading, Arguments], None]] = {
+    ("conf", "set"): Reading._set,
+    ("session", "config"): Reading._set,
+    ("session", "sql"): Reading._sql,
+}
+"""Methods whose reads are in their text, and those that change what names mean."""

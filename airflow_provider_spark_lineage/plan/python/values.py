@@ -1,0 +1,237 @@
+"""What expressions of a script stand for, and what operators and functions of Python give for constants."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from airflow_provider_spark_lineage.plan.planned import HOLE
+
+NOT_CONSTANT = "is not a constant"
+
+MAX_TEXT = 100_000
+"""Limit, in letters, of a text that is put together."""
+
+
+class Value:
+    """Base of all values."""
+
+
+@dataclass(frozen=True)
+class Unknown(Value):
+    """A value that only the run knows."""
+
+    reason: str = NOT_CONSTANT
+    """What follows "the path" in a gap."""
+
+
+@dataclass(frozen=True)
+class Known(Value):
+    """A constant; a text may have holes (`HOLE`) where a part is not known."""
+
+    value: object
+    reason: str = ""
+    """Why there are holes; empty where there are none."""
+
+
+@dataclass(frozen=True)
+class Items(Value):
+    """A list or a tuple."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Entries(Value):
+    """Named values: environment variables, arguments of the application by name or by number, options."""
+
+    entries: tuple[tuple[object, Value], ...]
+    missing: str = NOT_CONSTANT
+    """Why a value is not known that is not there, with `{}` for its name."""
+
+    def get(self, name: object) -> Value:
+        """Return a value."""
+        return dict(self.entries).get(name) or Unknown(self.missing.format(name))
+
+
+@dataclass(frozen=True)
+class Module(Value):
+    """What is imported, or built in, by its full name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Function(Value):
+    """A function that the script defines."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef
+    frame: Any
+    """The names around it, a `names.Frame`."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of a call."""
+
+    positional: tuple[Value, ...] = ()
+    named: tuple[tuple[str, Value], ...] = ()
+    is_complete: bool = True
+    """False for `*` or `**` of what is not known."""
+
+    def given(self, position: int, name: str) -> Value | None:
+        """Return an argument, at no position if that is negative; None where it is not given."""
+        if 0 <= position < len(self.positional):
+            return self.positional[position]
+        return dict(self.named).get(name, None if self.is_complete or position < 0 else Unknown())
+
+    def get(self, position: int, name: str) -> Value | None:
+        """Return an argument that is not `None`."""
+        value = self.given(position, name)
+        return None if value == Known(None) else value
+
+
+@dataclass(frozen=True)
+class Chain(Value):
+    """An object of Spark: `spark.read.format("csv")` is a reader, and the calls that lead to it."""
+
+    kind: str
+    """`session`, `read`, `write`, ...: a word of the tables in `methods`."""
+
+    calls: tuple[tuple[str, Arguments], ...] = ()
+
+    def last(self, *methods: str) -> Value | None:
+        """Return the first argument of the last call of one of some methods; None where there is none."""
+        calls = [arguments for name, arguments in self.calls if name in methods]
+        values = [*calls[-1].positional, *dict(calls[-1].named).values(), Unknown()] if calls else [None]
+        return values[0]
+
+
+_ANY = Arguments((Unknown(),), is_complete=False)
+UNCLEAR = ("options", _ANY), ("format", _ANY), ("mode", _ANY)
+"""The calls that may lead to a reader or a writer of which only the kind is known."""
+
+
+def reason_of(value: Value | None) -> str:
+    """Return why a value is not known."""
+    return (value.reason if isinstance(value, Known | Unknown) else "") or NOT_CONSTANT
+
+
+def whole_text(value: Value | None) -> str | None:
+    """Return a constant as a text; None for what is none, or has holes."""
+    if not isinstance(value, Known) or value.value is None or value.reason:
+        return None
+    return str(value.value)
+
+
+def joined(parts: Sequence[Value]) -> Value:
+    """Return constants put together as one text, with a hole for each part that is not known."""
+    texts = [str(part.value) if isinstance(part, Known) else HOLE for part in parts]
+    if sum(map(len, texts)) > MAX_TEXT:
+        return Unknown("is too long")
+    holes = (reason_of(part) for part in parts if not isinstance(part, Known) or part.reason)
+    return Known("".join(texts), next(holes, ""))
+
+
+_PERCENT = re.compile(r"%(?:(?P<own>%)|(?P<name>)[sd])")
+_BRACES = re.compile(r"(?P<own>[{}])(?P=own)|\{(?P<name>\w*)\}")
+
+
+def _add(left: Value, right: Value) -> Value:
+    known = [part.value for part in (left, right) if isinstance(part, Known)]
+    # Only texts are added to a text.
+    if known and all(isinstance(value, str) for value in known):
+        return joined((left, right))
+    return Unknown(reason_of(left if isinstance(left, Unknown) else right))
+
+
+def _percent(left: Value, right: Value) -> Value:
+    return formatted(left, Arguments(right.items if isinstance(right, Items) else (right,)), _PERCENT)
+
+
+def formatted(text: Value, arguments: Arguments, pattern: re.Pattern[str] = _BRACES) -> Value:
+    """Return what `text.format(...)` gives: each place of a pattern filled."""
+    mark = "{" if pattern is _BRACES else "%"
+    if not isinstance(text, Known) or not isinstance(text.value, str) or mark in pattern.sub("", text.value):
+        return Unknown(reason_of(text))
+    parts: list[Value] = []
+    end = count = 0
+    for match in pattern.finditer(text.value):
+        name = match["name"] or str(count)
+        count += match["name"] == ""
+        value = arguments.get(int(name) if name.isdecimal() else -1, name)
+        parts += [Known(text.value[end : match.start()], text.reason)]
+        parts += [Known(match["own"]) if match["own"] else value or Unknown()]
+        end = match.end()
+    return joined((*parts, Known(text.value[end:], text.reason)))
+
+
+def _path(*parts: Value) -> Value:
+    """Return parts of a path put together; one that is not known may begin at the root."""
+    text = joined(parts)
+    if not parts or not isinstance(text, Known):
+        return Unknown(reason_of(text))
+    texts = (str(part.value) if isinstance(part, Known) else HOLE for part in parts)
+    return Known(posixpath.join(*texts), text.reason)
+
+
+OPERATORS: Mapping[type, Callable[..., Value]] = {ast.Add: _add, ast.Div: _path, ast.Mod: _percent}
+FUNCTIONS: Mapping[str, Callable[..., Value]] = {
+    "builtins.str": lambda *parts: joined(parts[:1]),
+    "builtins.vars": lambda *parts: parts[0] if parts else Unknown(),
+    "os.path.join": _path,
+    "pathlib.Path": _path,
+}
+"""Full name -> what a function gives for its positional arguments."""
+
+_TYPES: Mapping[str, type] = {"builtins.float": float, "builtins.int": int, "builtins.str": str}
+NOT_GIVEN = "is the application's argument {}, which is not given"
+_NOT_READ = "is an argument of the application that is not read"
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
+def parsed(calls: Iterable[Arguments], given: Sequence[str]) -> Value:
+    """Return the arguments as Python's own parser reads them, given the calls of `add_argument`."""
+    parser = _Parser(add_help=False)
+    try:
+        for call in calls:
+            parser.add_argument(*map(_plain, call.positional), **_options(call))
+    except (TypeError, ValueError, argparse.ArgumentError):
+        return Unknown(_NOT_READ)
+    missing = {a.dest: Unknown(NOT_GIVEN.format(f"`{a.dest}`")) for a in parser._actions if a.required}
+    values = {**{action.dest: action.default for action in parser._actions}, **missing}
+    with contextlib.suppress(TypeError, ValueError, argparse.ArgumentError):
+        values = vars(parser.parse_known_args(list(given))[0])
+    entries = ((name, one if isinstance(one, Value) else Known(one)) for name, one in values.items())
+    return Entries(tuple(entries), _NOT_READ)
+
+
+def _options(call: Arguments) -> dict[str, Any]:
+    """Return the options of `add_argument`; ValueError for those that are not read."""
+    options: dict[str, Any] = {}
+    for name, value in call.named:
+        if name == "type":
+            options[name] = _TYPES.get(getattr(value, "name", ""), lambda text: Unknown())
+        elif name == "default":
+            options[name] = value
+        elif name not in ("choices", "help", "metavar"):
+            options[name] = _plain(value)
+    if options.get("action", "store") not in ("store", "store_false", "store_true") or "nargs" in options:
+        raise ValueError(options)
+    return options
+
+
+def _plain(value: Value) -> Any:
+    if not isinstance(value, Known) or value.reason:
+        raise ValueError(value)
+    return value.value

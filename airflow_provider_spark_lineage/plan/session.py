@@ -1,0 +1,88 @@
+"""The state of a session that decides what a table's name means: views, current database, variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_VIEWS = "global_temp"
+"""Spark's database of global temporary views."""
+
+SESSION_CATALOG = "spark_catalog"
+_CATALOG = "spark.sql.catalog."
+
+
+@dataclass(frozen=True)
+class Name:
+    """A table's full name."""
+
+    catalog: str
+    """Empty for the session's own catalog."""
+
+    parts: tuple[str, ...]
+
+
+class Session:
+    """What the text has said so far."""
+
+    def __init__(self, variables: Mapping[str, str], conf: Mapping[str, str]) -> None:
+        self.variables = dict(variables)
+        self.catalogs = {
+            key[len(_CATALOG) :] for key in conf if key.startswith(_CATALOG) and key.count(".") == 3
+        }
+        self.views: set[str] = set()
+        """Names of temporary views, in lower case."""
+
+        self.has_unknown_view = False
+        """A view was registered under a name that is not known."""
+
+        self.own_views: set[Name] = set()
+        """Views of a catalog that the program creates: what they read is noted where they are created."""
+
+        self._catalog = _own(conf.get("spark.sql.defaultCatalog", ""))
+        self._database: tuple[str, ...] | None = () if self._catalog else ("default",)
+
+    def note_setting(self, key: str, value: str) -> None:
+        """Note a setting that names a catalog, or makes one the current one."""
+        if key.startswith(_CATALOG) and key.count(".") == 3:
+            self.catalogs.add(key[len(_CATALOG) :])
+        elif key == "spark.sql.defaultCatalog":
+            self.use_catalog(value)
+
+    def add_view(self, name: str) -> None:
+        """Note a temporary view."""
+        self.views.add(name.lower())
+
+    def use(self, parts: tuple[str, ...] | None) -> None:
+        """Change the current database, or the catalog if that is what the name says; None for unknown."""
+        if parts and (parts[0] in self.catalogs or parts[0] == SESSION_CATALOG or len(parts) > 1):
+            self.use_catalog(parts[0])
+            parts = parts[1:] or self._database
+        self._database = parts
+
+    def use_catalog(self, name: str) -> None:
+        """Change the current catalog; its current database is then its first one."""
+        self._catalog = _own(name)
+        self._database = () if self._catalog else ("default",)
+
+    def is_view(self, parts: tuple[str, ...]) -> bool:
+        """Return whether a name is one of a temporary view."""
+        return parts[0].lower() == _VIEWS if len(parts) > 1 else parts[0].lower() in self.views
+
+    def resolve(self, parts: tuple[str, ...]) -> Name | str:
+        """Return the full name of a table, or why it is not known; temporary views were asked for before."""
+        if len(parts) == 1 and self.has_unknown_view:
+            return f"`{parts[0]}` is a table, or a temporary view whose name is not a constant"
+        if len(parts) > 1 and (parts[0] in self.catalogs or parts[0] == SESSION_CATALOG):
+            return Name(_own(parts[0]), parts[1:])
+        if len(parts) > 2:
+            return Name(parts[0], parts[1:])
+        if len(parts) == 2:
+            return Name(self._catalog, parts)
+        if self._database is None:
+            return f"the database of `{parts[0]}` is not known: a USE before it has no constant"
+        return Name(self._catalog, (*self._database, *parts))
+
+
+def _own(catalog: str) -> str:
+    return "" if catalog == SESSION_CATALOG else catalog

@@ -1,0 +1,222 @@
+"""Reads Spark's explain text into the plan and the facts that capture would have written down.
+
+A pure function of the text: `spark-sql`, applications in Java or Scala, and Spark Connect leave nothing else.
+The text must be the extended one (`spark.sql.ui.explainMode=extended`), which has expression ids.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.spark.explain import types
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Found, Place, Relation, told_types
+from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, listed
+from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
+from airflow_provider_spark_lineage.plan.spark.explain.facts import relation_facts
+from airflow_provider_spark_lineage.plan.spark.explain.formatted import is_formatted, read_formatted
+from airflow_provider_spark_lineage.plan.spark.explain.nodes import CLASSES, NODES, unknown
+from airflow_provider_spark_lineage.plan.spark.explain.physical import scans_of
+from airflow_provider_spark_lineage.plan.spark.explain.row_level import NOT_IN_TEXT, ROW_LEVEL
+from airflow_provider_spark_lineage.plan.spark.explain.sections import (
+    ANALYZED,
+    OPTIMIZED,
+    PHYSICAL,
+    Drawn,
+    UnreadableError,
+    draw,
+    sections,
+)
+from airflow_provider_spark_lineage.plan.spark.relational import NODES as READERS
+
+ROWS = {**NODES, **COMMANDS, **ROW_LEVEL}
+
+_FEWER = re.compile(r"\.\.\. \d+ more fields")
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What a text tells of one execution, in the form of a record's fields."""
+
+    plan: list[dict[str, Any]] = field(default_factory=list)
+    facts: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
+    """Everything that the plan reads from outside, also what the text does not locate."""
+
+    doubts: list[str] = field(default_factory=list)
+    """The problems that there are if a command outside of the text writes the plan's rows."""
+
+
+def read_explain(
+    text: str, settings: Mapping[str, str] | None = None, inside: Sequence[str] = ()
+) -> Explained:
+    """Return the plan and the facts of an extended explain text.
+
+    `settings` are Spark's properties: they name the catalog, and the places of catalogs. `inside` are the
+    texts of executions that ran inside: a scan may stand there alone.
+    """
+    if is_formatted(text):
+        return _of_formatted(text, settings or {})
+    parts = sections(text)
+    if PHYSICAL not in parts or ANALYZED not in parts:
+        reason = "it was cut before its end" if parts else "it is not the extended one"
+        return Explained(problems=[f"Spark's explain text has no plan with columns: {reason}"])
+    scans, kinds, reused = scans_of(parts[PHYSICAL])
+    for other in inside:
+        of_other = scans_of(sections(other).get(PHYSICAL, ""))
+        scans.extend(of_other[0])
+        kinds.update(of_other[1])
+    kinds = {**told_types([parts.get(ANALYZED, ""), parts.get(OPTIMIZED, "")]), **kinds}
+    try:
+        root = draw(_without_header(parts[ANALYZED]))
+    except UnreadableError as error:
+        return Explained(problems=[f"the analyzed plan could not be read: {error}"])
+    found = Found(Columns(kinds), settings or {})
+    found.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
+    found.columns.lost_ids.extend(_lost_ids(root))
+    found.views.update(_views(root))
+    found.loops.extend(_loops(parts[PHYSICAL]))
+    tree = _read(root, found).tree
+    for name in found.foreign:
+        # A function of Scala stays in the optimized plan; one that is written in SQL becomes its body.
+        if f"{name}(" not in parts.get(OPTIMIZED, ""):
+            reason = (
+                f"what the function `{name}` does is not in the text: its result is taken from its arguments"
+            )
+            found.problems[reason] = None
+    entries = relation_facts(found, scans, reused)
+    settled = _settled(tree)
+    # Of rows that nothing writes, it does not matter which columns they have.
+    problems = list(found.problems) if found.targets or found.is_unread else []
+    return Explained(settled, [*found.targets, *entries], problems, found.relations, list(found.problems))
+
+
+def _of_formatted(text: str, settings: Mapping[str, str]) -> Explained:
+    """Return what the text of the mode `formatted` tells."""
+    found = Found(Columns(), settings)
+    try:
+        built, scans = read_formatted(text, found)
+    except UnreadableError as error:
+        return Explained(problems=[f"the physical plan could not be read: {error}"])
+    entries = relation_facts(found, scans, {})
+    return Explained(_settled(built.tree), [*found.targets, *entries], list(found.problems))
+
+
+def _without_header(section: str) -> str:
+    """Return a plan without the line above it that names the columns of its result, if there is one."""
+    first, _, rest = section.partition("\n")
+    position = 0
+    while rest:
+        colon = first.find(": ", position)
+        if colon < 0:
+            break
+        try:
+            _, end = types.read_type(first, colon + 2)
+        except UnreadableError:
+            position = colon + 2
+            continue
+        if end == len(first):
+            return rest
+        position = end
+    # A type of a class has no name that is known here.
+    is_root = draw(rest).name in ROWS if rest and not rest.startswith((" ", ":", "+")) else False
+    return rest if is_root and first.partition(" ")[0] not in ROWS else section
+
+
+def _loops(section: str) -> Iterator[list[tuple[int, str]]]:
+    """Yield the columns of each loop in a plan that names them: `UnionLoop 0, [n#1, v#2]`."""
+    for match in re.finditer(r"UnionLoop \d+, (?=\[)", section):
+        try:
+            yield [item[:2] for item in listed(section, match.end())[0]]
+        except UnreadableError:
+            continue
+
+
+def _views(root: Drawn) -> dict[int, str]:
+    """Return the name of the view around each node, by the `id()` of the node."""
+    views: dict[int, str] = {}
+    waiting = [(root, "")]
+    while waiting:
+        node, view = waiting.pop()
+        if node.name == "View":
+            match = re.match(r"\(?(`.*?`), \[", node.arguments)
+            view = match[1] if match else ""
+        views[id(node)] = view
+        waiting.extend((below, view) for below in (*node.children, *node.inner))
+    return views
+
+
+def _lost_ids(root: Drawn) -> list[int]:
+    """Return the ids of columns called `id` that no text defines: Spark does not print those of a Range."""
+    nodes = list(root.below())
+    if not any(node.name == "Range" for node in nodes):
+        return []
+    used: dict[int, None] = {}
+    defined: set[int] = set()
+    for node in nodes:
+        used.update((int(number), None) for number in re.findall(r"\bid#(\d+)L", node.text))
+        defined.update(int(number) for number in re.findall(r" AS id#(\d+)L", node.text))
+        if not node.children:
+            defined.update(int(number) for number in re.findall(r"\bid#(\d+)L", node.text))
+    return [number for number in used if number not in defined]
+
+
+def _read(root: Drawn, found: Found) -> Built:
+    """Read a drawn tree from its leaves up: an expression is read when the columns below it are known."""
+    done: dict[int, Built] = {}
+    waiting = [(root, False)]
+    while waiting:
+        node, ready = waiting.pop()
+        if not ready:
+            waiting.append((node, True))
+            # A subquery may refer to columns of the children, so these come first.
+            waiting.extend((below, False) for below in reversed((*node.children, *node.inner)))
+            continue
+        children = [done.pop(id(below)) for below in node.children]
+        inner = [done.pop(id(below)) for below in node.inner]
+        done[id(node)] = _node(node, children, inner, found)
+    return done[id(root)]
+
+
+def _node(drawn: Drawn, children: list[Built], inner: list[Built], found: Found) -> Built:
+    place = Place(drawn, CLASSES.get(drawn.name, drawn.name), drawn.arguments, children, inner, found)
+    row = ROWS.get(drawn.name, unknown)
+    found.columns.open |= row is unknown
+    if row is unknown and (drawn.name in NOT_IN_TEXT or drawn.name in READERS):
+        # With its own class, the fields that the text does not have would be read as empty.
+        place.name = f"unread {place.name}"
+        found.is_unread = True
+        place.problem("what it does is not in the text")
+    try:
+        built = row(place)
+    except UnreadableError as error:
+        found.columns.open = True
+        place.problem(f"its text could not be read: {error}")
+        place.name = f"unread {place.name}"
+        built = unknown(place)
+    if _FEWER.search(place.text):
+        place.problem("its text was cut: set spark.sql.debug.maxToStringFields higher")
+    found.foreign.update(place.reader.foreign)
+    for problem in place.reader.problems:
+        place.problem(problem)
+    return built
+
+
+def _settled(value: Any) -> Any:
+    """Return a tree without types that are not known; of structs the fields that the text names remain."""
+    if isinstance(value, list):
+        return [_settled(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    settled = {}
+    for name, item in value.items():
+        if name != "dataType":
+            settled[name] = _settled(item) if isinstance(item, list | dict) else item
+        elif types.is_complete(item):
+            settled[name] = item
+        elif types.has_fields(item):
+            settled[name] = {**item, "partial": True}
+    return settled

@@ -1,0 +1,160 @@
+"""One node of a drawn plan on its way to `TreeNode.toJSON`: what its row in a table needs to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.spark.explain import types
+from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, Tree, listed
+from airflow_provider_spark_lineage.plan.spark.explain.expressions import Reader
+from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
+
+_LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
+
+
+@dataclass
+class Built:
+    """The tree of a node with all below it, and the ids of its columns in order."""
+
+    tree: Tree
+    output: list[int]
+
+
+@dataclass
+class Relation:
+    """A leaf that reads from outside, which the facts have to name."""
+
+    node: str
+    """Simple class name."""
+
+    output: list[tuple[int, str]]
+    text: str
+    """What Spark prints for the relation itself: a format, a name, a class."""
+
+    table: str = ""
+    """The name of its table with the catalog, as Spark prints it without quotes."""
+
+    view: str = ""
+    """The view that it is read through; a name means the same relation throughout a query."""
+
+
+@dataclass
+class Found:
+    """Everything that one plan says besides its tree."""
+
+    columns: Columns
+    settings: Mapping[str, str]
+    relations: list[Relation] = field(default_factory=list)
+    targets: list[dict[str, Any]] = field(default_factory=list)
+    """Facts of what is written, in the order of the plan."""
+
+    problems: dict[str, None] = field(default_factory=dict)
+    is_stream: bool = False
+    """It is a batch of a stream, whose scans read what is new of their folders."""
+
+    is_unread: bool = False
+    """There is a command whose text does not say what it writes."""
+
+    scanned: frozenset[int] = frozenset()
+    """Ids of the columns that physical scans read."""
+
+    places: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Name of a table without quotes -> facts of where it lies, as a command says it."""
+
+    foreign: dict[str, None] = field(default_factory=dict)
+    """Names of functions that are not Spark's own."""
+
+    definitions: dict[int, list[int]] = field(default_factory=dict)
+    """Id of a CTE -> its columns."""
+
+    loops: list[list[tuple[int, str]]] = field(default_factory=list)
+    """Columns of the loops of recursive CTEs, as the other plans of the text name them."""
+
+    views: dict[int, str] = field(default_factory=dict)
+    """`id()` of a drawn node -> the view around it."""
+
+
+@dataclass
+class Place:
+    """One node and all that is known when it is read: what is below it has been read."""
+
+    drawn: Drawn
+    name: str
+    text: str
+    """The arguments."""
+
+    children: list[Built]
+    inner: list[Built]
+    found: Found
+    reader: Reader = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reader = Reader(self.text, self.found.columns, [plan.tree for plan in self.inner])
+
+    @property
+    def below(self) -> list[int]:
+        """Return the columns of all children."""
+        return [column for child in self.children for column in child.output]
+
+    @property
+    def first(self) -> list[int]:
+        """Return the columns of the first child."""
+        return self.children[0].output if self.children else []
+
+    def built(self, output: list[int], name: str = "", /, **fields: Any) -> Built:
+        """Return the node with its children; `name` is its class where Spark prints another."""
+        node = {"class": _LOGICAL + (name or self.name), "num-children": len(self.children), **fields}
+        return Built([node, *(part for child in self.children for part in child.tree)], output)
+
+    def defined(self, position: int, separator: str = ", ") -> tuple[list[int], int]:
+        """Define the columns in the list at a position; return their ids and the position behind it."""
+        items, end = listed(self.text, position, separator)
+        for expr_id, name, kind, big in items:
+            self.found.columns.define(expr_id, name, kind, big)
+        return [item[0] for item in items], end
+
+    def trees(self, ids: list[int]) -> list[Tree]:
+        """Return references to columns."""
+        return [self.found.columns.tree(expr_id) for expr_id in ids]
+
+    def lists(self) -> list[list[int]]:
+        """Return every list of columns among the arguments; columns that are new are defined."""
+        lists = []
+        position = self.text.find("[")
+        while position >= 0:
+            try:
+                ids, end = self.defined(position)
+                lists.append(ids)
+            except UnreadableError:
+                end = position + 1
+            position = self.text.find("[", end)
+        return lists
+
+    def problem(self, sentence: str) -> None:
+        """Add what could not be read of this node."""
+        self.found.problems[f"{self.name}: {sentence}"] = None
+
+
+def told_types(texts: list[str]) -> dict[int, types.Type]:
+    """Return the types that a text tells beside ids: `name#1: int`."""
+    told: dict[int, types.Type] = {}
+    for text in texts:
+        start = 0
+        while (colon := text.find(": ", start)) >= 0:
+            start = colon + 2
+            digits = colon
+            while digits > 0 and text[digits - 1].isdigit():
+                digits -= 1
+            if digits == colon or text[digits - 1 : digits] != "#":
+                continue
+            try:
+                told[int(text[digits:colon])] = types.read_type(text, start)[0]
+            except UnreadableError:
+                continue
+    return told
+
+
+Row = Callable[[Place], Built]
+"""How a node reads; it raises `UnreadableError` where its text is not understood."""

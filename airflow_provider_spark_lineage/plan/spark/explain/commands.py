@@ -1,0 +1,136 @@
+"""How the text of each command without rows reads: tables, views and variables that it makes or drops."""
+
+from __future__ import annotations
+
+import re
+
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
+from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.targets import (
+    add,
+    command,
+    over_query,
+    resolved_facts,
+    session_table,
+)
+from airflow_provider_spark_lineage.plan.spark.explain.writes import WRITES
+
+_NO_PLACE = "where its table lies is not in the text"
+
+
+def _on_table(place: Place) -> Built:
+    """`CreateDataSourceTableCommand `db`.`t`, false`: the text has the table's name, and not its place."""
+    add(place, session_table(place))
+    place.problem(_NO_PLACE)
+    return command(place)
+
+
+def _on_resolved(place: Place) -> Built:
+    """A V2 command over the name of its table."""
+    facts = resolved_facts(place)
+    add(place, facts)
+    if not facts:
+        place.problem(_NO_PLACE)
+    return command(place)
+
+
+def _drop(place: Place) -> Built:
+    """`DropTable true, false` over the table's name; whether the table existed is not known."""
+    facts = resolved_facts(place)
+    add(place, {**facts, "if_exists": place.text.startswith("true")})
+    if not facts:
+        place.problem(_NO_PLACE)
+    return command(place)
+
+
+def _drop_of_session(place: Place) -> Built:
+    """`DropTableCommand `db`.`t`, if exists, is view, purge`."""
+    match = re.search(r"`, (true|false), (true|false), (true|false)$", place.text)
+    facts = session_table(place)
+    if match:
+        facts.update(if_exists=match[1] == "true", is_view=match[2] == "true")
+    add(place, facts)
+    return command(place)
+
+
+def _drop_database(place: Place) -> Built:
+    cascade = re.search(r", (true|false)$", place.text)
+    facts = {"cascade": True} if cascade and cascade[1] == "true" else {}
+    add(place, {**facts, **settings_facts(place.found.settings)})
+    return command(place)
+
+
+def _view(place: Place) -> Built:
+    kind = re.search(r", (PersistedView|LocalTempView|GlobalTempView)\b", place.text)
+    if place.name == "CreateViewCommand" and not kind:
+        raise UnreadableError("no kind of view")
+    if kind and kind[1] != "PersistedView":
+        return command(place, viewType={"object": f"org.apache.spark.sql.catalyst.analysis.{kind[1]}$"})
+    facts = session_table(place)
+    if facts:
+        facts["view"] = facts.pop("table")
+    add(place, {**facts, "mode": place.name})
+    return over_query(place)
+
+
+def _variable(place: Place) -> Built:
+    names = [drawn.text for drawn in (*place.drawn.children, *place.drawn.inner)]
+    add(place, {"name": names[0] if names else "", "names": names})
+    match = re.match(r"defaultvalueexpression\(", place.text)
+    value = place.reader.whole(match.end(), (", ",)) if match else None
+    return command(place, **({"defaultExpr": value.tree} if value else {}))
+
+
+def _set_variable(place: Place) -> Built:
+    values, _ = place.reader.several(1, ", ", "]")
+    return place.built([], targetVariables=[value.tree for value in values])
+
+
+COMMANDS: dict[str, Row] = {
+    **WRITES,
+    "AlterViewAsCommand": _view,
+    "CreateVariable": _variable,
+    "CreateViewCommand": _view,
+    "DropDatabaseCommand": _drop_database,
+    "DropNamespace": _drop_database,
+    "DropTable": _drop,
+    "DropTableCommand": _drop_of_session,
+    "SetVariable": _set_variable,
+    **dict.fromkeys(
+        (
+            "AlterTableAddColumnsCommand",
+            "AlterTableAddPartitionCommand",
+            "AlterTableChangeColumnCommand",
+            "AlterTableDropPartitionCommand",
+            "AlterTableRenameCommand",
+            "AlterTableRenamePartitionCommand",
+            "AlterTableSetLocationCommand",
+            "AnalyzeColumnCommand",
+            "AnalyzePartitionCommand",
+            "CreateDataSourceTableCommand",
+            "CreateTableCommand",
+            "CreateTableLikeCommand",
+            "LoadDataCommand",
+            "RepairTableCommand",
+            "TruncateTableCommand",
+        ),
+        _on_table,
+    ),
+    **dict.fromkeys(
+        (
+            "AddColumns",
+            "AlterColumn",
+            "AlterColumns",
+            "CreateTable",
+            "DropColumns",
+            "RenameColumn",
+            "RenameTable",
+            "ReplaceColumns",
+            "ReplaceTable",
+            "TruncateTable",
+        ),
+        _on_resolved,
+    ),
+}
+"""Name that Spark prints -> row."""

@@ -1,0 +1,399 @@
+"""Reads the text of Catalyst's expressions into the trees that `TreeNode.toJSON` gives.
+
+Spark prints literals without quotes, so a text may be read in several ways. What decides are the references
+to columns, `name#id`: every reference in the text is in the tree, and no literal holds one. Where that cannot
+be had, `UnreadableError` is raised, and the caller takes all references of the text instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from airflow_provider_spark_lineage.plan.spark.explain import types
+from airflow_provider_spark_lineage.plan.spark.explain.calls import Arguments, Value, called, meant
+from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Columns, Marks, Tree
+from airflow_provider_spark_lineage.plan.spark.explain.functions import (
+    CLASSES,
+    call,
+    is_known,
+    literal,
+    result_type,
+)
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
+
+END = "\0"
+"""Stands behind the text, so that its end is a stop like any other."""
+
+Stops = tuple[str, ...]
+"""Texts of which one follows the expression, and so ends a literal."""
+
+IN_CALL: Stops = (", ", ")")
+
+_SYMBOLS = (
+    *("=", "<=>", "<=", ">=", "<", ">", "AND", "OR", "&&", "||"),
+    *("+", "-", "*", "/", "%", "div", "&", "|", "^", "<<", ">>>", ">>"),
+)
+_OPERATOR = re.compile(f" (?:{'|'.join(map(re.escape, _SYMBOLS))}) ")
+_BEHIND_OPERAND: Stops = (" IN (", " LIKE ", " ILIKE ", " RLIKE ", " ASC NULLS ", " DESC NULLS ")
+_IN_PARENTHESES: Stops = (*(f" {symbol} " for symbol in _SYMBOLS), ")")
+_CALL = re.compile(r"([^\s()\[\],\0]+)\(")
+_LAMBDA = "lambdafunction("
+_VARIABLE = re.compile(r"lambda ([^\s#\0]+?)#(\d+)L?")
+_SUBQUERY = re.compile(r"(scalar-subquery|exists|list|lateral-subquery)#\d+ \[")
+_SUBQUERIES = {
+    "scalar-subquery": "ScalarSubquery",
+    "exists": "Exists",
+    "list": "ListQuery",
+    "lateral-subquery": "LateralSubquery",
+}
+_ORDER = re.compile(r" (?:ASC|DESC) NULLS (?:FIRST|LAST)")
+_FIELD = re.compile(r"\w+")
+_REFERENCE = re.compile(r"\w#\d")
+_RESULT = re.compile(r"#\d+L?")
+_ESCAPE = re.compile(r" ESCAPE '.'")
+_PATTERN = re.compile(r" (?:LIKE|ILIKE|RLIKE) ")
+
+
+class Reader:
+    """Reads the expressions in the arguments of one node."""
+
+    def __init__(self, text: str, columns: Columns, plans: Sequence[Tree] = ()) -> None:
+        self.text = text + END
+        self.columns = columns
+        self.marks = Marks(self.text)
+        self.problems: list[str] = []
+        """What could not be told apart, a sentence each."""
+
+        starts = [match.start() for match in _SUBQUERY.finditer(self.text)]
+        # Spark draws the plans in the order of the expressions that hold them.
+        self._plans = dict(zip(starts, plans, strict=True)) if len(starts) == len(plans) else {}
+        self._unplaced = [] if self._plans else list(plans)
+        """Plans that the text does not name: those of functions that are written in SQL."""
+
+        self.foreign: dict[str, None] = {}
+        """Names of functions that are not Spark's own."""
+
+    def subqueries(self, start: int, end: int) -> list[Tree]:
+        """Return the subqueries that are named between two positions."""
+        trees = []
+        for position, plan in self._plans.items():
+            if start <= position < end:
+                trees.append(call("ScalarSubquery", []))
+                trees[-1][0]["plan"] = plan
+        return trees if self._plans else self._unplaced_subqueries()
+
+    def _unplaced_subqueries(self) -> list[Tree]:
+        if self._unplaced:
+            self.problems.append("which of its expressions holds a subquery could not be told")
+        return [[{**call("ScalarSubquery", [])[0], "plan": plan}] for plan in self._unplaced]
+
+    def expression(self, position: int, stops: Stops) -> Value:
+        """Read the expression that begins at a position."""
+        value = self._operand(position, stops)
+        while further := self._suffix(value, stops) or self._operator(value, stops):
+            value = further
+        return value
+
+    def whole(self, position: int, stops: Stops) -> Value:
+        """Read an expression that one of the stops follows."""
+        value = self.expression(position, stops)
+        if not self.text.startswith(stops, value.end):
+            raise self.unreadable(value.end)
+        return value
+
+    def several(self, position: int, separator: str, end: str) -> tuple[list[Value], int]:
+        """Read a list; return its expressions, and the position behind its end."""
+        values: list[Value] = []
+        while not (self.text.startswith(end, position) and not values):
+            values.append(self.whole(position, (separator, end)))
+            position = values[-1].end
+            if self.text.startswith(end, position):
+                break
+            position += len(separator)
+        return values, position + len(end)
+
+    def unreadable(self, position: int) -> UnreadableError:
+        """Return the error about what stands at a position."""
+        return UnreadableError(f"at character {position}")
+
+    def expect(self, position: int, text: str) -> int:
+        """Return the position behind a text that must stand here."""
+        if not self.text.startswith(text, position):
+            raise self.unreadable(position)
+        return position + len(text)
+
+    # What an expression begins with.
+
+    def _operand(self, position: int, stops: Stops) -> Value:
+        text = self.text
+        mark = self.marks.column_at(position, self.columns)
+        if mark:
+            name, expr_id = text[position : mark.start()], int(mark[1])
+            tree = self.columns.tree(expr_id, name)
+            return Value(tree, self.columns.kinds[expr_id], mark.end(), named=True)
+        for pattern, read in _FORMS:
+            match = pattern.match(text, position)
+            if not match:
+                continue
+            # A literal may look like any of these: a regular expression like a call, for example.
+            with contextlib.suppress(UnreadableError):
+                value = read(self, match, stops)
+                if text.startswith((*stops, " ", ".", "["), value.end):
+                    return value
+        return self._literal(position, stops)
+
+    def _literal(self, position: int, stops: Stops) -> Value:
+        stops = (*stops, *_BEHIND_OPERAND)
+        end = self._end_of_literal(position, stops, balanced=True)
+        if end is None:
+            end = self._end_of_literal(position, stops, balanced=False)
+        if end is None or self.marks.references(position, end, self.columns):
+            raise self.unreadable(position)
+        if self.columns.open and _REFERENCE.search(self.text, position, end):
+            # It may be a column of a node that was not understood.
+            raise self.unreadable(position)
+        return Value(literal(), types.LITERAL, end, plain=True)
+
+    def _end_of_literal(self, position: int, stops: Stops, *, balanced: bool) -> int | None:
+        text, depth = self.text, 0
+        for index in range(position, len(text)):
+            if depth <= 0 and text.startswith(stops, index):
+                return index
+            if balanced:
+                depth += (text[index] in "([{") - (text[index] in ")]}")
+        return None
+
+    def _in_parentheses(self, match: re.Match[str], stops: Stops) -> Value:
+        """Operands with operators between them; chains nest to the left, often hundreds deep."""
+        position, opened = match.start(), 0
+        while self.text.startswith("(", position) and not self.marks.column_at(position, self.columns):
+            position += 1
+            opened += 1
+        value = self.expression(position, _IN_PARENTHESES)
+        while True:
+            values = [value]
+            while self.text.startswith(", ", value.end):
+                # A tuple.
+                value = self.expression(value.end + 2, _IN_PARENTHESES)
+                values.append(value)
+            end, opened = self.expect(value.end, ")"), opened - 1
+            if len(values) > 1:
+                value = Value(call("Function", [part.tree for part in values]), types.closed(), end)
+            else:
+                value = replace(value, end=end)
+            if not opened:
+                return value
+            while further := self._suffix(value, _IN_PARENTHESES) or self._operator(value, _IN_PARENTHESES):
+                value = further
+
+    def _case(self, match: re.Match[str], stops: Stops) -> Value:
+        branches: list[Tree] = []
+        kinds: list[types.Type] = []
+        position = match.start() + len("CASE")
+        while self.text.startswith(" WHEN ", position):
+            condition = self.whole(position + 6, (" THEN ",))
+            value = self.whole(condition.end + 6, (" WHEN ", " ELSE ", " END"))
+            branches.extend((condition.tree, value.tree))
+            kinds.append(value.kind)
+            position = value.end
+        if self.text.startswith(" ELSE ", position):
+            value = self.whole(position + 6, (" END",))
+            branches.append(value.tree)
+            kinds.append(value.kind)
+            position = value.end
+        return Value(call("CaseWhen", branches), types.common(kinds), self.expect(position, " END"))
+
+    def _if(self, match: re.Match[str], stops: Stops) -> Value:
+        condition = self.whole(match.end(), (")",))
+        chosen = self.whole(self.expect(condition.end, ") "), (" else ",))
+        other = self.expression(chosen.end + 6, stops)
+        tree = call("If", [condition.tree, chosen.tree, other.tree])
+        return Value(tree, types.common([chosen.kind, other.kind]), other.end)
+
+    def _prefixed(self, match: re.Match[str], stops: Stops) -> Value:
+        value = self._operand(match.end(), stops)
+        while further := self._suffix(value, stops):
+            value = further
+        if value.plain:
+            raise self.unreadable(match.start())
+        if match[0] == "distinct ":
+            return replace(value, named=False)
+        return Value(call("Operator", [value.tree]), types.whole(), value.end)
+
+    def _cast(self, match: re.Match[str], stops: Stops) -> Value:
+        child = self.whole(match.end(), (" as ",))
+        kind, position = types.read_type(self.text, child.end + 4)
+        position = self.expect(position, ")")
+        tree = call("Cast", [child.tree])
+        tree[0]["dataType"] = kind
+        return Value(tree, kind, position)
+
+    def _variable(self, match: re.Match[str], stops: Stops) -> Value:
+        expr_id = int(match[2])
+        kind = self.columns.kinds.setdefault(expr_id, types.whole())
+        (node,) = self.columns.tree(expr_id, match[1])
+        return Value([{**node, "class": EXPRESSION + "NamedLambdaVariable"}], kind, match.end())
+
+    def _session_variable(self, match: re.Match[str], stops: Stops) -> Value:
+        """A variable with its value: `variablereference(system.session.bound=1.0D)`."""
+        value = self._literal(match.end(), (")",))
+        tree = call("VariableReference", [])
+        tree[0]["originalNameParts"] = match[1].split(".")
+        return Value(tree, types.whole(), value.end + 1)
+
+    def _subquery(self, match: re.Match[str], stops: Stops) -> Value:
+        plan = self._plans.get(match.start())
+        if plan is None:
+            raise self.unreadable(match.start())
+        # The outer references that are listed here stand in the subquery's plan as well.
+        _, position = self.several(match.end(), " && ", "]")
+        tree = call(_SUBQUERIES[match[1]], [])
+        tree[0]["plan"] = plan
+        return Value(tree, types.whole(), position)
+
+    # Calls.
+
+    def _call(self, match: re.Match[str], stops: Stops) -> Value:
+        name, position = match[1], match.end()
+        starts: list[int] = []
+        values: list[Value] = []
+        lambdas: list[Value] = []
+        while not (self.text.startswith(")", position) and not values):
+            starts.append(position)
+            if self.text.startswith(_LAMBDA, position):
+                arguments = values[: len(values) - len(lambdas)]
+                lambdas.append(self._lambda(CLASSES.get(name, ""), position, arguments, len(lambdas)))
+                values.append(lambdas[-1])
+            else:
+                values.append(self.whole(position, IN_CALL))
+            position = values[-1].end
+            if self.text.startswith(")", position):
+                break
+            position = self.expect(position, ", ")
+        position = self.expect(position, ")")
+        trees = [value.tree for value in values]
+        result = _RESULT.match(self.text, position)
+        if result:
+            # A Python function: Spark prints the id of its result.
+            return Value(call("PythonUDF", trees), types.whole(), result.end())
+        if not is_known(name) and not all(value.plain for value in values):
+            self.foreign[name] = None
+            extra = self._unplaced_subqueries()
+            return Value(call("Function", [*trees, *extra]), types.whole(), position)
+        texts = [self.text[start : value.end] for start, value in zip(starts, values, strict=True)]
+        return called(name, Arguments(values, lambdas, texts), position)
+
+    def _lambda(self, function: str, position: int, arguments: list[Value], number: int) -> Value:
+        """Read a lambda, twice: its variables, with the arguments' types, are listed behind its body."""
+        value, variables = self._read_lambda(position)
+        meanings = FUNCTIONS[function].variables[number:][:1] if function in FUNCTIONS else ()
+        for expr_id, meaning in zip(variables, meanings[0] if meanings else (), strict=False):
+            self.columns.kinds[expr_id] = meant(meaning, [argument.kind for argument in arguments])
+        return self._read_lambda(position)[0] if meanings else value
+
+    def _read_lambda(self, position: int) -> tuple[Value, list[int]]:
+        body = self.whole(position + len(_LAMBDA), IN_CALL)
+        trees, ids, position = [body.tree], [], body.end
+        while match := _VARIABLE.match(self.text, position + 2):
+            trees.append(self._variable(match, IN_CALL).tree)
+            ids.append(int(match[2]))
+            position = match.end()
+        hidden = re.compile(r"(?:, (?:true|false))?\)").match(self.text, position)
+        if not hidden:
+            raise self.unreadable(position)
+        return Value(call("LambdaFunction", trees), body.kind, hidden.end()), ids
+
+    # What may follow an expression and belongs to it.
+
+    def _suffix(self, value: Value, stops: Stops) -> Value | None:
+        text, end = self.text, value.end
+        if text.startswith(".", end) and not value.plain:
+            return self._field(value)
+        if text.startswith("[", end) and not value.plain:
+            index = self.whole(end + 1, ("]",))
+            kind = result_type("GetArrayItem", [value.kind])
+            return Value(call("GetArrayItem", [value.tree, index.tree]), kind, index.end + 1)
+        if not text.startswith(" ", end):
+            return None
+        if text.startswith(" IN (", end):
+            values, position = self.several(end + 5, ",", ")")
+            return Value(call("In", [value.tree, *(one.tree for one in values)]), "boolean", position)
+        if text.startswith(" windowspecdefinition(", end):
+            match = _CALL.match(text, end + 1)
+            specification = self._call(match, stops) if match else value
+            specification.tree[0]["class"] = EXPRESSION + "WindowSpecDefinition"
+            # Over a window, a Python function is an aggregate.
+            function = (
+                call("AggregateExpression", [value.tree]) if _is(value.tree, "PythonUDF") else value.tree
+            )
+            tree = call("WindowExpression", [function, specification.tree])
+            return Value(tree, value.kind, specification.end)
+        if text.startswith(" FILTER (WHERE ", end):
+            condition = self.whole(end + 15, (")",))
+            of_aggregate = value.tree[1:] if _is(value.tree, "AggregateExpression") else value.tree
+            tree = call("AggregateExpression", [of_aggregate, condition.tree])
+            return Value(tree, value.kind, condition.end + 1)
+        match = _PATTERN.match(text, end)
+        if match:
+            pattern = self.expression(match.end(), stops)
+            escape = _ESCAPE.match(text, pattern.end)
+            tree = call("Operator", [value.tree, pattern.tree])
+            return Value(tree, "boolean", escape.end() if escape else pattern.end)
+        match = _ORDER.match(text, end)
+        if match:
+            return Value(call("SortOrder", [value.tree]), value.kind, match.end())
+        return None
+
+    def _operator(self, value: Value, stops: Stops) -> Value | None:
+        match = _OPERATOR.match(self.text, value.end)
+        if not match:
+            return None
+        other = self._operand(match.end(), stops)
+        while further := self._suffix(other, stops):
+            other = further
+        return Value(call("Operator", [value.tree, other.tree]), types.whole(), other.end)
+
+    def _field(self, value: Value) -> Value:
+        start = value.end + 1
+        known = sorted(types.field_names(value.kind), key=len, reverse=True)
+        name = next((name for name in known if self.text.startswith(name, start)), "")
+        word = _FIELD.match(self.text, start)
+        if word and len(word[0]) > len(name):
+            name = word[0]
+        if not name:
+            raise self.unreadable(start)
+        end = start + len(name)
+        field = types.field_of(value.kind, name)
+        if field is None:
+            # What has no fields to be told apart is taken as a whole in any case.
+            self.problems.append(
+                f"which field `{name}` is could not be told: it is taken from the whole struct"
+            )
+            return Value(call("Function", [value.tree]), types.closed(), end)
+        tree = call("GetStructField", [value.tree])
+        tree[0].update(ordinal=field[0], name=name)
+        return Value(tree, field[1], end, named=False)
+
+
+def _is(tree: Tree, name: str) -> bool:
+    return bool(tree[0]["class"] == EXPRESSION + name)
+
+
+_Read = Callable[[Reader, "re.Match[str]", Stops], Value]
+
+_FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
+    (re.compile(r"\("), Reader._in_parentheses),
+    (re.compile(r"CASE WHEN "), Reader._case),
+    (re.compile(r"if \("), Reader._if),
+    (re.compile(r"NOT |-(?!\d)|~|distinct "), Reader._prefixed),
+    (re.compile(r"variablereference\(([^=()]+)="), Reader._session_variable),
+    (_VARIABLE, Reader._variable),
+    (_SUBQUERY, Reader._subquery),
+    (re.compile(r"(?:ansi_|try_)?cast\("), Reader._cast),
+    (_CALL, Reader._call),
+)
+"""How each form of an expression begins, and what reads it."""

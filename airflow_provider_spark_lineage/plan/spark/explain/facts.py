@@ -1,0 +1,194 @@
+"""Finds the facts of each relation of a plan: the physical scan that has its columns says where its rows lie.
+
+The keys are those of the probes in `sources`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.spark.explain.built import Found, Relation
+from airflow_provider_spark_lineage.plan.spark.explain.physical import Scan
+
+Facts = dict[str, Any]
+
+_SETTINGS = {
+    "warehouse": ("spark.sql.warehouse.dir",),
+    "catalog_kind": ("spark.sql.catalogImplementation",),
+    "metastore_uris": ("spark.hadoop.hive.metastore.uris", "hive.metastore.uris"),
+    "metastore_client": (
+        "spark.hadoop.hive.metastore.client.factory.class",
+        "hive.metastore.client.factory.class",
+    ),
+    "glue_catalog": ("spark.hadoop.hive.metastore.glue.catalogid", "hive.metastore.glue.catalogid"),
+    "glue_account": ("spark.glue.accountId",),
+}
+"""Fact -> the settings of an application that have it, in order of precedence."""
+
+_DELTA_INDEX = re.compile(r"Tahoe|Delta|Cdc")
+_OF_DELTA_ITSELF = frozenset({"DeltaLogFileIndex", "TahoeBatchFileIndex"})
+"""File indexes by which Delta reads for its own commands."""
+
+_PART_OF_TABLE = re.compile(
+    r"(?:all_)?(?:data_files|delete_files|entries|files|manifests)|history|metadata_log_entries|partitions"
+    r"|position_deletes|refs|snapshots|changes|(?:branch|tag|snapshot_id|at_timestamp)_.*"
+)
+"""Last part of a name that may be of a part of an Iceberg table, and not of a table."""
+
+_FILE_TABLE = re.compile(r"(avro|csv|json|orc|parquet|text) (\S+:/[^,]*)$")
+
+
+def settings_facts(settings: Mapping[str, str]) -> Facts:
+    """Return the facts about the session's catalog."""
+    facts = {
+        fact: value
+        for fact, names in _SETTINGS.items()
+        if (value := next((settings[name] for name in names if settings.get(name)), ""))
+    }
+    return {"catalog_kind": "in-memory", **facts} if settings else facts
+
+
+def table_facts(name: str, settings: Mapping[str, str]) -> Facts:
+    """Return the facts of a table's name as Spark prints it: with backticks, or plain with three parts."""
+    if "`" in name:
+        parts = [quoted.replace("``", "`") for quoted in re.findall(r"`((?:[^`]|``)*)`", name)]
+    else:
+        parts = name.split(".")
+        if len(parts) != 3:
+            parts = []
+    # Without its warehouse, a catalog has no namespace.
+    if len(parts) < 2 or not settings.get("spark.sql.warehouse.dir"):
+        return {}
+    return {"table": parts, **settings_facts(settings)}
+
+
+def relation_facts(plan: Found, scans: Sequence[Scan], reused: Mapping[int, int]) -> list[dict[str, Any]]:
+    """Return the entry of each relation that the text can name; complete the targets that are the same."""
+    relations, settings = plan.relations, plan.settings
+    found = {index: _scan_of(relation, scans, reused) for index, relation in enumerate(relations)}
+    by_name: dict[tuple[str, ...], list[Scan]] = {}
+    for index, scan in found.items():
+        if scan:
+            for key in _keys(relations[index]):
+                by_name.setdefault(key, []).append(scan)
+    entries = []
+    for index, relation in enumerate(relations):
+        same = [scan for key in _keys(relation) for scan in by_name.get(key, ())]
+        scan = found[index] or _agreed(same) or _only_candidate(index, relations, scans, found)
+        facts = _facts(relation, scan, settings)
+        if plan.is_stream and "paths" in facts:
+            facts["is_stream"] = True
+        of_command = plan.places.get(relation.table)
+        if not facts and relation.table and of_command:
+            facts = {**of_command, **table_facts(relation.table, settings)}
+        if facts and relation.output:
+            entries.append({"node": relation.node, "expr_id": relation.output[0][0], "probed": facts})
+        if relation.table and "delta_path" in facts:
+            _complete(plan.targets, relation.table, facts["delta_path"])
+    return entries
+
+
+def _complete(targets: Sequence[dict[str, Any]], table: str, path: str) -> None:
+    """Add the place of a table of Delta to commands that change it."""
+    for target in targets:
+        if ".".join(target["probed"].get("table") or ()) == table:
+            target["probed"].setdefault("delta_path", path)
+
+
+def _scan_of(relation: Relation, scans: Sequence[Scan], reused: Mapping[int, int]) -> Scan | None:
+    """Return the scan that has columns of the relation, where all that have are of one place."""
+    ids = {expr_id for expr_id, _ in relation.output}
+    ids |= {reused[expr_id] for expr_id in ids if expr_id in reused}
+    return _agreed([scan for scan in scans if any(expr_id in ids for expr_id, _ in scan.columns)])
+
+
+def _agreed(scans: Sequence[Scan]) -> Scan | None:
+    places = {(scan.paths, scan.index) for scan in scans if scan.paths}
+    return next(scan for scan in scans if scan.paths) if len(places) == 1 else None
+
+
+def _keys(relation: Relation) -> list[tuple[str, ...]]:
+    """Return keys that mean the same relation throughout a query: its table, its view with its columns."""
+    names = tuple(name for _, name in relation.output)
+    keys: list[tuple[str, ...]] = []
+    if relation.table:
+        keys.append(("table", relation.table))
+    if relation.view:
+        keys.append(("view", relation.view, relation.text, *names))
+    return keys
+
+
+def _only_candidate(
+    index: int, relations: Sequence[Relation], scans: Sequence[Scan], found: Mapping[int, Scan | None]
+) -> Scan | None:
+    """Return the scans under other ids that can be of this relation alone: the optimizer copies plans."""
+    taken = {expr_id for scan in found.values() if scan for expr_id, _ in scan.columns}
+    free = [scan for scan in scans if not any(expr_id in taken for expr_id, _ in scan.columns)]
+    relation = relations[index]
+    candidates = [scan for scan in free if _may_be_of(scan, relation)]
+    others = [
+        other
+        for position, other in enumerate(relations)
+        if position != index and any(_may_be_of(scan, other) for scan in candidates)
+    ]
+    if any(not set(_keys(other)) & set(_keys(relation)) for other in others):
+        return None
+    return _agreed(candidates)
+
+
+def _may_be_of(scan: Scan, relation: Relation) -> bool:
+    """Return whether a scan's name and columns are those of a relation."""
+    names = {name for _, name in relation.output}
+    if not all(name in names for _, name in scan.columns):
+        return False
+    if relation.node == "DataSourceV2Relation":
+        return relation.text.startswith(scan.relation.split(" ")[0])
+    return scan.relation == f"{relation.text} {relation.table}".strip()
+
+
+def _facts(relation: Relation, scan: Scan | None, settings: Mapping[str, str]) -> Facts:
+    named = table_facts(relation.table, settings) if relation.table else {}
+    if scan and scan.paths:
+        if scan.index in _OF_DELTA_ITSELF:
+            return {"delta_action": scan.index}
+        if _DELTA_INDEX.search(scan.index):
+            return {"delta_path": scan.paths[0], **named} if len(scan.paths) == 1 else {}
+        return {
+            "paths": list(scan.paths),
+            "format": scan.format or relation.text,
+            "is_stream": False,
+            **named,
+        }
+    if relation.node == "DataSourceV2Relation":
+        match = _FILE_TABLE.match(relation.text)
+        return {"paths": [match[2]], "format": match[1]} if match else v2_facts(relation.text, settings)
+    return {}
+
+
+def v2_facts(text: str, settings: Mapping[str, str]) -> Facts:
+    """Return the facts of a table of a V2 catalog, by the settings of the catalog: `lake.db.t lake.db.t`."""
+    name = text.rsplit(" ", 1)[-1].rstrip(",")
+    catalog, _, identifier = name.partition(".")
+    prefix = f"spark.sql.catalog.{catalog}"
+    implementation = settings.get(prefix, "")
+    if not identifier or not implementation:
+        return {}
+    if implementation.endswith(".JDBCTableCatalog") and settings.get(f"{prefix}.url"):
+        return {"url": settings[f"{prefix}.url"], "identifier": identifier}
+    if ".iceberg." not in implementation:
+        return {}
+    facts = {
+        f"catalog_{key}": settings[f"{prefix}.{key}"]
+        for key in ("type", "catalog-impl", "warehouse", "uri")
+        if settings.get(f"{prefix}.{key}")
+    }
+    parts = identifier.replace("`", "").split(".")
+    if _PART_OF_TABLE.fullmatch(parts[-1]):
+        # A metadata table, a branch or a tag; the text does not tell it from a table of that name.
+        return {}
+    if facts.get("catalog_type") == "hadoop" and "catalog_warehouse" in facts:
+        # Such a catalog has its tables in folders by their names.
+        facts["iceberg_location"] = "/".join((facts["catalog_warehouse"].rstrip("/"), *parts))
+    return {"v2_table": name, "v2_catalog": catalog, "identifier": identifier, **facts}

@@ -1,0 +1,330 @@
+"""The functions that matter by name in a plan's text: Spark's class of each, and the type of its result.
+
+A function without a row here is a TRANSFORMATION of its arguments, as its class is in `EXPRESSIONS`.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Sequence
+
+from airflow_provider_spark_lineage.plan.spark.explain import types
+from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Tree
+
+CLASSES: dict[str, str] = {
+    # Conditions, and what they choose among.
+    "coalesce": "Coalesce",
+    "ifnull": "Coalesce",
+    "nvl": "Coalesce",
+    "zeroifnull": "Coalesce",
+    "nanvl": "NaNvl",
+    # Values as they are.
+    "assertnotnull": "AssertNotNull",
+    "checkoverflowintableinsert": "CheckOverflowInTableInsert",
+    "collate": "Collate",
+    "knownfloatingpointnormalized": "KnownFloatingPointNormalized",
+    "knownnotnull": "KnownNotNull",
+    "knownnullable": "KnownNullable",
+    "normalizenanandzero": "NormalizeNaNAndZero",
+    "tryeval": "TryEval",
+    "try_eval": "TryEval",
+    # What does not show the value.
+    "collation": "Collation",
+    "typeof": "TypeOf",
+    # Values from which the argument cannot be read back.
+    "crc32": "Crc32",
+    "hash": "Murmur3Hash",
+    "hivehash": "HiveHash",
+    "hive-hash": "HiveHash",
+    "mask": "Mask",
+    "md5": "Md5",
+    "sha": "Sha1",
+    "sha1": "Sha1",
+    "sha2": "Sha2",
+    "xxhash64": "XxHash64",
+    # Aggregates.
+    "any_value": "First",
+    "approx_count_distinct": "HyperLogLogPlusPlus",
+    "array_agg": "CollectList",
+    "collect_list": "CollectList",
+    "collect_set": "CollectSet",
+    "count": "Count",
+    "count_if": "CountIf",
+    "count_min_sketch": "CountMinSketchAgg",
+    "first": "First",
+    "first_value": "First",
+    "hll_sketch_agg": "HllSketchAgg",
+    "last": "Last",
+    "last_value": "Last",
+    "listagg": "ListAgg",
+    "max": "Max",
+    "max_by": "MaxBy",
+    "min": "Min",
+    "min_by": "MinBy",
+    "pivotfirst": "PivotFirst",
+    "regr_count": "RegrCount",
+    "string_agg": "ListAgg",
+    "theta_sketch_agg": "ThetaSketchAgg",
+    "tuple_sketch_agg_double": "TupleSketchAggDouble",
+    "tuple_sketch_agg_integer": "TupleSketchAggInteger",
+    # Windows.
+    "dense_rank": "DenseRank",
+    "lag": "Lag",
+    "lead": "Lead",
+    "nth_value": "NthValue",
+    "percent_rank": "PercentRank",
+    "rank": "Rank",
+    # Arrays, maps and structs.
+    "array": "CreateArray",
+    "array_distinct": "ArrayDistinct",
+    "array_max": "ArrayMax",
+    "array_min": "ArrayMin",
+    "concat": "Concat",
+    "element_at": "ElementAt",
+    "get": "GetArrayItem",
+    "map": "CreateMap",
+    "named_struct": "CreateNamedStruct",
+    "reverse": "Reverse",
+    "shuffle": "Shuffle",
+    "slice": "Slice",
+    "sort_array": "SortArray",
+    "struct": "CreateNamedStruct",
+    "try_element_at": "ElementAt",
+    # Functions with lambdas.
+    "aggregate": "ArrayAggregate",
+    "array_sort": "ArraySort",
+    "exists": "ArrayExists",
+    "filter": "ArrayFilter",
+    "forall": "ArrayForAll",
+    "map_filter": "MapFilter",
+    "map_zip_with": "MapZipWith",
+    "reduce": "ArrayAggregate",
+    "transform": "ArrayTransform",
+    "transform_keys": "TransformKeys",
+    "transform_values": "TransformValues",
+    "zip_with": "ZipWith",
+    # Generators.
+    "explode": "Explode",
+    "inline": "Inline",
+    "json_tuple": "JsonTuple",
+    "posexplode": "PosExplode",
+    "stack": "Stack",
+}
+"""Name that Spark prints -> simple name of its class, where `plan.spark` has a row for that."""
+
+AGGREGATES = frozenset(
+    {
+        "any",
+        "any_value",
+        "approx_count_distinct",
+        "approx_percentile",
+        "approx_top_k",
+        "approx_top_k_accumulate",
+        "array_agg",
+        "avg",
+        "bit_and",
+        "bit_or",
+        "bit_xor",
+        "bitmap_and_agg",
+        "bitmap_construct_agg",
+        "bitmap_or_agg",
+        "bool_and",
+        "bool_or",
+        "collect_list",
+        "collect_set",
+        "corr",
+        "count",
+        "count_if",
+        "count_min_sketch",
+        "covar_pop",
+        "covar_samp",
+        "every",
+        "first",
+        "first_value",
+        "histogram_numeric",
+        "hll_sketch_agg",
+        "hll_union_agg",
+        "kll_sketch_agg_bigint",
+        "kll_sketch_agg_double",
+        "kll_sketch_agg_float",
+        "kurtosis",
+        "last",
+        "last_value",
+        "listagg",
+        "max",
+        "max_by",
+        "mean",
+        "median",
+        "min",
+        "min_by",
+        "mode",
+        "percentile",
+        "percentile_approx",
+        "percentile_cont",
+        "percentile_disc",
+        "pivotfirst",
+        "regr_avgx",
+        "regr_avgy",
+        "regr_count",
+        "regr_intercept",
+        "regr_r2",
+        "regr_slope",
+        "regr_sxx",
+        "regr_sxy",
+        "regr_syy",
+        "schema_of_variant_agg",
+        "skewness",
+        "some",
+        "std",
+        "stddev",
+        "stddev_pop",
+        "stddev_samp",
+        "string_agg",
+        "sum",
+        "theta_intersection_agg",
+        "theta_sketch_agg",
+        "theta_union_agg",
+        "try_avg",
+        "try_sum",
+        "tuple_sketch_agg_double",
+        "tuple_sketch_agg_integer",
+        "var_pop",
+        "var_samp",
+        "variance",
+    }
+)
+"""Names of aggregate functions. The text does not show the `AggregateExpression` around each."""
+
+OF_FIRST = frozenset(
+    {
+        "AssertNotNull",
+        "Collate",
+        "First",
+        "KnownFloatingPointNormalized",
+        "KnownNotNull",
+        "KnownNullable",
+        "Lag",
+        "Last",
+        "Lead",
+        "Max",
+        "MaxBy",
+        "Min",
+        "MinBy",
+        "NormalizeNaNAndZero",
+        "NthValue",
+        "TryEval",
+        "ArrayDistinct",
+        "ArrayFilter",
+        "ArraySort",
+        "MapFilter",
+        "Reverse",
+        "Shuffle",
+        "Slice",
+        "SortArray",
+        "Inline",
+    }
+)
+"""Classes whose result has the type of the first child."""
+
+_OF_ELEMENTS = frozenset({"ArrayMax", "ArrayMin", "ElementAt", "Explode", "GetArrayItem", "GetMapValue"})
+
+_SAME_TYPE = frozenset({"Coalesce", "Concat"})
+
+
+BUILTIN = frozenset((pkgutil.get_data(__name__, "builtin.txt") or b"").decode("ascii").split())
+"""Names of Spark's functions, which `tools/explain_functions.py` lists."""
+
+
+_OF_TEXT = frozenset({"dropfield", "outer", "update_fields", "variablereference", "withfield"})
+"""Names that only texts have."""
+
+
+def is_known(name: str) -> bool:
+    """Return whether a function is one of Spark's own."""
+    return name.lower() in BUILTIN or name in CLASSES or name in AGGREGATES or name.lower() in _OF_TEXT
+
+
+def call(name: str, children: Sequence[Tree]) -> Tree:
+    """Return the call of a class over its children."""
+    return [{"class": EXPRESSION + name, "num-children": len(children)}, *(n for c in children for n in c)]
+
+
+def literal() -> Tree:
+    """Return a value that the query gives."""
+    return [{"class": EXPRESSION + "Literal", "num-children": 0}]
+
+
+def _nvl2(arguments: Sequence[Tree]) -> Tree:
+    return call("If", [call("IsNotNull", arguments[:1]), *arguments[1:3]])
+
+
+def _nullif(arguments: Sequence[Tree]) -> Tree:
+    return call("If", [call("EqualTo", arguments[:2]), literal(), arguments[0]])
+
+
+def _nullifzero(arguments: Sequence[Tree]) -> Tree:
+    return call("If", [call("EqualTo", arguments[:1]), literal(), arguments[0]])
+
+
+def _zeroifnull(arguments: Sequence[Tree]) -> Tree:
+    return call("Coalesce", [arguments[0], literal()])
+
+
+def _decode(arguments: Sequence[Tree]) -> Tree:
+    """A value is compared with each of several, and the result of the first match is chosen."""
+    if len(arguments) < 3:
+        return call("decode", arguments)
+    tested, *others = arguments
+    branches: list[Tree] = []
+    for index in range(0, len(others) - 1, 2):
+        branches.extend((call("EqualNullSafe", [tested, others[index]]), others[index + 1]))
+    return call("CaseWhen", [*branches, *([others[-1]] if len(others) % 2 else [])])
+
+
+REPLACED: dict[str, tuple[int, Callable[[Sequence[Tree]], Tree]]] = {
+    "decode": (2, _decode),
+    "nullif": (2, _nullif),
+    "nullifzero": (1, _nullifzero),
+    "nvl2": (3, _nvl2),
+    "zeroifnull": (1, _zeroifnull),
+}
+"""Name -> (least number of arguments, the expression by which Spark replaces the function)."""
+
+
+def result_type(name: str, kinds: Sequence[types.Type]) -> types.Type:
+    """Return the type of a class's result by those of its children."""
+    if not kinds:
+        return types.whole()
+    if name in OF_FIRST:
+        return kinds[0]
+    if name in _OF_ELEMENTS:
+        first = kinds[0]
+        is_nested = isinstance(first, dict) and first.get("type") in ("array", "map")
+        if is_nested:
+            return first.get("elementType") or first.get("valueType")
+        return first if isinstance(first, dict) else types.whole()
+    if name in _SAME_TYPE:
+        return types.common(list(kinds))
+    if name in ("CollectList", "CollectSet"):
+        return {"type": "array", "elementType": kinds[0]}
+    if name == "CreateArray":
+        return {"type": "array", "elementType": types.common(list(kinds))}
+    if name == "CreateMap":
+        keys, values = list(kinds[::2]), list(kinds[1::2])
+        return {"type": "map", "keyType": types.common(keys), "valueType": types.common(values)}
+    if name == "Count":
+        return "bigint"
+    return types.whole()
+
+
+def type_of_function(name: str, argument: types.Type, result: types.Type) -> types.Type:
+    """Return the type that a function with lambdas gives: `result` is that of its last lambda."""
+    if name in ("ArrayTransform", "ZipWith"):
+        return {"type": "array", "elementType": result}
+    if name in ("TransformValues", "MapZipWith"):
+        return {"type": "map", "keyType": types.whole(), "valueType": result}
+    if name == "TransformKeys" and isinstance(argument, dict) and argument.get("type") == "map":
+        return {**argument, "keyType": result}
+    if name in ("ArrayFilter", "ArraySort", "MapFilter", "TransformKeys"):
+        return argument
+    return result if name == "ArrayAggregate" else types.whole()

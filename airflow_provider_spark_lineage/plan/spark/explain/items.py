@@ -1,0 +1,136 @@
+"""Reads lists of named expressions: what a projection or an aggregate computes, and how each is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from airflow_provider_spark_lineage.plan.spark.explain import types
+from airflow_provider_spark_lineage.plan.spark.explain.calls import Value
+from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK, Tree
+from airflow_provider_spark_lineage.plan.spark.explain.expressions import END, Reader
+from airflow_provider_spark_lineage.plan.spark.explain.functions import call
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+
+_AS = " AS "
+
+
+@dataclass
+class Item:
+    """One column that a list computes."""
+
+    tree: Tree
+    expr_id: int
+
+
+def named_list(reader: Reader, position: int) -> tuple[list[Item], int]:
+    """Read a list of named expressions in brackets; return it with the position behind it."""
+    position = reader.expect(position, "[")
+    items: list[Item] = []
+    while not (reader.text.startswith("]", position) and not items):
+        try:
+            item, position = _item(reader, position)
+        except UnreadableError:
+            item, position = _unread_item(reader, position)
+        items.append(item)
+        if reader.text.startswith(("]" + END, "], "), position):
+            break
+        position = reader.expect(position, ", ")
+    return items, position + 1
+
+
+def condition(reader: Reader, position: int, *stops: str) -> tuple[Tree, int]:
+    """Read an expression up to one of the stops; where it cannot be read, all columns that it names."""
+    try:
+        value = _alone(reader, position, stops or (END,))
+    except UnreadableError:
+        found = [reader.text.find(stop, position) for stop in stops or (END,)]
+        end = min((place for place in found if place >= 0), default=len(reader.text) - 1)
+        reader.problems.append("a condition could not be read: it is taken from every column that it names")
+        return everything_named(reader, position, end), end
+    return value.tree, value.end
+
+
+def _alone(reader: Reader, position: int, stops: tuple[str, ...]) -> Value:
+    """Read an expression that is an argument by itself: of a column, Spark prints the type as well."""
+    value = reader.expression(position, stops)
+    if value.named and reader.text.startswith(": ", value.end):
+        value = replace(value, end=types.read_type(reader.text, value.end + 2)[1])
+    if not reader.text.startswith(stops, value.end):
+        raise reader.unreadable(value.end)
+    return value
+
+
+def everything_named(reader: Reader, start: int, end: int) -> Tree:
+    """Return a function of all columns and subqueries that are named between two positions."""
+    references = reader.marks.references(start, end, reader.columns)
+    return call(
+        "Function",
+        [*(reader.columns.tree(expr_id) for expr_id in references), *reader.subqueries(start, end)],
+    )
+
+
+def _item(reader: Reader, position: int) -> tuple[Item, int]:
+    value = reader.whole(position, (_AS, ", ", "]"))
+    if not reader.text.startswith(_AS, value.end):
+        if not value.named:
+            raise reader.unreadable(position)
+        node = value.tree[0]["e"][0] if "e" in value.tree[0] else value.tree[0]
+        return Item(value.tree, node["exprId"]["id"]), value.end
+    name, expr_id, end, big = _definition(reader, value.end + len(_AS))
+    kind = None if value.kind is types.LITERAL else value.kind
+    reader.columns.define(expr_id, name, kind, big)
+    return _alias(value.tree, expr_id, name), end
+
+
+def _alias(tree: Tree, expr_id: int, name: str) -> Item:
+    alias = call("Alias", [tree])
+    alias[0].update(name=name, exprId={"id": expr_id})
+    return Item(alias, expr_id)
+
+
+def _definition(reader: Reader, position: int) -> tuple[str, int, int, bool]:
+    """Read the name that an expression gets: its text, its id, the position behind it, whether bigint."""
+    for mark in reader.marks.after(position):
+        name = reader.text[position : mark.start()]
+        if _ends_an_item(reader, mark.end()):
+            if reader.marks.references(position, mark.start(), reader.columns):
+                raise reader.unreadable(position)
+            return name, int(mark[1]), mark.end(), bool(mark[2])
+    raise reader.unreadable(position)
+
+
+def _ends_an_item(reader: Reader, position: int) -> bool:
+    return reader.text.startswith((", ", "]" + END, "], "), position)
+
+
+def _unread_item(reader: Reader, position: int) -> tuple[Item, int]:
+    """Read an item of which only the columns that it names, and its own name, can be told."""
+    for mark in reader.marks.after(position):
+        if not _ends_an_item(reader, mark.end()) or int(mark[1]) in reader.columns.names:
+            continue
+        begin = _name_of(reader, position, mark.start())
+        if begin is None:
+            continue
+        name, expr_id = reader.text[begin : mark.start()], int(mark[1])
+        tree = everything_named(reader, position, begin)
+        reader.columns.define(expr_id, name, types.closed(), bool(mark[2]))
+        reader.problems.append(
+            f"the expression of `{name}` could not be read: it is taken from every column that it names"
+        )
+        return _alias(tree, expr_id, name), mark.end()
+    raise reader.unreadable(position)
+
+
+def _name_of(reader: Reader, start: int, end: int) -> int | None:
+    """Return where the name that ends at `end` begins: behind the first AS outside of brackets, or any."""
+    depth, last = 0, None
+    for index in range(start, end):
+        character = reader.text[index]
+        depth += (character in "([{") - (character in ")]}")
+        if reader.text.startswith(_AS, index):
+            last = index + len(_AS)
+            if depth <= 0:
+                break
+    if last is None or MARK.search(reader.text, last, end):
+        return None
+    return last

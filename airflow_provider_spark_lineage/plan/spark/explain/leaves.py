@@ -1,0 +1,190 @@
+"""How the texts of leaves, and of code over whole rows, read: the columns are all that these say."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.spark.explain import types
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Relation, Row
+from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
+from airflow_provider_spark_lineage.plan.spark.explain.items import named_list
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+
+
+def _relation(place: Place) -> Built:
+    """`Relation db.t[a#1,b#2] parquet`."""
+    bracket = _first_list(place.text)
+    ids, end = place.defined(bracket, ",")
+    relation = place.text[end:].strip()
+    table = place.text[:bracket].strip()
+    return _leaf(place, "LogicalRelation", ids, relation, table)
+
+
+def _first_list(text: str) -> int:
+    """Return where the first list of columns begins; the name before it may have brackets."""
+    for match in re.finditer(r"\[", text):
+        if MARK.search(text, match.start()) or text.startswith("]", match.end()):
+            return match.start()
+    raise UnreadableError("no columns")
+
+
+def _v2_relation(place: Place) -> Built:
+    """`RelationV2[a#1, b#2] lake.db.t lake.db.t`."""
+    ids, end = place.defined(_first_list(place.text))
+    return _leaf(place, "DataSourceV2Relation", ids, place.text[end:].strip())
+
+
+def _hive_relation(place: Place) -> Built:
+    """``HiveTableRelation [`db`.`t`, serde, Data Cols: [a#1], Partition Cols: [p#2]]``."""
+    match = re.match(r"\[((?:`[^`]*`\.?)+), ", place.text)
+    data = re.search(r", Data Cols: (?=\[)", place.text)
+    partitions = re.search(r", Partition Cols: (?=\[)", place.text)
+    if not match or not data:
+        raise UnreadableError("no columns")
+    ids = place.defined(data.end())[0]
+    of_partitions = place.defined(partitions.end())[0] if partitions else []
+    fields = {"dataCols": place.trees(ids), "partitionCols": place.trees(of_partitions)}
+    return _leaf(place, "HiveTableRelation", [*ids, *of_partitions], "", match[1].replace("`", ""), **fields)
+
+
+_ABOUT_FILES = (
+    "struct<file_path:string,file_name:string,file_size:bigint,file_block_start:bigint,"
+    "file_block_length:bigint,file_modification_time:timestamp,row_index:bigint>"
+)
+"""The type of the column that Spark adds to files, about each row's file; no scan reads it."""
+
+
+def _leaf(place: Place, name: str, ids: list[int], text: str, table: str = "", **fields: Any) -> Built:
+    names = place.found.columns.names
+    output = [(expr_id, min(names[expr_id])) for expr_id in ids]
+    for expr_id, column in output:
+        if column == "_metadata" and expr_id not in place.found.scanned:
+            place.found.columns.kinds[expr_id] = types.whole_type(_ABOUT_FILES)
+    view = place.found.views.get(id(place.drawn), "")
+    place.found.relations.append(Relation(name, output, text, table, view))
+    return place.built(ids, name, **(fields or {"output": place.trees(ids)}))
+
+
+def _rows(name: str) -> Row:
+    def row(place: Place) -> Built:
+        ids = place.defined(_first_list(place.text))[0] if "#" in place.text else []
+        return place.built(ids, name, output=place.trees(ids))
+
+    return row
+
+
+def _range(place: Place) -> Built:
+    """Its only column is not printed; `lost` are ids that no other node defines."""
+    ids = [place.found.columns.lost_ids.pop(0)] if place.found.columns.lost_ids else []
+    for expr_id in ids:
+        place.found.columns.define(expr_id, "id", "bigint")
+    return place.built(ids, output=place.trees(ids))
+
+
+def _object(place: Place) -> Built:
+    """`ExternalRDD [obj#1]`."""
+    ids = place.defined(_first_list(place.text))[0]
+    return place.built(ids, outputObjAttr=place.trees(ids))
+
+
+def _argument(place: Place) -> Built:
+    return place.built([])
+
+
+def _opaque(place: Place) -> Built:
+    known = set(place.found.columns.names)
+    lists = place.lists()
+    new = [ids for ids in lists if ids and not known.issuperset(ids)]
+    keys = [expr_id for ids in lists if known.issuperset(ids) for expr_id in ids]
+    output = new[-1] if new else _objects(place)
+    if not output:
+        raise UnreadableError("no columns")
+    # The keys of cogrouped code are the first columns of each side.
+    lengths = re.match(r"(\d+), (\d+), ", place.text)
+    sides = (
+        dict(zip(("leftGroupingLen", "rightGroupingLen"), lengths.groups(), strict=True)) if lengths else {}
+    )
+    return place.built(output, output=place.trees(output), groupingAttributes=place.trees(keys), **sides)
+
+
+def _objects(place: Place) -> list[int]:
+    """Define the object at the end of the arguments: `obj#5: org.example.Thing`."""
+    match = next(iter(reversed(list(re.finditer(r"(?:^|, )(\w+)#(\d+): ", place.text)))), None)
+    if match is None:
+        return []
+    place.found.columns.define(int(match[2]), match[1])
+    return [int(match[2])]
+
+
+def _serializer(place: Place) -> Built:
+    items, _ = named_list(place.reader, place.text.index("["))
+    return place.built([item.expr_id for item in items], serializer=[item.tree for item in items])
+
+
+def _deserializer(place: Place) -> Built:
+    output = _objects(place)
+    return place.built(output, outputObjAttr=place.trees(output))
+
+
+def _append_columns(place: Place) -> Built:
+    lists = [match.start() for match in re.finditer(r"\[", place.text)]
+    known = set(place.found.columns.names)
+    for start in reversed(lists):
+        try:
+            items, _ = named_list(place.reader, start)
+        except UnreadableError:
+            continue
+        added = [item for item in items if item.expr_id not in known]
+        if added:
+            output = [*place.first, *(item.expr_id for item in added)]
+            return place.built(output, serializer=[item.tree for item in added])
+    raise UnreadableError("no columns")
+
+
+LEAVES: dict[str, Row] = {
+    "CommandResult": _rows("CommandResult"),
+    "ExternalRDD": _object,
+    "HiveTableRelation": _hive_relation,
+    "LocalRelation": _rows("LocalRelation"),
+    "LogicalRDD": _rows("LogicalRDD"),
+    "OneRowRelation": _argument,
+    "Range": _range,
+    "Relation": _relation,
+    "RelationV2": _v2_relation,
+    "StreamingRelationV2": _v2_relation,
+    "Transpose": _rows("Transpose"),
+    "AppendColumns": _append_columns,
+    "DeserializeToObject": _deserializer,
+    "SerializeFromObject": _serializer,
+    **dict.fromkeys(
+        (
+            "FlatMapCoGroupsInArrow",
+            "FlatMapCoGroupsInPandas",
+            "FlatMapGroupsInArrow",
+            "FlatMapGroupsInPandas",
+            "FlatMapGroupsInPandasWithState",
+            "MapElements",
+            "MapGroups",
+            "MapInArrow",
+            "MapInPandas",
+            "MapPartitions",
+            "PythonMapInArrow",
+            "ScriptTransformation",
+            "TransformWithStateInPandas",
+            "TransformWithStateInPySpark",
+        ),
+        _opaque,
+    ),
+    **dict.fromkeys(
+        (
+            "ResolvedIdentifier",
+            "ResolvedNamespace",
+            "ResolvedPersistentView",
+            "ResolvedTable",
+            "ResolvedTempView",
+        ),
+        _argument,
+    ),
+}
+"""Name that Spark prints -> row."""

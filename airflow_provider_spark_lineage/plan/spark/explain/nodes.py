@@ -1,0 +1,349 @@
+"""How the text of each relational node reads: small functions and a table, as in `plan.spark.relational`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.spark.explain import types
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
+from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Tree
+from airflow_provider_spark_lineage.plan.spark.explain.expressions import END
+from airflow_provider_spark_lineage.plan.spark.explain.items import condition, everything_named, named_list
+from airflow_provider_spark_lineage.plan.spark.explain.leaves import LEAVES
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.tree import end_of
+
+_PLANS = "org.apache.spark.sql.catalyst.plans."
+
+
+def _pass(place: Place) -> Built:
+    return place.built(place.first)
+
+
+def _project(place: Place) -> Built:
+    items, _ = named_list(place.reader, 0)
+    return place.built([item.expr_id for item in items], projectList=[item.tree for item in items])
+
+
+def _aggregate(place: Place) -> Built:
+    grouping, position = _grouping(place)
+    items, _ = named_list(place.reader, position)
+    keys = {str(tree) for tree in grouping}
+    for item in items:
+        _mark_aggregates(item.tree, keys)
+    return place.built(
+        [item.expr_id for item in items],
+        groupingExpressions=grouping,
+        aggregateExpressions=[item.tree for item in items],
+    )
+
+
+def _grouping(place: Place) -> tuple[list[Tree], int]:
+    """Return the keys, and where the list of results begins; without keys there is one list only."""
+    reader = place.reader
+    split = re.compile(r"\], (?=\[)")
+    if not split.search(place.text):
+        return [], 0
+    try:
+        values, end = reader.several(1, ", ", "]")
+        if reader.text.startswith(", [", end):
+            return [value.tree for value in values], end + 2
+    except UnreadableError:
+        pass
+    for match in split.finditer(place.text):
+        try:
+            named_list(reader, match.end())
+        except UnreadableError:
+            continue
+        reader.problems.append("its keys could not be read: they are taken from every column that they name")
+        return [everything_named(reader, 0, match.start())], match.end()
+    return [], 0
+
+
+def _mark_aggregates(tree: Tree, keys: set[str]) -> None:
+    """Turn calls of functions that have no name of Spark's into aggregates, where only aggregates can be.
+
+    What stands neither below an aggregate nor among the keys is an argument of one.
+    """
+    if tree[0]["class"] == EXPRESSION + "Alias" and len(tree) > 1:
+        rest = tree[1:]
+        if rest[0]["num-children"] and str(rest) not in keys:
+            inside = {node["class"].rpartition(".")[2] for node in rest}
+            uses_keys = any(str(rest[start : end_of(rest, start)]) in keys for start in range(len(rest)))
+            if "AggregateExpression" not in inside and not uses_keys and "AttributeReference" in inside:
+                tree.insert(1, {"class": EXPRESSION + "AggregateExpression", "num-children": 1})
+
+
+def _filter(place: Place) -> Built:
+    return place.built(place.first, condition=condition(place.reader, 0)[0])
+
+
+def _sort(place: Place) -> Built:
+    try:
+        values, _ = place.reader.several(1, ", ", "]")
+        order = [value.tree for value in values]
+    except UnreadableError:
+        place.reader.problems.append(
+            "its order could not be read: it is taken from every column that it names"
+        )
+        order = [everything_named(place.reader, 0, len(place.text))]
+    return place.built(place.first, order=order)
+
+
+def _keys(field: str) -> Row:
+    def row(place: Place) -> Built:
+        ids, _ = place.defined(0)
+        return place.built(place.first, **{field: place.trees(ids)})
+
+    return row
+
+
+def _event_time(place: Place) -> Built:
+    match = re.search(r"(?:^|, )([^,]+?#\d+)", place.text)
+    if not match:
+        raise UnreadableError("no column of the event time")
+    mark = place.reader.marks.column_at(match.start(1), place.found.columns)
+    ids = [int(mark[1])] if mark else []
+    return place.built(place.first, eventTime=place.trees(ids))
+
+
+def _window(place: Place) -> Built:
+    items, _ = named_list(place.reader, 0)
+    output = [*place.first, *(item.expr_id for item in items)]
+    return place.built(output, windowExpressions=[item.tree for item in items])
+
+
+_JOIN = re.compile(r"(?:Using|Natural)?(\w+)(?:\((.*?)#(\d+)L?\))?(?:, |$)")
+
+
+def _join(place: Place) -> Built:
+    match = _JOIN.match(place.text)
+    if not match:
+        raise UnreadableError("no kind of join")
+    kind, exists = match[1], match[3]
+    join_type: dict[str, Any] = {"object": f"{_PLANS}{kind}$"}
+    output = place.first if kind in ("LeftSemi", "LeftAnti") else place.below
+    if kind == "ExistenceJoin" and exists:
+        place.found.columns.define(int(exists), match[2], "boolean")
+        join_type = {"product-class": _PLANS + kind, "exists": place.found.columns.tree(int(exists))}
+        output = [*place.first, int(exists)]
+    fields = {}
+    rest = match.end()
+    if rest < len(place.text) and not place.text.startswith(("leftHint=", "rightHint="), rest):
+        fields["condition"] = condition(place.reader, rest, ", leftHint=", ", rightHint=", END)[0]
+    return place.built(output, joinType=join_type, **fields)
+
+
+def _as_of_join(place: Place) -> Built:
+    kinds = list(re.finditer(r", (Inner|LeftOuter)(?=, |$)", place.text))
+    if len(kinds) != 1:
+        raise UnreadableError("no kind of join")
+    fields: dict[str, Any] = {"joinType": {"object": f"{_PLANS}{kinds[0][1]}$"}}
+    fields["asOfCondition"], end = condition(place.reader, 0, kinds[0][0])
+    # Whatever else it compares.
+    fields["condition"] = everything_named(place.reader, end, len(place.text))
+    return place.built(place.below, **fields)
+
+
+def _lateral_join(place: Place) -> Built:
+    value = place.reader.whole(0, (", ",))
+    kind = re.compile(r", (\w+)(?:, |$)").match(place.text, value.end)
+    if not kind or "plan" not in value.tree[0]:
+        raise UnreadableError("no lateral subquery")
+    fields = {}
+    if kind.end() < len(place.text):
+        fields["condition"] = condition(place.reader, kind.end())[0]
+    output = [*place.first, *place.inner[0].output]
+    return place.built(output, right=value.tree, joinType={"object": f"{_PLANS}{kind[1]}$"}, **fields)
+
+
+def _generate(place: Place) -> Built:
+    value = place.reader.whole(0, (", ",))
+    if value.plain:
+        raise UnreadableError("no generator")
+    # The qualifier may stand between the flag and the columns.
+    for match in re.finditer(r", (?=\[)", place.text[value.end :]):
+        try:
+            ids, end = place.defined(value.end + match.end())
+        except UnreadableError:
+            continue
+        if end == len(place.text):
+            of_elements = types.element(value.kind)
+            if ids and len(value.tree) > 1:
+                last = place.found.columns
+                last.kinds[ids[-1]] = (
+                    value.kind if len(ids) == 1 or of_elements is value.kind else of_elements
+                )
+                _spread(place, value.tree, value.kind, ids)
+            output = [*place.first, *ids]
+            return place.built(output, generator=value.tree, generatorOutput=place.trees(ids))
+    raise UnreadableError("no columns of the generator")
+
+
+def _spread(place: Place, generator: Tree, kind: types.Type, ids: list[int]) -> None:
+    """Give the columns of a generator their types, where its argument's type has them."""
+    kinds = place.found.columns.kinds
+    name = generator[0]["class"].rpartition(".")[2]
+    if name == "Explode" and len(ids) == 1:
+        kinds[ids[0]] = kind
+    elif name == "PosExplode" and len(ids) == 2:
+        kinds[ids[0]] = "int"
+        kinds[ids[1]] = types.element(kind)
+    elif name == "Inline" and isinstance(kind := types.element(kind), dict) and types.is_known(kind):
+        for expr_id, member in zip(ids, kind.get("fields", ()), strict=False):
+            kinds[expr_id] = member["type"]
+    else:
+        for expr_id in ids:
+            kinds[expr_id] = types.unknown()
+
+
+def _expand(place: Place) -> Built:
+    reader, position = place.reader, 1
+    projections: list[list[Tree]] = []
+    while reader.text.startswith("[", position):
+        values, position = reader.several(position + 1, ", ", "]")
+        projections.append([value.tree for value in values])
+        if reader.text.startswith("], ", position):
+            break
+        position = reader.expect(position, ", ")
+    ids, _ = place.defined(reader.expect(position, "], "))
+    if any(len(projection) != len(ids) for projection in projections):
+        raise UnreadableError("projections of other widths")
+    return place.built(ids, projections=projections, output=place.trees(ids))
+
+
+def _union(place: Place) -> Built:
+    kinds = place.found.columns.kinds
+    sides = [child.output for child in place.children]
+    if len({len(side) for side in sides}) != 1:
+        raise UnreadableError("inputs of other widths")
+    for column in zip(*sides, strict=True):
+        kinds[column[0]] = types.common([kinds[expr_id] for expr_id in column])
+    return place.built(place.first)
+
+
+def _with_cte(place: Place) -> Built:
+    return Built(
+        place.built([], plan=len(place.children) - 1).tree,
+        place.children[-1].output if place.children else [],
+    )
+
+
+def _definition(place: Place) -> Built:
+    number = int(re.match(r"\d+", place.text)[0])  # type: ignore[index]
+    place.found.definitions[number] = place.first
+    return place.built(place.first, id=number)
+
+
+def _reference(field: str) -> Row:
+    def row(place: Place) -> Built:
+        match = re.match(r"\d+", place.text)
+        if not match:
+            raise UnreadableError("no id of a definition")
+        bracket = place.text.find("[")
+        ids = place.defined(bracket)[0] if bracket >= 0 else []
+        of_definition = place.found.definitions.get(int(match[0]), [])
+        kinds = place.found.columns.kinds
+        for expr_id, origin in zip(ids, of_definition, strict=False):
+            kinds[expr_id] = kinds.get(origin, types.unknown())
+        return place.built(ids, output=place.trees(ids), **{field: int(match[0])})
+
+    return row
+
+
+def _loop(place: Place) -> Built:
+    """A recursive CTE. Only the other plans of the text name its columns: `loops` are those."""
+    match = re.match(r"\d+", place.text)
+    columns = place.found.columns
+    names = [columns.names[expr_id] for expr_id in place.first]
+    for number, loop in enumerate(place.found.loops):
+        if len(loop) == len(names) and all(
+            name in known for (_, name), known in zip(loop, names, strict=True)
+        ):
+            place.found.loops.pop(number)
+            for expr_id, name in loop:
+                columns.define(expr_id, name, types.closed())
+            output = [expr_id for expr_id, _ in loop]
+            break
+    else:
+        raise UnreadableError("its columns are not named")
+    if not match:
+        raise UnreadableError("no id of a definition")
+    fields: dict[str, Any] = {"id": int(match[0]), "outputAttrIds": [{"id": expr_id} for expr_id in output]}
+    return place.built(output, **fields)
+
+
+def _numbered(place: Place) -> Built:
+    """`AttachDistributedSequence[number#1L, a#2] Index: number#1L`."""
+    ids, _ = place.defined(0)
+    return place.built(ids, sequenceAttr=place.trees(ids[:1]))
+
+
+def unknown(place: Place) -> Built:
+    """Keep the columns of all inputs, and those that lists among the arguments make."""
+    known = set(place.found.columns.names)
+    added = [expr_id for ids in place.lists() for expr_id in ids if expr_id not in known]
+    fields: dict[str, Any] = {"columns": place.trees(added)} if added else {}
+    for number, plan in enumerate(place.inner):
+        fields[f"plan {number}"] = plan.tree
+    return place.built([*place.below, *added], **fields)
+
+
+NODES: dict[str, Row] = {
+    **LEAVES,
+    "Aggregate": _aggregate,
+    "AttachDistributedSequence": _numbered,
+    "AsOfJoin": _as_of_join,
+    "CTERelationDef": _definition,
+    "CTERelationRef": _reference("cteId"),
+    "Deduplicate": _keys("keys"),
+    "DeduplicateWithinWatermark": _keys("keys"),
+    "EventTimeWatermark": _event_time,
+    "Expand": _expand,
+    "Filter": _filter,
+    "Generate": _generate,
+    "Join": _join,
+    "LateralJoin": _lateral_join,
+    "Project": _project,
+    "Sort": _sort,
+    "Union": _union,
+    "UnionLoop": _loop,
+    "UnionLoopRef": _reference("loopId"),
+    "Window": _window,
+    "WithCTE": _with_cte,
+    **dict.fromkeys(
+        (
+            "CollectMetrics",
+            "DataFrameDropColumns",
+            "Distinct",
+            "Except",
+            "ExceptAll",
+            "GlobalLimit",
+            "Intersect",
+            "IntersectAll",
+            "LimitAll",
+            "LocalLimit",
+            "Offset",
+            "PipeOperator",
+            "RebalancePartitions",
+            "Repartition",
+            "RepartitionByExpression",
+            "ResolvedHint",
+            "ReturnAnswer",
+            "SQLFunctionNode",
+            "Sample",
+            "Subquery",
+            "SubqueryAlias",
+            "Tail",
+            "TypedFilter",
+            "View",
+            "WindowGroupLimit",
+        ),
+        _pass,
+    ),
+}
+"""Name that Spark prints -> row. A node without one goes to `unknown`."""
+
+CLASSES = {"ExceptAll": "Except", "IntersectAll": "Intersect"}
+"""Name that Spark prints -> class, where they differ."""

@@ -1,0 +1,142 @@
+"""Reads the scans of a physical plan's text: the columns of each, and where its rows lie."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from airflow_provider_spark_lineage.plan.spark.explain import types
+from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK, listed
+from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError, draw
+
+_SCAN = re.compile(r"(?:File|Batch)?Scan (?=\S)")
+_LOCATION = re.compile(
+    r"\bLocation: (\w+) ?\((\d+) paths\)\[(.*?)\](?=, \w+: | RuntimeFilters: |$)", re.DOTALL
+)
+_SCHEMA = re.compile(r"\bReadSchema: (?=struct<)")
+_FORMAT = re.compile(r"\bFormat: (\w+)")
+_PLAN_ID = re.compile(r"\[(?:plan_)?id=#?(\d+)\]")
+_PASSES = frozenset(
+    {"BroadcastExchange", "ColumnarToRow", "Exchange", "Filter", "InputAdapter", "Sort", "WholeStageCodegen"}
+)
+
+
+@dataclass(frozen=True)
+class Scan:
+    """One physical scan."""
+
+    columns: tuple[tuple[int, str], ...]
+    relation: str
+    """What the scan's name says beside its kind: a format, a table, a relation."""
+
+    format: str = ""
+    index: str = ""
+    """Class of the file index, which tells Delta's tables."""
+
+    paths: tuple[str, ...] = ()
+    """Empty where the text does not have all of them."""
+
+
+def scans_of(text: str) -> tuple[list[Scan], dict[int, types.Type], dict[int, int]]:
+    """Return the scans, the types by id that they tell, and reused columns with the columns they repeat."""
+    scans: list[Scan] = []
+    kinds: dict[int, types.Type] = {}
+    try:
+        root = draw(text)
+    except UnreadableError:
+        return [], {}, {}
+    nodes = list(root.below())
+    for node in nodes:
+        name = re.sub(r"^\*\(\d+\) ", "", node.text)
+        match = _SCAN.match(name)
+        if match:
+            scan = _scan(name, match.end())
+            if scan is not None:
+                scans.append(scan)
+                kinds.update(_kinds(name, scan))
+    return scans, kinds, dict(_reused(nodes))
+
+
+def _scan(text: str, position: int) -> Scan | None:
+    for bracket in re.compile(r"\[").finditer(text, position):
+        for separator in (",", ", "):
+            try:
+                items, end = listed(text, bracket.start(), separator)
+            except UnreadableError:
+                continue
+            if items or text.startswith("]", bracket.end()):
+                columns = tuple((item[0], item[1]) for item in items)
+                return _located(columns, text[position : bracket.start()].strip(), text[end:])
+    return None
+
+
+def _located(columns: tuple[tuple[int, str], ...], relation: str, rest: str) -> Scan:
+    file_format = _FORMAT.search(rest)
+    match = _LOCATION.search(rest)
+    paths = tuple(match[3].split(", ")) if match else ()
+    # Spark cuts long lists; a path may hold a comma.
+    is_complete = match is not None and len(paths) == int(match[2]) and "..." not in match[3]
+    return Scan(
+        columns,
+        relation,
+        file_format[1] if file_format else "",
+        match[1] if match else "",
+        paths if is_complete else (),
+    )
+
+
+def _kinds(text: str, scan: Scan) -> Iterator[tuple[int, types.Type]]:
+    """Yield the types of a scan's columns; a struct that is read may have fewer fields than its column."""
+    match = _SCHEMA.search(text)
+    if not match:
+        return
+    try:
+        schema, _ = types.read_type(text, match.end())
+    except UnreadableError:
+        return
+    by_name = {field["name"]: field["type"] for field in schema["fields"]}
+    for expr_id, name in scan.columns:
+        kind = by_name.get(name)
+        if kind is not None and "struct" not in str(kind):
+            yield expr_id, kind
+
+
+def _reused(nodes: list[Drawn]) -> Iterator[tuple[int, int]]:
+    """Yield each column of a reused exchange with the column of the exchange that it repeats."""
+    exchanges: dict[str, Drawn] = {}
+    for node in nodes:
+        match = _PLAN_ID.search(node.text)
+        if match and not node.text.startswith("ReusedExchange"):
+            exchanges[match[1]] = node
+    for node in nodes:
+        if not node.text.startswith("ReusedExchange "):
+            continue
+        match = _PLAN_ID.search(node.text)
+        exchange = exchanges.get(match[1]) if match else None
+        try:
+            columns, _ = listed(node.text, node.text.index("["))
+            origins = _output(exchange) if exchange else []
+        except (UnreadableError, ValueError):
+            continue
+        if len(columns) == len(origins):
+            yield from ((column[0], origin) for column, origin in zip(columns, origins, strict=True))
+
+
+def _output(node: Drawn) -> list[int]:
+    """Return the ids of the columns that a physical node gives; none where its text does not say it."""
+    while True:
+        text = re.sub(r"^\*\(\d+\) ", "", node.text)
+        if text.startswith("Project ["):
+            ends = re.finditer(MARK.pattern + r"(?=, |\]$)", text)
+            return [int(mark[1]) for mark in ends]
+        match = _SCAN.match(text)
+        if match:
+            scan = _scan(text, match.end())
+            return [column[0] for column in scan.columns] if scan else []
+        output = re.search(r"output=(?=\[)", text)
+        if output:
+            return [item[0] for item in listed(text, output.end())[0]]
+        if not node.children or not text.startswith(tuple(_PASSES)):
+            return []
+        node = node.children[0]

@@ -1,0 +1,120 @@
+"""How the texts of UPDATE and DELETE read, of Delta and of Spark; a MERGE's clauses are not in any text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
+from airflow_provider_spark_lineage.plan.spark.explain.columns import Tree
+from airflow_provider_spark_lineage.plan.spark.explain.facts import table_facts, v2_facts
+from airflow_provider_spark_lineage.plan.spark.explain.items import condition
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.targets import TABLE, add
+from airflow_provider_spark_lineage.plan.spark.explain.writes import table_of
+from airflow_provider_spark_lineage.plan.spark.tree import children
+from airflow_provider_spark_lineage.plan_json import simple_name
+
+_DELTA = re.compile(rf"(?:Delta\[version=(?P<version>\d+), (?P<path>.*?)\]|[\w.$]+@\w+), (?:{TABLE}, )?")
+
+
+def _delta(place: Place) -> tuple[dict[str, Any], int]:
+    """Return the facts of the table that a command of Delta changes, and where the next argument begins."""
+    match = _DELTA.match(place.text + ", ")
+    if not match:
+        raise UnreadableError("no table")
+    facts: dict[str, Any] = {"mode": place.name}
+    if match[3]:
+        facts.update(table_facts(match[3], place.found.settings))
+    if match["path"]:
+        facts.update(delta_path=match["path"], version_before=int(match["version"]))
+        place.found.places[match[3].replace("`", "") if match[3] else ""] = {"delta_path": match["path"]}
+    return facts, match.end()
+
+
+def _update(place: Place) -> Built:
+    """`UpdateCommand Delta[version=0, /t], `db`.`t`, [a#1, (b#2 + 1)], (a#1 = 3)`."""
+    facts, position = _delta(place)
+    if not place.text.startswith("[", position):
+        raise UnreadableError("no values")
+    values, end = place.reader.several(position + 1, ", ", "]")
+    if len(values) != len(place.first):
+        raise UnreadableError("values of another width")
+    fields: dict[str, Any] = {"updateExpressions": [value.tree for value in values]}
+    if end < len(place.text):
+        fields["condition"] = condition(place.reader, end + 2)[0]
+    add(place, facts)
+    return place.built([], **fields)
+
+
+def _delete(place: Place) -> Built:
+    """`DeleteCommand org.example.DeltaLog@1a, `db`.`t`, (a#1 = 3)`."""
+    facts, position = _delta(place)
+    add(place, facts)
+    if position >= len(place.text):
+        return place.built([])
+    return place.built([], condition=condition(place.reader, position)[0])
+
+
+def _rewritten(place: Place) -> Built:
+    """`ReplaceData RelationV2[a#1] lake.db.t`: what the table becomes stands below."""
+    match = re.match(r"RelationV2(?=\[)", place.text)
+    if not match:
+        raise UnreadableError("no table")
+    ids, end = place.defined(match.end())
+    name = re.compile(r" ([^,\[\]]+)").match(place.text, end)
+    facts = v2_facts(name[1], place.found.settings) if name else {}
+    add(place, {**facts, "mode": place.name})
+    # Spark does not print the condition of the statement; the filter below names the same columns.
+    test = _condition(place.children[0].tree) if place.children else None
+    return place.built([], table=table_of(place, ids), **({"condition": test} if test else {}))
+
+
+def _condition(plan: Tree) -> Tree | None:
+    """Return the condition of the first filter on the way down, or the test that chooses new values."""
+    test: Tree | None = None
+    for node in plan:
+        name = simple_name(node["class"])
+        if name == "Filter":
+            filtered: Tree = node["condition"]
+            return filtered
+        if name not in ("Project", "Expand", "Union", "SubqueryAlias"):
+            break
+        for tree in node.get("projectList", ()):
+            if test is None and len(tree) > 1 and simple_name(tree[1]["class"]) == "If":
+                test = children(tree[1:])[0]
+    return test
+
+
+def _merge_rows(place: Place) -> Built:
+    """What the clauses of a MERGE make of rows: the text has the columns alone."""
+    ids, _ = place.defined(0)
+    return place.built(ids, unwritten=place.trees(ids))
+
+
+ROW_LEVEL: dict[str, Row] = {
+    "DeleteCommand": _delete,
+    "MergeRows": _merge_rows,
+    "ReplaceData": _rewritten,
+    "UpdateCommand": _update,
+    "WriteDelta": _rewritten,
+}
+"""Name that Spark prints -> row."""
+
+NOT_IN_TEXT = frozenset(
+    {
+        "CloneTableCommand",
+        "CreateDeltaTableCommand",
+        "DeleteFromTable",
+        "DeltaDynamicPartitionOverwriteCommand",
+        "DeltaInsertReplaceOnOrUsingCommand",
+        "InsertIntoDataSourceCommand",
+        "InsertIntoDataSourceDirCommand",
+        "InsertIntoHiveDirCommand",
+        "InsertOnlyMerge",
+        "MergeIntoCommand",
+        "RestoreTableCommand",
+        "WriteToMicroBatchDataSource",
+    }
+)
+"""Commands whose text does not have what `plan.spark` reads of their fields, or is not read."""

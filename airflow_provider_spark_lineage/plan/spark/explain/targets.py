@@ -1,0 +1,69 @@
+"""What the commands of a text are about: the tables that they name, and the facts of these."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place
+from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts, table_facts, v2_facts
+
+TABLE = r"((?:`(?:[^`]|``)*`\.?)+)"
+"""A table of the session's catalog, with every part of its name in backticks."""
+
+_CATALOG = re.compile(r"(?:V2SessionCatalog\((?P<name>\w+)\)|(?P<class>[\w.$]+)@[0-9a-f]+), (?P<table>[^,]+)")
+_CATALOGS = re.compile(r"spark\.sql\.catalog\.(\w+)")
+
+
+def add(place: Place, facts: dict[str, Any]) -> None:
+    """Add the facts of what a command writes or changes."""
+    place.found.targets.append({"node": place.name, "expr_id": None, "probed": facts})
+
+
+def command(place: Place, **fields: Any) -> Built:
+    """Return a command without what stands below it, which moves no rows."""
+    return Built([{**place.built([]).tree[0], "num-children": 0, **fields}], [])
+
+
+def over_query(place: Place, **fields: Any) -> Built:
+    """Return a command whose query is its child, or that holds it."""
+    if not place.children and place.inner:
+        return place.built([], query=place.inner[-1].tree, **fields)
+    return place.built([], **fields)
+
+
+def session_table(place: Place) -> dict[str, Any]:
+    """Return the facts of the table that stands first among a command's arguments."""
+    match = re.match(TABLE, place.text)
+    return table_facts(match[1], place.found.settings) if match else {}
+
+
+def resolved(place: Place) -> tuple[str, str]:
+    """Return the catalog and the identifier of the table that a V2 command names; empty where not told.
+
+    Spark prints the catalog's class alone, which one of the settings has.
+    """
+    plans = (*place.drawn.children, *place.drawn.inner)
+    text = next((drawn.arguments for drawn in plans if drawn.name.startswith("Resolved")), "")
+    match = _CATALOG.match(text)
+    if not match:
+        return "", ""
+    if match["name"]:
+        return match["name"], match["table"]
+    names = [
+        of_setting[1]
+        for setting, value in place.found.settings.items()
+        if value == match["class"] and (of_setting := _CATALOGS.fullmatch(setting))
+    ]
+    return (names[0], match["table"]) if len(names) == 1 else ("", "")
+
+
+def resolved_facts(place: Place) -> dict[str, Any]:
+    """Return the facts of the table that a V2 command names."""
+    catalog, table = resolved(place)
+    if not catalog:
+        return {}
+    of_catalog = v2_facts(f"{catalog}.{table}", place.found.settings)
+    if of_catalog:
+        return of_catalog
+    return {"table_text": table, "catalog": catalog, **settings_facts(place.found.settings)}

@@ -1,0 +1,152 @@
+"""Spark's data types, from the simple strings that plans print to the JSON that `plan.spark.tree` reads.
+
+A type that the text does not tell is an object of its own, `unknown()`: columns that are copies of each other
+share it, and a field that is read from it makes it a struct with the fields that were read so far.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+
+_ATOMIC = re.compile(
+    r"(?:bigint|int|smallint|tinyint|double|float|boolean|binary|date|timestamp_ntz|timestamp_ltz|timestamp"
+    r"|void|variant|decimal\(\d+,\s*-?\d+\)|(?:var)?char\(\d+\)|time\(\d\)|string(?: collate \w+)?"
+    r"|interval (?:year|month|day|hour|minute|second)(?: to (?:month|hour|minute|second))?|interval"
+    r"|geography\([^()]*\)|geometry\([^()]*\))(?![\w(])"
+)
+
+Type = Any
+"""A type as `TreeNode.toJSON` writes it, with Spark's simple strings for atomic types."""
+
+
+def unknown() -> Type:
+    """Return a type of which nothing is known yet."""
+    return {"type": "unknown", "fields": []}
+
+
+def whole() -> Type:
+    """Return the type of a value whose fields, if it has any, all come from the whole of it."""
+    return {"type": "unknown", "whole": True}
+
+
+def closed() -> Type:
+    """Return a type whose fields cannot be told apart by their names."""
+    return {"type": "unknown"}
+
+
+def is_known(kind: Type) -> bool:
+    """Return whether all of a type is known."""
+    return isinstance(kind, str) or (kind.get("type") != "unknown" and not kind.get("partial"))
+
+
+def read_type(text: str, position: int = 0) -> tuple[Type, int]:
+    """Read the type at a position; return it with the position behind it."""
+    match = _ATOMIC.match(text, position)
+    if match:
+        return match[0], match.end()
+    if text.startswith("array<", position):
+        element, position = read_type(text, position + 6)
+        return {"type": "array", "elementType": element}, _behind(text, position, ">")
+    if text.startswith("map<", position):
+        key, position = read_type(text, position + 4)
+        value, position = read_type(text, _behind(text, position, ","))
+        return {"type": "map", "keyType": key, "valueType": value}, _behind(text, position, ">")
+    if not text.startswith("struct<", position):
+        raise UnreadableError(f"no type at character {position}")
+    position += 7
+    fields: list[dict[str, Any]] = []
+    while not text.startswith(">", position):
+        if fields:
+            position = _behind(text, position, ",")
+        colon = text.find(":", position)
+        if colon < 0:
+            raise UnreadableError("a struct without an end")
+        name = text[position:colon]
+        kind, position = read_type(text, colon + 1)
+        fields.append({"name": name, "type": kind})
+    return {"type": "struct", "fields": fields}, position + 1
+
+
+def _behind(text: str, position: int, expected: str) -> int:
+    if not text.startswith(expected, position):
+        raise UnreadableError(f"no {expected!r} in a type")
+    return position + len(expected)
+
+
+def whole_type(text: str) -> Type | None:
+    """Return the type that a text is, None where it is none."""
+    try:
+        kind, end = read_type(text)
+    except UnreadableError:
+        return None
+    return kind if end == len(text) else None
+
+
+def element(kind: Type) -> Type:
+    """Return the type of an array's elements or a map's values; any other type as it is."""
+    while isinstance(kind, dict) and kind.get("type") in ("array", "map"):
+        kind = kind.get("elementType") or kind.get("valueType")
+    return kind
+
+
+def field_names(kind: Type) -> list[str]:
+    """Return the names of a struct's fields that are known, of the elements for an array of structs."""
+    kind = element(kind)
+    return [field["name"] for field in kind["fields"]] if isinstance(kind, dict) and "fields" in kind else []
+
+
+def field_of(kind: Type, name: str) -> tuple[int, Type] | None:
+    """Return the position and the type of a field; None where fields of that name cannot be told apart.
+
+    A type that is not known yet becomes a struct that has this field.
+    """
+    kind = element(kind)
+    if isinstance(kind, dict) and "whole" in kind:
+        return 0, kind
+    if not isinstance(kind, dict) or "fields" not in kind:
+        return None
+    positions = [index for index, field in enumerate(kind["fields"]) if field["name"] == name]
+    if len(positions) == 1:
+        return positions[0], kind["fields"][positions[0]]["type"]
+    if positions or is_known(kind):
+        return None
+    kind["type"], kind["partial"] = "struct", True
+    kind["fields"].append({"name": name, "type": unknown()})
+    return len(kind["fields"]) - 1, kind["fields"][-1]["type"]
+
+
+LITERAL: Type = {"type": "unknown"}
+"""The type of a value that the query gives: it is of no column."""
+
+
+def common(kinds: list[Type]) -> Type:
+    """Return the type of values that come from several places: the columns of a union, for example.
+
+    Fields are told apart by their positions there, so they must be known everywhere.
+    """
+    of_columns = [kind for kind in kinds if kind is not LITERAL and kind != "void"]
+    if not of_columns:
+        return whole()
+    first = of_columns[0]
+    if all(isinstance(kind, dict) and "whole" in kind for kind in of_columns):
+        return first
+    if all(kind is first for kind in of_columns) or all(is_known(kind) for kind in of_columns):
+        return first
+    return closed()
+
+
+def is_complete(kind: Type) -> bool:
+    """Return whether a type and all inside it is known."""
+    if isinstance(kind, str):
+        return True
+    inside = [kind[name] for name in ("elementType", "keyType", "valueType") if name in kind]
+    inside.extend(field["type"] for field in kind.get("fields", ()))
+    return is_known(kind) and all(is_complete(part) for part in inside)
+
+
+def has_fields(kind: Type) -> bool:
+    """Return whether fields of a struct in a type are known."""
+    return bool(field_names(kind))

@@ -1,0 +1,165 @@
+"""How the text of each command that writes a query's rows reads: where it writes, and how."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
+from airflow_provider_spark_lineage.plan.spark.explain.columns import Tree
+from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts, table_facts, v2_facts
+from airflow_provider_spark_lineage.plan.spark.explain.items import condition
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.targets import (
+    TABLE,
+    add,
+    over_query,
+    resolved_facts,
+    session_table,
+)
+
+_MODES = "Append|Overwrite|ErrorIfExists|Ignore"
+_FILES = re.compile(
+    r"(?P<path>.+?), (?:\[(?P<static>[^\[\]]*=[^\[\]]*)\], )?(?:true|false), "
+    r"(?:\[(?P<partitions>.*?#\d+L?)\], )?"
+    rf"(?:.*?, )?(?P<format>[A-Z]\w*)(?:@[0-9a-f]+)?, (?:\[.*?\], )?(?P<mode>{_MODES}), "
+    rf"(?:{TABLE.replace('(', '(?P<table>', 1)}, )?.*",
+    re.DOTALL,
+)
+_MODE = re.compile(rf", ({_MODES})(?:, |$)")
+_DYNAMIC = "spark.sql.sources.partitionOverwriteMode"
+_FILE_TABLE = re.compile(r"(avro|csv|json|orc|parquet|text) (\S+:/.*)")
+
+
+def _into_files(place: Place) -> Built:
+    match = _FILES.fullmatch(place.text)
+    if not match:
+        raise UnreadableError("no folder")
+    settings = place.found.settings
+    static = len(match["static"].split(", ")) if match["static"] else 0
+    columns = place.reader.marks.references(*match.span("partitions"), place.found.columns)
+    is_dynamic = settings.get(_DYNAMIC, "").lower() == "dynamic" or re.search(
+        r"partitionOverwriteMode=dynamic", place.text, re.IGNORECASE
+    )
+    facts: dict[str, Any] = {
+        "paths": match["path"],
+        "format": match["format"],
+        "mode": match["mode"],
+        "static_partitions": static,
+        "dynamic_partitions": bool(is_dynamic and match["mode"] == "Overwrite" and len(columns) > static),
+    }
+    table = table_facts(match["table"], settings) if match["table"] else settings_facts(settings)
+    add(place, {**facts, **table})
+    return over_query(place, partitionColumns=place.trees(list(columns)))
+
+
+def _into_table(place: Place) -> Built:
+    """A table of the session's catalog; the write inside has its place."""
+    mode = _MODE.search(place.text)
+    add(place, {**session_table(place), **({"mode": mode[1]} if mode else {})})
+    return over_query(place)
+
+
+def _into_hive(place: Place) -> Built:
+    match = re.match(rf"{TABLE}, [\w.]+, (?:\[(.*?)\], )?(true|false), (true|false)", place.text)
+    facts: dict[str, Any] = session_table(place)
+    if match:
+        facts["overwrite"] = match[3] == "true"
+        facts["static_partitions"] = len(re.findall(r"=(?!None)", match[2] or ""))
+    add(place, facts)
+    return over_query(place)
+
+
+def _into_source(place: Place) -> Built:
+    """`SaveIntoDataSourceCommand <class>@1a, Map(path -> /t), Append`."""
+    match = re.match(
+        rf"([\w.$]+)(?:@[0-9a-f]+)?, (?:Map|HashMap)?[(\[](.*)[)\]], ({_MODES})", place.text, re.DOTALL
+    )
+    facts: dict[str, Any] = {}
+    if match:
+        options = dict(re.findall(r"(\w+) -> ([^,)]*)", match[2]))
+        options = {name.lower(): value for name, value in options.items() if "(redacted)" not in value}
+        facts = {"relation_class": match[1], "options": options, "mode": match[3]}
+        if match[1].endswith(".DeltaDataSource"):
+            facts = {"mode": match[3], **({"delta_path": options["path"]} if options.get("path") else {})}
+        elif match[1].endswith(".JdbcRelationProvider"):
+            # Spark does not print the address of the database.
+            facts = {"mode": match[3]}
+    add(place, facts)
+    return over_query(place)
+
+
+_V2 = re.compile(r"RelationV2(?=\[)")
+
+
+def _into_v2(place: Place) -> Built:
+    """`AppendData RelationV2[a#1] lake.db.t lake.db.t, false`."""
+    match = _V2.match(place.text)
+    if not match:
+        raise UnreadableError("no table")
+    ids, end = place.defined(match.end())
+    name = re.compile(r" ([^,\[\]]+)").match(place.text, end)
+    facts: dict[str, Any] = {}
+    if name:
+        files = _FILE_TABLE.fullmatch(name[1])
+        of_files = {"paths": [files[2]], "format": files[1]} if files else {}
+        facts = of_files or v2_facts(name[1], place.found.settings)
+    add(place, {**facts, "mode": place.name})
+    fields: dict[str, Any] = {"table": table_of(place, ids)}
+    if place.name == "OverwriteByExpression" and name:
+        rest = name.end()
+        if place.text.startswith(", ", rest) and not place.text.startswith(", true", rest):
+            fields["deleteExpr"] = condition(place.reader, rest + 2, ", false", ", true", ", [")[0]
+    return over_query(place, **fields)
+
+
+def table_of(place: Place, ids: list[int]) -> Tree:
+    """Return the relation of the table that a command writes to."""
+    return [
+        {
+            "class": "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation",
+            "num-children": 0,
+            "output": place.trees(ids),
+        }
+    ]
+
+
+def _as_select(place: Place) -> Built:
+    """CREATE or REPLACE TABLE AS SELECT of a V2 catalog: its name is a plan beside the query."""
+    add(place, {**resolved_facts(place), "mode": place.name})
+    plans = place.inner or place.children
+    return Built([{**place.built([]).tree[0], "num-children": 0, "query": plans[-1].tree}], [])
+
+
+_SINK = re.compile(
+    rf"(?:{TABLE}, )?(?P<sink>.+?), (?P<query>[0-9a-f-]{{36}}), .*?(?P<mode>{_MODES}|Complete|Update), \d+",
+    re.DOTALL,
+)
+
+
+def _of_stream(place: Place) -> Built:
+    """`WriteToMicroBatchDataSourceV1 FileSink[file:/out], <id of the query>, [path=/out], Append, 0`."""
+    match = _SINK.fullmatch(place.text)
+    if not match:
+        raise UnreadableError("no sink")
+    place.found.is_stream = True
+    table = session_table(place) or settings_facts(place.found.settings)
+    add(place, {"sink": match["sink"], "mode": match["mode"], **table})
+    return place.built([], queryId=match["query"])
+
+
+WRITES: dict[str, Row] = {
+    "AppendData": _into_v2,
+    "CreateDataSourceTableAsSelectCommand": _into_table,
+    "CreateHiveTableAsSelectCommand": _into_table,
+    "CreateTableAsSelect": _as_select,
+    "InsertIntoHadoopFsRelationCommand": _into_files,
+    "InsertIntoHiveTable": _into_hive,
+    "OverwriteByExpression": _into_v2,
+    "OverwritePartitionsDynamic": _into_v2,
+    "ReplaceTableAsSelect": _as_select,
+    "SaveAsV1TableCommand": _into_table,
+    "SaveIntoDataSourceCommand": _into_source,
+    "WriteToMicroBatchDataSourceV1": _of_stream,
+}
+"""Name that Spark prints -> row."""

@@ -1,0 +1,263 @@
+"""Reads statements of Spark SQL: which tables and paths each will read and write.
+
+Columns are not read here, and nothing is known of the tables but their names. A statement that is not
+understood is a gap with its line.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.planned import HOLE, Access, Unread
+from airflow_provider_spark_lineage.plan.session import Session
+from airflow_provider_spark_lineage.plan.sql.ddl import DDL
+from airflow_provider_spark_lineage.plan.sql.script import Statement, statements, with_variables
+from airflow_provider_spark_lineage.plan.sql.targets import Result, of_table
+
+_WORD = "spark_lineage_unknown"
+"""Stands for a part of the text that is not known, as a name that the parser accepts."""
+
+_SET = re.compile(r"SET\s+(?:(?:hivevar|hiveconf):)?([\w.\-]+)\s*=\s*(.*)", re.IGNORECASE | re.DOTALL)
+_DIRECTORY = re.compile(
+    r"""
+    INSERT\s+OVERWRITE\s+(?P<local>LOCAL\s+)?DIRECTORY\s*
+    (?P<path>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")?\s*
+    (?:USING\s+(?P<format>[\w.]+)\s*)?
+    (?:OPTIONS\s*\((?P<options>(?:[^()'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*)\)\s*)?
+    (?P<rest>.*)
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+_OTHER_FORMS = (
+    (re.compile(r"TABLE\s+", re.IGNORECASE), "SELECT * FROM "),
+    (re.compile(r"REPLACE\s+TABLE\s+", re.IGNORECASE), "CREATE OR REPLACE TABLE "),
+)
+"""Beginnings of statements that sqlglot does not parse, and others of the same meaning that it does."""
+
+_CHANGE = re.compile(
+    r"(?:ALTER\s+TABLE|(?:MSCK\s+)?REPAIR\s+TABLE)\s+(?P<name>(?:`[^`]*`|[\w.])+)\s*(?P<rest>\w*)",
+    re.IGNORECASE,
+)
+"""Changes of tables of which sqlglot parses only some."""
+
+_STORED = re.compile(r"\bSTORED\s+AS\s+(\w+)\s*", re.IGNORECASE)
+_ROW_FORMAT = re.compile(r"ROW\s+FORMAT\b.*?(?=\b(?:STORED|SELECT|WITH|FROM|VALUES|TABLE)\b)", re.I | re.S)
+_PATH_OPTION = re.compile(r"""['"`]?path['"`]?\s*=?\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.IGNORECASE)
+
+_HARMLESS = frozenset(
+    (
+        *("ADD", "ANALYZE", "CLEAR", "COMMENT", "DESC", "DESCRIBE", "DFS", "EXPLAIN", "GRANT"),
+        *("LIST", "REFRESH", "RELOAD", "RESET", "REVOKE", "SET", "SHOW", "UNCACHE"),
+    )
+)
+"""First words of statements that read and write no rows of a dataset."""
+
+
+def read_sql(
+    text: str, session: Session, line: int = 0, *, certain: bool = True
+) -> Iterator[Access | Unread]:
+    """Yield what the statements of a text will read and write, in order; change the session as they do.
+
+    `line` is that of all statements, where the text is a constant in a script; without it each has its own.
+    """
+    for found in statements(text):
+        statement = Statement(line or found.line, found.text)
+        filled, missing = with_variables(statement.text, session.variables)
+        for name in missing:
+            yield Unread(statement.line, f"the variable `{name}` is not given")
+        if HOLE in filled and not missing:
+            yield Unread(statement.line, "a part of the SQL is not a constant: it may read or write more")
+        of_statement = Statement(statement.line, filled.replace(HOLE, _WORD))
+        result = Result(session, statement.line, certain, _WORD)
+        try:
+            _read(of_statement, result)
+        except RecursionError:
+            result.unread("the statement is nested too deeply")
+        yield from result.steps
+
+
+def _read(statement: Statement, result: Result) -> None:
+    setting = _SET.fullmatch(statement.text)
+    if setting:
+        if _WORD in setting[2]:
+            result.session.variables.pop(setting[1], None)
+        else:
+            result.session.variables[setting[1]] = setting[2].strip()
+        return
+    directory = _DIRECTORY.match(statement.text)
+    if directory:
+        _insert_directory(directory, result)
+        return
+    tree = _parsed(_rewritten(statement.text))
+    change = _CHANGE.match(statement.text)
+    if change and (tree is None or type(tree).__name__ == "Command"):
+        _change(change, result)
+        return
+    first = statement.text.split(None, 1)[0].upper()
+    if not (tree is not None and _read_tree(tree, result)) and first not in _HARMLESS:
+        words = " ".join(statement.text.split()[:3])
+        result.unread(f"the statement `{words[:60]} ...` is not understood")
+
+
+def _rewritten(text: str) -> str:
+    """Return a statement in a form that sqlglot parses."""
+    for form, other in _OTHER_FORMS:
+        match = form.match(text)
+        if match:
+            return other + text[match.end() :]
+    return text
+
+
+def _read_tree(tree: Any, result: Result) -> bool:
+    """Read a statement; return whether it is one that is known."""
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Query | exp.Values):
+        result.reads(tree)
+    elif type(tree).__name__ in READERS:
+        READERS[type(tree).__name__](tree, result)
+    else:
+        return type(tree).__name__ in _NOTHING
+    return True
+
+
+def _parsed(text: str) -> Any:
+    """Return the tree of one statement; None where the parser does not understand it."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        with _quiet():
+            trees = [tree for tree in sqlglot.parse(text, read="spark") if tree is not None]
+    # For some invalid text sqlglot raises other errors than its own.
+    except (SqlglotError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return None
+    if len(trees) != 1 or any(node.error_messages() for node in trees[0].walk()):
+        return None
+    return trees[0]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep sqlglot from logging what it does not understand: a gap says so."""
+    logger = logging.getLogger("sqlglot")
+
+    def drop(record: logging.LogRecord) -> bool:
+        return False
+
+    logger.addFilter(drop)
+    try:
+        yield
+    finally:
+        logger.removeFilter(drop)
+
+
+def _insert_directory(match: re.Match[str], result: Result) -> None:
+    """Read INSERT OVERWRITE DIRECTORY, most forms of which sqlglot does not parse."""
+    rest = _ROW_FORMAT.sub("", match["rest"], count=1)
+    stored = _STORED.match(rest)
+    query = _parsed(rest[stored.end() :] if stored else rest)
+    if query is None:
+        result.unread("the query of INSERT OVERWRITE DIRECTORY is not understood")
+    else:
+        result.reads(query)
+    option = _PATH_OPTION.search(match["options"] or "")
+    written = match["path"] or (option[1] if option else "")
+    path = re.sub(r"\\(.)", r"\1", written[1:-1])
+    if match["local"] and path.startswith("/"):
+        path = "file:" + path
+    result.write_path(path, (match["format"] or (stored[1] if stored else "")).lower())
+
+
+def _change(match: re.Match[str], result: Result) -> None:
+    """Read a change of a table's columns, partitions or layout; properties are none."""
+    from sqlglot import exp
+
+    query = _parsed(f"SELECT * FROM {match['name']}")  # noqa: S608  read, never run
+    table = query.find(exp.Table) if query is not None else None
+    if table is None:
+        result.unread("the name of a table is not understood")
+    elif match["rest"].upper() != "UNSET":
+        result.write(table, "alter")
+
+
+def _insert(tree: Any, result: Result) -> None:
+    from sqlglot import exp
+
+    result.reads(tree, besides=tree.this)
+    if isinstance(tree.this, exp.Directory):
+        result.write_path(tree.this.this.name, "")
+        return
+    overwrite = bool(tree.args.get("overwrite"))
+    partition = tree.args.get("partition") or tree.this.args.get("partition")
+    result.write(
+        tree.this,
+        "overwrite" if overwrite or tree.args.get("where") else "append",
+        partial=(overwrite and bool(partition)) or bool(tree.args.get("where")),
+    )
+
+
+def _inserts(tree: Any, result: Result) -> None:
+    """Read `FROM ... INSERT ... INSERT ...`."""
+    result.reads(tree.args.get("source"))
+    for insert in tree.expressions:
+        _insert(insert, result)
+
+
+def _rewrite(tree: Any, result: Result) -> None:
+    """Read UPDATE, DELETE and MERGE: the rows that stay are read and written again."""
+    result.reads(tree)
+    result.write(tree.this, "overwrite", rewrites=True, partial=True)
+
+
+def _cache(tree: Any, result: Result) -> None:
+    if tree.expression is not None:
+        result.reads(tree.expression)
+        result.session.add_view(tree.this.name)
+
+
+def _use(tree: Any, result: Result) -> None:
+    parts = of_table(tree.this)
+    kind = str(tree.args.get("kind") or "").upper()
+    if any(_WORD in part for part in parts):
+        result.session.use(None)
+    elif kind == "CATALOG" and parts:
+        result.session.use_catalog(parts[0])
+    elif parts:
+        result.session.use(parts)
+
+
+def _load(tree: Any, result: Result) -> None:
+    path = tree.args["inpath"].name
+    if tree.args.get("local") and path.startswith("/"):
+        path = "file:" + path
+    result.read_path(path, "")
+    overwrite, partition = bool(tree.args.get("overwrite")), bool(tree.args.get("partition"))
+    result.write(tree.this, "overwrite" if overwrite else "append", partial=overwrite and partition)
+
+
+def _variable(tree: Any, result: Result) -> None:
+    """Read SET VAR and DECLARE, whose values may be queries."""
+    result.reads(tree)
+
+
+_NOTHING = frozenset({"Refresh", "Semicolon", "Uncache"})
+
+READERS: Mapping[str, Callable[[Any, Result], None]] = {
+    "Cache": _cache,
+    "Declare": _variable,
+    "Delete": _rewrite,
+    "Insert": _insert,
+    "LoadData": _load,
+    "Merge": _rewrite,
+    "MultitableInserts": _inserts,
+    "Set": _variable,
+    "Update": _rewrite,
+    "Use": _use,
+    **DDL,
+}
+"""sqlglot's class of a statement -> what reads it; a query has no row."""

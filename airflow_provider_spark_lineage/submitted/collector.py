@@ -1,0 +1,195 @@
+"""The lineage of one try of a task whose application runs under `spark-submit` or `spark-sql`.
+
+A Python driver carries the agent, which writes records; a driver on the JVM writes Spark's event log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from airflow_provider_spark_lineage.agent.folder import local_path
+from airflow_provider_spark_lineage.agent.start import RECORDS, SQL_TEXT
+from airflow_provider_spark_lineage.agent.zipped import write_agent
+from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell
+from airflow_provider_spark_lineage.driver_note import DriverNote, read_notes
+from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
+from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
+from airflow_provider_spark_lineage.pipeline import Execution, RecordedFolder, Run, RunBuilder
+from airflow_provider_spark_lineage.record import SUFFIX
+from airflow_provider_spark_lineage.submitted.jobs import Job
+from airflow_provider_spark_lineage.submitted.place import Place
+from airflow_provider_spark_lineage.submitted.planned import planned_of
+
+NOT_STARTED = (
+    "the driver has written nothing: the agent did not start in it, or the task ended before the driver began"
+)
+NO_LOG = "the driver has written no event log: it did not start Spark, or the task ended before it did"
+OWN_LOG = (
+    "nothing is captured: the application writes its event log to {}; leave spark.eventLog.enabled to the "
+    "operator, or read that log by `spark-lineage events`"
+)
+UNREACHABLE = (
+    "nothing is captured: the driver runs on the cluster; set [spark_lineage] records to a URI that it can "
+    "write and this worker can read"
+)
+WITHOUT_FILES = (
+    "nothing is captured: in Kubernetes' cluster mode the driver cannot get files of this worker; set "
+    "[spark_lineage] agent to the URI of the zip that `spark-lineage agent --out` writes"
+)
+UNFINISHED = "the driver ended before the capture was complete: what it did last may be missing"
+
+
+class Submitted:
+    """Has the job of an operator's hook written down, and reads what its driver wrote.
+
+    `run_method` is the method of the hook that starts the job, `job_class` the kind of its jobs. `settings`
+    are `spark.lineage.*` properties for the driver; `agent` is the URI of the agent's zip, where the driver
+    cannot get a file of this machine.
+    """
+
+    def __init__(
+        self,
+        task: Any,
+        place: Place,
+        *,
+        job_class: Callable[[Any, str], Job],
+        run_method: str,
+        settings: dict[str, str],
+        agent: str = "",
+        keep: bool = False,
+        on_execution: Callable[[Execution], None] | None = None,
+    ) -> None:
+        self._task = task
+        self._place = place
+        self._job_class = job_class
+        self._run_method = run_method
+        self._settings = settings
+        self._agent = agent
+        self._keep = keep
+        self._on_execution = on_execution
+        self._job: Job | None = None
+        """Set when the hook starts it; a try that finds the job of an earlier one starts none."""
+
+        self._is_armed = self._has_written = False
+        self._problems: list[str] = []
+        self._notes: list[DriverNote] = []
+        self._final: Run | None = None
+        self._planned: Lineage | None = None
+
+    def start(self) -> None:
+        """Have the operator's hook start the job with what writes down its executions."""
+        get_hook = self._task._get_hook
+
+        def get_watched_hook() -> Any:
+            hook = get_hook()
+            with harmless("the job's hook could not be watched", self._problems):
+                setattr(hook, self._run_method, self._armed(hook, getattr(hook, self._run_method)))
+            return hook
+
+        self._task._get_hook = get_watched_hook
+        # A hook that was created before is not watched.
+        self._task._hook = None
+
+    def _armed(self, hook: Any, run: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the hook's method that starts the job, with the job armed before."""
+
+        def run_armed(application: str = "", *args: Any, **kwargs: Any) -> Any:
+            self._job = job = self._job_class(hook, application)
+            with alarm_paused(), harmless("the job could not be armed for its lineage", self._problems):
+                reason = self._arm(job)
+                self._is_armed = not reason
+                if reason:
+                    tell(reason, self._problems)
+            return run(application, *args, **kwargs)
+
+        return run_armed
+
+    def _arm(self, job: Job) -> str:
+        """Add to a job what writes down its executions; return why that is not possible, empty if it is."""
+        if job.is_on_cluster and not self._place.is_shared:
+            return UNREACHABLE
+        records = {RECORDS: self._place.uri}
+        if job.is_python:
+            if job.is_on_cluster and job.is_on_kubernetes and not self._agent:
+                return WITHOUT_FILES
+            agent = self._agent or str(write_agent(self._place.temporary() / "spark_lineage_agent.zip"))
+            job.add({**records, **self._settings}, agent)
+            return ""
+        properties = job.properties
+        if properties.get("spark.eventLog.enabled", "").lower() == "true":
+            return OWN_LOG.format(properties.get("spark.eventLog.dir", "Spark's default folder"))
+        # Spark ends an application whose folder for the log does not exist.
+        self._place.create(job)
+        folder = local_path(self._place.uri)
+        log = {"spark.eventLog.dir": folder.as_uri() if folder else self._place.uri}
+        # A compressed log needs a library that the worker may lack.
+        # The user's own limits of texts stay; without an entry of theirs, the log is off.
+        own = {name: properties[name] for name in SETTINGS if name in properties and "eventLog" not in name}
+        job.add({**SETTINGS, **own, **records, **log, "spark.eventLog.compress": "false"})
+        return ""
+
+    def drain(self, timeout_seconds: float) -> list[str]:
+        """Return what is missing; a driver on its way writes what has ended."""
+        return []
+
+    def finish(self) -> None:
+        """Read what the driver wrote; events of executions are sent, and the files are removed."""
+        if self._final is not None:
+            return
+        final = self._read(self._on_execution)
+        if not self._has_written:
+            with harmless("the text of the job could not be read"):
+                self._planned = planned_of(self._task)
+        self._final = final
+        with harmless("the records of the job could not be removed"):
+            self._place.clean(keep=self._keep or not self._is_over())
+
+    def _is_over(self) -> bool:
+        """Return whether no driver will write any more; one on a cluster may outlive `spark-submit`."""
+        is_here = self._job is not None and not self._job.is_on_cluster
+        has_ended = all(note.is_complete for note in self._notes)
+        return has_ended and (is_here or bool(self._notes))
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Return what the driver has written so far."""
+        return self._final if self._final is not None else self._read(None, problems)
+
+    @property
+    def planned(self) -> Lineage | None:
+        """What the job's text says, where its driver has written nothing."""
+        return self._planned
+
+    @property
+    def agent_configured(self) -> bool:
+        """Whether OpenLineage's Java agent sends events of the same executions."""
+        return any(note.agent_configured for note in self._notes)
+
+    def _read(self, on_execution: Callable[[Execution], None] | None, problems: Sequence[str] = ()) -> Run:
+        lost = [*self._problems, *problems]
+        with harmless("what the driver wrote could not be read", lost):
+            return self._read_folder(on_execution, lost)
+        return Run(Lineage(gaps=tuple(Gap("records", problem) for problem in lost)), problems=tuple(lost))
+
+    def _read_folder(self, on_execution: Callable[[Execution], None] | None, lost: list[str]) -> Run:
+        builder = RunBuilder()
+        uri = self._place.uri if self._job is not None else self._place.earlier()
+        if not uri or not (self._is_armed or self._job is None):
+            return builder.run(lost)
+        folder = self._place.read_from(uri, self._job, lost)
+        self._notes = read_notes(folder, lost)
+        for note in self._notes:
+            lost += note.problems
+            if not note.is_complete:
+                tell(UNFINISHED, lost)
+        has_records = is_event_log(folder) or any(folder.glob("*" + SUFFIX))
+        self._has_written = has_records or bool(self._notes)
+        if not self._has_written:
+            tell(NOT_STARTED if self._job is None or self._job.is_python else NO_LOG, lost)
+        for execution in (
+            RecordedFolder(folder, self._settings[SQL_TEXT]).executions(lost) if has_records else ()
+        ):
+            builder.add(execution)
+            if on_execution is not None:
+                on_execution(execution)
+        return builder.run(lost)

@@ -1,0 +1,49 @@
+"""What DESCRIBE TABLE EXTENDED says, and which tables of a plan it is asked about."""
+
+from __future__ import annotations
+
+from airflow_provider_spark_lineage.capture.connect.tables import described_by, names_in_plan
+
+
+def row(name, kind="", comment=""):
+    return {"col_name": name, "data_type": kind, "comment": comment}
+
+
+def test_sections_are_told_apart():
+    """A column may have the name of a property, and partition columns are listed again in their section."""
+    rows = [
+        row("Location", "string"),
+        row("part", "int"),
+        row("# Partition Information"),
+        row("# col_name", "data_type", "comment"),
+        row("part", "int"),
+        row(""),
+        row("# Detailed Table Information"),
+        row("Catalog", "spark_catalog"),
+        row("Database", "sales"),
+        row("Table", "orders"),
+        row("Type", "MANAGED"),
+        row("Provider", "parquet"),
+        row("Location", "s3a://user:secret@bucket/orders"),
+        row("Owner", "ann"),
+    ]
+    table = described_by(rows)
+    assert table["columns"] == [["Location", "string"], ["part", "int"]]
+    assert table["partition_columns"] == ["part"]
+    assert (table["database"], table["table"], table["type"]) == ("sales", "orders", "MANAGED")
+    assert "secret" not in table["location"]
+    assert "ann" not in table.values()
+
+
+def test_tables_of_a_plan_are_described():
+    """The location of a V2 or a Hive table is nowhere in a plan, that of a file table not in every plan."""
+    text = """
++- RelationV2[id#1L, name#2] lake.sales.orders lake.sales.orders
++- HiveTableRelation [`spark_catalog`.`db`.`t`, org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe, Data]
++- Relation spark_catalog.default.files[id#3] parquet
+"""
+    assert names_in_plan(text) == [
+        "lake.sales.orders",
+        "spark_catalog.default.files",
+        "`spark_catalog`.`db`.`t`",
+    ]

@@ -1,0 +1,78 @@
+"""`spark-lineage static`: the readable lineage of a text, and one sentence for what is no such text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from airflow_provider_spark_lineage.cli import main
+
+PLANNED = "gap     text   read from the text of the program; not what ran\n"
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["static", *map(str, arguments)])
+
+
+def test_script_with_its_arguments(tmp_path):
+    """The arguments behind the script are the script's own, options as well."""
+    script = tmp_path / "app.py"
+    script.write_text("import sys\nspark.read.parquet(sys.argv[1]).write.parquet(sys.argv[3])\n")
+    result = run("--conf", "spark.hadoop.fs.defaultFS=file:///", script, "/in", "--json", "s3://b/out")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == f"reads   file /in\nwrites  s3://b out   create\n{PLANNED}"
+
+
+def test_sql_with_variables(tmp_path):
+    """Variables and settings are options."""
+    file = tmp_path / "query.SQL"
+    file.write_text("insert into parquet.`s3://b/${x}` select * from db.t")
+    result = run("--var", "x=out", "--conf", "spark.sql.warehouse.dir=s3://b/w", "--json", file)
+    document = json.loads(result.stdout)
+    assert [one["name"] for one in document["outputs"]] == ["out"]
+    assert [(one["namespace"], one["name"]) for one in document["inputs"]] == [("s3://b/w", "db.t")]
+
+
+def test_relative_paths_are_below_the_folder(tmp_path):
+    """A driver resolves them where it starts: here, unless told otherwise."""
+    script = tmp_path / "app.py"
+    script.write_text("spark.read.parquet('in')")
+    assert f"file {Path().absolute()}/in\n" in run(script).stdout
+    assert "file /elsewhere/in\n" in run("--directory", "/elsewhere", script).stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "more", "sentence"),
+    [
+        ("app.py", b"x = 1\nspark.read(\n", (), "is not Python: line 2: '(' was never closed"),
+        ("app.py", b"\xff\xfe", (), "is not a text in UTF-8: byte 0 cannot be decoded"),
+        ("app.py", b"x\0", (), "is not Python"),
+        ("app.sh", b"", (), "give a PySpark script (.py) or a file of Spark SQL (.sql, .hql)"),
+        ("missing.py", None, (), "does not exist: give the path of a script or of a file of SQL"),
+        ("folder.py", "folder", (), "cannot be read: Is a directory"),
+        ("query.sql", b"", ("x",), "takes no arguments: options such as --var stand before the file"),
+    ],
+)
+def test_bad_input(tmp_path, name, content, more, sentence):
+    """One sentence, on standard error, and code 2."""
+    file = tmp_path / name
+    if content == "folder":
+        file.mkdir()
+    elif content is not None:
+        file.write_bytes(content)
+    result = run(file, *more)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"spark-lineage: {file}")
+    assert sentence in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_bad_option(tmp_path):
+    """A pair without its value is a mistake."""
+    file = tmp_path / "query.sql"
+    file.write_text("select 1")
+    result = run("--var", "x", file)
+    assert (result.exit_code, result.stderr) == (2, "spark-lineage: --var x: give it as name=value\n")

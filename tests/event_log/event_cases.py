@@ -1,0 +1,74 @@
+"""Reads the event logs of the cases of `tests/records`, and compares them with the records of their jobs."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+from record_cases import CASES, lineage
+
+from airflow_provider_spark_lineage.event_log.executions import Application
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.pipeline import executions
+
+LOGS = sorted(CASES.glob("*/events-*.jsonl.gz"))
+
+
+def lineage_of_log(path: Path) -> Lineage:
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    problems: list[str] = []
+    found = compose(execution.lineage for execution in executions(Application().records(lines, problems)))
+    assert problems == []
+    return found
+
+
+def edges(of: Lineage) -> set[str]:
+    """The edges of all outputs; which part of a struct one starts at is left out."""
+    return {
+        f"{output.dataset.id.name}.{edge.column} <- {edge.source.name}.{edge.field} {edge.kind.name}"
+        f"{' masking' * edge.masking}"
+        for output in of.outputs
+        for edge in output.edges
+    }
+
+
+def datasets(of: Lineage) -> set[str]:
+    """Every dataset that is read or written."""
+    return {
+        *(f"reads {read.dataset.id.namespace} {read.dataset.id.name}" for read in of.inputs),
+        *(f"writes {output.dataset.id.namespace} {output.dataset.id.name}" for output in of.outputs),
+    }
+
+
+def new_gaps(path: Path) -> list[str]:
+    """The gaps that only the log has."""
+    of_records = {gap.reason for gap in lineage(records_of(path)).gaps}
+    return [gap.reason for gap in lineage_of_log(path).gaps if gap.reason not in of_records]
+
+
+def records_of(path: Path) -> Path:
+    """The records of the same job on the same Spark."""
+    return path.with_name(path.name.replace("events-", "record-").replace(".jsonl.gz", ".json.gz"))
+
+
+def differences(path: Path) -> list[str]:
+    """What the log says more or less than the records, a line each."""
+    of_log, of_records = (
+        edges(found) | datasets(found) for found in (lineage_of_log(path), lineage(records_of(path)))
+    )
+    return sorted(
+        [*(f"+ {one}" for one in of_log - of_records), *(f"- {one}" for one in of_records - of_log)]
+    )
+
+
+def name_of(path: Path) -> str:
+    return f"{path.parent.name} {path.name[7:10]}"
+
+
+def text_of(path: Path) -> str:
+    """What a person reviews of a log that differs; empty where it does not."""
+    lines = differences(path)
+    if lines:
+        lines.extend(f"gap {reason}" for reason in dict.fromkeys(new_gaps(path)))
+    return "\n".join(lines)

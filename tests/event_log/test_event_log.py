@@ -1,0 +1,143 @@
+"""Reading Spark's event logs: where they lie, how they are compressed, what is left of torn ones."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+from airflow_provider_spark_lineage.event_log import is_event_log, read_event_log
+from airflow_provider_spark_lineage.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.record import Record, RecordError
+
+CASE = Path(__file__).resolve().parents[1] / "records" / "ctas" / "events-4.1.jsonl.gz"
+LINES = gzip.decompress(CASE.read_bytes()).splitlines(keepends=True)
+LOG = b"".join(LINES)
+
+
+def read(place: Path) -> tuple[list[Record], list[str]]:
+    problems: list[str] = []
+    return list(read_event_log(place, problems)), problems
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> list[Record]:
+    """The records of the log in one plain file."""
+    path = tmp_path / "app-1"
+    path.write_bytes(LOG)
+    records, problems = read(path)
+    assert records
+    assert problems == []
+    return records
+
+
+def test_an_execution_that_ran_inside_another_is_its_part(whole: list[Record]) -> None:
+    """CREATE TABLE AS SELECT is one action of the user, though Spark runs the insert as an execution."""
+    made = [record for record in whole if "CreateDataSourceTableAsSelectCommand" in record.explain]
+    assert [["InsertIntoHadoopFs" in part["explain"] for part in record.parts] for record in made] == [[True]]
+
+
+def test_counts_are_read_from_the_accumulators(tmp_path: Path) -> None:
+    """What the tasks and the driver counted is in other events than the plan that names it."""
+    path = tmp_path / "app-1"
+    path.write_bytes(LOG)
+    text = RecordedFolder(path).text()
+    assert "rows=2" in next(line for line in text.splitlines() if line.startswith("writes"))
+
+
+def test_a_rolling_log_is_read_in_the_order_of_its_numbers(tmp_path: Path, whole: list[Record]) -> None:
+    """File 10 comes after file 9, and a compacted file takes the place of those before it."""
+    folder = tmp_path / "eventlog_v2_app-1"
+    folder.mkdir()
+    (folder / "appstatus_app-1").touch()
+    for number, line in enumerate(LINES, 1):
+        (folder / f"events_{number}_app-1").write_bytes(line)
+    assert read(folder)[0] == whole
+    assert read(tmp_path)[0][-len(whole) :] == whole
+    middle = len(LINES) // 2
+    (folder / f"events_{middle}_app-1.compact").write_bytes(b"".join(LINES[:middle]))
+    for number in range(1, middle):
+        (folder / f"events_{number}_app-1").write_bytes(b"no event")
+    assert read(folder)[0] == whole
+
+
+def test_a_torn_log_keeps_what_is_there(tmp_path: Path, whole: list[Record]) -> None:
+    """A driver that was killed leaves half a line, and executions without an end."""
+    ends = [number for number, line in enumerate(LINES) if b"SQLExecutionEnd" in line[:90]]
+    path = tmp_path / "torn.inprogress"
+    path.write_bytes(b"".join(LINES[: ends[-1]]) + LINES[ends[-1]][:90])
+    records, problems = read(path)
+    assert records == whole[: len(records)]
+    assert len(records) < len(whole)
+    assert any("could not be read" in problem for problem in problems)
+    assert any("had not ended" in problem for problem in problems)
+
+
+def test_secrets_do_not_leave_the_log(tmp_path: Path) -> None:
+    """A plan's text has the options of a write, and the literals of a query."""
+    path = tmp_path / "app-1"
+    path.write_bytes(LOG.replace(b"Parquet, [path=", b"Parquet, [password=hunter2, path="))
+    records, _ = read(path)
+    assert "hunter2" not in json.dumps([record.to_json() for record in records])
+
+
+def test_a_folder_of_records_is_no_event_log(tmp_path: Path) -> None:
+    """The command takes both, and tells them apart by what they hold."""
+    (tmp_path / "local-1-000001.record.json.gz").write_bytes(b"")
+    (tmp_path / "spark-lineage-run.json").write_text("{}", encoding="utf-8")
+    assert not is_event_log(tmp_path)
+    with pytest.raises(RecordError, match="holds no event log"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(("suffix", "library"), [("zstd", "zstandard"), ("lz4", "lz4")])
+def test_a_missing_library_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, library: str
+) -> None:
+    """Who reads a compressed log learns which extra to install."""
+    for module in [name for name in sys.modules if name.partition(".")[0] == library]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, library, None)
+    path = tmp_path / f"app-1.{suffix}"
+    path.write_bytes(b"x")
+    with pytest.raises(RecordError, match=r"airflow-provider-spark-lineage\[event-log\]"):
+        read(path)
+
+
+def test_zstd(tmp_path: Path, whole: list[Record]) -> None:
+    """Spark's default codec: also where the last frame was not finished."""
+    zstandard = pytest.importorskip("zstandard")
+    path = tmp_path / "app-1.zstd"
+    compressor = zstandard.ZstdCompressor().compressobj()
+    flushed = b"".join(
+        compressor.compress(line) + compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for line in LINES
+    )
+    path.write_bytes(flushed)
+    assert read(path)[0] == whole
+    path.write_bytes(flushed[:-40])
+    assert read(path)[0] == whole[: len(read(path)[0])]
+    half = len(LINES) // 2
+    path.write_bytes(b"".join(zstandard.compress(b"".join(part)) for part in (LINES[:half], LINES[half:])))
+    assert read(path)[0] == whole
+
+
+def test_lz4_blocks(tmp_path: Path, whole: list[Record]) -> None:
+    """Blocks of net.jpountz: compressed ones, raw ones, and several streams in one file."""
+    block = pytest.importorskip("lz4.block")
+
+    def framed(data: bytes, *, compressed: bool) -> bytes:
+        content = block.compress(data, store_size=False) if compressed else data
+        token = (0x20 if compressed else 0x10) | 5
+        return struct.pack("<8sBiii", b"LZ4Block", token, len(content), len(data), 0) + content
+
+    end = struct.pack("<8sBiii", b"LZ4Block", 0x15, 0, 0, 0)
+    blocks = [framed(line, compressed=number % 2 == 0) for number, line in enumerate(LINES)]
+    path = tmp_path / "app-1.lz4"
+    path.write_bytes(b"".join(blocks[:5]) + end + b"".join(blocks[5:]) + end)
+    assert read(path)[0] == whole
+    path.write_bytes(b"".join(blocks)[:-30])
+    assert read(path)[0] == whole[: len(read(path)[0])]

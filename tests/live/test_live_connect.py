@@ -1,0 +1,114 @@
+"""Spark Connect: what a client records of its actions and commands, on a real server in a JVM of its own."""
+
+from __future__ import annotations
+
+import pytest
+from servers.connect import NEEDS_SERVER, client, connect
+
+pytestmark = [
+    pytest.mark.spark,
+    NEEDS_SERVER,
+]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    with connect(tmp_path_factory.mktemp("connect")) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def remote(url):
+    with client(url) as session:
+        yield session
+
+
+@pytest.fixture
+def orders(remote, tmp_path):
+    path = str(tmp_path / "orders")
+    rows = [("a", 1.0), ("b", 2.0), ("a", 3.0)]
+    remote.createDataFrame(rows, ["customer", "amount"]).coalesce(1).write.parquet(path)
+    return path
+
+
+def test_each_action_is_one_record(remote, recorded, orders, tmp_path):
+    """Actions, writes and statements are a record each, numbered in the order in which they ended."""
+    with recorded() as records:
+        remote.read.parquet(orders).count()
+        remote.read.parquet(orders).write.parquet(str(tmp_path / "copy"))
+        remote.sql("create table made (customer string) using parquet")
+        remote.read.parquet(orders).createOrReplaceTempView("orders")
+        remote.sql("insert into made select customer from orders")
+        remote.sql("drop table made")
+    assert [(record.number, record.name, record.outcome) for record in records] == [
+        (1, "collect", "success"),
+        (2, "save", "success"),
+        (3, "command", "success"),
+        (4, "command", "success"),
+        (5, "command", "success"),
+    ]
+    for record in records:
+        assert record.plan_kind == "explain"
+        assert record.spark_version == remote.version
+        assert "== Analyzed Logical Plan ==" in record.explain
+        assert record.problems == []
+
+
+def test_a_statement_runs_once(remote, recorded, tmp_path):
+    """Explaining a command must never run it: the rows are there once."""
+    remote.sql("create table once (id bigint) using parquet")
+    with recorded() as records:
+        remote.sql("insert into once values (1), (2)")
+        remote.sql("insert into once select id + 10 from once")
+    assert sorted(row.id for row in remote.table("once").collect()) == [1, 2, 11, 12]
+    assert [record.sql for record in records] == [
+        "insert into once values (1), (2)",
+        "insert into once select id + 10 from once",
+    ]
+    remote.sql("drop table once")
+
+
+def test_a_query_is_recorded_when_its_rows_are_fetched(remote, recorded, orders):
+    """`spark.sql` of a query runs nothing: the action on it does."""
+    with recorded() as records:
+        remote.read.parquet(orders).createOrReplaceTempView("orders")
+        frame = remote.sql("select customer from orders")
+        assert records == []
+        frame.collect()
+    assert [record.name for record in records] == ["collect"]
+
+
+def test_paths_are_complete(remote, recorded, orders, tmp_path):
+    """A path that the program wrote without a file system has that of the server."""
+    with recorded() as records:
+        remote.read.parquet(orders).write.mode("append").json(str(tmp_path / "out"))
+    connect = records[0].connect
+    assert connect["command"]["path"] == f"file:{tmp_path}/out"
+    assert connect["command"]["mode"] == "Append"
+    assert connect["reads"][0]["paths"] == [f"file:{orders}"]
+
+
+def test_the_end_of_the_capture_puts_the_client_back(remote, recorded):
+    """What capture replaces is there again, and is not called any more."""
+    from pyspark.sql.connect.client.core import SparkConnectClient
+
+    before = dict(vars(SparkConnectClient))
+    with recorded():
+        assert vars(SparkConnectClient)["_execute"] is not before["_execute"]
+    assert dict(vars(SparkConnectClient)) == before
+
+
+def test_failure_says_why(remote, recorded, orders):
+    """A failed action is a record with class, message and SQLSTATE of the exception."""
+    from pyspark.errors import PySparkException
+
+    with recorded() as records:
+        with pytest.raises(PySparkException):
+            remote.read.parquet(orders).selectExpr("cast(customer as int)").collect()
+        with pytest.raises(PySparkException):
+            remote.sql("insert into nowhere select 1")
+    cast, missing = records
+    assert (cast.outcome, cast.error["sql_state"]) == ("failure", "22018")
+    assert "CAST_INVALID_INPUT" in cast.error["message"]
+    assert (missing.outcome, missing.error["sql_state"]) == ("failure", "42P01")
+    assert missing.problems == []

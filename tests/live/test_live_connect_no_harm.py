@@ -1,0 +1,179 @@
+"""Spark Connect: a server that goes away, is slow or refuses, and two captures at once, harm no program."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+from servers.connect import NEEDS_SERVER, client, connect
+
+from airflow_provider_spark_lineage.capture.connect import execution
+from airflow_provider_spark_lineage.capture.connect.server import RefusedError, Server
+from airflow_provider_spark_lineage.capture.sessions import Capture
+
+pytestmark = [
+    pytest.mark.spark,
+    NEEDS_SERVER,
+]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    with connect(tmp_path_factory.mktemp("connect")) as url:
+        yield url
+
+
+@pytest.fixture
+def remote(url):
+    with client(url) as session:
+        yield session
+
+
+def test_a_server_that_is_slow_to_explain_is_not_waited_for(remote, monkeypatch):
+    """The action has its result, and the record says that the plan is missing, also if it comes later."""
+    answers = threading.Event()
+
+    def slow(server, relation, seconds):
+        answers.wait(seconds)
+        return "== Analyzed Logical Plan =="
+
+    monkeypatch.setattr(Server, "explained", slow)
+    monkeypatch.setattr(execution, "WAIT_SECONDS", 0.1)
+    records = []
+    capture = Capture(records.append)
+    capture.arm()
+    assert remote.range(3).count() == 3
+    answers.set()
+    capture.disarm()
+    (record,) = records
+    assert (record.outcome, record.plan_kind) == ("success", "none")
+    assert record.problems == ["the server took too long to explain the plan"]
+
+
+def test_a_server_that_explains_nothing_is_a_gap(remote, monkeypatch):
+    """The program goes on, and each record says why it has no plan."""
+
+    def refuses(server, relation, seconds):
+        raise RefusedError("PERMISSION_DENIED")
+
+    monkeypatch.setattr(Server, "explained", refuses)
+    records = []
+    capture = Capture(records.append)
+    capture.arm()
+    assert remote.range(3).count() == 3
+    capture.disarm()
+    assert [record.problems for record in records] == [
+        ["the server did not explain the plan: PERMISSION_DENIED"]
+    ]
+
+
+def test_the_end_of_a_session_loses_nothing(url):
+    """What a session did last is recorded before its program closes it."""
+    records = []
+    capture = Capture(records.append)
+    capture.arm()
+    with client(url) as session:
+        session.range(3).collect()
+    capture.disarm()
+    assert [(record.name, record.plan_kind, record.problems) for record in records] == [
+        ("collect", "explain", [])
+    ]
+    assert capture.problems == []
+
+
+def test_two_captures_record_the_same(remote):
+    """Each capture has all that ran while it was on."""
+    first, second = [], []
+    one, two = Capture(first.append), Capture(second.append)
+    one.arm()
+    remote.range(1).collect()
+    two.arm()
+    remote.range(2).collect()
+    one.disarm()
+    remote.range(3).collect()
+    two.disarm()
+    assert (len(first), len(second)) == (2, 2)
+    assert [*one.problems, *two.problems] == []
+
+
+def test_settings_that_shorten_plans_are_put_back(remote):
+    """A wide plan is explained in full, and the session's settings are as they were."""
+    names = ("spark.sql.debug.maxToStringFields", "spark.sql.maxMetadataStringLength")
+    remote.conf.set(names[0], "30")
+    records = []
+    capture = Capture(records.append)
+    capture.arm()
+    remote.range(1).selectExpr(*(f"id as c{number}" for number in range(100))).collect()
+    capture.disarm()
+    assert remote.conf.get(names[0]) == "30"
+    assert remote.conf.get(names[1]) == "100"
+    assert "more fields" not in records[0].explain
+    assert "c99#" in records[0].explain
+
+
+def test_rows_that_the_program_does_not_want_are_no_failure(remote):
+    """A program that stops reading an iterator has not failed."""
+    records = []
+    capture = Capture(records.append)
+    capture.arm()
+    rows = remote.range(1000).toLocalIterator()
+    next(iter(rows))
+    del rows
+    capture.disarm()
+    assert [record.outcome for record in records] == ["success"]
+
+
+def test_a_server_that_is_gone_is_the_program_s_failure_alone(tmp_path):
+    """The program gets the exception that it would have got, and the records so far are complete."""
+    from pyspark.errors import PySparkException
+
+    records = []
+    capture = Capture(records.append)
+    with connect(tmp_path) as url, client(url) as session:
+        capture.arm()
+        session.range(3).collect()
+        session.client.close()
+        with pytest.raises(PySparkException):
+            session.range(3).collect()
+        capture.disarm()
+    assert [record.outcome for record in records][:1] == ["success"]
+    assert records[0].plan_kind == "explain"
+
+
+PROGRAM = """
+    import sys
+    from airflow_provider_spark_lineage import capture_lineage
+    from pyspark.sql import SparkSession
+
+    with capture_lineage() as captured:
+        spark = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+        spark.range(3).withColumnRenamed("id", "number").write.parquet(sys.argv[1] + "/in")
+        spark.read.parquet(sys.argv[1] + "/in").where("number > 0").write.parquet(sys.argv[1] + "/out")
+        spark.stop()
+    print(captured.text())
+"""
+
+
+def test_remote_local_is_recorded_once(tmp_path):
+    """`remote("local[2]")` has its server in this process: each action is recorded on one way alone."""
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent(PROGRAM))
+    environment = {**os.environ, "SPARK_TESTING": "1"}
+    environment.pop("SPARK_CONNECT_MODE_ENABLED", None)
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.replace(str(tmp_path), "")
+    assert "writes  file /in   create" in text
+    assert "reads   file /in   number bigint" in text
+    assert "number <- in.number    direct    identity" in text
+    assert "gap" not in text

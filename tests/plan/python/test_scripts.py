@@ -1,0 +1,113 @@
+"""What the text of a script says that it will read and write: `scripts.txt`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from planned_text import cases, shown
+
+from airflow_provider_spark_lineage.plan.planned import Access
+from airflow_provider_spark_lineage.plan.python.reader import read_script
+
+SCRIPTS = Path(__file__).with_name("scripts.txt")
+ENVIRONMENT = {"GIVEN": "/given"}
+
+
+def steps(text: str, *arguments: str) -> list[str]:
+    return shown(read_script(text, arguments, ENVIRONMENT, {})).splitlines()
+
+
+@pytest.mark.parametrize(("rule", "text", "expected"), cases(SCRIPTS))
+def test_script(rule: str, text: str, expected: str) -> None:
+    """Each block's first line says the rule."""
+    assert "\n".join(steps(text)) == expected, rule
+
+
+ARGV = """
+import sys
+if len(sys.argv) != 3:
+    print("usage")
+    sys.exit(1)
+spark.read.parquet(sys.argv[1]).write.parquet(sys.argv[2])
+"""
+
+
+def test_arguments_of_the_application() -> None:
+    """`sys.argv` has what the application is given, and a gap says which argument is missing."""
+    assert steps(ARGV, "/in", "/out") == ["read parquet /in", "create parquet /out"]
+    number = "the path of {} is the application's argument {}, which is not given"
+    assert steps(ARGV) == [
+        "gap 6: " + number.format("read.parquet", 1),
+        "gap 6: " + number.format("write.parquet", 2),
+    ]
+
+
+PARSED = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("source")
+parser.add_argument("--target", "-t", default="/default")
+parser.add_argument("--date", required=True, type=str)
+parser.add_argument("--dry", action="store_true")
+args = parser.parse_args()
+df = spark.read.parquet(args.source)
+df.write.parquet(f"{args.target}/{args.date}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["/in", "--date", "1"], ["read parquet /in", "create parquet /default/1"]),
+        (["--date=1", "--dry", "-t", "/x", "/in"], ["read parquet /in", "create parquet /x/1"]),
+        (["/in", "--date"], ["`source`", "`date`"]),
+        ([], ["`source`", "`date`"]),
+    ],
+)
+def test_argparse(arguments: list[str], expected: list[str]) -> None:
+    """Python's own parser reads the arguments; without those that it needs, they are gaps."""
+    found = steps(PARSED, *arguments)
+    assert len(found) == len(expected)
+    assert all(part in line for part, line in zip(expected, found, strict=True)), found
+
+
+def test_endless_scripts_end() -> None:
+    """Loops and calls that multiply are told apart up to a limit, and the rest is a gap."""
+    items = list(range(10))
+    loops = "".join(f"{'  ' * depth}for i{depth} in {items}:\n" for depth in range(8))
+    inside = f"{'  ' * 8}spark.read.parquet(f'/{{i0}}{{i7}}')"
+    found = steps(f"{loops}{inside}\nspark.read.parquet('/b')")
+    assert {"read parquet /00", "gap 9: the path of read.parquet is not a constant"} < set(found)
+    assert found[-1] == "read parquet /b"
+    many = "the script has too many calls to be followed further"
+    calls = "".join(f"def f{n}():\n  f{n + 1}(); f{n + 1}()\n" for n in range(40))
+    found = steps(f"{calls}def f40(): spark.table('db.t')\nf0()")
+    assert found[0] == "read db.t"
+    assert all(line.endswith(many) for line in found[1:])
+    values = "".join(f"def f{n}(): return f{n + 1}() + f{n + 1}()\n" for n in range(40))
+    assert steps(f"{values}def f40(): return 'a'\nspark.read.parquet(f0())")[-1].startswith("gap ")
+    grown = "".join(f"x{n} = x{n + 1} + x{n + 1}\n" for n in range(40))
+    assert steps(f"{grown}x40 = 'a'\nspark.read.parquet(x0)") == [
+        "gap 42: the path of read.parquet is too long"
+    ]
+    deep = "spark.read.parquet(" + "'a' + " * 5000 + "'b')"
+    assert all("deep" in line or "not Python" in line for line in steps(deep))
+
+
+PIECES = """
+spark read write . ( ) [ ] { } "a" 'b' f"{x}" parquet sql table = , : if else for in def x return lambda class
+self sys.argv[1] import os argparse + % ** * await yield async with as not and or 1 None parser.add_argument
+parse_args format save mode option load jdbc writeTo append
+"""
+PIECE = st.sampled_from([*PIECES.split(), "\n", "\n  ", " "])
+
+
+@given(st.one_of(st.text(), st.lists(PIECE, max_size=40).map(" ".join)))
+def test_no_text_raises(text: str) -> None:
+    """Any text gives a program, with gaps for what is not understood."""
+    for step in read_script(text, ["/a"], {}, {}).steps:
+        assert step.line >= 0
+        assert not isinstance(step, Access) or step.paths or step.table or step.format or step.options

@@ -1,0 +1,156 @@
+"""Commands of a Spark Connect client on top of explained plans: pure functions of what the record has."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.pipeline import executions
+from airflow_provider_spark_lineage.plan.connect.header import schema_of
+from airflow_provider_spark_lineage.plan.connect.streams import as_batch
+from airflow_provider_spark_lineage.record import Record
+
+TEXT = """== Parsed Logical Plan ==
+'Project ['customer, 'amount]
++- Relation [customer#1,amount#2] parquet
+
+== Analyzed Logical Plan ==
+customer: string, amount: double
+Project [customer#1, amount#2]
++- Relation [customer#1,amount#2] parquet
+
+== Optimized Logical Plan ==
+Relation [customer#1,amount#2] parquet
+
+== Physical Plan ==
+*(1) ColumnarToRow
++- FileScan parquet [customer#1,amount#2] Batched: true, DataFilters: [], Format: Parquet, Location: \
+InMemoryFileIndex(1 paths)[file:/data/orders], PartitionFilters: [], PushedFilters: [], ReadSchema: \
+struct<customer:string,amount:double>
+"""
+
+TABLE = {
+    "columns": [["who", "string"], ["total", "float"]],
+    "partition_columns": [],
+    "catalog": "spark_catalog",
+    "database": "default",
+    "table": "t",
+    "type": "MANAGED",
+    "provider": "parquet",
+    "location": "file:/data/warehouse/t",
+}
+SETTINGS = {"spark.sql.warehouse.dir": "file:/data/warehouse"}
+
+
+def lineage(command, text=TEXT, failed=False, **connect):
+    record = Record(
+        application_id="app",
+        application_name="app",
+        spark_version="4.1.4",
+        number=1,
+        name="save",
+        started_at="2024-01-01T00:00:00+00:00",
+        ended_at="2024-01-01T00:00:01+00:00",
+        outcome="failure" if failed else "success",
+        plan_kind="explain",
+        explain=text,
+        settings=SETTINGS,
+        connect={"command": command, **connect},
+    )
+    return render(compose(execution.lineage for execution in executions([record]))).splitlines()
+
+
+def write(**more):
+    return {"kind": "write", "format": "parquet", "mode": "Append", **more}
+
+
+def test_a_path_is_written_as_by_a_classic_session():
+    """The command is on top of the explained plan, with its mode."""
+    assert lineage(write(path="file:/data/out", mode="Overwrite")) == [
+        "reads   file /data/orders   customer string, amount double",
+        "writes  file /data/out   overwrite",
+        "amount   <- orders.amount      direct    identity",
+        "customer <- orders.customer    direct    identity",
+    ]
+
+
+def test_insert_into_takes_the_names_and_types_of_the_table():
+    """Columns are matched by position, and cast where the types differ."""
+    found = lineage(write(table="t", insert=True), targets=["t"], tables={"t": TABLE})
+    assert found[1:] == [
+        "writes  file /data/warehouse/t   append",
+        "total <- orders.amount      direct    transformation",
+        "who   <- orders.customer    direct    identity",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "connect"),
+    [
+        (write(path="file:/data/out", mode="Ignore", existed=True), {}),
+        (write(table="t", mode="Ignore"), {"tables": {"t": TABLE}, "before": {"t": TABLE}}),
+    ],
+)
+def test_a_write_that_was_skipped_has_no_output(command, connect):
+    """With `ignore`, nothing is written where something is already."""
+    assert not [line for line in lineage(command, **connect) if line.startswith("writes")]
+
+
+def test_a_failed_write_has_no_output():
+    """What a failed action was to write is not reported; what it read is."""
+    found = lineage(write(path="file:/data/out"), failed=True)
+    assert [line for line in found if line.startswith(("reads", "writes"))] == [
+        "reads   file /data/orders   customer string, amount double"
+    ]
+
+
+def test_a_table_that_nobody_described_is_a_gap():
+    """Without its description a table has no place: there is no output, and the reason is told."""
+    found = lineage(write(table="t"), targets=["t"], tables={"t": {}})
+    assert not [line for line in found if line.startswith("writes")]
+    assert any("was not described by its catalog" in line for line in found)
+
+
+def test_a_table_of_another_system_is_not_its_empty_folder():
+    """The catalog has a folder for every managed table, also where a database has the rows."""
+    table = {**TABLE, "provider": "jdbc", "options": {"dbtable": "PEOPLE"}}
+    found = lineage(write(table="t", insert=True), targets=["t"], tables={"t": table})
+    assert not [line for line in found if "warehouse" in line]
+    assert any(line.startswith("gap") for line in found)
+
+
+def test_the_header_has_the_types_of_the_written_columns():
+    """Names may hold what separates them."""
+    text = TEXT.replace(
+        "customer: string, amount: double", "a, b: c: struct<x:int,y:array<string>>, n: decimal(10,2)"
+    )
+    fields = json.loads(schema_of(text))["fields"]
+    assert [field["name"] for field in fields] == ["a, b: c", "n"]
+    assert schema_of("") == ""
+
+
+def test_a_type_that_is_not_known_renames_no_column():
+    """A header that cannot be read has no say: the plan has the names."""
+    text = TEXT.replace("customer: string, amount", "customer: unheard, amount")
+    assert lineage(write(path="file:/data/out"), text=text)[1:] == lineage(write(path="file:/data/out"))[1:]
+
+
+def test_a_range_has_its_column():
+    """The text of a Range has no column, and a later action may read what was written of it."""
+    text = "== Analyzed Logical Plan ==\nid: bigint\nRange (0, 3, step=1, splits=Some(2))\n"
+    text += "\n== Optimized Logical Plan ==\nRange (0, 3, step=1, splits=Some(2))\n"
+    text += "\n== Physical Plan ==\n*(1) Range (0, 3, step=1, splits=2)\n"
+    assert lineage(write(path="file:/data/out"), text=text) == [
+        "writes  file /data/out   append",
+        "id <- (no field)",
+    ]
+
+
+def test_a_stream_reads_as_a_query_over_its_files():
+    """Marks are removed, and the source is a relation with the same columns."""
+    source = "StreamingRelation DataSource(Session@1f,json,List(),Some(x),List(),None,Map(path -> /in)), "
+    text = f"~Filter (id#1L > 0)\n+- ~{source}FileSource[/in], [id#1L, name#2]"
+    assert as_batch(text) == "Filter (id#1L > 0)\n+- Relation [id#1L,name#2] json"

@@ -1,0 +1,122 @@
+"""Reading Spark's explain text: expressions, and what must not be guessed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.plan.spark.explain import read_explain
+from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns
+from airflow_provider_spark_lineage.plan.spark.explain.expressions import END, Reader
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, draw
+from airflow_provider_spark_lineage.plan.spark.tree import children
+from airflow_provider_spark_lineage.plan_json import simple_name
+
+EXPRESSIONS = (Path(__file__).parent / "explain_expressions.txt").read_text(encoding="utf-8")
+PAIRS = [pair.strip("\n").split("\n") for pair in EXPRESSIONS.partition("s#6.\n")[2].split("\n-\n")]
+
+
+def columns() -> Columns:
+    known = Columns()
+    for expr_id, name in enumerate(("a", "b", "note", "first name", "a, b#9", "s"), 1):
+        known.define(expr_id, name)
+    return known
+
+
+def shown(tree: list[dict[str, Any]]) -> str:
+    name = simple_name(tree[0]["class"])
+    if name in ("AttributeReference", "NamedLambdaVariable"):
+        return f"#{tree[0]['exprId']['id']}"
+    if name == "Literal":
+        return "_"
+    return f"{name}({', '.join(shown(child) for child in children(tree))})"
+
+
+@pytest.mark.parametrize(("text", "expected"), PAIRS)
+def test_an_expression_has_the_structure_that_its_text_shows(text: str, expected: str) -> None:
+    """Literals stand in the text without quotes, and may hold brackets; names may hold anything."""
+    value = Reader(text, columns()).whole(0, (END,))
+    assert shown(value.tree) == expected
+
+
+@pytest.mark.parametrize("text", ["(note#3 = :))", "concat(note#3, x (, b#2", "(note#3 = a = b#2"])
+def test_a_text_that_leaves_its_meaning_open_is_refused(text: str) -> None:
+    """Nobody guesses where a literal ends that holds half of a pair of brackets."""
+    with pytest.raises(UnreadableError):
+        Reader(text, columns()).whole(0, (END,))
+
+
+def explained(analyzed: str, physical: str = "") -> str:
+    return (
+        f"== Parsed Logical Plan ==\n'Project\n\n== Analyzed Logical Plan ==\n{analyzed}\n\n"
+        f"== Optimized Logical Plan ==\nProject\n\n== Physical Plan ==\n{physical}\n"
+    )
+
+
+WRITE = "InsertIntoHadoopFsRelationCommand file:/out, false, Parquet, [path=/out], Append, [x]\n"
+
+
+def test_an_unreadable_expression_is_taken_from_every_column_that_it_names() -> None:
+    """More edges than the truth and a gap, and never a column that seems to come from nowhere."""
+    plan = WRITE + "+- Project [concat(note#3, :)) AS x#9, a#1]\n   +- Relation [a#1,note#3] parquet"
+    read = read_explain(explained(plan))
+    assert read.problems == [
+        "Project: the expression of `x` could not be read: it is taken from every column that it names"
+    ]
+    (item, plain) = read.plan[1]["projectList"]
+    assert shown(item) == "Alias(Function(#3))"
+    assert shown(plain) == "#1"
+
+
+def test_a_column_that_no_node_makes_is_a_gap() -> None:
+    """A text of a Spark to come may name columns that no node known today prints."""
+    plan = WRITE + "+- Project [x#7]\n   +- OneRowRelation"
+    assert read_explain(explained(plan)).problems
+
+
+def test_a_text_that_was_cut_has_no_plan() -> None:
+    """Spark cuts long texts: half a plan would look like a whole one."""
+    whole = explained(WRITE + "+- Relation [x#1] parquet")
+    read = read_explain(whole[: whole.index("== Physical")])
+    assert read.plan == []
+    assert "cut" in read.problems[0]
+
+
+def test_a_relation_is_named_by_the_scan_with_its_columns() -> None:
+    """Two relations without names of their own differ by the ids of their columns alone."""
+    scans = (
+        "Execute\n+- Join\n   :- FileScan parquet [b#2] Batched: true, Format: Parquet,"
+        " Location: InMemoryFileIndex(1 paths)[file:/two], PartitionFilters: [], ReadSchema: struct<b:int>\n"
+        "   +- FileScan parquet [a#1] Batched: true, Format: Parquet,"
+        " Location: InMemoryFileIndex(1 paths)[file:/one], PartitionFilters: [], ReadSchema: struct<a:int>"
+    )
+    plan = (
+        f"{WRITE}+- Project [a#1 AS x#3]\n   +- Join Inner, (a#1 = b#2)\n"
+        "      :- Relation [a#1] parquet\n      +- Relation [b#2] parquet"
+    )
+    read = read_explain(explained(plan, scans))
+    paths = {entry["expr_id"]: entry["probed"]["paths"] for entry in read.facts if entry["expr_id"]}
+    assert paths == {1: ["file:/one"], 2: ["file:/two"]}
+
+
+def test_two_relations_that_no_id_tells_apart_have_no_name() -> None:
+    """The optimizer copies plans under new ids; which of two alike a scan belongs to is not guessed."""
+    scan = (
+        "FileScan parquet [a#11] Format: Parquet, Location: InMemoryFileIndex(1 paths)[file:/one],"
+        " PartitionFilters: []"
+    )
+    plan = (
+        f"{WRITE}+- Project [a#1 AS x#3]\n   +- Join Cross\n"
+        "      :- Relation [a#1] parquet\n      +- Relation [a#2] parquet"
+    )
+    read = read_explain(explained(plan, scan))
+    assert [entry["node"] for entry in read.facts] == ["InsertIntoHadoopFsRelationCommand"]
+
+
+def test_a_drawn_tree_has_the_plans_of_subqueries_apart() -> None:
+    """What stands two levels deeper than a node is inside one of its expressions, and no input."""
+    root = draw("Filter x\n:  +- Aggregate y\n:     +- A\n+- B\n   text, with a second line")
+    assert [node.name for node in root.inner] == ["Aggregate"]
+    assert [node.text for node in root.children] == ["B\n   text, with a second line"]

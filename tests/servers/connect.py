@@ -1,0 +1,74 @@
+"""A real Spark Connect server in a JVM of its own, by the jars that pyspark brings."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from servers.process import free_port, running
+
+_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
+_READY = "Spark Connect server started at"
+
+
+def has_server() -> bool:
+    """Whether the installed pyspark brings the server's jar: since 4.0 it does."""
+    import pyspark
+
+    return any(Path(pyspark.__file__).parent.glob("jars/spark-connect_*.jar"))
+
+
+NEEDS_SERVER = pytest.mark.skipif(not has_server(), reason="this pyspark brings no Spark Connect server")
+
+
+@contextlib.contextmanager
+def connect(folder: Path, **conf: str) -> Iterator[str]:
+    """Yield the URL of a server whose warehouse is in `folder`."""
+    import pyspark
+
+    home = Path(pyspark.__file__).parent
+    port = free_port()
+    settings = {
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.ui.enabled": "false",
+        **conf,
+    }
+    command = [str(home / "bin" / "spark-submit"), "--master", "local[2]", "--class", _CLASS]
+    for name, value in settings.items():
+        command += ["--conf", f"{name}={value}"]
+    # Python workers of the server import pyspark as this process does.
+    paths = [str(home.parent), os.environ.get("PYTHONPATH", "")]
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("SPARK_")},
+        "SPARK_HOME": str(home),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+    }
+    with running([*command, "spark-internal"], _READY, env=environment, cwd=folder):
+        yield f"sc://127.0.0.1:{port}"
+
+
+@contextlib.contextmanager
+def client(url: str) -> Iterator[object]:
+    """Yield a session of its own on a server; classic sessions of this process are possible afterwards."""
+    from pyspark.sql.connect.session import SparkSession
+
+    before = os.environ.get("SPARK_CONNECT_MODE_ENABLED")
+    # The functions of `pyspark.sql.functions` look at it.
+    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
+    session = SparkSession.builder.remote(url).create()
+    try:
+        yield session
+    finally:
+        session.stop()
+        if before is None:
+            del os.environ["SPARK_CONNECT_MODE_ENABLED"]
