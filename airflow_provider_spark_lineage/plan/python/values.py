@@ -8,7 +8,8 @@ import contextlib
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
 from airflow_provider_spark_lineage.plan.planned import HOLE
@@ -29,6 +30,11 @@ class Unknown(Value):
 
     reason: str = NOT_CONSTANT
     """What follows "the path" in a gap."""
+
+
+@dataclass(frozen=True)
+class Other(Value):
+    """What another library gives: nothing that it does is Spark's."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,8 @@ class Entries(Value):
     entries: tuple[tuple[object, Value], ...]
     missing: str = NOT_CONSTANT
     """Why a value is not known that is not there, with `{}` for its name."""
+
+    is_dict: bool = False
 
     def get(self, name: object) -> Value:
         """Return a value."""
@@ -118,6 +126,13 @@ UNCLEAR = ("options", _ANY), ("format", _ANY), ("mode", _ANY)
 """The calls that may lead to a reader or a writer of which only the kind is known."""
 
 
+def items_of(value: Value) -> tuple[Value, ...]:
+    """Return what a loop goes through; nothing where that is not known."""
+    if isinstance(value, Entries) and value.is_dict:
+        return tuple(Known(name) for name, _ in value.entries)
+    return value.items if isinstance(value, Items) else ()
+
+
 def reason_of(value: Value | None) -> str:
     """Return why a value is not known."""
     return (value.reason if isinstance(value, Known | Unknown) else "") or NOT_CONSTANT
@@ -175,18 +190,42 @@ def formatted(text: Value, arguments: Arguments, pattern: re.Pattern[str] = _BRA
 def _path(*parts: Value) -> Value:
     """Return parts of a path put together; one that is not known may begin at the root."""
     text = joined(parts)
-    if not parts or not isinstance(text, Known):
+    is_path = all(isinstance(part.value, str) for part in parts if isinstance(part, Known))
+    if not parts or not is_path or not isinstance(text, Known):
         return Unknown(reason_of(text))
     texts = (str(part.value) if isinstance(part, Known) else HOLE for part in parts)
     return Known(posixpath.join(*texts), text.reason)
 
 
-OPERATORS: Mapping[type, Callable[..., Value]] = {ast.Add: _add, ast.Div: _path, ast.Mod: _percent}
+METHODS = ("lower", "lstrip", "removeprefix", "removesuffix", "replace", "rstrip", "strip", "upper")
+"""Methods of texts that give a text, known where all is known."""
+
+
+def of_text(text: Value, method: str, arguments: Arguments) -> Value:
+    """Return what a method of a text gives."""
+    known = [text, *arguments.positional]
+    texts = [value.value for value in known if isinstance(value, Known) and not value.reason]
+    is_known = len(texts) == len(known) < 4 and not arguments.named and arguments.is_complete
+    if not is_known or not all(isinstance(one, str) for one in texts):
+        return Unknown(reason_of(text))
+    try:
+        return Known(getattr(str, method)(*texts))
+    except TypeError:
+        return Unknown()
+
+
+def _pathlib(*parts: Value) -> Value:
+    """Return a path as `pathlib` writes it: `s3://b` has one slash there."""
+    text = _path(*parts)
+    return replace(text, value=str(PurePosixPath(str(text.value)))) if isinstance(text, Known) else text
+
+
+OPERATORS: Mapping[type, Callable[..., Value]] = {ast.Add: _add, ast.Div: _pathlib, ast.Mod: _percent}
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
-    "builtins.str": lambda *parts: joined(parts[:1]),
+    "builtins.str": lambda *parts: joined(parts) if len(parts) < 2 else Unknown(),
     "builtins.vars": lambda *parts: parts[0] if parts else Unknown(),
     "os.path.join": _path,
-    "pathlib.Path": _path,
+    "pathlib.Path": _pathlib,
 }
 """Full name -> what a function gives for its positional arguments."""
 
@@ -223,7 +262,9 @@ def _options(call: Arguments) -> dict[str, Any]:
         if name == "type":
             options[name] = _TYPES.get(getattr(value, "name", ""), lambda text: Unknown())
         elif name == "default":
-            options[name] = value
+            # A function changes a default that is a text as well.
+            is_plain = getattr(dict(call.named).get("type", Module("builtins.str")), "name", "") in _TYPES
+            options[name] = value if is_plain or value == Known(None) else Unknown()
         elif name not in ("choices", "help", "metavar"):
             options[name] = _plain(value)
     if options.get("action", "store") not in ("store", "store_false", "store_true") or "nargs" in options:

@@ -13,6 +13,7 @@ from airflow_provider_spark_lineage.plan.planned import Access
 from airflow_provider_spark_lineage.plan.python.reader import read_script
 
 SCRIPTS = Path(__file__).with_name("scripts.txt")
+OTHERS = Path(__file__).with_name("others.txt")
 ENVIRONMENT = {"GIVEN": "/given"}
 
 
@@ -23,6 +24,12 @@ def steps(text: str, *arguments: str) -> list[str]:
 @pytest.mark.parametrize(("rule", "text", "expected"), cases(SCRIPTS))
 def test_script(rule: str, text: str, expected: str) -> None:
     """Each block's first line says the rule."""
+    assert "\n".join(steps(text)) == expected, rule
+
+
+@pytest.mark.parametrize(("rule", "text", "expected"), cases(OTHERS))
+def test_other_libraries(rule: str, text: str, expected: str) -> None:
+    """What other libraries read and write is nothing of Spark, whatever their objects are called."""
     assert "\n".join(steps(text)) == expected, rule
 
 
