@@ -33,6 +33,7 @@ from airflow_provider_spark_lineage.plan.python.values import (
     Module,
     Unknown,
     Value,
+    constant,
     formatted,
     joined,
     of_text,
@@ -45,7 +46,7 @@ _SEVERAL = Unknown("has several values")
 _AFTER = Unknown(NOT_GIVEN.format("1 and later"))
 
 _CHANGED = Unknown("may be changed elsewhere")
-_REST = ast.parse("sys.argv[1:]", mode="eval").body.slice
+_REST = ast.Slice(ast.Constant(1))
 _SEPARATE = frozenset({"add_subparsers", "set_defaults"})
 _HARMLESS = frozenset({"add_help", "description", "epilog", "formatter_class", "prog", "usage"})
 """Options of a parser that change no argument."""
@@ -112,11 +113,7 @@ class Evaluator:
             case ast.List(items) | ast.Tuple(items) if not any(isinstance(i, ast.Starred) for i in items):
                 return Items(tuple(self.value(item, frame) for item in items))
             case ast.Dict(keys, values):
-                names = [self.value(key, frame) for key in keys]
-                if all(isinstance(name, Known) and not name.reason for name in names):
-                    pairs = zip(names, values, strict=True)
-                    entries = tuple((name.value, self.value(one, frame)) for name, one in pairs)
-                    return Entries(entries, is_dict=True)
+                return self._dict(keys, values, frame)
             case ast.Subscript(_, key):
                 return self._item(inner, key, frame)
             case ast.Attribute(_, name):
@@ -124,6 +121,13 @@ class Evaluator:
             case ast.Call():
                 return self._call(node, inner, frame)
         return Unknown()
+
+    def _dict(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr], frame: Frame) -> Value:
+        names = list(filter(None, (constant(self.value(key, frame)) for key in keys)))
+        if len(names) < len(keys):
+            return Unknown()
+        pairs = zip(names, values, strict=True)
+        return Entries(tuple((name.value, self.value(one, frame)) for name, one in pairs), is_dict=True)
 
     def _name(self, name: str, frame: Frame) -> Value:
         owner = frame.owner(name)
@@ -155,8 +159,9 @@ class Evaluator:
             value = self.value(Module(f"{receiver.name}.{name}"), frame)
             found = self._api.attribute(receiver, name) if isinstance(value, Module) else value
             return found if isinstance(found, Chain) else value
-        is_named = isinstance(receiver, Entries) and not receiver.is_dict
-        return receiver.get(name) if is_named else self._api.attribute(receiver, name)
+        if isinstance(receiver, Entries) and not receiver.is_dict:
+            return receiver.get(name)
+        return self._api.attribute(receiver, name)
 
     def _item(self, receiver: Value, node: ast.expr, frame: Frame) -> Value:
         key = self.value(node, frame)
@@ -177,18 +182,24 @@ class Evaluator:
     def arguments(self, node: ast.Call, frame: Frame) -> Arguments:
         """Return the arguments of a call; those in `*` and `**` are not known."""
         positional: list[Value] = []
+        named: list[tuple[str, Value]] = []
         is_complete = True
         for argument in node.args:
             value = self.value(argument.value if isinstance(argument, ast.Starred) else argument, frame)
-            is_list = isinstance(argument, ast.Starred) and isinstance(value, Items)
-            is_complete &= is_list or not isinstance(argument, ast.Starred)
-            positional += value.items if is_list else [value] if is_complete else []
-        named: list[tuple[str, Value]] = []
+            if not isinstance(argument, ast.Starred):
+                positional += [value] if is_complete else []
+            elif is_complete and isinstance(value, Items):
+                positional += value.items
+            else:
+                is_complete = False
         for keyword in node.keywords:
             value = self.value(keyword.value, frame)
-            is_dict = keyword.arg is None and isinstance(value, Entries) and value.is_dict
-            is_complete &= is_dict or keyword.arg is not None
-            named += [(keyword.arg, value)] if keyword.arg else value.entries if is_dict else []
+            if keyword.arg is not None:
+                named.append((keyword.arg, value))
+            elif isinstance(value, Entries) and value.is_dict:
+                named += [(str(name), one) for name, one in value.entries]
+            else:
+                is_complete = False
         return Arguments(tuple(positional), tuple(named), is_complete)
 
     def _call(self, node: ast.Call, inner: Value, frame: Frame) -> Value:
@@ -230,10 +241,10 @@ class Evaluator:
             value = given.given(number if number < len(positional) else len(given.positional), parameter.arg)
             default = [*defaults, *signature.kw_defaults][number]
             value = self.value(default, function.frame) if value is None else value
-            is_given = parameter.annotation is None or not (
-                isinstance(value, Unknown) or value == Known(None)
-            )
-            yield parameter.arg, value if is_given else self._annotated(parameter.annotation, value, function)
+            is_open = isinstance(value, Unknown) or value == Known(None)
+            if is_open and parameter.annotation is not None:
+                value = self._annotated(parameter.annotation, value, function)
+            yield parameter.arg, value
         for rest in filter(None, (signature.vararg, signature.kwarg)):
             yield rest.arg, Unknown()
 
@@ -293,8 +304,8 @@ def _is_container(value: Value) -> bool:
 
 def _of_entries(entries: Entries, method: str, arguments: Arguments) -> Value:
     """Return what a method of a dict gives."""
-    key = arguments.get(0, "key")
-    if method == "get" and isinstance(key, Known) and not key.reason:
+    key = constant(arguments.get(0, "key"))
+    if method == "get" and key:
         value = entries.get(key.value)
         is_missing = entries.is_dict and key.value not in dict(entries.entries)
         value = (arguments.get(1, "default") or Known(None)) if is_missing else value

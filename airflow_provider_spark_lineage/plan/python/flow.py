@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from airflow_provider_spark_lineage.plan.python.names import FUNCTIONS, LOOPS, children
 
 ALWAYS, BREAK, CONTINUE, RETURN = "always", "break", "continue", "return"
 """Nothing behind a statement runs; it may go on with another statement, without an error."""
 
-_WAYS = {
+_WAYS: Mapping[type, frozenset[str]] = {
     ast.Break: frozenset({ALWAYS, BREAK}),
     ast.Continue: frozenset({ALWAYS, CONTINUE}),
     ast.Raise: frozenset({ALWAYS}),

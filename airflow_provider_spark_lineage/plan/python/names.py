@@ -79,7 +79,7 @@ def walk(nodes: Iterable[ast.AST], besides: tuple[type, ...] = ()) -> Iterator[a
             stack += children(node)
 
 
-def first(node: Binding) -> Binding:
+def first(node: Binding) -> ast.expr | None:
     """Return the expression that another begins with: `a` of `a.b`, `a + b`, `a[b]` and `a.b()`."""
     match node:
         case ast.Call(ast.Attribute(inner)) | ast.Call(inner) | ast.BinOp(inner):

@@ -31,6 +31,7 @@ from airflow_provider_spark_lineage.plan.python.values import (
     Known,
     Unknown,
     Value,
+    constant,
     items_of,
 )
 from airflow_provider_spark_lineage.plan.session import Session
@@ -132,12 +133,11 @@ class _Walk:
     def _if(self, node: ast.If | ast.While, frame: Frame) -> None:
         self._node(node.test, frame)
         is_main = isinstance(node.test, ast.Compare) and ast.unparse(node.test) == "__name__ == '__main__'"
-        test = Known(True) if is_main else self._evaluator.value(node.test, frame)
-        is_known = isinstance(test, Known) and not test.reason
-        if not (is_known and not test.value):
-            self._block(node.body, frame, uncertain=not is_known)
-        if not (is_known and test.value and isinstance(node, ast.If)):
-            self._block(node.orelse, frame, uncertain=not is_known)
+        test = Known(True) if is_main else constant(self._evaluator.value(node.test, frame))
+        if test is None or test.value:
+            self._block(node.body, frame, uncertain=test is None)
+        if test is None or not test.value or isinstance(node, ast.While):
+            self._block(node.orelse, frame, uncertain=test is None)
 
     def _for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:
         self._node(node.iter, frame)

@@ -138,11 +138,15 @@ def reason_of(value: Value | None) -> str:
     return (value.reason if isinstance(value, Known | Unknown) else "") or NOT_CONSTANT
 
 
+def constant(value: Value | None) -> Known | None:
+    """Return a constant that has no holes; None for anything else."""
+    return value if isinstance(value, Known) and not value.reason else None
+
+
 def whole_text(value: Value | None) -> str | None:
     """Return a constant as a text; None for what is none, or has holes."""
-    if not isinstance(value, Known) or value.value is None or value.reason:
-        return None
-    return str(value.value)
+    known = constant(value)
+    return None if known is None or known.value is None else str(known.value)
 
 
 def joined(parts: Sequence[Value]) -> Value:
@@ -203,10 +207,9 @@ METHODS = ("lower", "lstrip", "removeprefix", "removesuffix", "replace", "rstrip
 
 def of_text(text: Value, method: str, arguments: Arguments) -> Value:
     """Return what a method of a text gives."""
-    known = [text, *arguments.positional]
-    texts = [value.value for value in known if isinstance(value, Known) and not value.reason]
-    is_known = len(texts) == len(known) < 4 and not arguments.named and arguments.is_complete
-    if not is_known or not all(isinstance(one, str) for one in texts):
+    known = list(filter(None, map(constant, (text, *arguments.positional))))
+    texts = [one.value for one in known if isinstance(one.value, str)]
+    if len(texts) <= len(arguments.positional) or arguments.named or not arguments.is_complete:
         return Unknown(reason_of(text))
     try:
         return Known(getattr(str, method)(*texts))
