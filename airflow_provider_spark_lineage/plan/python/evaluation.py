@@ -30,6 +30,7 @@ from airflow_provider_spark_lineage.plan.python.values import (
     Function,
     Items,
     Known,
+    Method,
     Module,
     Unknown,
     Value,
@@ -64,7 +65,14 @@ class Evaluator:
         self._calls = [node for node in nodes if isinstance(node, ast.Call)]
         self._given = given
         own = Unknown("is the script's own path")
-        environment = tuple((name, Known(text)) for name, text in variables.items())
+        stored = {
+            node.value
+            for node in nodes
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        }
+        is_changed = any(isinstance(node, ast.Attribute) and node.attr == "environ" for node in stored)
+        given_variables = () if is_changed else variables.items()
+        environment = tuple((name, Known(text)) for name, text in given_variables)
         self._outside = {
             "os.environ": Entries(environment, "is the environment variable {}, which is not given"),
             "sys.argv": Entries(tuple(enumerate((own, *map(Known, given)))), NOT_GIVEN),
@@ -210,6 +218,8 @@ class Evaluator:
         function = self._attribute(receiver, name, frame) if receiver else inner
         if isinstance(function, Function):
             return self._returned(function, arguments)
+        if isinstance(function, Method):
+            return self._api.called(function.receiver, function.name, arguments)
         full = function.name if isinstance(function, Module) else ""
         if full in FUNCTIONS and arguments.is_complete and not arguments.named:
             return FUNCTIONS[full](*arguments.positional)

@@ -10,6 +10,7 @@ from airflow_provider_spark_lineage.plan.python.values import (
     Arguments,
     Chain,
     Known,
+    Method,
     Module,
     Other,
     Unknown,
@@ -134,7 +135,8 @@ _OTHERS = frozenset(
 )
 """Packages that give nothing of Spark."""
 
-_SESSION = r"_*(?:spark|spark_?[sS]ession|sql_?[cC]ontext)"
+_SESSION = re.compile(r"_*(?:spark|spark_?[sS]ession|sql_?[cC]ontext)")
+_ANY_SESSION = re.compile(rf"{_SESSION.pattern}|_*session")
 _CONTEXT = re.compile(r"_*(?:sc|spark_?[cC]ontext)")
 _SAME = re.compile(
     "active|appName|config|create|enableHiveSupport|getActiveSession|getOrCreate|master|newSession|remote"
@@ -179,16 +181,16 @@ class Api:
         packages = {*map(_package, modules)}
         imports_spark = not _SPARK.isdisjoint(packages)
         is_mixed = any(map(_SIMILAR.fullmatch, modules))
-        names_spark = any(map(re.compile(_SESSION).fullmatch, names))
+        names_spark = any(map(_SESSION.fullmatch, names))
         self._is_other = not imports_spark and (is_mixed or not (names_spark or _OTHERS.isdisjoint(packages)))
         self._is_mixed = is_mixed
-        self._session = re.compile(_SESSION if is_mixed or not imports_spark else f"{_SESSION}|_*session")
+        self._session = _SESSION if is_mixed or not imports_spark else _ANY_SESSION
 
     def by_name(self, name: str, value: Value) -> Value:
         """Return what a name stands for by custom, where its value is not known."""
         if self._is_other or not isinstance(value, Unknown | Module) or _is_other(value):
             return value
-        is_session = self._session.fullmatch(name)
+        is_session = (_SESSION if isinstance(value, Module) else self._session).fullmatch(name)
         kind = "session" if is_session else "context" if _CONTEXT.fullmatch(name) else ""
         return Chain(kind) if kind else value
 
@@ -202,6 +204,8 @@ class Api:
         """Return an attribute of an object; any `x.write` may be Spark's, but only sessions have readers."""
         if isinstance(receiver, Other) or _is_other(receiver):
             return Other()
+        if isinstance(receiver, Chain) and ((receiver.kind, name) in ROWS or name == "sql"):
+            return Method(receiver, name)
         kind = _ATTRIBUTES.get((receiver.kind if isinstance(receiver, Chain) else "", name))
         if kind is None and name in _UNCLEAR and not self._is_other:
             kind = _UNCLEAR[name].rstrip("?") + "?" if self._is_mixed else _UNCLEAR[name]

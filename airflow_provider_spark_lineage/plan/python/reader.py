@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from airflow_provider_spark_lineage.plan.planned import Program, Unread
@@ -29,6 +30,7 @@ from airflow_provider_spark_lineage.plan.python.values import (
     Function,
     Items,
     Known,
+    Method,
     Unknown,
     Value,
     constant,
@@ -68,7 +70,7 @@ class _Walk:
         self._evaluator = evaluator
         self._functions: dict[ast.AST, Function] = {}
         """Functions that nothing has called so far."""
-        self._active: set[ast.AST] = set()
+        self._active: Counter[ast.AST] = Counter()
         self._flow = Flow()
 
     def script(self, tree: ast.Module) -> None:
@@ -169,18 +171,28 @@ class _Walk:
             if matters(name):
                 receiver = self._evaluator.value(node.func.value, frame)
                 self._reading.call(receiver, name, self._evaluator.arguments(node, frame))
-        elif isinstance(function := self._evaluator.value(node.func, frame), Function):
+            return
+        function = self._evaluator.value(node.func, frame)
+        if isinstance(function, Function):
             self._follow(function, self._evaluator.arguments(node, frame))
+        elif isinstance(function, Method):
+            self._reading.call(function.receiver, function.name, self._evaluator.arguments(node, frame))
 
     def _follow(self, function: Function, arguments: Arguments) -> None:
         self._functions.pop(function.node, None)
-        inside = self._evaluator.called(function, arguments)
+        depth = self._active[function.node]
+        if depth > 1:
+            return
+        # Inside of itself a function is read once more, for any arguments.
+        inside = self._evaluator.called(function, Arguments(is_complete=False) if depth else arguments)
         if inside is None:
             self._reading.gap("the script has too many calls to be followed further")
-        elif function.node not in self._active:
-            self._active.add(function.node)
-            self._block(function.node.body, inside)
-            self._active.discard(function.node)
+            return
+        self._active[function.node] += 1
+        try:
+            self._block(function.node.body, inside, uncertain=depth > 0)
+        finally:
+            self._active[function.node] -= 1
 
 
 def _bound(target: ast.expr, value: Value) -> dict[str, Value]:

@@ -121,6 +121,14 @@ class Chain(Value):
         return values[0]
 
 
+@dataclass(frozen=True)
+class Method(Value):
+    """A method that has another name: `read = spark.read.parquet`."""
+
+    receiver: Chain
+    name: str
+
+
 _ANY = Arguments((Unknown(),), is_complete=False)
 UNCLEAR = ("options", _ANY), ("format", _ANY), ("mode", _ANY)
 """The calls that may lead to a reader or a writer of which only the kind is known."""
@@ -211,6 +219,8 @@ def of_text(text: Value, method: str, arguments: Arguments) -> Value:
     texts = [one.value for one in known if isinstance(one.value, str)]
     if len(texts) <= len(arguments.positional) or arguments.named or not arguments.is_complete:
         return Unknown(reason_of(text))
+    if len(texts[0]) * len(texts[-1]) > MAX_TEXT:
+        return Unknown("is too long")
     try:
         return Known(getattr(str, method)(*texts))
     except TypeError:
