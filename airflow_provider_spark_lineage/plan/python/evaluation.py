@@ -65,12 +65,10 @@ class Evaluator:
         self._calls = [node for node in nodes if isinstance(node, ast.Call)]
         self._given = given
         own = Unknown("is the script's own path")
-        stored = {
-            node.value
-            for node in nodes
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-        }
-        is_changed = any(isinstance(node, ast.Attribute) and node.attr == "environ" for node in stored)
+        changes = [
+            node for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        ]
+        is_changed = any(getattr(node.value, "attr", "") == "environ" for node in changes)
         given_variables = () if is_changed else variables.items()
         environment = tuple((name, Known(text)) for name, text in given_variables)
         self._outside = {

@@ -139,9 +139,10 @@ def test_a_long_script_is_read_in_less_time_than_it_takes_to_parse_ten() -> None
 PIECES = """
 spark read write . ( ) [ ] { } "a" 'b' f"{x}" parquet sql table = , : if else for in def x return lambda class
 self sys.argv[1] import os argparse + % ** * await yield async with as not and or 1 None parser.add_argument
-parse_args format save mode option load jdbc writeTo append break continue while True try: except:
-finally: with DeltaTable.forPath forName merge execute { "a" : "/b" } .items() .get ( "a" ) .replace ( "a" , "b" ) ** *
-/ Path sys.exit() SparkSession.builder getOrCreate() session.table from snowflake.snowpark pyspark def f(spark): vars
+parse_args format save mode option load jdbc writeTo append break continue while True try: except: finally:
+with DeltaTable.forPath forName merge execute { "a" : "/b" } .items() .get ( "a" ) .replace ( "a" , "b" )
+** / Path sys.exit() SparkSession.builder getOrCreate() session.table from snowflake.snowpark pyspark
+def f(spark): vars
 """
 PIECE = st.sampled_from([*PIECES.split(), "\n", "\n  ", " "])
 
