@@ -102,14 +102,18 @@ class Evaluator:
     def _value(self, node: Binding, inner: Value, frame: Frame) -> Value:
         """Return the value of a node, by that of its `first`."""
         match node:
+            case ast.Name(name):
+                return self._name(name, frame)
+            case ast.Constant(value):
+                return Known(value)
+            case ast.Attribute(_, name):
+                return self._attribute(inner, name, frame)
+            case ast.Call():
+                return self._call(node, inner, frame)
             case Module(name):
                 return self._outside.get(name) or self._api.of_module(name)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 return Function(node, frame)
-            case ast.Constant(value):
-                return Known(value)
-            case ast.Name(name):
-                return self._name(name, frame)
             case ast.JoinedStr(parts):
                 return joined([self.value(part, frame) for part in parts])
             case ast.FormattedValue(_, -1 | 115, None) | ast.NamedExpr() | ast.Await():
@@ -122,10 +126,6 @@ class Evaluator:
                 return self._dict(keys, values, frame)
             case ast.Subscript(_, key):
                 return self._item(inner, key, frame)
-            case ast.Attribute(_, name):
-                return self._attribute(inner, name, frame)
-            case ast.Call():
-                return self._call(node, inner, frame)
         return Unknown()
 
     def _dict(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr], frame: Frame) -> Value:

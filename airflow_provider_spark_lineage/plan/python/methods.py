@@ -97,9 +97,11 @@ _ATTRIBUTES: Mapping[tuple[str, str], str] = {
 """(what it is of, attribute) -> what it is."""
 
 _UNCLEAR = {
-    **dict.fromkeys(("create_dynamic_frame", "write_dynamic_frame"), "glue"),
-    **dict.fromkeys(("read", "readStream"), "read?"),
+    "create_dynamic_frame": "glue",
+    "read": "read?",
+    "readStream": "read?",
     "write": "write",
+    "write_dynamic_frame": "glue",
     "writeStream": "writeStream",
 }
 """Attribute of an object that is not known -> what it is, with `?` where it may be another library's."""
@@ -110,28 +112,17 @@ _FRAMES = {
 }
 """(what the method is of, method) that give a frame."""
 
-_SPARK = frozenset({"awsglue", "databricks", "delta", "pyspark"})
+_SPARK = re.compile(r"(?:awsglue|databricks|delta|pyspark)(?:\..*)?")
 _SIMILAR = re.compile(r"(?:duckdb\.experimental|snowflake\.snowpark|sqlframe)\b.*")
 """Packages with sessions, readers and writers of their own by the same names as Spark's."""
 
-_OTHERS = frozenset(
-    (
-        *(
-            "aiohttp",
-            "boto3",
-            "cassandra",
-            "chdb",
-            "cudf",
-            "daft",
-            "dask",
-            "datafusion",
-            "deltalake",
-            "django",
-        ),
-        *("duckdb", "fugue", "httpx", "ibis", "mlflow", "modin", "numpy", "pandas", "polars", "psycopg2"),
-        *("pyarrow", "pyflink", "pyiceberg", "requests", "sklearn", "snowflake", "sqlalchemy", "sqlframe"),
-        *("sqlmodel", "vaex"),
-    )
+_OTHERS = re.compile(
+    r"""
+    (?:aiohttp|boto3|cassandra|chdb|cudf|daft|dask|datafusion|deltalake|django|duckdb|fugue|httpx|ibis|mlflow
+    |modin|numpy|pandas|polars|psycopg2|pyarrow|pyflink|pyiceberg|requests|sklearn|snowflake|sqlalchemy|sqlframe
+    |sqlmodel|vaex)(?:\..*)?
+    """,
+    re.VERBOSE,
 )
 """Packages that give nothing of Spark."""
 
@@ -169,20 +160,17 @@ def matters(name: str) -> bool:
     return name in _NAMES or bool(_MATTERS.fullmatch(name))
 
 
-def _package(name: str) -> str:
-    return name.partition(".")[0]
-
-
 class Api:
     """What names stand for in one script, by what it imports."""
 
     def __init__(self, imports: Iterable[str], names: Iterable[str]) -> None:
         modules = list(imports)
-        packages = {*map(_package, modules)}
-        imports_spark = not _SPARK.isdisjoint(packages)
+        imports_spark = any(map(_SPARK.fullmatch, modules))
         is_mixed = any(map(_SIMILAR.fullmatch, modules))
         names_spark = any(map(_SESSION.fullmatch, names))
-        self._is_other = not imports_spark and (is_mixed or not (names_spark or _OTHERS.isdisjoint(packages)))
+        self._is_other = not imports_spark and (
+            is_mixed or (not names_spark and any(map(_OTHERS.fullmatch, modules)))
+        )
         self._is_mixed = is_mixed
         self._session = _SESSION if is_mixed or not imports_spark else _ANY_SESSION
 
@@ -239,7 +227,7 @@ def _of_function(receiver: Value, name: str, arguments: Arguments) -> Value:
 
 def of_class(name: str) -> Value:
     """Return an object of a class, by its full name."""
-    if _package(name) in _OTHERS:
+    if _OTHERS.fullmatch(name):
         return Other()
     kind = _CLASSES.get(name.rpartition(".")[2])
     return Chain(kind) if kind else Unknown()
@@ -247,7 +235,7 @@ def of_class(name: str) -> Value:
 
 def made(function: str) -> Value:
     """Return what a function gives, by its full name."""
-    if _package(function) in _OTHERS:
+    if _OTHERS.fullmatch(function):
         return Other()
     return next((Chain(kind) for pattern, kind in _MAKES if pattern.fullmatch(function)), Unknown())
 
@@ -261,4 +249,4 @@ def _of_delta(method: str, arguments: Arguments) -> Value:
 
 
 def _is_other(value: Value) -> bool:
-    return isinstance(value, Module) and _package(value.name) in _OTHERS
+    return isinstance(value, Module) and bool(_OTHERS.fullmatch(value.name))

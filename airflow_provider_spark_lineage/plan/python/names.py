@@ -44,12 +44,15 @@ class Frame:
         return self.outer.owner(name) if self.outer else None
 
 
+_BINDING = (ast.stmt, ast.Name, ast.NamedExpr, ast.ExceptHandler, ast.MatchAs)
+
+
 def table(statements: Iterable[ast.AST], parameters: Iterable[str] = ()) -> Table:
     """Return the names that statements bind, besides parameters."""
     found: dict[str, list[Binding]] = {name: [None] for name in parameters}
     targets: set[ast.AST] = set()
     for node in _own(statements):
-        for name, binding in _bindings(node, targets):
+        for name, binding in _bindings(node, targets) if isinstance(node, _BINDING) else ():
             found.setdefault(name, []).append(binding)
     return found
 
@@ -79,24 +82,27 @@ def walk(nodes: Iterable[ast.AST], besides: tuple[type, ...] = ()) -> Iterator[a
             stack += children(node)
 
 
+_FIRST = {
+    **dict.fromkeys((ast.Attribute, ast.Await, ast.FormattedValue, ast.NamedExpr, ast.Subscript), "value"),
+    ast.BinOp: "left",
+    ast.Call: "func",
+}
+
+
 def first(node: Binding) -> ast.expr | None:
     """Return the expression that another begins with: `a` of `a.b`, `a + b`, `a[b]` and `a.b()`."""
-    match node:
-        case ast.Call(ast.Attribute(inner)) | ast.Call(inner) | ast.BinOp(inner):
-            return inner
-        case ast.Attribute(inner) | ast.Subscript(inner) | ast.Await(inner) | ast.FormattedValue(inner):
-            return inner
-        case ast.NamedExpr(_, inner):
-            return inner
-    return None
+    name = _FIRST.get(type(node))
+    inner: ast.expr | None = getattr(node, name) if name else None
+    return inner.value if name == "func" and isinstance(inner, ast.Attribute) else inner
 
 
 def _own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     for node in walk(nodes, (*FUNCTIONS, *INNER)):
-        yield node
-        if isinstance(node, INNER):
-            # A walrus in a comprehension binds outside of it.
-            yield from (one for one in walk([node]) if isinstance(one, ast.NamedExpr))
+        if not isinstance(node, INNER):
+            yield node
+            continue
+        # A walrus in a comprehension binds outside of it.
+        yield from (one for one in walk([node]) if one is node or isinstance(one, ast.NamedExpr))
 
 
 def _bindings(node: ast.AST, targets: set[ast.AST]) -> Iterator[tuple[str, Binding]]:
