@@ -114,14 +114,17 @@ def _with_parts(record: Record, about: ExecutionFacts) -> Iterator[tuple[Plan | 
     """Yield the plans that ran inside each other, the innermost first, each with its facts.
 
     A part that a source knows (`PARTS`), such as the write inside Delta's MERGE, is no execution: its plan
-    only completes the others.
+    only completes the others. Where the command around has no plan, the outermost part stands for it.
     """
     parts = [(part, read_plan(part["plan"])) for part in record.parts if part.get("plan")]
     about = replace(about, parts=[plan for part, plan in parts if part["name"] in PARTS])
-    for part, plan in parts:
-        if part["name"] not in PARTS:
-            yield plan, replace(about, facts=part.get("facts", ()), problems=())
-    yield (read_plan(record.plan) if record.plan else None), about
+    inside = [(part, plan) for part, plan in parts if part["name"] not in PARTS]
+    for number, (part, plan) in enumerate(inside, 1):
+        is_outermost = not record.plan and number == len(inside)
+        problems = about.problems if is_outermost else ()
+        yield plan, replace(about, facts=part.get("facts", ()), problems=problems)
+    if record.plan or not inside:
+        yield (read_plan(record.plan) if record.plan else None), about
 
 
 def failure_of(record: Record) -> Failure | None:

@@ -23,6 +23,9 @@ _CLASS = re.compile(r"([\w.$]+(?:Exception|Error))(?:: |\n|$)")
 _OF_SHELL = "thriftserver."
 """Part of the call site of a statement that `spark-sql` or the Thrift server ran."""
 
+_OF_DEFINITION = re.compile(r"pipeline_command \{\s+define_")
+"""Part of the call site where a declarative pipeline's flow is defined, before tables of others exist."""
+
 _SETTINGS = re.compile(
     r"spark\.sql\.catalog\.[\w-]+(?:\.(?:type|catalog-impl|warehouse|uri|url))?"
     r"|spark\.sql\.(?:warehouse\.dir|catalogImplementation|sources\.partitionOverwriteMode)"
@@ -201,6 +204,9 @@ class Application:
             root.size_bytes += running.size_bytes
             root.ran_tasks |= running.ran_tasks
             root.counts_are_exact &= running.counts_are_exact
+            return None
+        if not running.text and _OF_DEFINITION.search(running.details):
+            # Spark looks at a flow's query once, and again with the whole pipeline: only that counts.
             return None
         self._number += 1
         return self._record(running, int(event["time"]), str(event.get("errorMessage") or ""))
