@@ -16,7 +16,14 @@ from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.lineage.leaves import ResultKey, StoredResult
-from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Failure, Gap, Lineage
+from airflow_provider_spark_lineage.lineage.model import (
+    Application,
+    ExecutionSummary,
+    Failure,
+    Gap,
+    Lineage,
+    Mode,
+)
 from airflow_provider_spark_lineage.lineage.planned import planned
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
@@ -30,7 +37,7 @@ from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_ex
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan.sql.statements import read_sql
 from airflow_provider_spark_lineage.plan_json import simple_name
-from airflow_provider_spark_lineage.record import FULL, Record, read_records, record_paths
+from airflow_provider_spark_lineage.record import FULL, REFRESH, Record, read_records, record_paths
 from airflow_provider_spark_lineage.sources import PARTS, is_internal
 from airflow_provider_spark_lineage.sources.dataset import Identity
 
@@ -62,11 +69,21 @@ def execution_lineage(
     about = _about(record)
     try:
         nested = [*_with_parts(record, about)]
-        return reduce(wrapped, (lineage_of(plan, facts, results) for plan, facts in nested))
+        lineage = reduce(wrapped, (lineage_of(plan, facts, results) for plan, facts in nested))
+        return _refreshed(lineage) if record.name == REFRESH else lineage
     # A plan of a future Spark version, or a damaged one, may break any assumption of the readers.
     except Exception as error:
         problem = f"the plan could not be read: {type(error).__name__}: {error}"
         return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), results)
+
+
+def _refreshed(execution: ExecutionLineage) -> ExecutionLineage:
+    """Return an execution whose appends fill empty tables: all of their rows are its own."""
+    outputs = tuple(
+        replace(output, mode=Mode.OVERWRITE) if output.mode is Mode.APPEND else output
+        for output in execution.lineage.outputs
+    )
+    return replace(execution, lineage=replace(execution.lineage, outputs=outputs))
 
 
 def explained(record: Record) -> Record:
