@@ -106,8 +106,10 @@ def explained(record: Record) -> Record:
             problems.extend(problem for problem in read.problems if problem not in problems)
         return {"plan": read.plan, "facts": read.facts}
 
-    of_record = fields_of(record.explain, [str(part.get("explain", "")) for part in record.parts])
-    parts = [{**part, **fields_of(str(part.get("explain", "")))} for part in record.parts]
+    # What ran inside of a part stands before it.
+    texts = [str(part.get("explain", "")) for part in record.parts]
+    of_record = fields_of(record.explain, texts)
+    parts = [{**part, **fields_of(texts[i], texts[:i])} for i, part in enumerate(record.parts)]
     read: dict[str, Any] = {"plan_kind": "analyzed", "explain": "", "connect": {}}
     return replace(record, parts=parts, problems=problems, **read, **of_record)
 

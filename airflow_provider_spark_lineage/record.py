@@ -25,7 +25,7 @@ MAX_MESSAGE_LENGTH = 4000
 """Characters of an error's message; it is cut after secrets are removed: half a secret is not recognised."""
 
 REFRESH = "refresh"
-"""Name of an execution by which a declarative pipeline fills a table that it emptied before: its plan appends."""
+"""Name of an execution by which a declarative pipeline fills a table that it emptied: its plan appends."""
 
 FULL, MASKED, NONE = SQL_TEXTS = ("full", "masked", "none")
 """How much is recorded of SQL statements, and of error messages, which may repeat them.

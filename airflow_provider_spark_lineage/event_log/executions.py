@@ -217,7 +217,7 @@ class Application:
 
     def _of_pipeline(self, running: _Execution, record: Record) -> Record | None:
         """Return a record as it is, unless a pipeline ran it; None where it only prepares another one."""
-        is_run = pipelines.is_run(running.details)
+        is_run = bool(running.text) and pipelines.is_run(running.details)
         table = pipelines.emptied(running.text) if is_run and not record.failed else ""
         if table:
             self._emptied[table] = record

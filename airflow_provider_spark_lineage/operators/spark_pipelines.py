@@ -23,7 +23,7 @@ class SparkPipelinesLineageOperator(ReportsLineage, SparkPipelinesOperator):
 
     Takes the arguments of `airflow.providers.apache.spark.operators.spark_pipelines.SparkPipelinesOperator`.
 
-    >>> SparkPipelinesLineageOperator(task_id="shop", pipeline_spec="shop/spark-pipeline.yml")  # doctest: +SKIP
+    >>> SparkPipelinesLineageOperator(task_id="shop", pipeline_spec="shop/pipeline.yml")  # doctest: +SKIP
     """
 
     @cached_property

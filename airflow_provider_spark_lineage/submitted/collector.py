@@ -99,8 +99,8 @@ class Submitted:
             application = args[0] if args else kwargs.get("application", "")
             self._job = job = self._job_class(hook, application)
             with alarm_paused(), harmless("the job could not be armed for its lineage", self._problems):
-                reason = self._arm(job)
-                self._is_armed = not reason
+                reason = "" if job.is_dry else self._arm(job)
+                self._is_armed = not (reason or job.is_dry)
                 if reason:
                     tell(reason, self._problems)
             return run(*args, **kwargs)

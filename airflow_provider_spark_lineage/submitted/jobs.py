@@ -9,6 +9,7 @@ import os
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from airflow_provider_spark_lineage.submitted.properties import default_properties
@@ -45,6 +46,11 @@ class Job(ABC):
     def is_python(self) -> bool:
         """Whether the driver runs Python, as `spark-submit` decides it."""
         return self.application.endswith(".py")
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether the job only checks what it would do."""
+        return False
 
     @property
     def obstacle(self) -> str:
@@ -161,6 +167,11 @@ class SparkPipelinesJob(SparkSubmitJob):
     VARIABLE = "PYSPARK_SUBMIT_ARGS"
 
     @property
+    def is_dry(self) -> bool:
+        """Whether the job only checks its definitions."""
+        return bool(self.hook.pipeline_command == "dry-run")
+
+    @property
     def obstacle(self) -> str:
         """Why nothing can be written down: a server of Spark Connect runs the flows."""
         return ON_SERVER if self._remote.startswith("sc:") else ""
@@ -185,7 +196,7 @@ class SparkPipelinesJob(SparkSubmitJob):
     def conf(self) -> dict[str, str]:
         """Properties that the user gave to the hook, or in the variable."""
         words = shlex.split(self._arguments)
-        of_variable = [word for option, word in zip(words, words[1:], strict=False) if option == "--conf"]
+        of_variable = [word for option, word in pairwise(words) if option == "--conf"]
         return {**super().conf, **dict(word.split("=", 1) for word in of_variable if "=" in word)}
 
     @property
