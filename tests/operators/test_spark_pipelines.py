@@ -107,7 +107,6 @@ def test_flows_of_pipelines_report_what_they_read_and_wrote(tmp_path):
             "SPARK_TESTING": "1",
             **spark_home(),
         },
-        timeout_s=400,
     )
     assert run.tasks == {"launch": "success", "check": "success", "fails": "failed"}, tail(run.log, 60)
     ends = {

@@ -15,18 +15,17 @@ CONF = {"spark.ui.enabled": "false", "spark.sql.warehouse.dir": str(HOME / "ware
 
 
 class LaunchingOperator(SparkPipelinesLineageOperator):
-    """`spark-pipelines` of Spark 4.1 to 4.3 refuses the master that Airflow's hook always gives."""
+    """`spark-pipelines` of Spark 4.1 to 4.3 refuses the master and the name that the hook always gives."""
 
     def _get_hook(self):
         hook = super()._get_hook()
         build = hook._build_spark_common_args
 
-        def without_master():
-            arguments = build()
-            position = arguments.index("--master")
-            return arguments[:position] + arguments[position + 2 :]
+        def accepted():
+            pairs = zip(*[iter(build())] * 2, strict=True)
+            return [part for pair in pairs if pair[0] not in ("--master", "--name") for part in pair]
 
-        hook._build_spark_common_args = without_master
+        hook._build_spark_common_args = accepted
         return hook
 
 
