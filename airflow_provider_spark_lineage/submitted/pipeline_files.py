@@ -10,7 +10,6 @@ from typing import Any
 _AS_TABLES = (
     (r"\bCREATE\s+(?:OR\s+REFRESH\s+)?(?:MATERIALIZED\s+VIEW|STREAMING\s+TABLE)\b", "CREATE TABLE"),
     (r"\bCREATE\s+FLOW\s+[^\s;]+\s+(?:COMMENT\s+'[^']*'\s+)?AS\s+(?=INSERT\b)", ""),
-    (r"\bBY\s+NAME\s+(?=SELECT\b|WITH\b|FROM\b)", ""),
     (r"\bSTREAM\s*\(\s*([^\s()]+)\s*\)", r"\1"),
     (r"\b(FROM|JOIN)\s+STREAM\s+(?=[\w`])", r"\1 "),
 )

@@ -23,6 +23,7 @@ libraries:
 def planned(text: str, file: Path) -> tuple[list[str], list[str]]:
     file.write_text(text)
     lineage = planned_lineage(statements({"database": "db"}, [file]), language="sql")
+    assert {output.dataset.identity.type for output in lineage.outputs} == {""}
     reads = [read.dataset.id.name for read in lineage.inputs]
     return reads, [output.dataset.id.name for output in lineage.outputs]
 
