@@ -160,7 +160,7 @@ class SparkPipelinesJob(SparkSubmitJob):
     """A job of `SparkPipelinesHook`: the Spark that runs the flows is a child of the command's Python.
 
     `spark-pipelines` hands properties to that child in groups of ten, of which its Python reads one alone
-    (`PYSPARK_REMOTE_INIT_CONF_*`, seen in 4.1): ours would cost the user theirs. The child reads more from
+    (`PYSPARK_REMOTE_INIT_CONF_*`, 4.1 to 4.3): ours would cost the user theirs. The child reads more from
     a variable.
     """
 
