@@ -1,4 +1,4 @@
-"""Tasks with a connection of the kind `spark_connect`: the session is on a server, its lineage is the same."""
+"""Tasks with a connection of the kind `spark_connect`: a session on a server has the same lineage."""
 
 from __future__ import annotations
 
