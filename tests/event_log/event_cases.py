@@ -13,6 +13,8 @@ from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.pipeline import executions
 
 LOGS = sorted(CASES.glob("*/events-*.jsonl.gz"))
+FORMATTED = sorted(CASES.glob("*/formatted-*.jsonl.gz"))
+"""The same jobs on a Spark with its own settings: the logs have the physical plan alone."""
 
 
 def lineage_of_log(path: Path) -> Lineage:
@@ -49,7 +51,7 @@ def new_gaps(path: Path) -> list[str]:
 
 def records_of(path: Path) -> Path:
     """The records of the same job on the same Spark."""
-    return path.with_name(path.name.replace("events-", "record-").replace(".jsonl.gz", ".json.gz"))
+    return path.with_name(path.name.replace("events-", "record-").replace("formatted-", "record-").replace(".jsonl.gz", ".json.gz"))
 
 
 def differences(path: Path) -> list[str]:
@@ -63,7 +65,7 @@ def differences(path: Path) -> list[str]:
 
 
 def name_of(path: Path) -> str:
-    return f"{path.parent.name} {path.name[7:10]}"
+    return f"{path.parent.name} {path.name.partition('-')[2][:3]}"
 
 
 def text_of(path: Path) -> str:

@@ -13,12 +13,15 @@ from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Found, Place, Relation, told_types
-from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, listed
+from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, Tree, listed
 from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
 from airflow_provider_spark_lineage.plan.spark.explain.facts import relation_facts
-from airflow_provider_spark_lineage.plan.spark.explain.formatted import is_formatted, read_formatted
+from airflow_provider_spark_lineage.plan.spark.explain.formatted import is_formatted, split
 from airflow_provider_spark_lineage.plan.spark.explain.nodes import CLASSES, NODES, unknown
-from airflow_provider_spark_lineage.plan.spark.explain.physical import scans_of
+from airflow_provider_spark_lineage.plan.spark.explain.operators import logical
+from airflow_provider_spark_lineage.plan.spark.explain.physical import Scan, scans_of
+from airflow_provider_spark_lineage.plan.spark.explain.physical_rows import PHYSICAL_ROWS
+from airflow_provider_spark_lineage.plan.spark.explain.physical_scans import loops_of, scans_of_operators
 from airflow_provider_spark_lineage.plan.spark.explain.row_level import NOT_IN_TEXT, ROW_LEVEL
 from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     ANALYZED,
@@ -29,9 +32,10 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     draw,
     sections,
 )
+from airflow_provider_spark_lineage.plan.spark.explain.translation import UNREAD
 from airflow_provider_spark_lineage.plan.spark.relational import NODES as READERS
 
-ROWS = {**NODES, **COMMANDS, **ROW_LEVEL}
+ROWS = {**NODES, **COMMANDS, **ROW_LEVEL, **PHYSICAL_ROWS}
 
 _FEWER = re.compile(r"\.\.\. \d+ more fields")
 
@@ -59,7 +63,7 @@ def read_explain(
     texts of executions that ran inside: a scan may stand there alone.
     """
     if is_formatted(text):
-        return _of_formatted(text, settings or {})
+        return _of_formatted(text, settings or {}, inside)
     parts = sections(text)
     if PHYSICAL not in parts or ANALYZED not in parts:
         reason = "it was cut before its end" if parts else "it is not the extended one"
@@ -87,22 +91,32 @@ def read_explain(
                 f"what the function `{name}` does is not in the text: its result is taken from its arguments"
             )
             found.problems[reason] = None
-    entries = relation_facts(found, scans, reused)
-    settled = _settled(tree)
-    # Of rows that nothing writes, it does not matter which columns they have.
-    problems = list(found.problems) if found.targets or found.is_unread else []
-    return Explained(settled, [*found.targets, *entries], problems, found.relations, list(found.problems))
+    return _explained(tree, found, scans, reused)
 
 
-def _of_formatted(text: str, settings: Mapping[str, str]) -> Explained:
+def _of_formatted(text: str, settings: Mapping[str, str], inside: Sequence[str]) -> Explained:
     """Return what the text of the mode `formatted` tells."""
-    found = Found(Columns(), settings)
     try:
-        built, scans = read_formatted(text, found)
+        formatted = split(text)
+        scans, kinds = scans_of_operators(formatted)
+        for other in inside:
+            scans.extend(scans_of_operators(split(other))[0])
     except UnreadableError as error:
         return Explained(problems=[f"the physical plan could not be read: {error}"])
-    entries = relation_facts(found, scans, {})
-    return Explained(_settled(built.tree), [*found.targets, *entries], list(found.problems))
+    found = Found(Columns(kinds), settings)
+    found.loops.extend(loops_of(formatted))
+    found.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
+    drawn, problems = logical(formatted)
+    found.problems.update(problems)
+    return _explained(_read(drawn, found).tree, found, scans, {})
+
+
+def _explained(tree: Tree, found: Found, scans: list[Scan], reused: Mapping[int, int]) -> Explained:
+    entries = relation_facts(found, scans, reused)
+    # Of rows that nothing writes, it does not matter which columns they have.
+    problems = list(found.problems) if found.targets or found.is_unread else []
+    facts = [*found.targets, *entries]
+    return Explained(_settled(tree), facts, problems, found.relations, list(found.problems))
 
 
 def _without_header(section: str) -> str:
@@ -184,6 +198,9 @@ def _read(root: Drawn, found: Found) -> Built:
 def _node(drawn: Drawn, children: list[Built], inner: list[Built], found: Found) -> Built:
     place = Place(drawn, CLASSES.get(drawn.name, drawn.name), drawn.arguments, children, inner, found)
     row = ROWS.get(drawn.name, unknown)
+    if drawn.name.startswith(UNREAD):
+        place.name = f"unread {drawn.name.removeprefix(UNREAD)}"
+        place.problem("what it does is not in the text: set spark.sql.ui.explainMode to extended")
     found.columns.open |= row is unknown
     if row is unknown and (drawn.name in NOT_IN_TEXT or drawn.name in READERS):
         # With its own class, the fields that the text does not have would be read as empty.

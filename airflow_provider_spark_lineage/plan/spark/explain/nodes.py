@@ -12,6 +12,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.expressions import END
 from airflow_provider_spark_lineage.plan.spark.explain.items import condition, everything_named, named_list
 from airflow_provider_spark_lineage.plan.spark.explain.leaves import LEAVES
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.relational import UNTRACED
 from airflow_provider_spark_lineage.plan.spark.tree import end_of
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
@@ -281,10 +282,10 @@ def _numbered(place: Place) -> Built:
 
 
 def unknown(place: Place) -> Built:
-    """Keep the columns of all inputs, and those that lists among the arguments make."""
+    """Keep the columns of all inputs; of those that lists among the arguments make, nothing is known."""
     known = set(place.found.columns.names)
-    added = [expr_id for ids in place.lists() for expr_id in ids if expr_id not in known]
-    fields: dict[str, Any] = {"columns": place.trees(added)} if added else {}
+    added = dict.fromkeys(expr_id for ids in place.lists() for expr_id in ids if expr_id not in known)
+    fields: dict[str, Any] = {UNTRACED: place.trees([*added])} if added else {}
     for number, plan in enumerate(place.inner):
         fields[f"plan {number}"] = plan.tree
     return place.built([*place.below, *added], **fields)

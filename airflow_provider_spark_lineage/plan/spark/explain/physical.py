@@ -54,7 +54,8 @@ def scans_of(text: str) -> tuple[list[Scan], dict[int, types.Type], dict[int, in
             scan = _scan(name, match.end())
             if scan is not None:
                 scans.append(scan)
-                kinds.update(_kinds(name, scan))
+                schema = _SCHEMA.search(name)
+                kinds.update(kinds_of(name[schema.end() :] if schema else "", scan))
     return scans, kinds, dict(_reused(nodes))
 
 
@@ -86,16 +87,13 @@ def _located(columns: tuple[tuple[int, str], ...], relation: str, rest: str) -> 
     )
 
 
-def _kinds(text: str, scan: Scan) -> Iterator[tuple[int, types.Type]]:
+def kinds_of(schema: str, scan: Scan) -> Iterator[tuple[int, types.Type]]:
     """Yield the types of a scan's columns; a struct that is read may have fewer fields than its column."""
-    match = _SCHEMA.search(text)
-    if not match:
-        return
     try:
-        schema, _ = types.read_type(text, match.end())
+        read, _ = types.read_type(schema)
     except UnreadableError:
         return
-    by_name = {field["name"]: field["type"] for field in schema["fields"]}
+    by_name = {field["name"]: field["type"] for field in read["fields"]}
     for expr_id, name in scan.columns:
         kind = by_name.get(name)
         if kind is not None and "struct" not in str(kind):

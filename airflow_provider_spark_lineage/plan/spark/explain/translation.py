@@ -1,0 +1,72 @@
+"""Turns the operators of a `formatted` text into the logical nodes that do the same, one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from airflow_provider_spark_lineage.plan.spark.explain.formatted import SUBQUERY_NAME, Formatted, Operator
+from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
+
+NO_COLUMN = 10**12
+"""Added to the number of a scan without columns: the id by which its facts are known."""
+
+UNREAD = "Unread"
+"""Begins the name of a node that was not understood."""
+
+
+@dataclass
+class Translation:
+    """The logical nodes of a text, operator by operator."""
+
+    formatted: Formatted
+    compared: frozenset[str]
+    """Ids of the columns that joins compare."""
+
+    row_of: Callable[[Operator], Row]
+    problems: dict[str, None] = field(default_factory=dict)
+    done: dict[int, Drawn] = field(default_factory=dict)
+    """`id()` of an operator -> its node."""
+
+    def of(self, operator: Operator) -> Drawn:
+        """Return the node of an operator that was translated, which comes after those below it."""
+        return self.done[id(operator)]
+
+    def input(self, operator: Operator) -> Drawn:
+        """Return the node of the only input."""
+        if len(operator.children) != 1:
+            raise UnreadableError(f"{operator.name} has {len(operator.children)} inputs")
+        return self.of(operator.children[0])
+
+    def node(self, text: str, *children: Drawn) -> Drawn:
+        """Return a node; the plans of the subqueries in its text are inside it."""
+        inner = []
+        for match in SUBQUERY_NAME.finditer(text):
+            if match[1] not in self.formatted.subqueries:
+                raise UnreadableError(f"the plan of {match[1]} is not in the text")
+            inner.append(self.translated(self.formatted.subqueries[match[1]]))
+        return Drawn(SUBQUERY_NAME.sub(r"scalar-\1 []", text), 0, list(children), inner)
+
+    def translated(self, root: Operator) -> Drawn:
+        """Return the node of a plan's root."""
+        for operator in reversed(list(root.below())):
+            if id(operator) not in self.done:
+                try:
+                    self.done[id(operator)] = self.row_of(operator)(operator, self)
+                except UnreadableError:
+                    self.done[id(operator)] = unread(operator, self)
+        return self.of(root)
+
+
+Row = Callable[[Operator, Translation], Drawn]
+"""Return the node of an operator; raise `UnreadableError` where its details are not understood."""
+
+
+def unread(operator: Operator, plan: Translation) -> Drawn:
+    """Return the node of an operator that is not understood: it has the columns that the text lists."""
+    name = re.sub(r"\W", "", operator.name.removeprefix("Execute "))
+    children = [plan.of(child) for child in operator.children]
+    columns = operator.details.get("Output", "").partition("\n")[0]
+    node = Drawn(f"{UNREAD}{name} {columns}", 0, children)
+    return Drawn(f"Project {columns}", 0, [node]) if columns else node
