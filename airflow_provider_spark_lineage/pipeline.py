@@ -75,10 +75,13 @@ def explained(record: Record) -> Record:
         return record
     problems = [*record.problems]
 
-    def fields_of(text: str, inside: Sequence[str] = ()) -> dict[str, Any]:
+    def fields_of(
+        text: str, metrics: Iterable[Mapping[str, Any]], inside: Sequence[str] = ()
+    ) -> dict[str, Any]:
         try:
             plain = as_batch(text) if record.connect else text
-            read = read_explain(plain, record.settings, inside) if text else Explained()
+            locations = [str(metric.get("location", "")) for metric in metrics]
+            read = read_explain(plain, record.settings, inside, locations) if text else Explained()
             if record.connect:
                 read = read_connect(read, plain, record.connect, record.settings)
         # A text of a future Spark version may break any assumption of the reader.
@@ -89,8 +92,12 @@ def explained(record: Record) -> Record:
             problems.extend(problem for problem in read.problems if problem not in problems)
         return {"plan": read.plan, "facts": read.facts}
 
-    of_record = fields_of(record.explain, [str(part.get("explain", "")) for part in record.parts])
-    parts = [{**part, **fields_of(str(part.get("explain", "")))} for part in record.parts]
+    inside = [str(part.get("explain", "")) for part in record.parts]
+    of_record = fields_of(record.explain, record.metrics, inside)
+    parts = [
+        {**part, **fields_of(text, part.get("metrics", ()))}
+        for part, text in zip(record.parts, inside, strict=True)
+    ]
     read: dict[str, Any] = {"plan_kind": "analyzed", "explain": "", "connect": {}}
     return replace(record, parts=parts, problems=problems, **read, **of_record)
 

@@ -217,6 +217,7 @@ class Application:
             name=_name(running),
             started_at=_time(running.started_ms),
             ended_at=_time(ended_ms),
+            problems=[_UNKNOWN_SINK] if _is_batch_without_sink(running) else [],
             outcome="failure" if error else "success",
             error=_error(error, self._sql_text) if error else None,
             sql=sql,
@@ -228,6 +229,17 @@ class Application:
             jobs=running.jobs,
             written=written if running.ran_tasks and running.counts_are_exact else None,
         )
+
+
+_BATCH = re.compile(r"^id = [0-9a-f-]{36}\nrunId = [0-9a-f-]{36}\nbatch = \d+$", re.MULTILINE)
+_UNKNOWN_SINK = (
+    "a batch of a stream: where it writes is not in the physical plan; set spark.sql.ui.explainMode to extended"
+)
+
+
+def _is_batch_without_sink(running: _Execution) -> bool:
+    """Return whether an execution is a stream's batch, whose plan is written without the sink."""
+    return bool(_BATCH.search(running.description)) and running.text.startswith("== Physical Plan ==")
 
 
 def _naming(properties: Mapping[str, Any]) -> dict[str, str]:

@@ -55,13 +55,23 @@ def records_of(path: Path) -> Path:
 
 
 def differences(path: Path) -> list[str]:
-    """What the log says more or less than the records, a line each."""
+    """What the log says more or less than the records, a line each.
+
+    `~` is an edge of another kind between the same columns: what the optimizer made of it.
+    """
     of_log, of_records = (
         edges(found) | datasets(found) for found in (lineage_of_log(path), lineage(records_of(path)))
     )
-    return sorted(
-        [*(f"+ {one}" for one in of_log - of_records), *(f"- {one}" for one in of_records - of_log)]
-    )
+    lines = []
+    for sign, these, others in (("+", of_log, of_records), ("-", of_records, of_log)):
+        columns = {ends(edge) for edge in others}
+        lines.extend(f"{'~' * (ends(one) in columns)}{sign} {one}" for one in these - others)
+    return sorted(lines)
+
+
+def ends(edge: str) -> str:
+    """Return an edge without its kind."""
+    return edge.removesuffix(" masking").rpartition(" ")[0] if " <- " in edge else edge
 
 
 def name_of(path: Path) -> str:

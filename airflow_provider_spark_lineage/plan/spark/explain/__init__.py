@@ -55,15 +55,19 @@ class Explained:
 
 
 def read_explain(
-    text: str, settings: Mapping[str, str] | None = None, inside: Sequence[str] = ()
+    text: str,
+    settings: Mapping[str, str] | None = None,
+    inside: Sequence[str] = (),
+    locations: Sequence[str] = (),
 ) -> Explained:
-    """Return the plan and the facts of an extended explain text.
+    """Return the plan and the facts of an explain text, extended or formatted.
 
     `settings` are Spark's properties: they name the catalog, and the places of catalogs. `inside` are the
-    texts of executions that ran inside: a scan may stand there alone.
+    texts of executions that ran inside: a scan may stand there alone. `locations` are those of scans as
+    Spark's metrics have them, with several folders where the formatted text has the first one alone.
     """
     if is_formatted(text):
-        return _of_formatted(text, settings or {}, inside)
+        return _of_formatted(text, settings or {}, inside, locations)
     parts = sections(text)
     if PHYSICAL not in parts or ANALYZED not in parts:
         reason = "it was cut before its end" if parts else "it is not the extended one"
@@ -94,20 +98,24 @@ def read_explain(
     return _explained(tree, found, scans, reused)
 
 
-def _of_formatted(text: str, settings: Mapping[str, str], inside: Sequence[str]) -> Explained:
+def _of_formatted(
+    text: str, settings: Mapping[str, str], inside: Sequence[str], locations: Sequence[str]
+) -> Explained:
     """Return what the text of the mode `formatted` tells."""
     try:
         formatted = split(text)
-        scans, kinds = scans_of_operators(formatted)
-        for other in inside:
-            scans.extend(scans_of_operators(split(other))[0])
+        others = [split(other) for other in inside]
+        scans, kinds = scans_of_operators(formatted, locations)
+        for other in others:
+            scans.extend(scans_of_operators(other, locations)[0])
     except UnreadableError as error:
         return Explained(problems=[f"the physical plan could not be read: {error}"])
     found = Found(Columns(kinds), settings)
     found.loops.extend(loops_of(formatted))
     found.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
-    drawn, problems = logical(formatted)
-    found.problems.update(problems)
+    drawn, translation = logical(formatted, others)
+    found.problems.update(translation.problems)
+    found.is_unread |= translation.is_unread
     return _explained(_read(drawn, found).tree, found, scans, {})
 
 

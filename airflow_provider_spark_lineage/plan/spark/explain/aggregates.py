@@ -61,6 +61,21 @@ def _inlined(results: str, attribute: str, function: str) -> str:
     return alone.sub(lambda _: f"{function} AS result{mark[0]}", results).replace(attribute, function)
 
 
+def is_of_subquery(join: Operator) -> bool:
+    """Return whether a join has an aggregate by what it compares, as Spark makes of a subquery for each row."""
+    for key, side in zip(("Left keys", "Right keys"), join.children, strict=True):
+        if "isnull(" in join.details.get(key, ""):
+            # Nulls are compared, too: with the rows that the subquery runs for.
+            return True
+        compared = {mark[1] for mark in MARK.finditer(join.details.get(key, ""))}
+        while side.name not in AGGREGATES and len(side.children) == 1:
+            side = side.children[0]
+        keys = {mark[1] for mark in MARK.finditer(side.details.get("Keys", ""))}
+        if side.name in AGGREGATES and keys <= compared:
+            return True
+    return False
+
+
 def _parts(operator: Operator, functions: list[str]) -> list[Operator]:
     """Return the operators that compute parts of an aggregate, from the last to the first."""
     parts: list[Operator] = []
@@ -124,7 +139,14 @@ def _with_keys(keys: list[str], operator: Operator, plan: Translation) -> Drawn:
     rows = plan.input(operator)
     if not computed:
         return rows
-    return plan.node(f"Project [{', '.join([*listed_items(operator.detail('Input')), *computed])}]", rows)
+    # A key may have the id of the column that it is a normal form of.
+    ids = {_id_of(key) for key in computed}
+    columns = [column for column in listed_items(operator.detail("Input")) if _id_of(column) not in ids]
+    return plan.node(f"Project [{', '.join([*columns, *computed])}]", rows)
+
+
+def _id_of(column: str) -> str:
+    return column.rpartition("#")[2]
 
 
 def _lists(arguments: str) -> list[list[str]]:

@@ -281,10 +281,19 @@ def _numbered(place: Place) -> Built:
     return place.built(ids, sequenceAttr=place.trees(ids[:1]))
 
 
+_HOLDS_OTHERS = re.compile(r"#\d+L?,")
+"""A list that was read with a separator which is not its own gives names that hold other columns."""
+
+
+def _names(place: Place, ids: list[int]) -> list[str]:
+    return [name for expr_id in ids for name in place.found.columns.names[expr_id]]
+
+
 def unknown(place: Place) -> Built:
     """Keep the columns of all inputs; of those that lists among the arguments make, nothing is known."""
     known = set(place.found.columns.names)
-    added = dict.fromkeys(expr_id for ids in place.lists() for expr_id in ids if expr_id not in known)
+    lists = [ids for ids in place.lists() if not any(_HOLDS_OTHERS.search(name) for name in _names(place, ids))]
+    added = dict.fromkeys(expr_id for ids in lists for expr_id in ids if expr_id not in known)
     fields: dict[str, Any] = {UNTRACED: place.trees([*added])} if added else {}
     for number, plan in enumerate(place.inner):
         fields[f"plan {number}"] = plan.tree

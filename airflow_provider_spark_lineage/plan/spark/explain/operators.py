@@ -7,7 +7,14 @@ that cannot be read, is `Unread`: what it computes has no edge, and a gap says s
 from __future__ import annotations
 
 import re
-from airflow_provider_spark_lineage.plan.spark.explain.aggregates import AGGREGATES, aggregate, in_python
+from collections.abc import Sequence
+
+from airflow_provider_spark_lineage.plan.spark.explain.aggregates import (
+    AGGREGATES,
+    aggregate,
+    in_python,
+    is_of_subquery,
+)
 from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
 from airflow_provider_spark_lineage.plan.spark.explain.conditions import (
     compared_by_joins,
@@ -17,6 +24,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.conditions import (
 )
 from airflow_provider_spark_lineage.plan.spark.explain.formatted import Formatted, Operator
 from airflow_provider_spark_lineage.plan.spark.explain.nodes import NODES
+from airflow_provider_spark_lineage.plan.spark.explain.physical_commands import COMMANDS_OF_CATALOGS, execute
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
 from airflow_provider_spark_lineage.plan.spark.explain.translation import NO_COLUMN, Row, Translation, unread
 
@@ -24,10 +32,13 @@ from airflow_provider_spark_lineage.plan.spark.explain.translation import NO_COL
 def row_of(operator: Operator) -> Row:
     name = operator.name
     if name.startswith("Execute "):
-        return _command
+        return execute
     for prefix, row in _BY_PREFIX.items():
         if name.startswith(prefix):
             return row
+    # A logical command of the same name stands inside `Execute`.
+    if name in COMMANDS_OF_CATALOGS and operator.above != f"Execute {name}":
+        return COMMANDS_OF_CATALOGS[name]
     if set(operator.details) <= {"Arguments"} and name in (NODES.keys() | COMMANDS.keys() | {"LogicalRelation"}):
         return _logical
     is_alone = not operator.children and re.fullmatch(r"\w+", name)
@@ -58,21 +69,11 @@ def _logical(operator: Operator, plan: Translation) -> Drawn:
             raise UnreadableError("a relation without columns")
         table = (relation[3] or "").replace("`", "")
         return plan.node(f"FileRows {relation[2]}, [] {relation[1]} {table}")
+    if operator.name == "Filter":
+        return _filtered(conjuncts(arguments), plan.input(operator), plan)
     node = plan.node(f"{operator.name} {arguments}", *(plan.of(child) for child in operator.children))
     node.inner.extend(plan.of(child) for child in operator.inner)
     return node
-
-
-def _command(operator: Operator, plan: Translation) -> Drawn:
-    """`Execute <command>`: over the rows that it writes, or around the logical command."""
-    if operator.inner:
-        return plan.of(operator.inner[0])
-    name, arguments = operator.name.removeprefix("Execute "), operator.detail("Arguments")
-    children = [plan.of(child) for child in operator.children]
-    names = re.search(r"\[[^\[\]]*\]$", arguments)
-    if names and children:
-        children = [plan.node(f"Named {names[0]}", *children)]
-    return plan.node(f"{name} {arguments}", *children)
 
 
 def _project(operator: Operator, plan: Translation) -> Drawn:
@@ -166,9 +167,16 @@ def _join(operator: Operator, plan: Translation) -> Drawn:
     condition = operator.details.get("Join condition", "None")
     if condition != "None":
         compared.append(condition)
-    text = f", and({', '.join(compared)})" if compared else ""
     left, right = operator.children
     kind = operator.details.get("Join type", "Inner")
+    exists = re.fullmatch(r"ExistenceJoin\((.*)\)", kind)
+    if exists:
+        # Spark makes this join of an EXISTS or IN that is a value.
+        rows = plan.node(f"Filter and({', '.join(compared)})", plan.of(right))
+        return Drawn(f"WithExists [{exists[1]}]", 0, [plan.of(left)], [rows])
+    if is_of_subquery(operator):
+        plan.problem(operator, "a subquery of the query may stand behind it")
+    text = f", and({', '.join(compared)})" if compared else ""
     return plan.node(f"Join {kind}{text}", plan.of(left), plan.of(right))
 
 
@@ -344,7 +352,11 @@ OPERATORS: dict[str, Row] = {
 """Name that Spark prints -> row."""
 
 
-def logical(formatted: Formatted) -> tuple[Drawn, dict[str, None]]:
-    """Return a text's plan as the drawing of a logical one, and what it leaves open, a sentence each."""
-    plan = Translation(formatted, compared_by_joins(formatted), row_of)
-    return plan.translated(formatted.root), plan.problems
+def logical(formatted: Formatted, inside: Sequence[Formatted] = ()) -> tuple[Drawn, Translation]:
+    """Return a text's plan as the drawing of a logical one, and how it was made.
+
+    `inside` are the texts of executions that a command ran: its query may stand there alone.
+    """
+    plans = [Translation(one, compared_by_joins(one), row_of) for one in (formatted, *inside)]
+    plans[0].inside.extend(plans[1:])
+    return plans[0].translated(formatted.root), plans[0]

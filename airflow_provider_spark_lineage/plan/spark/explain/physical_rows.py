@@ -116,6 +116,16 @@ def _named(place: Place) -> Built:
     return place.built(ids, "Project", projectList=items)
 
 
+def _with_exists(place: Place) -> Built:
+    """Whether there are rows of another plan for each row: `WithExists [exists#12]`."""
+    (expr_id,), _ = place.defined(0)
+    place.found.columns.kinds[expr_id] = "boolean"
+    exists = call("Exists", [])
+    exists[0]["plan"] = place.inner[0].tree
+    items = [*place.trees(place.first), _alias(place, expr_id, exists)]
+    return place.built([*place.first, expr_id], "Project", projectList=items)
+
+
 def _python_udtf(place: Place) -> Built:
     """A Python table function: `PythonRows words(a#1)#7, [b#2], [word#3, size#4]`."""
     value = place.reader.whole(0, (", ",))
@@ -147,6 +157,7 @@ PHYSICAL_ROWS: dict[str, Row] = {
     "PythonColumns": _python,
     "PythonRows": _python_udtf,
     "Renamed": _renamed,
+    "WithExists": _with_exists,
     "SourceRows": _scan("DataSourceV2Relation"),
 }
 """Name that `operators` gives -> row."""

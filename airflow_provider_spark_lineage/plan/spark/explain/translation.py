@@ -26,6 +26,14 @@ class Translation:
 
     row_of: Callable[[Operator], Row]
     problems: dict[str, None] = field(default_factory=dict)
+    """What the text leaves open, a sentence each."""
+
+    is_unread: bool = False
+    """There is a command whose text does not say what it does."""
+
+    inside: list[Translation] = field(default_factory=list)
+    """The plans of executions that this one ran."""
+
     done: dict[int, Drawn] = field(default_factory=dict)
     """`id()` of an operator -> its node."""
 
@@ -38,6 +46,10 @@ class Translation:
         if len(operator.children) != 1:
             raise UnreadableError(f"{operator.name} has {len(operator.children)} inputs")
         return self.of(operator.children[0])
+
+    def problem(self, operator: Operator, sentence: str) -> None:
+        """Add what the text leaves open of an operator."""
+        self.problems[f"{operator.name}: {sentence}: set spark.sql.ui.explainMode to extended"] = None
 
     def node(self, text: str, *children: Drawn) -> Drawn:
         """Return a node; the plans of the subqueries in its text are inside it."""
@@ -65,6 +77,8 @@ Row = Callable[[Operator, Translation], Drawn]
 
 def unread(operator: Operator, plan: Translation) -> Drawn:
     """Return the node of an operator that is not understood: it has the columns that the text lists."""
+    # A command has no rows, and so no columns.
+    plan.is_unread |= "Output" not in operator.details
     name = re.sub(r"\W", "", operator.name.removeprefix("Execute "))
     children = [plan.of(child) for child in operator.children]
     columns = operator.details.get("Output", "").partition("\n")[0]
