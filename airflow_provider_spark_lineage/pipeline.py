@@ -30,7 +30,7 @@ from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_ex
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan.sql.statements import read_sql
 from airflow_provider_spark_lineage.plan_json import simple_name
-from airflow_provider_spark_lineage.record import FULL, Record, read_records, record_paths
+from airflow_provider_spark_lineage.record import FULL, SUFFIX, Record, read_records, record_paths
 from airflow_provider_spark_lineage.sources import PARTS, is_internal
 from airflow_provider_spark_lineage.sources.dataset import Identity
 
@@ -329,7 +329,8 @@ class RecordedFolder(Recorded):
 
     def records(self, problems: list[str]) -> Iterator[Record]:
         """Yield the readable records; raise `RecordError` when there is no record and no log."""
-        if is_event_log(self.directory):
+        is_record = self.directory.is_dir() or self.directory.name.endswith(SUFFIX)
+        if is_event_log(self.directory) or (self.directory.is_file() and not is_record):
             return read_event_log(self.directory, problems, self._sql_text)
         return read_records(record_paths(self.directory), problems)
 

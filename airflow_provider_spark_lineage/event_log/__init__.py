@@ -34,5 +34,12 @@ def read_event_log(place: Path, problems: list[str], sql_text: str = FULL) -> It
     A place is a file, a folder of a rolling log, or a folder of logs. What could not be read is added to
     `problems`, a sentence each; raise `RecordError` where there is no log, or a library for it is missing.
     """
+    names: dict[str, None] = {}
     for log in logs(place):
-        yield from Application(sql_text).records(lines_of(log, _MAX_LINE), problems)
+        application = Application(sql_text)
+        yield from application.records(lines_of(log, _MAX_LINE, problems), problems)
+        names.update(application.names)
+        if not application.names:
+            problems.append(f"{log.place.name} does not say which application wrote it")
+    if len(names) > 1:
+        problems.append(f"there are {len(names)} applications in one place: {', '.join(names)}")

@@ -59,6 +59,9 @@ class Application:
     """The events of one application, from the first to the last."""
 
     def __init__(self, sql_text: str = FULL) -> None:
+        self.names: dict[str, None] = {}
+        """Ids of all applications whose events there are."""
+
         self.id = ""
         self.name = ""
         self.spark_version = ""
@@ -87,8 +90,11 @@ class Application:
 
         Lines of other events, most of a log, are not parsed.
         """
-        unread = 0
+        unread, is_first = 0, True
         for line in lines:
+            if is_first and not line.startswith(_BEGIN):
+                problems.append("the log begins in the middle of an event: what came before is missing")
+            is_first = False
             end = line.find(b'"', len(_BEGIN), 160)
             handler = self._handlers.get(line[len(_BEGIN) : end])
             if handler is None:
@@ -103,7 +109,7 @@ class Application:
                 yield record
         if unread:
             problems.append(
-                f"{unread} events of the log could not be read: it was cut, or its Spark is unknown"
+                f"{unread} events of the log could not be read: they are damaged, or their Spark is unknown"
             )
         if self._jobs_of_rdds:
             problems.append(
@@ -118,6 +124,7 @@ class Application:
     def _started(self, line: bytes) -> None:
         event = json.loads(line)
         self.id, self.name = str(event.get("App ID") or ""), without_secrets(str(event["App Name"]))
+        self.names[self.id or self.name] = None
 
     def _environment(self, line: bytes) -> None:
         event = json.loads(line)
