@@ -35,7 +35,9 @@ _SQL = "org.apache.spark.sql.execution.ui.SparkListener"
 def main(names: list[str]) -> int:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     is_default = _DEFAULT in names
-    cases = [CASES / name for name in names if name != _DEFAULT] or sorted(job.parent for job in CASES.glob("*/job.py"))
+    cases = [CASES / name for name in names if name != _DEFAULT] or sorted(
+        job.parent for job in CASES.glob("*/job.py")
+    )
     kinds = groups(cases)
     if len(kinds) > 1:
         # A JVM takes its jars and extensions only when it starts.

@@ -240,7 +240,7 @@ class Application:
 
 _BATCH = re.compile(r"^id = [0-9a-f-]{36}\nrunId = [0-9a-f-]{36}\nbatch = \d+$", re.MULTILINE)
 _UNKNOWN_SINK = (
-    "a batch of a stream: where it writes is not in the physical plan; set spark.sql.ui.explainMode to extended"
+    "where a batch of a stream writes is not in its physical plan: set spark.sql.ui.explainMode to extended"
 )
 
 

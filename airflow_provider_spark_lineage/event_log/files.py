@@ -109,10 +109,12 @@ def lines_of(log: Log, limit: int, problems: list[str]) -> Iterator[bytes]:
         with opened(path, codec_of(path)) as source:
             try:
                 while line := source.readline(limit):
-                    if line.endswith(b"\n") or len(line) == limit or line.endswith(b"}"):
+                    if line.endswith((b"\n", b"}")) or len(line) == limit:
                         yield line
                     else:
-                        problems.append(f"{path.name} ends in the middle of an event: what came later is missing")
+                        problems.append(
+                            f"{path.name} ends in the middle of an event: what came later is missing"
+                        )
             except TornError as error:
                 problems.append(f"{path.name} ends in the middle ({error}): what came later is missing")
             except OSError as error:

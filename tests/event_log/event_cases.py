@@ -51,7 +51,11 @@ def new_gaps(path: Path) -> list[str]:
 
 def records_of(path: Path) -> Path:
     """The records of the same job on the same Spark."""
-    return path.with_name(path.name.replace("events-", "record-").replace("formatted-", "record-").replace(".jsonl.gz", ".json.gz"))
+    return path.with_name(
+        path.name.replace("events-", "record-")
+        .replace("formatted-", "record-")
+        .replace(".jsonl.gz", ".json.gz")
+    )
 
 
 def differences(path: Path) -> list[str]:

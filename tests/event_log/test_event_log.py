@@ -119,7 +119,10 @@ def test_zstd(tmp_path: Path, whole: list[Record]) -> None:
     path.write_bytes(flushed + compressor.flush())
     assert read(path) == (whole, [])
     path.write_bytes(flushed)
-    assert read(path) == (whole, ["app-1.zstd ends in the middle (its last frame has no end): what came later is missing"])
+    assert read(path) == (
+        whole,
+        ["app-1.zstd ends in the middle (its last frame has no end): what came later is missing"],
+    )
     path.write_bytes(flushed[:-40])
     records, problems = read(path)
     assert records == whole[: len(records)]
@@ -170,7 +173,9 @@ def test_a_codec_that_is_not_read_is_one_sentence(tmp_path: Path, codec: str) ->
     path = tmp_path / f"app-1.{codec}"
     path.write_bytes(b"x")
     assert is_event_log(path)
-    with pytest.raises(RecordError, match=r"is not read: set spark\.eventLog\.compression\.codec to zstd or lz4"):
+    with pytest.raises(
+        RecordError, match=r"is not read: set spark\.eventLog\.compression\.codec to zstd or lz4"
+    ):
         read(path)
 
 

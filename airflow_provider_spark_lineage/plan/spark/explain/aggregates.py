@@ -1,6 +1,6 @@
 """What the physical aggregates of a text mean: one aggregate is several operators, which pass buffers on.
 
-The functions of the last one name the columns that the first one reads, so the operators between are left out.
+The functions of the last one name the columns that the first one reads: the operators between are left out.
 """
 
 from __future__ import annotations
@@ -61,21 +61,6 @@ def _inlined(results: str, attribute: str, function: str) -> str:
     return alone.sub(lambda _: f"{function} AS result{mark[0]}", results).replace(attribute, function)
 
 
-def is_of_subquery(join: Operator) -> bool:
-    """Return whether a join has an aggregate by what it compares, as Spark makes of a subquery for each row."""
-    for key, side in zip(("Left keys", "Right keys"), join.children, strict=True):
-        if "isnull(" in join.details.get(key, ""):
-            # Nulls are compared, too: with the rows that the subquery runs for.
-            return True
-        compared = {mark[1] for mark in MARK.finditer(join.details.get(key, ""))}
-        while side.name not in AGGREGATES and len(side.children) == 1:
-            side = side.children[0]
-        keys = {mark[1] for mark in MARK.finditer(side.details.get("Keys", ""))}
-        if side.name in AGGREGATES and keys <= compared:
-            return True
-    return False
-
-
 def _parts(operator: Operator, functions: list[str]) -> list[Operator]:
     """Return the operators that compute parts of an aggregate, from the last to the first."""
     parts: list[Operator] = []
@@ -122,7 +107,7 @@ def _with_filters(functions: list[str], parts: list[Operator]) -> list[str]:
 
 def in_python(operator: Operator, plan: Translation) -> Drawn:
     """`ArrowAggregatePython [a#1], [mean(b#2)#7], [a#1, mean(b#2)#7#8 AS mean#9], 202`."""
-    keys, functions, results = _lists(operator.detail("Arguments"))
+    keys, functions, results = _lists(plan.arguments(operator))
     of_results = f"[{', '.join(results)}]"
     for function in functions:
         match = re.search(re.escape(function) + r"#\d+L?", of_results)

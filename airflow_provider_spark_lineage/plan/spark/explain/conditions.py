@@ -1,4 +1,4 @@
-"""Takes apart the conditions and lists of a physical plan's text, as far as brackets say what belongs together."""
+"""Takes apart the conditions and lists of a physical plan's text: brackets say what belongs together."""
 
 from __future__ import annotations
 

@@ -83,7 +83,9 @@ class Reader:
         """Return the subqueries that are named between two positions."""
         if self._unplaced and not self._of_functions:
             # To take it from every expression would be to guess.
-            self.problems.append("which of its expressions holds a subquery could not be told: it is left out")
+            self.problems.append(
+                "which of its expressions holds a subquery could not be told: it is left out"
+            )
         return [
             [{**call("ScalarSubquery", [])[0], "plan": plan}]
             for position, plan in (self._plans or self._of_functions).items()
@@ -321,6 +323,10 @@ class Reader:
         if text.startswith(" IN (", end):
             values, position = self.several(end + 5, ",", ")")
             return Value(call("In", [value.tree, *(one.tree for one in values)]), "boolean", position)
+        if text.startswith(" INSET ", end):
+            # The optimizer's IN of many values, which stand without brackets.
+            listed = self._literal(end + 7, tuple(stop for stop in stops if stop != ", "))
+            return Value(call("In", [value.tree, listed.tree]), "boolean", listed.end)
         if text.startswith(" windowspecdefinition(", end):
             match = _CALL.match(text, end + 1)
             specification = self._call(match, stops) if match else value

@@ -12,16 +12,18 @@ from dataclasses import dataclass, field
 
 from airflow_provider_spark_lineage.plan.spark.explain.sections import PHYSICAL, Drawn, UnreadableError, draw
 
-_SUBQUERY = re.compile(
-    r"^Subquery:\d+ Hosting operator id = \d+ Hosting Expression = (.*)$", re.MULTILINE
-)
+_SUBQUERY = re.compile(r"^Subquery:\d+ Hosting operator id = \d+ Hosting Expression = (.*)$", re.MULTILINE)
 SUBQUERY_NAME = re.compile(r"(?:Reused)?Subquery (?:Subquery )?(\S+#\d+), \[id=#\d+\]")
 """A subquery in an expression of the physical plan."""
 
 _DETAILS = re.compile(r"\n\n+(?=\(\d+\) \S)")
-_HEAD = re.compile(r"\((\d+)\) (.+?)(?: \[codegen id : \d+\])?(?: \[Reuses operator id: (\d+)\])? *", re.DOTALL)
+_HEAD = re.compile(
+    r"\((\d+)\) (.+?)(?: \[codegen id : \d+\])?(?: \[Reuses operator id: (\d+)\])? *", re.DOTALL
+)
 _DETAIL = re.compile(r"([A-Z][A-Za-z]+(?: [a-z0-9A-Z]+)*)(?: \[\d+\])? ?:(?: (.*))?")
-_LINE = re.compile(r"(?:\* )?(.*?) *\((\d+)\)(?: \(columnarIn=\w+, columnarOut=\w+\))?(?:, Statistics\(.*\))?")
+_LINE = re.compile(
+    r"(?:\* )?(.*?) *\((\d+)\)(?: \(columnarIn=\w+, columnarOut=\w+\))?(?:, Statistics\(.*\))?"
+)
 _INITIAL = "== Initial Plan =="
 
 
@@ -143,6 +145,6 @@ def _placed(root: Drawn, operators: dict[str, Operator]) -> Operator:
 
 
 def _plans(children: list[Drawn]) -> list[Drawn]:
-    """Return children, of an adaptive plan the one that Spark began with: later ones leave out what is empty."""
+    """Return children: of an adaptive plan the first one, because later ones leave out what is empty."""
     initial = [child for child in children if child.text.startswith(_INITIAL)]
     return initial or children

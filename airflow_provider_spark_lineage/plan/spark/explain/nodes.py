@@ -292,7 +292,9 @@ def _names(place: Place, ids: list[int]) -> list[str]:
 def unknown(place: Place) -> Built:
     """Keep the columns of all inputs; of those that lists among the arguments make, nothing is known."""
     known = set(place.found.columns.names)
-    lists = [ids for ids in place.lists() if not any(_HOLDS_OTHERS.search(name) for name in _names(place, ids))]
+    lists = [
+        ids for ids in place.lists() if not any(_HOLDS_OTHERS.search(name) for name in _names(place, ids))
+    ]
     added = dict.fromkeys(expr_id for ids in lists for expr_id in ids if expr_id not in known)
     fields: dict[str, Any] = {UNTRACED: place.trees([*added])} if added else {}
     for number, plan in enumerate(place.inner):

@@ -6,7 +6,7 @@ import re
 
 from airflow_provider_spark_lineage.plan.spark.explain.formatted import Operator
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
-from airflow_provider_spark_lineage.plan.spark.explain.translation import Row, Translation
+from airflow_provider_spark_lineage.plan.spark.explain.translation import MORE, Row, Translation
 
 _ON_TABLE = re.compile(
     r"(?P<table>[\w.$]+(?:@[0-9a-f]+|\(\w+\)), (?:`[^`]*`|[^,\s`])+)(?:, (?P<rest>.*))?", re.DOTALL
@@ -22,7 +22,10 @@ def execute(operator: Operator, plan: Translation) -> Drawn:
     children = [plan.of(child) for child in operator.children]
     names = re.search(r"\[[^\[\]]*\]$", arguments)
     if names and children:
-        children = [plan.node(f"Named {names[0]}", *children)]
+        # Spark cuts a long list of names, but not that of the rows' columns.
+        told, *rest = MORE.split(names[0][1:-1])
+        children = [plan.node(f"{'NamedAtLeast' if rest else 'Named'} [{told}]", *children)]
+        arguments = arguments[: names.start()] + "[]"
     return plan.node(f"{name} {arguments}", *children)
 
 
@@ -97,7 +100,9 @@ def _write(operator: Operator, plan: Translation) -> Drawn:
 
 
 _SCANS = ("Scan ", "BatchScan ")
-_CONSTANT = re.compile(r"defaultvalueexpression\(.*, (?:-?[\d.]+\w*|'.*'|null|true|false)\), \w+", re.DOTALL | re.IGNORECASE)
+_CONSTANT = re.compile(
+    r"defaultvalueexpression\(.*, (?:-?[\d.]+\w*|'.*'|null|true|false)\), \w+", re.DOTALL | re.IGNORECASE
+)
 
 
 def _variable(operator: Operator, plan: Translation) -> Drawn:
@@ -113,7 +118,10 @@ def _variable(operator: Operator, plan: Translation) -> Drawn:
 
 
 def _set_variable(operator: Operator, plan: Translation) -> Drawn:
-    if any(below.name.startswith(_SCANS) and below.name != "Scan OneRowRelation" for below in plan.formatted.numbered.values()):
+    if any(
+        below.name.startswith(_SCANS) and below.name != "Scan OneRowRelation"
+        for below in plan.formatted.numbered.values()
+    ):
         plan.is_unread = True
         plan.problem(operator, "where its value is used is not in the text")
     return plan.node(f"SetVariable {operator.detail('Arguments')}", plan.input(operator))

@@ -1,8 +1,6 @@
-"""How the nodes read that `operators` makes of physical operators, where no logical node has the same text."""
+"""How the nodes read that `operators` makes of physical operators where no logical node has such a text."""
 
 from __future__ import annotations
-
-import re
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
@@ -17,7 +15,7 @@ from airflow_provider_spark_lineage.plan.spark.relational import HIDDEN, UNTRACE
 
 def _scan(node: str) -> Row:
     def row(place: Place) -> Built:
-        """`FileRows [a#1, b#2], [b#2] parquet spark_catalog.db.t`: no dataset has what the second list names."""
+        """`FileRows [a#1, b#2], [b#2] parquet spark_catalog.db.t`: no dataset has the second list."""
         ids, end = place.defined(0)
         hidden, end = place.defined(place.reader.expect(end, ", "))
         text = place.text[end:].strip()
@@ -48,6 +46,14 @@ def _conditions(place: Place) -> Built:
     return place.built(place.first, "Filter", condition=call("And", trees))
 
 
+def _renamed_at_least(place: Place) -> Built:
+    """The columns of the input, of which the first are listed: `RenamedAtLeast [a#1, b#2]`."""
+    ids, _ = place.defined(0)
+    if ids != place.first[: len(ids)]:
+        raise UnreadableError("its text was cut")
+    return place.built(place.first, "SubqueryAlias")
+
+
 def _renamed(place: Place) -> Built:
     """The columns of the input under other ids, by their positions: `Renamed [a#11, b#12]`."""
     before = place.first
@@ -73,12 +79,9 @@ def _alias(place: Place, expr_id: int, tree: list[dict[str, object]]) -> list[di
     return [node, *tree]
 
 
-_MORE = re.compile(r"(?:, |^)\.\.\. \d+ more fields$")
-
-
-def _untraced(place: Place, names: list[str]) -> Built:
+def _untraced(place: Place, names: list[str], cure: str) -> Built:
     """Return columns of which nothing is known but their names."""
-    place.problem("which columns it gives is not known: set spark.sql.ui.explainMode to extended")
+    place.problem(f"which columns are written under these names is not known: set {cure}")
     ids = []
     for name in names:
         ids.append(-1 - len(place.found.columns.names))
@@ -87,22 +90,23 @@ def _untraced(place: Place, names: list[str]) -> Built:
     return Built([{**place.built([], "Project").tree[0], "projectList": place.trees(ids)}, *node.tree], ids)
 
 
+def _named_at_least(place: Place) -> Built:
+    """The columns of the input, of which a write names the first: `NamedAtLeast [a, b]`."""
+    current = [min(place.found.columns.names[expr_id]) for expr_id in place.first]
+    if not ", ".join(current).startswith(place.text[1:-1]):
+        return _untraced(place, place.text[1:-1].split(", "), "spark.sql.debug.maxToStringFields higher")
+    return place.built(place.first, "SubqueryAlias")
+
+
 def _named(place: Place) -> Built:
     """The columns of the input under the names that a write gives them: `Named [a, b]`."""
     names = place.found.columns.names
     current = [min(names[expr_id]) for expr_id in place.first]
-    told = place.text[1:-1]
-    rest = _MORE.search(told)
-    if rest:
-        # Spark cuts this list alone: the rows that are written have all names, in the same order.
-        told = told[: rest.start()]
-        if ", ".join(current).startswith(told):
-            return place.built(place.first, "SubqueryAlias")
-    elif told == ", ".join(current):
+    if place.text[1:-1] == ", ".join(current):
         return place.built(place.first, "SubqueryAlias")
-    given = told.split(", ")
-    if rest or len(given) != len(current):
-        return _untraced(place, given)
+    given = place.text[1:-1].split(", ")
+    if len(given) != len(current):
+        return _untraced(place, given, "spark.sql.ui.explainMode to extended")
     items, ids = [], []
     for expr_id, name, old in zip(place.first, given, current, strict=True):
         if name == old:
@@ -154,9 +158,11 @@ PHYSICAL_ROWS: dict[str, Row] = {
     "FileRows": _scan("LogicalRelation"),
     "MadeRows": _rows,
     "Named": _named,
+    "NamedAtLeast": _named_at_least,
     "PythonColumns": _python,
     "PythonRows": _python_udtf,
     "Renamed": _renamed,
+    "RenamedAtLeast": _renamed_at_least,
     "WithExists": _with_exists,
     "SourceRows": _scan("DataSourceV2Relation"),
 }

@@ -17,7 +17,9 @@ _MORE = re.compile(r"(.*), \.\.\. (\d+) entries", re.DOTALL)
 _LOCATION = re.compile(r"(\w+) \[(.*)\]")
 
 
-def scans_of_operators(formatted: Formatted, locations: Sequence[str]) -> tuple[list[Scan], dict[int, types.Type]]:
+def scans_of_operators(
+    formatted: Formatted, locations: Sequence[str]
+) -> tuple[list[Scan], dict[int, types.Type]]:
     """Return all scans of a text, and the types of their columns."""
     scans: list[Scan] = []
     kinds: dict[int, types.Type] = {}

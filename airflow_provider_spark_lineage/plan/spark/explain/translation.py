@@ -6,11 +6,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from airflow_provider_spark_lineage.plan.spark.explain.conditions import conjunction
 from airflow_provider_spark_lineage.plan.spark.explain.formatted import SUBQUERY_NAME, Formatted, Operator
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
 
 NO_COLUMN = 10**12
 """Added to the number of a scan without columns: the id by which its facts are known."""
+
+MORE = re.compile(r"(?:, |^)\.\.\. \d+ more fields")
+"""Stands where Spark left out the rest of a list."""
 
 UNREAD = "Unread"
 """Begins the name of a node that was not understood."""
@@ -47,6 +51,16 @@ class Translation:
             raise UnreadableError(f"{operator.name} has {len(operator.children)} inputs")
         return self.of(operator.children[0])
 
+    def arguments(self, operator: Operator) -> str:
+        """Return the arguments of an operator; raise where Spark cut one of their lists."""
+        arguments = operator.detail("Arguments")
+        if MORE.search(arguments):
+            self.problems[
+                f"{operator.name}: its text was cut: set spark.sql.debug.maxToStringFields higher"
+            ] = None
+            raise UnreadableError("its text was cut")
+        return arguments
+
     def problem(self, operator: Operator, sentence: str) -> None:
         """Add what the text leaves open of an operator."""
         self.problems[f"{operator.name}: {sentence}: set spark.sql.ui.explainMode to extended"] = None
@@ -59,6 +73,11 @@ class Translation:
                 raise UnreadableError(f"the plan of {match[1]} is not in the text")
             inner.append(self.translated(self.formatted.subqueries[match[1]]))
         return Drawn(SUBQUERY_NAME.sub(r"scalar-\1 []", text), 0, list(children), inner)
+
+    def filtered(self, conditions: list[str], rows: Drawn) -> Drawn:
+        """Return the rows for which conditions hold."""
+        condition = conjunction(conditions, self.compared)
+        return self.node(f"Filter {condition}", rows) if condition else rows
 
     def translated(self, root: Operator) -> Drawn:
         """Return the node of a plan's root."""
