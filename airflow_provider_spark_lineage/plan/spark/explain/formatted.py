@@ -45,6 +45,9 @@ class Operator:
     above: str = ""
     """The name of the operator that reads its rows."""
 
+    gives: str = ""
+    """The list of its columns, where the operator above says what it reads."""
+
     reuses: str = ""
     """The number of the exchange that it repeats."""
 
@@ -136,7 +139,7 @@ def _placed(root: Drawn, operators: dict[str, Operator]) -> Operator:
         operator = operators[match[2]]
         operator.children = [done[id(child)] for child in _plans(node.children)]
         if len(operator.children) == 1 and "Input" in operator.details:
-            operator.children[0].details.setdefault("Output", operator.details["Input"])
+            operator.children[0].gives = operator.details["Input"]
         for child in operator.children:
             child.above = operator.name
         operator.inner = [done[id(child)] for child in node.inner]

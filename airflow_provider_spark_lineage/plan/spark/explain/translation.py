@@ -97,9 +97,9 @@ Row = Callable[[Operator, Translation], Drawn]
 def unread(operator: Operator, plan: Translation) -> Drawn:
     """Return the node of an operator that is not understood: it has the columns that the text lists."""
     # A command has no rows, and so no columns.
-    plan.is_unread |= "Output" not in operator.details
+    columns = (operator.gives or operator.details.get("Output", "")).partition("\n")[0]
+    plan.is_unread |= not columns
     name = re.sub(r"\W", "", operator.name.removeprefix("Execute "))
     children = [plan.of(child) for child in operator.children]
-    columns = operator.details.get("Output", "").partition("\n")[0]
     node = Drawn(f"{UNREAD}{name} {columns}", 0, children)
     return Drawn(f"Project {columns}", 0, [node]) if columns else node
