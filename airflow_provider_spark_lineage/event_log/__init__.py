@@ -1,7 +1,7 @@
 """Reads Spark's event log into records, without a JVM: streamed, and in bounded memory.
 
-A log has the plans as text (`plan.spark.explain`). Spark writes the text that is needed where the application
-has the settings `SETTINGS`.
+A log has the plans as text (`plan.spark.explain`): in full where the application has the settings `SETTINGS`,
+else the physical plan alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SETTINGS = {
     "spark.sql.maxMetadataStringLength": "100000",
     "spark.sql.debug.maxToStringFields": "100000",
 }
-"""Settings of an application whose log says which column came from where."""
+"""Settings of an application whose log has the queries as they were written."""
 
 _MAX_LINE = 64 << 20
 """Limit of bytes; a longer event is not read."""

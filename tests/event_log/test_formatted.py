@@ -70,7 +70,7 @@ def gaps(lineage: Lineage) -> str:
 
 
 def test_an_operator_that_is_not_known_has_no_edges_of_its_own() -> None:
-    """Columns that keep their ids are the same values; what the operator computes comes from nowhere known."""
+    """Columns that keep their ids are the same values; where the others come from is not known."""
     unknown = "(2) Sketch\nInput [3]: [a#1, b#2L, note#3]\nArguments: secret, [x#9]"
     lineage = read(plan(SCAN, unknown, names="a, x", inputs="a#1, x#9"))
     assert edges(lineage) == {"a <- in.a IDENTITY"}
