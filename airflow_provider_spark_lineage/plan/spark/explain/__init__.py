@@ -1,8 +1,8 @@
 """Reads Spark's explain text into the plan and the facts that capture would have written down.
 
 A pure function of the text: `spark-sql`, applications in Java or Scala, and Spark Connect leave nothing else.
-The extended text (`spark.sql.ui.explainMode=extended`) has the query as it was written; the formatted one, which
-Spark writes by itself, the physical plan alone.
+The extended text (`spark.sql.ui.explainMode=extended`) has the query as it was written; the formatted one,
+which Spark writes by itself, the physical plan alone.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
+from airflow_provider_spark_lineage.plan.spark.explain.calls import Value
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Tree
 from airflow_provider_spark_lineage.plan.spark.explain.expressions import END
 from airflow_provider_spark_lineage.plan.spark.explain.items import condition, everything_named, named_list
@@ -159,10 +160,28 @@ def _lateral_join(place: Place) -> Built:
     return place.built(output, right=value.tree, joinType={"object": f"{_PLANS}{kind[1]}$"}, **fields)
 
 
-def _generate(place: Place) -> Built:
-    value = place.reader.whole(0, (", ",))
+_BEHIND_GENERATOR = re.compile(r", (?:\[[^\[\]]*\], )?(?:true|false), (?:\w+, )?\[[^\[\]]*\]$")
+
+
+def _generator(place: Place) -> Value:
+    """Return the generator; where it cannot be read, a function of the columns that it names."""
+    try:
+        value = place.reader.whole(0, (", ",))
+    except UnreadableError:
+        behind = _BEHIND_GENERATOR.search(place.text)
+        if not behind:
+            raise
+        place.reader.problems.append(
+            "its generator could not be read: it is taken from every column that it names"
+        )
+        return Value(everything_named(place.reader, 0, behind.start()), types.closed(), behind.start())
     if value.plain:
         raise UnreadableError("no generator")
+    return value
+
+
+def _generate(place: Place) -> Built:
+    value = _generator(place)
     # The qualifier may stand between the flag and the columns.
     for match in re.finditer(r", (?=\[)", place.text[value.end :]):
         try:
