@@ -144,8 +144,8 @@ def test_a_merge_whose_clauses_are_not_in_the_text_has_no_edges_of_columns() -> 
 def test_a_generator_that_cannot_be_read_is_taken_from_the_columns_that_it_names() -> None:
     """A literal with half a pair of brackets leaves open where it ends, and no column is left out."""
     plan = (
-        WRITE
-        + "+- Generate explode(split(concat(note#3, :)), x)), false, [x#9]\n   +- Relation [a#1,note#3] parquet"
+        WRITE + "+- Generate explode(split(concat(note#3, :)), x)), false, [x#9]\n"
+        "   +- Relation [a#1,note#3] parquet"
     )
     read = read_explain(explained(plan))
     assert shown(read.plan[1]["generator"]) == "Function(#3)"
