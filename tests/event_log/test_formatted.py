@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from airflow_provider_spark_lineage.event_log.executions import Application
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.pipeline import execution_lineage
@@ -221,10 +223,12 @@ Input [2]: [k#7, v#8]
 """
 
 
-def test_the_plan_of_a_subquery_stands_behind_the_others() -> None:
-    """Without it nothing is known of the columns that the operator computes."""
-    project = "(2) Project\nOutput [2]: [a#1, Subquery subquery#5, [id=#9] AS top#13]\nInput [1]: [a#1]"
-    whole = plan(SCAN, project, names="a, top", inputs="a#1, top#13", subqueries=SUBQUERY)
+@pytest.mark.parametrize("name", ["subquery#5", "scalar-subquery#5"])
+def test_the_plan_of_a_subquery_stands_behind_the_others(name: str) -> None:
+    """Without it nothing is known of the columns that the operator computes; its name differs by version."""
+    project = f"(2) Project\nOutput [2]: [a#1, Subquery {name}, [id=#9] AS top#13]\nInput [1]: [a#1]"
+    subquery = SUBQUERY.replace("subquery#5", name)
+    whole = plan(SCAN, project, names="a, top", inputs="a#1, top#13", subqueries=subquery)
     assert edges(read(whole)) == {"a <- in.a IDENTITY", "top <- other.v AGGREGATION"}
     without = plan(SCAN, project, names="a, top", inputs="a#1, top#13")
     assert edges(read(without)) == {"a <- in.a IDENTITY"}

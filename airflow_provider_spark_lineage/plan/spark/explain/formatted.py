@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from airflow_provider_spark_lineage.plan.spark.explain.sections import PHYSICAL, Drawn, UnreadableError, draw
 
 _SUBQUERY = re.compile(r"^Subquery:\d+ Hosting operator id = \d+ Hosting Expression = (.*)$", re.MULTILINE)
-SUBQUERY_NAME = re.compile(r"(?:Reused)?Subquery (?:Subquery )?(\S+#\d+), \[id=#\d+\]")
+SUBQUERY_NAME = re.compile(r"(?:Reused)?Subquery (?:Subquery )?(\S+#(\d+)), \[id=#\d+\]")
 """A subquery in an expression of the physical plan."""
 
 _DETAILS = re.compile(r"\n\n+(?=\(\d+\) \S)")

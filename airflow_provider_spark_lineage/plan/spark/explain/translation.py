@@ -72,7 +72,7 @@ class Translation:
             if match[1] not in self.formatted.subqueries:
                 raise UnreadableError(f"the plan of {match[1]} is not in the text")
             inner.append(self.translated(self.formatted.subqueries[match[1]]))
-        return Drawn(SUBQUERY_NAME.sub(r"scalar-\1 []", text), 0, list(children), inner)
+        return Drawn(SUBQUERY_NAME.sub(r"scalar-subquery#\2 []", text), 0, list(children), inner)
 
     def filtered(self, conditions: list[str], rows: Drawn) -> Drawn:
         """Return the rows for which conditions hold."""
