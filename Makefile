@@ -6,12 +6,15 @@ MAKEFLAGS += --no-print-directory
 
 SPARK_4_1 := 4.1.4
 SPARK_4_3 := 4.3.0
+SPARK_3_5 := 3.5.9
 # What `make test` runs, in this order, until one fails.
 STAGES := setup lint unit live system
+# Jars that sessions need, and Java's archive of Spark's classes.
+PREPARED := python tests/spark_packages.py && python tests/servers/quick_java.py
 # A Spark session serves a whole module, so a module stays in one process. Three, because sessions wait a lot.
 LIVE := -n 3 --dist loadfile -m "spark or airflow"
 
-.PHONY: help setup requirements lint unit live soundness system system-standalone test lakes matrix spark-4.3 demo bench clean
+.PHONY: help setup requirements lint unit live smoke soundness system system-standalone test lakes matrix spark-4.3 demo bench clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -35,17 +38,20 @@ unit: setup ## Run the tests that need no JVM and no Airflow, in seconds
 	@. scripts/env.sh && pytest -n auto -m "not spark and not airflow" tests
 
 live: setup ## Run the tests that start Spark or Airflow
-	@. scripts/env.sh && python tests/spark_packages.py && pytest $(LIVE) tests
+	@. scripts/env.sh && $(PREPARED) && pytest $(LIVE) tests
 
 soundness: setup ## Prove all queries by changing what they read, and seeded programs by looking at disk and catalog
 	@. scripts/env.sh && python tests/soundness/run.py
 
 system: setup ## Run the example DAGs on real Airflow and Spark, and compare their events
-	@. scripts/env.sh && pytest -n 2 --dist loadfile -m "not standalone" system_tests
+	@. scripts/env.sh && python tests/servers/quick_java.py && pytest -n 2 --dist loadfile -m "not standalone" system_tests
 
 system-standalone: ## Run tasks that end badly on `airflow standalone` with a wheel and a backend that fails, too
 	@bash scripts/setup.sh .venv-wheel requirements/spark-4.1.txt 10 wheel
-	@SPARK_LINEAGE_VENV=.venv-wheel; . scripts/env.sh && pytest -m standalone system_tests
+	@SPARK_LINEAGE_VENV=.venv-wheel; . scripts/env.sh && python tests/servers/quick_java.py && pytest -m standalone system_tests
+
+smoke: setup ## Run a few live tests on the oldest and on the newest Spark
+	@bash scripts/smoke.sh $(SPARK_3_5) $(SPARK_4_3)
 
 lakes: setup ## Run the live tests of Delta and Iceberg with every release for every Spark, in an hour or two
 	@. scripts/env.sh && python tests/lake_releases.py
@@ -56,7 +62,7 @@ matrix: ## Try the package with all versions that it declares, in hours (needs u
 
 spark-4.3: ## Run the live tests on Spark 4.3, in an environment of its own
 	@bash scripts/setup.sh .venv-spark-4.3 requirements/spark-4.3.txt 11
-	@SPARK_LINEAGE_VENV=.venv-spark-4.3; . scripts/env.sh && python tests/spark_packages.py && pytest $(LIVE) tests
+	@SPARK_LINEAGE_VENV=.venv-spark-4.3; . scripts/env.sh && $(PREPARED) && pytest $(LIVE) tests
 
 bench: setup ## Print speed and memory figures
 	@. scripts/env.sh && python benchmarks/run.py

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from airflow_provider_spark_lineage.extractors.operators import (
     IN_PROCESS,
+    SPARK_PIPELINES,
     SPARK_SQL,
     SPARK_SUBMIT,
     driver_of,
@@ -82,6 +83,13 @@ def _spark_sql(task_instance: Any, on_execution: OnExecution | None) -> Collecto
     return _submitted(task_instance, on_execution, SparkSqlJob, "run_query")
 
 
+def _spark_pipelines(task_instance: Any, on_execution: OnExecution | None) -> Collector:
+    """Return a collector for a declarative pipeline that `spark-pipelines` runs."""
+    from airflow_provider_spark_lineage.submitted.jobs import SparkPipelinesJob
+
+    return _submitted(task_instance, on_execution, SparkPipelinesJob, "submit_pipeline")
+
+
 def _submitted(
     task_instance: Any, on_execution: OnExecution | None, job_class: type[Job], run_method: str
 ) -> Collector:
@@ -110,4 +118,5 @@ _COLLECTORS: Mapping[str, Callable[[Any, OnExecution | None], Collector]] = {
     IN_PROCESS: _in_process,
     SPARK_SUBMIT: _spark_submit,
     SPARK_SQL: _spark_sql,
+    SPARK_PIPELINES: _spark_pipelines,
 }

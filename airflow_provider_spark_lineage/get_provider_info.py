@@ -146,7 +146,7 @@ def get_provider_info() -> dict[str, Any]:
                 "integration-name": _INTEGRATION,
                 "python-modules": [
                     f"{_PACKAGE}.operators.{module}"
-                    for module in ("pyspark", "spark_jdbc", "spark_sql", "spark_submit")
+                    for module in ("pyspark", "spark_jdbc", "spark_pipelines", "spark_sql", "spark_submit")
                 ],
             }
         ],

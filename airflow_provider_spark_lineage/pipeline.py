@@ -16,7 +16,14 @@ from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.lineage.leaves import ResultKey, StoredResult
-from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Failure, Gap, Lineage
+from airflow_provider_spark_lineage.lineage.model import (
+    Application,
+    ExecutionSummary,
+    Failure,
+    Gap,
+    Lineage,
+    Mode,
+)
 from airflow_provider_spark_lineage.lineage.planned import planned
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
@@ -30,7 +37,7 @@ from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_ex
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan.sql.statements import read_sql
 from airflow_provider_spark_lineage.plan_json import simple_name
-from airflow_provider_spark_lineage.record import FULL, SUFFIX, Record, read_records, record_paths
+from airflow_provider_spark_lineage.record import FULL, REFRESH, SUFFIX, Record, read_records, record_paths
 from airflow_provider_spark_lineage.sources import PARTS, is_internal
 from airflow_provider_spark_lineage.sources.dataset import Identity
 
@@ -62,11 +69,21 @@ def execution_lineage(
     about = _about(record)
     try:
         nested = [*_with_parts(record, about)]
-        return reduce(wrapped, (lineage_of(plan, facts, results) for plan, facts in nested))
+        lineage = reduce(wrapped, (lineage_of(plan, facts, results) for plan, facts in nested))
+        return _refreshed(lineage) if record.name == REFRESH else lineage
     # A plan of a future Spark version, or a damaged one, may break any assumption of the readers.
     except Exception as error:
         problem = f"the plan could not be read: {type(error).__name__}: {error}"
         return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), results)
+
+
+def _refreshed(execution: ExecutionLineage) -> ExecutionLineage:
+    """Return an execution whose appends fill empty tables: all of their rows are its own."""
+    outputs = tuple(
+        replace(output, mode=Mode.OVERWRITE) if output.mode is Mode.APPEND else output
+        for output in execution.lineage.outputs
+    )
+    return replace(execution, lineage=replace(execution.lineage, outputs=outputs))
 
 
 def explained(record: Record) -> Record:
@@ -92,11 +109,12 @@ def explained(record: Record) -> Record:
             problems.extend(problem for problem in read.problems if problem not in problems)
         return {"plan": read.plan, "facts": read.facts}
 
-    inside = [str(part.get("explain", "")) for part in record.parts]
-    of_record = fields_of(record.explain, record.metrics, inside)
+    # What ran inside of a part stands before it.
+    texts = [str(part.get("explain", "")) for part in record.parts]
+    of_record = fields_of(record.explain, record.metrics, texts)
     parts = [
-        {**part, **fields_of(text, part.get("metrics", ()))}
-        for part, text in zip(record.parts, inside, strict=True)
+        {**part, **fields_of(texts[i], part.get("metrics", ()), texts[:i])}
+        for i, part in enumerate(record.parts)
     ]
     read: dict[str, Any] = {"plan_kind": "analyzed", "explain": "", "connect": {}}
     return replace(record, parts=parts, problems=problems, **read, **of_record)
@@ -121,14 +139,17 @@ def _with_parts(record: Record, about: ExecutionFacts) -> Iterator[tuple[Plan | 
     """Yield the plans that ran inside each other, the innermost first, each with its facts.
 
     A part that a source knows (`PARTS`), such as the write inside Delta's MERGE, is no execution: its plan
-    only completes the others.
+    only completes the others. Where the command around has no plan, the outermost part stands for it.
     """
     parts = [(part, read_plan(part["plan"])) for part in record.parts if part.get("plan")]
     about = replace(about, parts=[plan for part, plan in parts if part["name"] in PARTS])
-    for part, plan in parts:
-        if part["name"] not in PARTS:
-            yield plan, replace(about, facts=part.get("facts", ()), problems=())
-    yield (read_plan(record.plan) if record.plan else None), about
+    inside = [(part, plan) for part, plan in parts if part["name"] not in PARTS]
+    for number, (part, plan) in enumerate(inside, 1):
+        is_outermost = not record.plan and number == len(inside)
+        problems = about.problems if is_outermost else ()
+        yield plan, replace(about, facts=part.get("facts", ()), problems=problems)
+    if record.plan or not inside:
+        yield (read_plan(record.plan) if record.plan else None), about
 
 
 def failure_of(record: Record) -> Failure | None:

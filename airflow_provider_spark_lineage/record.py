@@ -24,6 +24,9 @@ SUFFIX = ".record.json.gz"
 MAX_MESSAGE_LENGTH = 4000
 """Characters of an error's message; it is cut after secrets are removed: half a secret is not recognised."""
 
+REFRESH = "refresh"
+"""Name of an execution by which a declarative pipeline fills a table that it emptied: its plan appends."""
+
 FULL, MASKED, NONE = SQL_TEXTS = ("full", "masked", "none")
 """How much is recorded of SQL statements, and of error messages, which may repeat them.
 
@@ -46,7 +49,7 @@ class Record:
     """Position of this execution among those captured of the application, from 1."""
 
     name: str
-    """Spark's name of the action: `command`, `count`, `collectToPython`."""
+    """Spark's name of the action: `command`, `count`, `collectToPython`; or `REFRESH`."""
 
     started_at: str
     """ISO 8601, UTC."""

@@ -6,7 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-BENCHMARKS = ("import_time", "testing", "lineage", "capture", "programs", "tpch", "nycflights")
+BENCHMARKS = (
+    "import_time",
+    "testing",
+    "lineage",
+    "capture",
+    "programs",
+    "tpch",
+    "nycflights",
+    "submitted",
+    "connect",
+)
 
 
 def main() -> int:

@@ -57,10 +57,13 @@ def main() -> int:
     with console.status("Airflow's metadata"):
         metadata = make_metadata(HOME / "airflow" / f"metadata-{version('apache-airflow-core')}")
     pipeline = run("nycflights", metadata)
+    report = run("nycflights_report", metadata)
     failure = run("nycflights_fails", metadata)
 
     console.rule("What each task read and wrote")
     show_tasks(documents(pipeline))
+    console.rule("A task whose application `spark-submit` runs")
+    show_tasks(documents(report))
     console.rule("A task that failed between two writes")
     show_tasks(documents(failure))
 
@@ -68,7 +71,7 @@ def main() -> int:
     show_trace(documents(pipeline))
 
     console.rule("Events compared with system_tests/expected")
-    return compare_all([pipeline, failure])
+    return compare_all([pipeline, report, failure])
 
 
 def run(dag_id: str, metadata: Path) -> DagRun:

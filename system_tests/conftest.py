@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,12 +10,15 @@ from typing import Any
 
 import pytest
 from servers.airflow_workers import worker_processes
+from servers.quick_java import quick_java
 
 from airflow_provider_spark_lineage.testing import DagRun
 from system_tests.examples import DAGS, EXPECTED, settings_of, variables_of
 
 RunExample = Callable[..., DagRun]
 AssertEvents = Callable[[DagRun], None]
+
+os.environ.setdefault("JAVA_TOOL_OPTIONS", quick_java())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

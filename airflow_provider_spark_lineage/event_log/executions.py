@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
 from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.event_log import pipelines
 from airflow_provider_spark_lineage.event_log.metrics import metrics_of
-from airflow_provider_spark_lineage.record import FULL, MAX_MESSAGE_LENGTH, Record
+from airflow_provider_spark_lineage.record import FULL, MAX_MESSAGE_LENGTH, REFRESH, Record
 
 _BEGIN = b'{"Event":"'
 _SQL = "org.apache.spark.sql.execution.ui.SparkListener"
@@ -73,6 +74,9 @@ class Application:
         self._jobs_of_rdds = 0
         self._running: dict[int, _Execution] = {}
         self._of_stage: dict[int, int] = {}
+        self._emptied: dict[str, Record] = {}
+        """Tables that a pipeline has emptied and not filled yet."""
+
         self._handlers: dict[bytes, Callable[[bytes], Record | None]] = {
             b"SparkListenerLogStart": self._log_started,
             b"SparkListenerApplicationStart": self._started,
@@ -107,6 +111,7 @@ class Application:
                 continue
             if record is not None:
                 yield record
+        yield from self._emptied.values()
         if unread:
             problems.append(
                 f"{unread} events of the log could not be read: they are damaged, or their Spark is unknown"
@@ -209,8 +214,27 @@ class Application:
             root.ran_tasks |= running.ran_tasks
             root.counts_are_exact &= running.counts_are_exact
             return None
+        if not running.text and pipelines.is_definition(running.details):
+            # Spark looks at a flow's query once, and again with the whole pipeline: only that counts.
+            return None
         self._number += 1
-        return self._record(running, int(event["time"]), str(event.get("errorMessage") or ""))
+        return self._of_pipeline(
+            running, self._record(running, int(event["time"]), str(event.get("errorMessage") or ""))
+        )
+
+    def _of_pipeline(self, running: _Execution, record: Record) -> Record | None:
+        """Return a record as it is, unless a pipeline ran it; None where it only prepares another one."""
+        is_run = bool(running.text) and pipelines.is_run(running.details)
+        table = pipelines.emptied(running.text) if is_run and not record.failed else ""
+        if table:
+            self._emptied[table] = record
+            return None
+        texts = [running.text, *(str(part["explain"]) for part in running.parts)]
+        filled = [table for table in self._emptied if pipelines.writes(table, texts)]
+        if not record.failed:
+            for table in filled:
+                del self._emptied[table]
+        return replace(record, name=REFRESH) if is_run or filled else record
 
     def _record(self, running: _Execution, ended_ms: int, error: str) -> Record:
         written = {"rows": running.rows, "size_bytes": running.size_bytes}

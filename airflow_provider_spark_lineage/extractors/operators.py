@@ -13,11 +13,15 @@ SPARK_SUBMIT = "spark-submit"
 SPARK_SQL = "spark-sql"
 """`spark-sql` is the driver, in a process of its own."""
 
+SPARK_PIPELINES = "spark-pipelines"
+"""`spark-pipelines` starts the driver, in a process of its own, or asks a Spark Connect server."""
+
 DRIVERS: Mapping[str, str] = {
     "PySparkOperator": IN_PROCESS,
     "_PySparkDecoratedOperator": IN_PROCESS,
     "SparkSubmitOperator": SPARK_SUBMIT,
     "SparkSqlOperator": SPARK_SQL,
+    "SparkPipelinesOperator": SPARK_PIPELINES,
 }
 """Class name of an operator of Airflow's -> where the Spark driver runs."""
 

@@ -165,7 +165,7 @@ def lineage_of(
             statistics = _written_statistics(write, about, number, is_alone=len(writes) == 1)
             # A write to an existing Delta or Iceberg table with `ignore` starts no job and has no parts.
             ran = bool(statistics or about.parts or about.written or about.jobs is None)
-            if _was_skipped(write, statistics, ran=ran):
+            if _was_skipped(write, statistics, ran=ran) or _was_written_before(write, about.jobs):
                 # A write that was skipped read nothing either.
                 inputs = [] if len(writes) == 1 else inputs
                 continue
@@ -261,6 +261,15 @@ def _was_skipped(write: TableWrite, statistics: Statistics, *, ran: bool) -> boo
     return bool(if_not_exists) and (
         statistics.files == 0 or not ran or write.node.relation in _WRAPPERS or is_there
     )
+
+
+def _was_written_before(write: TableWrite, jobs: int | None) -> bool:
+    """Return whether a batch of a stream was skipped because the folder has a batch of its number.
+
+    That is one that Spark repeats, or one of another stream into the same folder. A batch that is written
+    starts a job, also where it is empty.
+    """
+    return jobs == 0 and str(write.target.get("sink", "")).startswith("FileSink")
 
 
 def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple[list[Output], list[Gap]]:

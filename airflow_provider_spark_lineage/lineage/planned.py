@@ -160,7 +160,13 @@ class _Planner:
             what = "which options it has" if option == "*" else f"its option `{option}`"
             self._gap(access, f"{what} is not a constant, so the dataset has no name")
             return ()
-        facts = self._relation(access)
+        options, missing = described.with_servers(access.format, dict(access.options), self._settings)
+        if missing:
+            self._gap(
+                access, f"which servers it is on is not given (`{missing}`), so the dataset has no name"
+            )
+            return ()
+        facts = self._relation(replace(access, options=tuple(options.items())))
         if facts is None:
             return ()
         query = None if access.change else self._of_query(access, facts)

@@ -26,7 +26,8 @@ class Session:
     """What the text has said so far."""
 
     def __init__(self, variables: Mapping[str, str], conf: Mapping[str, str]) -> None:
-        self.variables = dict(variables)
+        # Spark fills in its own settings as well.
+        self.variables = {**conf, **variables}
         self.catalogs = {
             key[len(_CATALOG) :] for key in conf if key.startswith(_CATALOG) and key.count(".") == 3
         }

@@ -108,6 +108,23 @@ def needs(file_format: str, paths: Sequence[str], unknown_options: Sequence[str]
     return next((name for name in unknown_options if name == "*" or name in OPTIONS), None)
 
 
+_SERVERS = {
+    "es": "es.nodes",
+    "org.apache.spark.sql.cassandra": "spark.cassandra.connection.host",
+    "org.elasticsearch.spark.sql": "es.nodes",
+}
+"""Format -> the option or setting that names its servers, which are often set on the cluster alone."""
+
+
+def with_servers(
+    file_format: str, options: Mapping[str, str], settings: Mapping[str, str]
+) -> Tuple[Mapping[str, str], str]:
+    """Return options with what the settings say of the servers, and the option that says nothing of them."""
+    name = _SERVERS.get(file_format, "")
+    given = options.get(name) or settings.get(name) or settings.get(f"spark.{name}") if name else ""
+    return ({**options, name: given} if given else options), "" if given else name
+
+
 def of_table(
     catalog: str, name: Sequence[str], settings: Mapping[str, str], relation: Optional[Described] = None
 ) -> Described:

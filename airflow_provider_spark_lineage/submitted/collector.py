@@ -1,4 +1,4 @@
-"""The lineage of one try of a task whose application runs under `spark-submit` or `spark-sql`.
+"""The lineage of one try of a task whose job a command of Spark runs: `spark-submit`, for example.
 
 A Python driver carries the agent, which writes records; a driver on the JVM writes Spark's event log.
 """
@@ -90,23 +90,27 @@ class Submitted:
         self._task._get_hook = get_watched_hook
         # A hook that was created before is not watched.
         self._task._hook = None
+        vars(self._task).pop("hook", None)
 
     def _armed(self, hook: Any, run: Callable[..., Any]) -> Callable[..., Any]:
         """Return the hook's method that starts the job, with the job armed before."""
 
-        def run_armed(application: str = "", *args: Any, **kwargs: Any) -> Any:
+        def run_armed(*args: Any, **kwargs: Any) -> Any:
+            application = args[0] if args else kwargs.get("application", "")
             self._job = job = self._job_class(hook, application)
             with alarm_paused(), harmless("the job could not be armed for its lineage", self._problems):
-                reason = self._arm(job)
-                self._is_armed = not reason
+                reason = "" if job.is_dry else self._arm(job)
+                self._is_armed = not (reason or job.is_dry)
                 if reason:
                     tell(reason, self._problems)
-            return run(application, *args, **kwargs)
+            return run(*args, **kwargs)
 
         return run_armed
 
     def _arm(self, job: Job) -> str:
         """Add to a job what writes down its executions; return why that is not possible, empty if it is."""
+        if job.obstacle:
+            return job.obstacle
         if job.is_on_cluster and not self._place.is_shared:
             return UNREACHABLE
         records = {RECORDS: self._place.uri}

@@ -6,12 +6,18 @@ A job is known when the hook runs it: then its application, its connection and i
 from __future__ import annotations
 
 import os
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from airflow_provider_spark_lineage.submitted.properties import default_properties
 
+ON_SERVER = (
+    "nothing is captured: the pipeline runs in a Spark Connect server, which this worker only asks; what it "
+    "read and wrote is in the server's own event log, if it writes one"
+)
 PY_FILES = "spark.submit.pyFiles"
 _OPTIONS = {
     "spark.jars": "_jars",
@@ -40,6 +46,16 @@ class Job(ABC):
     def is_python(self) -> bool:
         """Whether the driver runs Python, as `spark-submit` decides it."""
         return self.application.endswith(".py")
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether the job only checks what it would do."""
+        return False
+
+    @property
+    def obstacle(self) -> str:
+        """Why nothing of this job can be written down, whatever is added to it; empty if it can."""
+        return ""
 
     @property
     @abstractmethod
@@ -137,4 +153,72 @@ class SparkSqlJob(Job):
     @property
     def spark_submit(self) -> list[str]:
         """The command that starts Spark here."""
+        return ["spark-submit"]
+
+
+class SparkPipelinesJob(SparkSubmitJob):
+    """A job of `SparkPipelinesHook`: the Spark that runs the flows is a child of the command's Python.
+
+    `spark-pipelines` hands properties to that child in groups of ten, of which its Python reads one alone
+    (`PYSPARK_REMOTE_INIT_CONF_*`, 4.1 to 4.3): ours would cost the user theirs. The child reads more from
+    a variable.
+    """
+
+    VARIABLE = "PYSPARK_SUBMIT_ARGS"
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether the job only checks its definitions."""
+        return bool(self.hook.pipeline_command == "dry-run")
+
+    @property
+    def obstacle(self) -> str:
+        """Why nothing can be written down: a server of Spark Connect runs the flows."""
+        return ON_SERVER if self._remote.startswith("sc:") else ""
+
+    @property
+    def _remote(self) -> str:
+        """The address of Spark Connect; `local[*]` and such for a server in a process of this job."""
+        given = self._environment.get("SPARK_REMOTE")
+        return str((given or self._server) if self._server else "local")
+
+    @property
+    def _server(self) -> str:
+        """The address in a connection of the type `spark_connect`, empty for others."""
+        return self.hook._connection.get("spark_remote") or ""
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        """Variables that the user gave to the hook."""
+        return {name: str(value) for name, value in (self.hook._env_vars or {}).items()}
+
+    @property
+    def conf(self) -> dict[str, str]:
+        """Properties that the user gave to the hook, or in the variable."""
+        words = shlex.split(self._arguments)
+        of_variable = [word for option, word in pairwise(words) if option == "--conf"]
+        return {**super().conf, **dict(word.split("=", 1) for word in of_variable if "=" in word)}
+
+    @property
+    def _arguments(self) -> str:
+        return self._environment.get(self.VARIABLE) or os.environ.get(self.VARIABLE) or "pyspark-shell"
+
+    def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
+        """Add properties by the variable that Python's `spark-submit` reads; what the user gave stays."""
+        ours = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
+        variable = {self.VARIABLE: f"{shlex.join(ours)} {self._arguments}"}
+        if self.hook._env_vars:
+            self.hook._env_vars = {**self.hook._env_vars, **variable}
+        else:
+            # With `_env_vars` the hook refuses cluster mode.
+            self.hook._env = variable
+
+    @property
+    def is_on_cluster(self) -> bool:
+        """Return False: the command refuses cluster mode."""
+        return False
+
+    @property
+    def spark_submit(self) -> list[str]:
+        """The command that starts Spark here: `spark-pipelines` takes no class."""
         return ["spark-submit"]

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.extractors.operators import SPARK_SQL, SPARK_SUBMIT, driver_of
-from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.extractors.operators import (
+    SPARK_PIPELINES,
+    SPARK_SQL,
+    SPARK_SUBMIT,
+    driver_of,
+)
+from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.lineage.planned import PLANNED
 from airflow_provider_spark_lineage.pipeline import planned_lineage
 from airflow_provider_spark_lineage.submitted.jobs import pairs
+from airflow_provider_spark_lineage.submitted.pipeline_files import definitions, read_spec, statements
 
 LARGEST_BYTES = 1_000_000
 """Limit of a script's size: reading a larger one takes seconds."""
@@ -51,8 +58,26 @@ def _of_statements(task: Any) -> Lineage | None:
     return planned_lineage(text, language="sql", conf=pairs(task._conf))
 
 
+def _of_pipeline(task: Any) -> Lineage | None:
+    """Return what the SQL files of a pipeline say; its Python files make tables by functions."""
+    path = Path(str(task.pipeline_spec or ""))
+    if task.pipeline_command != "run" or not path.is_file():
+        return None
+    spec = read_spec(path)
+    files = definitions(path, spec)
+    if sum(file.stat().st_size for file in files) > LARGEST_BYTES:
+        return None
+    settings = {**pairs(task.conf), **pairs(spec.get("configuration"))}
+    lineage = planned_lineage(statements(spec, files), language="sql", conf=settings)
+    unread = sorted(str(file.relative_to(path.parent)) for file in files if file.suffix == ".py")
+    return replace(
+        lineage, gaps=(*lineage.gaps, *(Gap(file, "flows in Python are not read") for file in unread))
+    )
+
+
 _TEXTS: Mapping[str, Callable[[Any], Lineage | None]] = {
     SPARK_SUBMIT: _of_script,
     SPARK_SQL: _of_statements,
+    SPARK_PIPELINES: _of_pipeline,
 }
 """Where the driver runs -> reads the text of an operator's job."""

@@ -18,7 +18,6 @@ from system_tests.standalone.deployment import Airflow, standalone
 
 DAG_ID = "endings"
 DAG_FILE = Path(__file__).parent / "dags" / "endings.py"
-CLASSES = "classes.jsa"
 
 MAKE_ORDERS = """
 import sys
@@ -31,11 +30,6 @@ spark.read.parquet(sys.argv[1]).groupBy("customer").sum("amount").collect()
 spark.stop()
 """
 
-# Dozens of short-lived JVMs: the second compiler would cost more than it saves, and so would loading
-# thousands of classes each time. The first JVM archives them for all others, which halves their start;
-# spark-submit's own JVM has another class path, and would warn that it cannot use the archive.
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xlog:disable"
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """These need minutes, and an environment of their own."""
@@ -45,16 +39,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the DAG reads, writes and makes its marks; a path with a space, as many users' have."""
     home = tmp_path_factory.mktemp("endings of tasks")
     command = [sys.executable, "-c", MAKE_ORDERS, str(home / "orders")]
-    java = f'{JAVA} "-XX:ArchiveClassesAtExit={home / CLASSES}"'
-    variables = {**os.environ, "JAVA_TOOL_OPTIONS": java, "SPARK_LOCAL_IP": "127.0.0.1"}
+    variables = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run(command, cwd=home, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    yield home
-    (home / CLASSES).unlink(missing_ok=True)
+    return home
 
 
 @pytest.fixture(scope="session")
@@ -79,7 +71,6 @@ def airflow(home: Path, backend: Backend) -> Iterator[Airflow]:
         "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps({"type": "http", "url": backend.url}),
         "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True",
         "ENDINGS_HOME": str(home),
-        "JAVA_TOOL_OPTIONS": f'{JAVA} "-XX:SharedArchiveFile={home / CLASSES}"',
         "SPARK_CONF_DIR": None,
         "SPARK_HOME": None,
         "SPARK_LOCAL_IP": "127.0.0.1",

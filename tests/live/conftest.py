@@ -19,8 +19,6 @@ def start_spark(folder, **conf):
     builder = SparkSession.builder.master("local[2]").appName("live tests")
     conf = {
         "spark.ui.enabled": "false",
-        # Thorough compilation, and collecting garbage on all cores, take longer than small queries do.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": "2",
         # VACUUM starts as many tasks, by default 10,000.
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",

@@ -32,7 +32,7 @@ START = """
 def python(text: str, cwd) -> subprocess.CompletedProcess[str]:
     text = textwrap.dedent(START) + textwrap.dedent(text)
     return subprocess.run(
-        [sys.executable, "-c", text], cwd=cwd, capture_output=True, text=True, check=False, timeout=90
+        [sys.executable, "-c", text], cwd=cwd, capture_output=True, text=True, check=False, timeout=300
     )
 
 

@@ -35,7 +35,6 @@ def connect(folder: Path, **conf: str) -> Iterator[str]:
     port = free_port()
     settings = {
         "spark.connect.grpc.binding.port": str(port),
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.catalogImplementation": "in-memory",

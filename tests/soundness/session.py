@@ -49,9 +49,7 @@ def start(folder: Path, lakes: bool = False) -> SparkSession:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "2g",
-        # Thorough compilation, and collecting garbage on all cores, take longer than small queries do.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-        f" -Dderby.system.home={folder}",
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder}",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": "UTC",

@@ -7,18 +7,34 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 from airflow_provider_spark_lineage.plan.planned import Program, Unread
 from airflow_provider_spark_lineage.plan.python.evaluation import Evaluator
-from airflow_provider_spark_lineage.plan.python.names import FUNCTIONS, INNER, Frame, Table, table
+from airflow_provider_spark_lineage.plan.python.flow import ALWAYS, BREAK, RETURN, Flow
+from airflow_provider_spark_lineage.plan.python.methods import matters
+from airflow_provider_spark_lineage.plan.python.names import (
+    FUNCTIONS,
+    INNER,
+    Frame,
+    Table,
+    children,
+    first,
+    table,
+    walk,
+)
 from airflow_provider_spark_lineage.plan.python.reading import Reading
 from airflow_provider_spark_lineage.plan.python.values import (
     Arguments,
     Function,
     Items,
+    Known,
+    Method,
     Unknown,
     Value,
+    constant,
+    items_of,
 )
 from airflow_provider_spark_lineage.plan.session import Session
 
@@ -38,14 +54,11 @@ def read_script(
         program.add([Unread(getattr(error, "lineno", 0) or 1, f"the script is not Python: {problem}")])
         return program
     reading = Reading(program, Session({}, conf))
-    try:
-        _Walk(reading, Evaluator(tree, arguments, variables)).script(tree)
-    except RecursionError:
-        reading.gap("the script is nested too deeply to be followed further")
+    _Walk(reading, Evaluator(tree, arguments, variables)).script(tree)
     return program
 
 
-_UNCERTAIN = (ast.BoolOp, ast.ExceptHandler, ast.If, ast.IfExp, ast.While, ast.match_case)
+_UNCERTAIN = (ast.BoolOp, ast.ExceptHandler, ast.IfExp, ast.match_case)
 """What is inside of these may not run."""
 
 
@@ -57,73 +70,129 @@ class _Walk:
         self._evaluator = evaluator
         self._functions: dict[ast.AST, Function] = {}
         """Functions that nothing has called so far."""
-        self._active: set[ast.AST] = set()
+        self._active: Counter[ast.AST] = Counter()
+        self._flow = Flow()
 
     def script(self, tree: ast.Module) -> None:
         """Read a whole script; last the functions that another module may call."""
-        self._node(tree, Frame(table(tree.body)))
+        self._block(tree.body, Frame(table(tree.body)))
         while self._functions:
             self._reading.conditions = 1
             self._follow(next(iter(self._functions.values())), Arguments(is_complete=False))
 
+    def _block(self, statements: Sequence[ast.stmt], frame: Frame, *, uncertain: bool = False) -> None:
+        """Read statements up to one that always leaves; those after one that may leave may not run."""
+        before = self._reading.conditions
+        now = before + uncertain
+        for statement in statements:
+            self._reading.conditions = now
+            try:
+                self._node(statement, frame)
+                ways = self._flow.ways(statement)
+            except RecursionError:
+                self._reading.line, ways = statement.lineno, frozenset()
+                self._reading.gap("the script is nested too deeply to be followed here")
+            if ALWAYS in ways:
+                break
+            now += bool(ways)
+        self._reading.conditions = before
+
     def _node(self, node: ast.AST, frame: Frame) -> None:
-        # Inner ones first, as they run.
+        # Inner ones first, as they run; without recursion where a chain of methods begins.
+        chain = []
+        while (begin := first(node)) is not None:
+            chain.append(node)
+            node = begin
         if type(node) in _NODES:
             _NODES[type(node)](self, node, frame)
-        else:
-            is_main = isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
-            uncertain = isinstance(node, _UNCERTAIN) and not is_main
-            self._nodes(ast.iter_child_nodes(node), frame, uncertain=uncertain)
+        elif type(node) is not ast.Name:
+            self._below(node, frame, uncertain=isinstance(node, _UNCERTAIN))
+        for one in reversed(chain):
+            for part in children(one):
+                if part is not node and part is not getattr(one, "func", None):
+                    self._node(part, frame)
+            if isinstance(one, ast.Call):
+                self._call(one, frame)
+            node = one
 
-    def _nodes(self, nodes: Iterable[ast.AST], frame: Frame, *, uncertain: bool) -> None:
+    def _below(self, node: ast.AST, frame: Frame, *, uncertain: bool = False) -> None:
+        """Read everything inside of a node."""
+        before = self._reading.conditions
         self._reading.conditions += uncertain
-        for node in nodes:
-            self._node(node, frame)
-        self._reading.conditions -= uncertain
+        is_compound = isinstance(getattr(node, "body", None), list)
+        for one in children(node):
+            if not is_compound or not isinstance(one, ast.stmt | ast.ExceptHandler):
+                self._node(one, frame)
+        for name in ("body", "handlers", "orelse", "finalbody") if is_compound else ():
+            self._block(getattr(node, name, ()), frame)
+        self._reading.conditions = before
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
         self._functions[node] = Function(node, frame)
-        self._nodes([*node.decorator_list, node.args], frame, uncertain=False)
+        for part in (*node.decorator_list, node.args):
+            self._node(part, frame)
+
+    def _if(self, node: ast.If | ast.While, frame: Frame) -> None:
+        self._node(node.test, frame)
+        is_main = isinstance(node.test, ast.Compare) and ast.unparse(node.test) == "__name__ == '__main__'"
+        test = Known(True) if is_main else constant(self._evaluator.value(node.test, frame))
+        if test is None or test.value:
+            self._block(node.body, frame, uncertain=test is None)
+        if test is None or not test.value or isinstance(node, ast.While):
+            self._block(node.orelse, frame, uncertain=test is None)
 
     def _for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:
         self._node(node.iter, frame)
         targets = table([node.target]).keys() - table(node.body).keys()
         names: Table = {**frame.table, **table([], targets)}
-        value = self._evaluator.value(node.iter, frame)
-        items = value.items if isinstance(value, Items) else ()
-        for item in items or (Unknown(),):
+        items = items_of(self._evaluator.value(node.iter, frame))
+        ends = any(isinstance(one, ast.Break | ast.Raise | ast.Return) for one in node.body)
+        may_end = bool(self._flow.of_block(node.body) & {BREAK, RETURN})
+        for number, item in enumerate(items[: 1 if ends else None] or (Unknown(),)):
             bound = {**frame.bound, **_bound(node.target, item)}
             inside = self._evaluator.frame(names, frame.outer, bound)
-            self._nodes(node.body, inside or frame, uncertain=not items)
+            self._block(node.body, inside or frame, uncertain=not items or (number > 0 and may_end))
             if inside is None:
                 break
-        self._nodes(node.orelse, frame, uncertain=True)
+        self._block(node.orelse, frame, uncertain=may_end)
 
     def _inner(self, node: ast.AST, frame: Frame) -> None:
         """Read a class, a comprehension or a lambda, whose own names are not known."""
-        stored = (one for one in ast.walk(node) if isinstance(getattr(one, "ctx", None), ast.Store))
-        names = {one.id for one in stored if isinstance(one, ast.Name)}
-        names |= {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
-        self._nodes(ast.iter_child_nodes(node), Frame(table([], names), frame), uncertain=True)
+        nodes = list(walk([node]))
+        names = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        names |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+        self._below(node, Frame(table([], names), frame), uncertain=True)
 
     def _call(self, node: ast.Call, frame: Frame) -> None:
-        self._nodes(ast.iter_child_nodes(node), frame, uncertain=False)
+        """Read a call; its parts are read before."""
         self._reading.line = node.lineno
-        arguments = self._evaluator.arguments(node, frame)
         if isinstance(node.func, ast.Attribute):
-            self._reading.call(self._evaluator.value(node.func.value, frame), node.func.attr, arguments)
-        elif isinstance(function := self._evaluator.value(node.func, frame), Function):
-            self._follow(function, arguments)
+            name = node.func.attr
+            if matters(name):
+                receiver = self._evaluator.value(node.func.value, frame)
+                self._reading.call(receiver, name, self._evaluator.arguments(node, frame))
+            return
+        function = self._evaluator.value(node.func, frame)
+        if isinstance(function, Function):
+            self._follow(function, self._evaluator.arguments(node, frame))
+        elif isinstance(function, Method):
+            self._reading.call(function.receiver, function.name, self._evaluator.arguments(node, frame))
 
     def _follow(self, function: Function, arguments: Arguments) -> None:
         self._functions.pop(function.node, None)
-        inside = self._evaluator.called(function, arguments)
+        depth = self._active[function.node]
+        if depth > 1:
+            return
+        # Inside of itself a function is read once more, for any arguments.
+        inside = self._evaluator.called(function, Arguments(is_complete=False) if depth else arguments)
         if inside is None:
             self._reading.gap("the script has too many calls to be followed further")
-        elif function.node not in self._active:
-            self._active.add(function.node)
-            self._nodes(function.node.body, inside, uncertain=False)
-            self._active.discard(function.node)
+            return
+        self._active[function.node] += 1
+        try:
+            self._block(function.node.body, inside, uncertain=depth > 0)
+        finally:
+            self._active[function.node] -= 1
 
 
 def _bound(target: ast.expr, value: Value) -> dict[str, Value]:
@@ -135,7 +204,7 @@ def _bound(target: ast.expr, value: Value) -> dict[str, Value]:
 
 
 _NODES: Mapping[type, Callable[..., None]] = {
-    ast.Call: _Walk._call,
+    **dict.fromkeys((ast.If, ast.While), _Walk._if),
     **dict.fromkeys((ast.AsyncFor, ast.For), _Walk._for),
     **dict.fromkeys(FUNCTIONS, _Walk._function),
     **dict.fromkeys(INNER, _Walk._inner),

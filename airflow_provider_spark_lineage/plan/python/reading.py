@@ -14,20 +14,24 @@ from airflow_provider_spark_lineage.plan.python.values import (
     Items,
     Known,
     Module,
+    Other,
     Unknown,
     Value,
+    formatted,
     joined,
     reason_of,
     whole_text,
 )
 from airflow_provider_spark_lineage.plan.session import Session
-from airflow_provider_spark_lineage.plan.sql.statements import read_sql
+from airflow_provider_spark_lineage.plan.sql.statements import WORD, read_sql
 from airflow_provider_spark_lineage.plan.sql.targets import Result
 
 _NAME = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 _APPENDS = ("append", "false", "update")
 _OVERWRITES = ("complete", "overwrite", "true")
 """Modes, or values of an argument `overwrite`; with any other mode a write creates."""
+
+_FRAME = "spark_lineage_frame"
 
 _USE = {"setCurrentCatalog": "use catalog ", "setCurrentDatabase": "use "}
 """Method of `spark.catalog` -> the SQL that does the same."""
@@ -51,17 +55,22 @@ class Reading:
 
     def call(self, receiver: Value, name: str, arguments: Arguments) -> None:
         """Note what a method, or a function of a module, reads and writes."""
+        if isinstance(receiver, Other):
+            return
         chain = receiver if isinstance(receiver, Chain) else Chain("")
         owner = receiver.name if isinstance(receiver, Module) else chain.kind
         row = ROWS.get((owner, name)) or ROWS.get(("", name))
         if row is not None:
             self._access(row, chain, name, arguments)
+        elif owner.endswith("?") and (owner[:-1], name) in ROWS:
+            self.gap(f"whether `{owner[:-1]}.{name}` is Spark's is not known")
         elif (owner, name) in _EFFECTS:
             _EFFECTS[owner, name](self, arguments)
         elif owner == "catalog" and name in _USE:
             self._sql(Arguments((joined((Known(_USE[name]), *arguments.positional[:1])),)))
         elif VIEW.fullmatch(name):
-            self._view(arguments.get(0, "name"))
+            if "Global" not in name:
+                self._view(arguments.get(0, "name"))
         elif NOT_FOLLOWED.fullmatch(f"{owner}.{name}"):
             self.gap(f"what `{name}` reads or writes is not followed")
 
@@ -76,7 +85,7 @@ class Reading:
         path = (row.path and arguments.get(*row.path)) or options.get("path")
         if file_format == "memory":
             self._view(arguments.get(-1, "queryName") or chain.last("queryName"))
-        table = row.table and (chain.last("writeTo") or arguments.get(*row.table) or Unknown())
+        table = row.table and (chain.last("writeTo", "forName") or arguments.get(*row.table) or Unknown())
         if file_format == "iceberg" and table is None and "/" not in (whole_text(path) or "/"):
             table, path = path, None
         if path is None and name in (*FILES, "textFile", "saveAsTextFile"):
@@ -85,7 +94,12 @@ class Reading:
             path = Items(arguments.positional)
         paths = () if path is None else self._paths(path, what)
         if table is not None:
-            self._table(table, what, change, format=file_format, paths=paths, partial=is_partial)
+            is_delta = chain.kind == "delta" and bool(change)
+            if is_delta:
+                self._table(table, what, "")
+            self._table(
+                table, what, change, format=file_format, paths=paths, partial=is_partial, rewrites=is_delta
+            )
         elif paths or path is None:
             if name == "textFile":
                 # Hadoop's input formats take several paths, separated by commas.
@@ -138,6 +152,12 @@ class Reading:
 
     def _sql(self, arguments: Arguments) -> None:
         query = arguments.get(0, "sqlQuery")
+        parts = {name: value for name, value in arguments.named if name not in ("args", "sqlQuery")}
+        if parts and isinstance(query, Known):
+            # Spark gives frames the names of views of its own, and quotes texts.
+            self.session.add_view(_FRAME)
+            names = [(name, Known(f"'{WORD}'" if whole_text(one) else _FRAME)) for name, one in parts.items()]
+            query = formatted(query, Arguments((), tuple(names)))
         if not isinstance(query, Known) or not isinstance(query.value, str):
             self.gap(f"the SQL {reason_of(query)}")
             return

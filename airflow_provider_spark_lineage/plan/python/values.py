@@ -8,7 +8,8 @@ import contextlib
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
 from airflow_provider_spark_lineage.plan.planned import HOLE
@@ -29,6 +30,11 @@ class Unknown(Value):
 
     reason: str = NOT_CONSTANT
     """What follows "the path" in a gap."""
+
+
+@dataclass(frozen=True)
+class Other(Value):
+    """What another library gives: nothing that it does is Spark's."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,8 @@ class Entries(Value):
     entries: tuple[tuple[object, Value], ...]
     missing: str = NOT_CONSTANT
     """Why a value is not known that is not there, with `{}` for its name."""
+
+    is_dict: bool = False
 
     def get(self, name: object) -> Value:
         """Return a value."""
@@ -113,9 +121,24 @@ class Chain(Value):
         return values[0]
 
 
+@dataclass(frozen=True)
+class Method(Value):
+    """A method that has another name: `read = spark.read.parquet`."""
+
+    receiver: Chain
+    name: str
+
+
 _ANY = Arguments((Unknown(),), is_complete=False)
 UNCLEAR = ("options", _ANY), ("format", _ANY), ("mode", _ANY)
 """The calls that may lead to a reader or a writer of which only the kind is known."""
+
+
+def items_of(value: Value) -> tuple[Value, ...]:
+    """Return what a loop goes through; nothing where that is not known."""
+    if isinstance(value, Entries) and value.is_dict:
+        return tuple(Known(name) for name, _ in value.entries)
+    return value.items if isinstance(value, Items) else ()
 
 
 def reason_of(value: Value | None) -> str:
@@ -123,11 +146,15 @@ def reason_of(value: Value | None) -> str:
     return (value.reason if isinstance(value, Known | Unknown) else "") or NOT_CONSTANT
 
 
+def constant(value: Value | None) -> Known | None:
+    """Return a constant that has no holes; None for anything else."""
+    return value if isinstance(value, Known) and not value.reason else None
+
+
 def whole_text(value: Value | None) -> str | None:
     """Return a constant as a text; None for what is none, or has holes."""
-    if not isinstance(value, Known) or value.value is None or value.reason:
-        return None
-    return str(value.value)
+    known = constant(value)
+    return None if known is None or known.value is None else str(known.value)
 
 
 def joined(parts: Sequence[Value]) -> Value:
@@ -175,18 +202,43 @@ def formatted(text: Value, arguments: Arguments, pattern: re.Pattern[str] = _BRA
 def _path(*parts: Value) -> Value:
     """Return parts of a path put together; one that is not known may begin at the root."""
     text = joined(parts)
-    if not parts or not isinstance(text, Known):
+    is_path = all(isinstance(part.value, str) for part in parts if isinstance(part, Known))
+    if not parts or not is_path or not isinstance(text, Known):
         return Unknown(reason_of(text))
     texts = (str(part.value) if isinstance(part, Known) else HOLE for part in parts)
     return Known(posixpath.join(*texts), text.reason)
 
 
-OPERATORS: Mapping[type, Callable[..., Value]] = {ast.Add: _add, ast.Div: _path, ast.Mod: _percent}
+METHODS = ("lower", "lstrip", "removeprefix", "removesuffix", "replace", "rstrip", "strip", "upper")
+"""Methods of texts that give a text, known where all is known."""
+
+
+def of_text(text: Value, method: str, arguments: Arguments) -> Value:
+    """Return what a method of a text gives."""
+    known = list(filter(None, map(constant, (text, *arguments.positional))))
+    texts = [one.value for one in known if isinstance(one.value, str)]
+    if len(texts) <= len(arguments.positional) or arguments.named or not arguments.is_complete:
+        return Unknown(reason_of(text))
+    if len(texts[0]) * len(texts[-1]) > MAX_TEXT:
+        return Unknown("is too long")
+    try:
+        return Known(getattr(str, method)(*texts))
+    except TypeError:
+        return Unknown()
+
+
+def _pathlib(*parts: Value) -> Value:
+    """Return a path as `pathlib` writes it: `s3://b` has one slash there."""
+    text = _path(*parts)
+    return replace(text, value=str(PurePosixPath(str(text.value)))) if isinstance(text, Known) else text
+
+
+OPERATORS: Mapping[type, Callable[..., Value]] = {ast.Add: _add, ast.Div: _pathlib, ast.Mod: _percent}
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
-    "builtins.str": lambda *parts: joined(parts[:1]),
+    "builtins.str": lambda *parts: joined(parts) if len(parts) < 2 else Unknown(),
     "builtins.vars": lambda *parts: parts[0] if parts else Unknown(),
     "os.path.join": _path,
-    "pathlib.Path": _path,
+    "pathlib.Path": _pathlib,
 }
 """Full name -> what a function gives for its positional arguments."""
 
@@ -223,7 +275,9 @@ def _options(call: Arguments) -> dict[str, Any]:
         if name == "type":
             options[name] = _TYPES.get(getattr(value, "name", ""), lambda text: Unknown())
         elif name == "default":
-            options[name] = value
+            # A function changes a default that is a text as well.
+            is_plain = getattr(dict(call.named).get("type", Module("builtins.str")), "name", "") in _TYPES
+            options[name] = value if is_plain or value == Known(None) else Unknown()
         elif name not in ("choices", "help", "metavar"):
             options[name] = _plain(value)
     if options.get("action", "store") not in ("store", "store_false", "store_true") or "nargs" in options:

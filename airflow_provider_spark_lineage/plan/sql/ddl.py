@@ -29,7 +29,8 @@ def _create(tree: Any, result: Result) -> None:
 def _temporary_view(tree: Any, properties: Mapping[str, str], result: Result) -> None:
     """Note a temporary view; one over files reads them wherever it is used."""
     parts = of_table(tree.this)
-    if parts:
+    if parts and "GlobalProperty" not in properties:
+        # The others have the database `global_temp`.
         result.session.add_view(parts[-1])
     if tree.expression is None:
         options = _options(properties)

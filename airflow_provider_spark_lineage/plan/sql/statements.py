@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.plan.sql.ddl import DDL
 from airflow_provider_spark_lineage.plan.sql.script import Statement, statements, with_variables
 from airflow_provider_spark_lineage.plan.sql.targets import Result, of_table
 
-_WORD = "spark_lineage_unknown"
+WORD = "spark_lineage_unknown"
 """Stands for a part of the text that is not known, as a name that the parser accepts."""
 
 _SET = re.compile(r"SET\s+(?:(?:hivevar|hiveconf):)?([\w.\-]+)\s*=\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -35,8 +35,14 @@ _DIRECTORY = re.compile(
 _OTHER_FORMS = (
     (re.compile(r"TABLE\s+", re.IGNORECASE), "SELECT * FROM "),
     (re.compile(r"REPLACE\s+TABLE\s+", re.IGNORECASE), "CREATE OR REPLACE TABLE "),
+    (re.compile(r"USE\s+NAMESPACE\s+", re.IGNORECASE), "USE DATABASE "),
+    (re.compile(r"MERGE\s+WITH\s+SCHEMA\s+EVOLUTION\s+INTO\s+", re.IGNORECASE), "MERGE INTO "),
+    (re.compile(r"INSERT\s+WITH\s+SCHEMA\s+EVOLUTION\s+INTO\s+", re.IGNORECASE), "INSERT INTO "),
 )
 """Beginnings of statements that sqlglot does not parse, and others of the same meaning that it does."""
+
+_IF_NEW = re.compile(r"(INSERT\s+OVERWRITE\s[^()]*\([^()]*\)\s*)IF\s+NOT\s+EXISTS\b", re.IGNORECASE)
+"""An insert into a partition that is not there: of its clause sqlglot parses one place only."""
 
 _CHANGE = re.compile(
     r"(?:ALTER\s+TABLE|(?:MSCK\s+)?REPAIR\s+TABLE)\s+(?P<name>(?:`[^`]*`|[\w.])+)\s*(?P<rest>\w*)",
@@ -71,8 +77,8 @@ def read_sql(
             yield Unread(statement.line, f"the variable `{name}` is not given")
         if HOLE in filled and not missing:
             yield Unread(statement.line, "a part of the SQL is not a constant: it may read or write more")
-        of_statement = Statement(statement.line, filled.replace(HOLE, _WORD))
-        result = Result(session, statement.line, certain, _WORD)
+        of_statement = Statement(statement.line, filled.replace(HOLE, WORD))
+        result = Result(session, statement.line, certain, WORD)
         try:
             _read(of_statement, result)
         except RecursionError:
@@ -83,10 +89,11 @@ def read_sql(
 def _read(statement: Statement, result: Result) -> None:
     setting = _SET.fullmatch(statement.text)
     if setting:
-        if _WORD in setting[2]:
+        if WORD in setting[2]:
             result.session.variables.pop(setting[1], None)
         else:
             result.session.variables[setting[1]] = setting[2].strip()
+            result.session.note_setting(setting[1], setting[2].strip())
         return
     directory = _DIRECTORY.match(statement.text)
     if directory:
@@ -109,7 +116,7 @@ def _rewritten(text: str) -> str:
         match = form.match(text)
         if match:
             return other + text[match.end() :]
-    return text
+    return _IF_NEW.sub(r"\1", text, count=1)
 
 
 def _read_tree(tree: Any, result: Result) -> bool:
@@ -223,7 +230,7 @@ def _cache(tree: Any, result: Result) -> None:
 def _use(tree: Any, result: Result) -> None:
     parts = of_table(tree.this)
     kind = str(tree.args.get("kind") or "").upper()
-    if any(_WORD in part for part in parts):
+    if any(WORD in part for part in parts):
         result.session.use(None)
     elif kind == "CATALOG" and parts:
         result.session.use_catalog(parts[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from airflow_provider_spark_lineage.plan.planned import Access
 from airflow_provider_spark_lineage.plan.python.reader import read_script
 
 SCRIPTS = Path(__file__).with_name("scripts.txt")
+OTHERS = Path(__file__).with_name("others.txt")
 ENVIRONMENT = {"GIVEN": "/given"}
 
 
@@ -23,6 +26,12 @@ def steps(text: str, *arguments: str) -> list[str]:
 @pytest.mark.parametrize(("rule", "text", "expected"), cases(SCRIPTS))
 def test_script(rule: str, text: str, expected: str) -> None:
     """Each block's first line says the rule."""
+    assert "\n".join(steps(text)) == expected, rule
+
+
+@pytest.mark.parametrize(("rule", "text", "expected"), cases(OTHERS))
+def test_other_libraries(rule: str, text: str, expected: str) -> None:
+    """What other libraries read and write is nothing of Spark, whatever their objects are called."""
     assert "\n".join(steps(text)) == expected, rule
 
 
@@ -97,10 +106,43 @@ def test_endless_scripts_end() -> None:
     assert all("deep" in line or "not Python" in line for line in steps(deep))
 
 
+def test_long_chains_are_read() -> None:
+    """Methods that are called one after the other, sums and names of names need no recursion."""
+    calls = ".withColumn('a', lit(1))" * 1000
+    assert steps(f"spark.read.parquet('/a'){calls}.write.parquet('/b')") == [
+        "read parquet /a",
+        "create parquet /b",
+    ]
+    terms = " + ".join(["'/a'"] * 2000)
+    assert steps(f"spark.read.parquet({terms})") == ["read parquet " + "/a" * 2000]
+    branches = "if one(): pass\n" + "elif other(): spark.read.parquet('/a')\n" * 900
+    found = steps(f"spark.read.parquet('/b')\n{branches}spark.read.parquet('/c')")
+    assert (found[0], found[-1]) == ("read parquet /b", "read parquet /c")
+
+
+def test_a_long_script_is_read_in_less_time_than_it_takes_to_parse_ten() -> None:
+    """The time of a script of 3,000 lines is that of a few walks of its tree."""
+    lines = (
+        f"p{n} = f'/in/{{BASE}}/{n}'\n"
+        f"d{n} = spark.read.parquet(p{n}).filter(col('a') > {n}).withColumn('b', lit({n}))\n"
+        f"d{n}.createOrReplaceTempView('v{n}')\n"
+        for n in range(1000)
+    )
+    text = "BASE = 'x'\n" + "".join(lines)
+    start = time.process_time()
+    ast.parse(text)
+    parsed = time.process_time()
+    assert len(steps(text)) == 1000
+    assert time.process_time() - parsed < 10 * (parsed - start)
+
+
 PIECES = """
 spark read write . ( ) [ ] { } "a" 'b' f"{x}" parquet sql table = , : if else for in def x return lambda class
 self sys.argv[1] import os argparse + % ** * await yield async with as not and or 1 None parser.add_argument
-parse_args format save mode option load jdbc writeTo append
+parse_args format save mode option load jdbc writeTo append break continue while True try: except: finally:
+with DeltaTable.forPath forName merge execute { "a" : "/b" } .items() .get ( "a" ) .replace ( "a" , "b" )
+** / Path sys.exit() SparkSession.builder getOrCreate() session.table from snowflake.snowpark pyspark
+def f(spark): vars
 """
 PIECE = st.sampled_from([*PIECES.split(), "\n", "\n  ", " "])
 

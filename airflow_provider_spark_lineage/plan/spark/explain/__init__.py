@@ -39,6 +39,8 @@ from airflow_provider_spark_lineage.plan.spark.relational import NODES as READER
 ROWS = {**NODES, **COMMANDS, **ROW_LEVEL, **PHYSICAL_ROWS}
 
 _FEWER = re.compile(r"\.\.\. \d+ more fields")
+_RUNS_ANOTHER = "SaveAsV1TableCommand"
+"""`saveAsTable`, since 4.1: its text has one node of its query; the command that it runs inside has all."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,8 @@ def read_explain(
         root = draw(_without_header(parts[ANALYZED]))
     except UnreadableError as error:
         return Explained(problems=[f"the analyzed plan could not be read: {error}"])
+    if root.name == _RUNS_ANOTHER and inside:
+        return Explained()
     found = Found(Columns(kinds), settings or {})
     found.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
     found.columns.lost_ids.extend(_lost_ids(root))

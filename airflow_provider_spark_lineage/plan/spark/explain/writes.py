@@ -132,7 +132,9 @@ def _as_select(place: Place) -> Built:
 
 
 _SINK = re.compile(
-    rf"(?:{TABLE}, )?(?P<sink>.+?), (?P<query>[0-9a-f-]{{36}}), .*?(?P<mode>{_MODES}|Complete|Update), \d+",
+    # Hive's catalog has the class of a table's rows beside its name.
+    rf"(?:{TABLE}, (?:[\w.$]+(?i:serde), )?)?"
+    rf"(?P<sink>.+?), (?P<query>[0-9a-f-]{{36}}), .*?(?P<mode>{_MODES}|Complete|Update), \d+",
     re.DOTALL,
 )
 

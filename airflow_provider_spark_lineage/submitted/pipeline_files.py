@@ -1,0 +1,45 @@
+"""The files of a declarative pipeline: its specification, and its SQL as statements that any Spark knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+_AS_TABLES = (
+    (r"\bCREATE\s+(?:OR\s+REFRESH\s+)?(?:MATERIALIZED\s+VIEW|STREAMING\s+TABLE)\b", "CREATE TABLE"),
+    (r"\bCREATE\s+FLOW\s+[^\s;]+\s+(?:COMMENT\s+'[^']*'\s+)?AS\s+(?=INSERT\b)", ""),
+    (r"\bSTREAM\s*\(\s*([^\s()]+)\s*\)", r"\1"),
+    (r"\b(FROM|JOIN)\s+STREAM\s+(?=[\w`])", r"\1 "),
+)
+"""(What only pipelines have, the same of tables): a materialized view is a table, a flow an insert."""
+
+
+def read_spec(path: Path) -> dict[str, Any]:
+    """Return a pipeline's specification; empty where it is none."""
+    import yaml
+
+    spec = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return spec if isinstance(spec, dict) else {}
+
+
+def definitions(path: Path, spec: Mapping[str, Any]) -> list[Path]:
+    """Return the files that a specification at a path includes, as `spark-pipelines` finds them."""
+    patterns = [str(library["glob"]["include"]) for library in spec.get("libraries") or ()]
+    found = (
+        file
+        for pattern in patterns
+        for file in sorted(path.parent.glob(f"{pattern}/*" if pattern.endswith("/**") else pattern))
+    )
+    return [file for file in dict.fromkeys(found) if file.is_file() and "__pycache__" not in file.parts]
+
+
+def statements(spec: Mapping[str, Any], files: Iterable[Path]) -> str:
+    """Return the SQL of a pipeline's files as statements over tables."""
+    text = ";\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".sql")
+    for pattern, plain in _AS_TABLES:
+        text = re.sub(pattern, plain, text, flags=re.IGNORECASE)
+    place = [spec.get("catalog"), spec.get("database", spec.get("schema")) or "default"]
+    use = ".".join(f"`{name}`" for name in place if name)
+    return f"USE {use};\n{text}"
