@@ -37,7 +37,7 @@ from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_ex
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan.sql.statements import read_sql
 from airflow_provider_spark_lineage.plan_json import simple_name
-from airflow_provider_spark_lineage.record import FULL, REFRESH, Record, read_records, record_paths
+from airflow_provider_spark_lineage.record import FULL, REFRESH, SUFFIX, Record, read_records, record_paths
 from airflow_provider_spark_lineage.sources import PARTS, is_internal
 from airflow_provider_spark_lineage.sources.dataset import Identity
 
@@ -92,10 +92,13 @@ def explained(record: Record) -> Record:
         return record
     problems = [*record.problems]
 
-    def fields_of(text: str, inside: Sequence[str] = ()) -> dict[str, Any]:
+    def fields_of(
+        text: str, metrics: Iterable[Mapping[str, Any]], inside: Sequence[str] = ()
+    ) -> dict[str, Any]:
         try:
             plain = as_batch(text) if record.connect else text
-            read = read_explain(plain, record.settings, inside) if text else Explained()
+            locations = [str(metric.get("location", "")) for metric in metrics]
+            read = read_explain(plain, record.settings, inside, locations) if text else Explained()
             if record.connect:
                 read = read_connect(read, plain, record.connect, record.settings)
         # A text of a future Spark version may break any assumption of the reader.
@@ -108,8 +111,11 @@ def explained(record: Record) -> Record:
 
     # What ran inside of a part stands before it.
     texts = [str(part.get("explain", "")) for part in record.parts]
-    of_record = fields_of(record.explain, texts)
-    parts = [{**part, **fields_of(texts[i], texts[:i])} for i, part in enumerate(record.parts)]
+    of_record = fields_of(record.explain, record.metrics, texts)
+    parts = [
+        {**part, **fields_of(texts[i], part.get("metrics", ()), texts[:i])}
+        for i, part in enumerate(record.parts)
+    ]
     read: dict[str, Any] = {"plan_kind": "analyzed", "explain": "", "connect": {}}
     return replace(record, parts=parts, problems=problems, **read, **of_record)
 
@@ -344,7 +350,8 @@ class RecordedFolder(Recorded):
 
     def records(self, problems: list[str]) -> Iterator[Record]:
         """Yield the readable records; raise `RecordError` when there is no record and no log."""
-        if is_event_log(self.directory):
+        is_record = self.directory.is_dir() or self.directory.name.endswith(SUFFIX)
+        if is_event_log(self.directory) or (self.directory.is_file() and not is_record):
             return read_event_log(self.directory, problems, self._sql_text)
         return read_records(record_paths(self.directory), problems)
 

@@ -2,9 +2,12 @@
 
     python tools/capture_events.py            all cases
     python tools/capture_events.py pivot cte  these
+    python tools/capture_events.py --default  all cases, with Spark's own settings for texts
 
 It writes `events-<major>.<minor>.jsonl.gz`: those events of the job that are read, without anything of the
-machine. `tests/event_log/test_cases.py` compares their lineage with that of the records of the same job.
+machine. With `--default` it writes `formatted-<major>.<minor>.jsonl.gz`: the physical plan alone, as Spark
+writes it where nobody asked for more. `tests/event_log/test_cases.py` compares the lineage of both with that
+of the records of the same job.
 """
 
 from __future__ import annotations
@@ -25,30 +28,35 @@ from capture_records import CASES, DATA, clear_catalog, groups, load, prepared, 
 
 from airflow_provider_spark_lineage.event_log import SETTINGS
 
+_DEFAULT = "--default"
 _SQL = "org.apache.spark.sql.execution.ui.SparkListener"
 
 
 def main(names: list[str]) -> int:
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    cases = [CASES / name for name in names] or sorted(job.parent for job in CASES.glob("*/job.py"))
+    is_default = _DEFAULT in names
+    cases = [CASES / name for name in names if name != _DEFAULT] or sorted(
+        job.parent for job in CASES.glob("*/job.py")
+    )
     kinds = groups(cases)
     if len(kinds) > 1:
         # A JVM takes its jars and extensions only when it starts.
-        commands = ([sys.executable, __file__, *(case.name for case in group)] for _, group in kinds)
+        flags = [_DEFAULT] if is_default else []
+        commands = ([sys.executable, __file__, *flags, *(case.name for case in group)] for _, group in kinds)
         return max(subprocess.run(command, check=False).returncode for command in commands)
     for conf, group in kinds:
-        return capture_all(conf, group)
+        return capture_all(conf, group, is_default=is_default)
     return 0
 
 
-def capture_all(conf: dict[str, str], cases: list[Path]) -> int:
+def capture_all(conf: dict[str, str], cases: list[Path], *, is_default: bool) -> int:
     """Capture cases that share a session; return 1 where one of them failed."""
     failed = []
     with tempfile.TemporaryDirectory() as scratch:
         root, logs = Path(scratch, "data"), Path(scratch, "logs")
         logs.mkdir()
         of_log = {
-            **SETTINGS,
+            **({"spark.eventLog.enabled": "true"} if is_default else SETTINGS),
             "spark.eventLog.dir": logs.as_uri(),
             "spark.eventLog.compress": "false",
             "spark.eventLog.rolling.enabled": "false",
@@ -74,7 +82,8 @@ def capture_all(conf: dict[str, str], cases: list[Path]) -> int:
         events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
         for case, began, ended in spans:
             lines = [normalised(event, root) for event in events_of(events, began * 1000, ended * 1000)]
-            target = case / f"events-{version}.jsonl.gz"
+            kind = "formatted" if is_default else "events"
+            target = case / f"{kind}-{version}.jsonl.gz"
             target.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
             print(f"{case.name}: {len(lines)} events, {target.stat().st_size} bytes", flush=True)
     print(f"{len(spans)} captured, failed: {', '.join(failed) or 'none'}")

@@ -1,7 +1,7 @@
 """Reads Spark's event log into records, without a JVM: streamed, and in bounded memory.
 
-A log has the plans as text (`plan.spark.explain`). Spark writes the text that is needed where the application
-has the settings `SETTINGS`.
+A log has the plans as text (`plan.spark.explain`): in full where the application has the settings `SETTINGS`,
+else the physical plan alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SETTINGS = {
     "spark.sql.maxMetadataStringLength": "100000",
     "spark.sql.debug.maxToStringFields": "100000",
 }
-"""Settings of an application whose log says which column came from where."""
+"""Settings of an application whose log has the queries as they were written."""
 
 _MAX_LINE = 64 << 20
 """Limit of bytes; a longer event is not read."""
@@ -34,5 +34,12 @@ def read_event_log(place: Path, problems: list[str], sql_text: str = FULL) -> It
     A place is a file, a folder of a rolling log, or a folder of logs. What could not be read is added to
     `problems`, a sentence each; raise `RecordError` where there is no log, or a library for it is missing.
     """
+    names: dict[str, None] = {}
     for log in logs(place):
-        yield from Application(sql_text).records(lines_of(log, _MAX_LINE), problems)
+        application = Application(sql_text)
+        yield from application.records(lines_of(log, _MAX_LINE, problems), problems)
+        names.update(application.names)
+        if not application.names:
+            problems.append(f"{log.place.name} does not say which application wrote it")
+    if len(names) > 1:
+        problems.append(f"there are {len(names)} applications in one place: {', '.join(names)}")

@@ -14,6 +14,12 @@ from typing import Any, BinaryIO
 from airflow_provider_spark_lineage.record import RecordError
 
 _BUFFER = 1 << 20
+_ZSTD_READ = 1 << 16
+"""Bytes that are decompressed at once: the events of a log become twenty times as many, or more."""
+
+
+class TornError(Exception):
+    """A compressed file ends in the middle of its data, or is damaged."""
 
 
 class _Blocks(io.RawIOBase):
@@ -45,7 +51,13 @@ class _Blocks(io.RawIOBase):
 
 
 def opened(path: Path, codec: str) -> BinaryIO:
-    """Open a file for reading its content; raise `RecordError` where that cannot be."""
+    """Open a file for reading its content; raise `RecordError` where that cannot be.
+
+    Reading raises `TornError` where a compressed file ends in the middle.
+    """
+    if codec in NOT_READ:
+        cure = "set spark.eventLog.compression.codec to zstd or lz4"
+        raise RecordError(f"{path} is compressed by {codec}, which is not read: {cure}")
     try:
         source = path.open("rb", buffering=_BUFFER)
     except OSError as error:
@@ -53,26 +65,45 @@ def opened(path: Path, codec: str) -> BinaryIO:
     if not codec:
         return source
     try:
-        return CODECS[codec](source)
-    except (ImportError, NotImplementedError) as error:
+        blocks = CODECS[codec](source)
+    except ImportError:
         source.close()
         cure = "install airflow-provider-spark-lineage[event-log]"
-        if isinstance(error, NotImplementedError):
-            cure = "set spark.eventLog.compression.codec to zstd or lz4"
         raise RecordError(f"{path} is compressed by {codec} and cannot be read: {cure}") from None
+    return io.BufferedReader(_Blocks(source, blocks), _BUFFER)
 
 
-def _zstd(source: BinaryIO) -> BinaryIO:
+def _zstd(source: BinaryIO) -> Iterator[bytes]:
     import zstandard
 
-    reader = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
-    return io.BufferedReader(reader, _BUFFER)
+    def blocks() -> Iterator[bytes]:
+        frame, has_begun = zstandard.ZstdDecompressor().decompressobj(), False
+        try:
+            while data := source.read(_ZSTD_READ):
+                while data:
+                    has_begun = True
+                    yield frame.decompress(data)
+                    data = frame.unused_data if frame.eof else b""
+                    if frame.eof:
+                        frame, has_begun = zstandard.ZstdDecompressor().decompressobj(), False
+        except zstandard.ZstdError as error:
+            raise TornError(str(error)) from None
+        if has_begun:
+            raise TornError("its last frame has no end")
+
+    return blocks()
 
 
-def _lz4(source: BinaryIO) -> BinaryIO:
+def _lz4(source: BinaryIO) -> Iterator[bytes]:
     import lz4.block
 
-    return _of_blocks(source, _lz4_blocks(source, lz4.block.decompress))
+    def blocks() -> Iterator[bytes]:
+        try:
+            yield from _lz4_blocks(source, lz4.block.decompress)
+        except lz4.block.LZ4BlockError as error:
+            raise TornError(str(error)) from None
+
+    return blocks()
 
 
 _LZ4_MAGIC = b"LZ4Block"
@@ -86,30 +117,22 @@ def _lz4_blocks(source: BinaryIO, decompress: Callable[..., bytes]) -> Iterator[
     The header has the magic, the method and level, both lengths and a checksum, which is not read. A block of
     length 0 ends a stream; another one may follow.
     """
-    while len(header := source.read(_LZ4_HEADER.size)) == _LZ4_HEADER.size:
+    while header := source.read(_LZ4_HEADER.size):
+        if len(header) < _LZ4_HEADER.size:
+            raise TornError("half the header of a block")
         magic, token, compressed, original, _ = _LZ4_HEADER.unpack(header)
-        if magic != _LZ4_MAGIC:
-            raise ValueError("no block of LZ4Block")
+        if magic != _LZ4_MAGIC or compressed < 0:
+            raise TornError("no block of LZ4Block")
         data = source.read(compressed)
         if len(data) < compressed:
-            return
+            raise TornError("half a block")
         if original:
             is_raw = token & 0xF0 == _LZ4_RAW
             yield data if is_raw else decompress(data, uncompressed_size=original)
 
 
-def _unread(source: BinaryIO) -> BinaryIO:
-    raise NotImplementedError
+CODECS: dict[str, Callable[[BinaryIO], Iterator[bytes]]] = {"lz4": _lz4, "zstd": _zstd}
+"""Spark's short name of a codec, which ends a file's name -> what reads its blocks."""
 
-
-def _of_blocks(source: BinaryIO, blocks: Iterator[bytes]) -> BinaryIO:
-    return io.BufferedReader(_Blocks(source, blocks), _BUFFER)
-
-
-CODECS: dict[str, Callable[[BinaryIO], BinaryIO]] = {
-    "zstd": _zstd,
-    "lz4": _lz4,
-    "snappy": _unread,
-    "lzf": _unread,
-}
-"""Spark's short name of a codec, which ends a file's name -> what opens a stream of it."""
+NOT_READ = frozenset({"lzf", "snappy"})
+"""Codecs of Spark that no reader here knows."""

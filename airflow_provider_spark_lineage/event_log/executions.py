@@ -60,6 +60,9 @@ class Application:
     """The events of one application, from the first to the last."""
 
     def __init__(self, sql_text: str = FULL) -> None:
+        self.names: dict[str, None] = {}
+        """Ids of all applications whose events there are."""
+
         self.id = ""
         self.name = ""
         self.spark_version = ""
@@ -91,8 +94,11 @@ class Application:
 
         Lines of other events, most of a log, are not parsed.
         """
-        unread = 0
+        unread, is_first = 0, True
         for line in lines:
+            if is_first and not line.startswith(_BEGIN):
+                problems.append("the log begins in the middle of an event: what came before is missing")
+            is_first = False
             end = line.find(b'"', len(_BEGIN), 160)
             handler = self._handlers.get(line[len(_BEGIN) : end])
             if handler is None:
@@ -108,7 +114,7 @@ class Application:
         yield from self._emptied.values()
         if unread:
             problems.append(
-                f"{unread} events of the log could not be read: it was cut, or its Spark is unknown"
+                f"{unread} events of the log could not be read: they are damaged, or their Spark is unknown"
             )
         if self._jobs_of_rdds:
             problems.append(
@@ -123,6 +129,7 @@ class Application:
     def _started(self, line: bytes) -> None:
         event = json.loads(line)
         self.id, self.name = str(event.get("App ID") or ""), without_secrets(str(event["App Name"]))
+        self.names[self.id or self.name] = None
 
     def _environment(self, line: bytes) -> None:
         event = json.loads(line)
@@ -241,6 +248,7 @@ class Application:
             name=_name(running),
             started_at=_time(running.started_ms),
             ended_at=_time(ended_ms),
+            problems=[_UNKNOWN_SINK] if _is_batch_without_sink(running) else [],
             outcome="failure" if error else "success",
             error=_error(error, self._sql_text) if error else None,
             sql=sql,
@@ -252,6 +260,17 @@ class Application:
             jobs=running.jobs,
             written=written if running.ran_tasks and running.counts_are_exact else None,
         )
+
+
+_BATCH = re.compile(r"^id = [0-9a-f-]{36}\nrunId = [0-9a-f-]{36}\nbatch = \d+$", re.MULTILINE)
+_UNKNOWN_SINK = (
+    "where a batch of a stream writes is not in its physical plan: set spark.sql.ui.explainMode to extended"
+)
+
+
+def _is_batch_without_sink(running: _Execution) -> bool:
+    """Return whether an execution is a stream's batch, whose plan is written without the sink."""
+    return bool(_BATCH.search(running.description)) and running.text.startswith("== Physical Plan ==")
 
 
 def _naming(properties: Mapping[str, Any]) -> dict[str, str]:

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from airflow_provider_spark_lineage.event_log.codecs import CODECS, opened
+from airflow_provider_spark_lineage.event_log.codecs import CODECS, NOT_READ, TornError, opened
 from airflow_provider_spark_lineage.record import SUFFIX, RecordError
 
 _ROLLING = "eventlog_v2_"
 _EVENTS = re.compile(r"events_(\d+)_")
 _COMPACT = ".compact"
 _FIRST = b'{"Event":"SparkListenerLogStart"'
+_EVENT = re.compile(rb'^\{"Event":"(?:SparkListener|org\.apache\.spark\.)', re.MULTILINE)
+_BEGINNING = 1 << 16
+"""Bytes in which an event must begin."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,11 @@ def logs(place: Path) -> list[Log]:
     if not place.exists():
         raise RecordError(f"{place} does not exist")
     found = list(_logs(place))
-    if not found:
-        raise RecordError(f"{place} holds no event log of Spark")
-    return found
+    if found:
+        return found
+    if place.is_file() and not place.stat().st_size:
+        raise RecordError(f"{place} is empty: Spark has written no event")
+    raise RecordError(f"{place} holds no event log of Spark")
 
 
 def _logs(place: Path) -> Iterator[Log]:
@@ -74,14 +79,18 @@ def _rolling(folder: Path) -> tuple[Path, ...]:
 
 
 def _is_log(path: Path) -> bool:
-    """Return whether a file begins as Spark's logs do; a compressed one is known by its name alone."""
+    """Return whether a file begins as Spark's logs do; a compressed one is known by its name alone.
+
+    The first line may be torn.
+    """
     if path.name.startswith(".") or path.name.endswith(SUFFIX):
         return False
     if codec_of(path):
         return True
     try:
         with path.open("rb") as source:
-            return source.read(len(_FIRST)) == _FIRST
+            beginning = source.read(_BEGINNING)
+            return bool(beginning) and (_FIRST.startswith(beginning) or bool(_EVENT.search(beginning)))
     except OSError:
         return False
 
@@ -90,20 +99,23 @@ def codec_of(path: Path) -> str:
     """Return the short name of a file's codec; empty for a plain file."""
     name = path.name.removesuffix(_COMPACT).removesuffix(".inprogress")
     suffix = name.rpartition(".")[2]
-    return suffix if suffix in CODECS else ""
+    return suffix if suffix in CODECS or suffix in NOT_READ else ""
 
 
-def lines_of(log: Log, limit: int) -> Iterator[bytes]:
-    """Yield the lines of a log, each cut at a limit of bytes; a torn end is the end."""
+def lines_of(log: Log, limit: int, problems: list[str]) -> Iterator[bytes]:
+    """Yield the lines of a log, each cut at a limit of bytes; add a torn end to `problems`."""
+    line = b""
     for path in log.files:
         with opened(path, codec_of(path)) as source:
-            while True:
-                try:
-                    line = source.readline(limit)
-                # What a codec raises where its data end in the middle: what was read before stays.
-                # Each library has an exception of its own.
-                except Exception:
-                    break
-                if not line:
-                    break
-                yield line
+            try:
+                while line := source.readline(limit):
+                    if line.endswith((b"\n", b"}")) or len(line) == limit:
+                        yield line
+                    else:
+                        problems.append(
+                            f"{path.name} ends in the middle of an event: what came later is missing"
+                        )
+            except TornError as error:
+                problems.append(f"{path.name} ends in the middle ({error}): what came later is missing")
+            except OSError as error:
+                problems.append(f"{path.name} could not be read to its end: {error.strerror or error}")

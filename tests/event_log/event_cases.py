@@ -13,6 +13,8 @@ from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.pipeline import executions
 
 LOGS = sorted(CASES.glob("*/events-*.jsonl.gz"))
+FORMATTED = sorted(CASES.glob("*/formatted-*.jsonl.gz"))
+"""The same jobs on a Spark with its own settings: the logs have the physical plan alone."""
 
 
 def lineage_of_log(path: Path) -> Lineage:
@@ -49,21 +51,35 @@ def new_gaps(path: Path) -> list[str]:
 
 def records_of(path: Path) -> Path:
     """The records of the same job on the same Spark."""
-    return path.with_name(path.name.replace("events-", "record-").replace(".jsonl.gz", ".json.gz"))
+    return path.with_name(
+        path.name.replace("events-", "record-")
+        .replace("formatted-", "record-")
+        .replace(".jsonl.gz", ".json.gz")
+    )
 
 
 def differences(path: Path) -> list[str]:
-    """What the log says more or less than the records, a line each."""
+    """What the log says more or less than the records, a line each.
+
+    `~` is an edge of another kind between the same columns: what the optimizer made of it.
+    """
     of_log, of_records = (
         edges(found) | datasets(found) for found in (lineage_of_log(path), lineage(records_of(path)))
     )
-    return sorted(
-        [*(f"+ {one}" for one in of_log - of_records), *(f"- {one}" for one in of_records - of_log)]
-    )
+    lines = []
+    for sign, these, others in (("+", of_log, of_records), ("-", of_records, of_log)):
+        columns = {ends(edge) for edge in others}
+        lines.extend(f"{'~' * (ends(one) in columns)}{sign} {one}" for one in these - others)
+    return sorted(lines)
+
+
+def ends(edge: str) -> str:
+    """Return an edge without its kind."""
+    return edge.removesuffix(" masking").rpartition(" ")[0] if " <- " in edge else edge
 
 
 def name_of(path: Path) -> str:
-    return f"{path.parent.name} {path.name[7:10]}"
+    return f"{path.parent.name} {path.name.partition('-')[2][:3]}"
 
 
 def text_of(path: Path) -> str:

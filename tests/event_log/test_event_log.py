@@ -73,7 +73,7 @@ def test_a_torn_log_keeps_what_is_there(tmp_path: Path, whole: list[Record]) -> 
     records, problems = read(path)
     assert records == whole[: len(records)]
     assert len(records) < len(whole)
-    assert any("could not be read" in problem for problem in problems)
+    assert any("ends in the middle of an event" in problem for problem in problems)
     assert any("had not ended" in problem for problem in problems)
 
 
@@ -116,10 +116,19 @@ def test_zstd(tmp_path: Path, whole: list[Record]) -> None:
     flushed = b"".join(
         compressor.compress(line) + compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for line in LINES
     )
+    path.write_bytes(flushed + compressor.flush())
+    assert read(path) == (whole, [])
     path.write_bytes(flushed)
-    assert read(path)[0] == whole
+    assert read(path) == (
+        whole,
+        ["app-1.zstd ends in the middle (its last frame has no end): what came later is missing"],
+    )
     path.write_bytes(flushed[:-40])
-    assert read(path)[0] == whole[: len(read(path)[0])]
+    records, problems = read(path)
+    assert records == whole[: len(records)]
+    assert any("ends in the middle" in problem for problem in problems)
+    path.write_bytes(flushed[:-40] + b"no frame")
+    assert any("ends in the middle" in problem for problem in read(path)[1])
     half = len(LINES) // 2
     path.write_bytes(b"".join(zstandard.compress(b"".join(part)) for part in (LINES[:half], LINES[half:])))
     assert read(path)[0] == whole
@@ -139,5 +148,79 @@ def test_lz4_blocks(tmp_path: Path, whole: list[Record]) -> None:
     path = tmp_path / "app-1.lz4"
     path.write_bytes(b"".join(blocks[:5]) + end + b"".join(blocks[5:]) + end)
     assert read(path)[0] == whole
-    path.write_bytes(b"".join(blocks)[:-30])
-    assert read(path)[0] == whole[: len(read(path)[0])]
+    for torn in (b"".join(blocks)[:-30], b"".join(blocks) + end[:9], b"".join(blocks) + b"no block" * 4):
+        path.write_bytes(torn)
+        records, problems = read(path)
+        assert records == whole[: len(records)]
+        assert [problem for problem in problems if "ends in the middle" in problem]
+
+
+def test_a_damaged_block_is_a_torn_end(tmp_path: Path, whole: list[Record]) -> None:
+    """What was before it stays, and nothing but the library's own exception is taken for it."""
+    block = pytest.importorskip("lz4.block")
+    data = block.compress(LOG, store_size=False)
+    path = tmp_path / "app-1.lz4"
+    damaged = struct.pack("<8sBiii", b"LZ4Block", 0x25, 9, 1000, 0) + b"\xff" * 9
+    path.write_bytes(struct.pack("<8sBiii", b"LZ4Block", 0x25, len(data), len(LOG), 0) + data + damaged)
+    records, problems = read(path)
+    assert records == whole
+    assert [problem for problem in problems if "app-1.lz4 ends in the middle" in problem]
+
+
+@pytest.mark.parametrize("codec", ["snappy", "lzf"])
+def test_a_codec_that_is_not_read_is_one_sentence(tmp_path: Path, codec: str) -> None:
+    """The log is there, so the sentence names the setting and not a missing log."""
+    path = tmp_path / f"app-1.{codec}"
+    path.write_bytes(b"x")
+    assert is_event_log(path)
+    with pytest.raises(
+        RecordError, match=r"is not read: set spark\.eventLog\.compression\.codec to zstd or lz4"
+    ):
+        read(path)
+
+
+def test_an_empty_log_is_one_sentence(tmp_path: Path) -> None:
+    """Spark makes the file before it writes the first event."""
+    path = tmp_path / "app-1"
+    path.write_bytes(b"")
+    with pytest.raises(RecordError, match="app-1 is empty: Spark has written no event"):
+        RecordedFolder(path).text()
+    folder = tmp_path / "eventlog_v2_app-2"
+    folder.mkdir()
+    (folder / "events_1_app-2").write_bytes(b"")
+    assert read(folder) == ([], ["eventlog_v2_app-2 does not say which application wrote it"])
+
+
+def test_a_file_of_another_program_is_one_sentence(tmp_path: Path) -> None:
+    """Many programs write a JSON object a line."""
+    path = tmp_path / "log"
+    path.write_bytes(b'{"event": "started"}\n')
+    with pytest.raises(RecordError, match="log holds no event log of Spark"):
+        RecordedFolder(path).text()
+
+
+@pytest.mark.parametrize("kept", [15, len(LINES[0]) // 2])
+def test_a_log_that_begins_in_the_middle_says_so(tmp_path: Path, whole: list[Record], kept: int) -> None:
+    """The executions are there; which Spark ran them is not."""
+    path = tmp_path / "app-1"
+    path.write_bytes(LINES[0][kept:] + b"".join(LINES[1:]))
+    records, problems = read(path)
+    assert [record.explain for record in records] == [record.explain for record in whole]
+    assert [problem for problem in problems if "begins in the middle of an event" in problem]
+
+
+def test_a_log_of_half_a_line_says_so(tmp_path: Path) -> None:
+    """A driver may be killed while it writes its first event."""
+    path = tmp_path / "app-1"
+    path.write_bytes(LINES[0][:20])
+    assert read(path)[0] == []
+    assert "app-1 ends in the middle of an event: what came later is missing" in read(path)[1]
+
+
+def test_logs_of_several_applications_say_so(tmp_path: Path, whole: list[Record]) -> None:
+    """A folder that applications share has the lineage of all of them."""
+    (tmp_path / "app-1").write_bytes(LOG)
+    (tmp_path / "app-2").write_bytes(LOG.replace(b'"App ID":"0"', b'"App ID":"local-2"'))
+    records, problems = read(tmp_path)
+    assert len(records) == 2 * len(whole)
+    assert problems == ["there are 2 applications in one place: 0, local-2"]

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from airflow_provider_spark_lineage.lineage.columns import evaluate
 from airflow_provider_spark_lineage.plan.spark.explain import read_explain
 from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns
 from airflow_provider_spark_lineage.plan.spark.explain.expressions import END, Reader
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, draw
+from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan.spark.tree import children
 from airflow_provider_spark_lineage.plan_json import simple_name
 
@@ -120,3 +122,31 @@ def test_a_drawn_tree_has_the_plans_of_subqueries_apart() -> None:
     root = draw("Filter x\n:  +- Aggregate y\n:     +- A\n+- B\n   text, with a second line")
     assert [node.name for node in root.inner] == ["Aggregate"]
     assert [node.text for node in root.children] == ["B\n   text, with a second line"]
+
+
+def test_a_merge_whose_clauses_are_not_in_the_text_has_no_edges_of_columns() -> None:
+    """Which clause assigns a column, and from what, is not guessed from the columns that there are."""
+    plan = (
+        "ReplaceData RelationV2[a#1] lake.db.t lake.db.t\n+- MergeRows[__row_operation#9, a#10]\n"
+        "   +- Join FullOuter, (a#1 = k#7)\n      :- RelationV2[a#1] lake.db.t lake.db.t\n"
+        "      +- Relation [k#7] parquet"
+    )
+    read = read_explain(explained(plan))
+    assert "MergeRows: what its clauses assign is not in the text" in read.problems
+    (written,) = evaluate(read_plan(read.plan)).writes
+    assert [(column.name, set(value.whole)) for column, value in written.columns] == [("a", set())]
+    assert {(scan.relation, name) for (scan, name, _), _ in written.rows} == {
+        ("DataSourceV2Relation", "a"),
+        ("LogicalRelation", "k"),
+    }
+
+
+def test_a_generator_that_cannot_be_read_is_taken_from_the_columns_that_it_names() -> None:
+    """A literal with half a pair of brackets leaves open where it ends, and no column is left out."""
+    plan = (
+        WRITE + "+- Generate explode(split(concat(note#3, :)), x)), false, [x#9]\n"
+        "   +- Relation [a#1,note#3] parquet"
+    )
+    read = read_explain(explained(plan))
+    assert shown(read.plan[1]["generator"]) == "Function(#3)"
+    assert "its generator could not be read" in read.problems[0]

@@ -37,6 +37,12 @@ Tree = list[dict[str, Any]]
 RECURSION = "recursion plan"
 """Field of a recursive CTE's node for its recursive part, put there by the reader; Spark's have no spaces."""
 
+UNTRACED = "untraced columns"
+"""Field of a node whose text could not be read, for the columns that it computes from what is not known."""
+
+HIDDEN = "hidden columns"
+"""Field of a relation for those of its columns that no dataset has, where a text says so."""
+
 
 def _scan(*fields: str) -> NodeReader:
     """Return a reader of rows from outside, whose columns are in `fields`."""
@@ -44,6 +50,7 @@ def _scan(*fields: str) -> NodeReader:
     def row(step: Step) -> Node:
         output = tuple(column for field in fields for column in step.attributes(field))
         hidden = frozenset(column.id for column in output if _is_hidden(column))
+        hidden |= {column.id for column in step.attributes(HIDDEN)}
         # A relation inside a field of this one is the same rows again, so it is not read.
         return Scan((), output, step.label, relation=step.name, hidden=hidden)
 
@@ -265,6 +272,9 @@ def unknown_node(step: Step) -> Node:
                 continue
             ids.add(column.id)
             added.append(column)
+            if field == UNTRACED:
+                columns[column.id] = ()
+                continue
             columns[column.id] = (
                 (step.read(tree),) if simple_name(tree[0]["class"]) == "Alias" else every_input
             )
@@ -275,6 +285,9 @@ def unknown_node(step: Step) -> Node:
         reason = f"{step.name} is not known: where its rows come from is not recorded"
         return Opaque((), tuple(added), step.label, reason=reason)
     reason = f"{step.name} is not known: the columns of its input are passed through"
+    untraced = [f"`{column.name}`" for column in step.attributes(UNTRACED)]
+    if untraced:
+        reason += f", and where {', '.join(untraced[:20])} come from is not recorded"
     return Derive(step.inputs, (*step.all_outputs, *added), step.label, columns, reason=reason)
 
 

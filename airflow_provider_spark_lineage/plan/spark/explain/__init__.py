@@ -1,7 +1,8 @@
 """Reads Spark's explain text into the plan and the facts that capture would have written down.
 
 A pure function of the text: `spark-sql`, applications in Java or Scala, and Spark Connect leave nothing else.
-The text must be the extended one (`spark.sql.ui.explainMode=extended`), which has expression ids.
+The extended text (`spark.sql.ui.explainMode=extended`) has the query as it was written; the formatted one,
+which Spark writes by itself, the physical plan alone.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Found, Place, Relation, told_types
-from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, listed
+from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, Tree, listed
 from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
 from airflow_provider_spark_lineage.plan.spark.explain.facts import relation_facts
-from airflow_provider_spark_lineage.plan.spark.explain.formatted import is_formatted, read_formatted
+from airflow_provider_spark_lineage.plan.spark.explain.formatted import is_formatted, split
 from airflow_provider_spark_lineage.plan.spark.explain.nodes import CLASSES, NODES, unknown
-from airflow_provider_spark_lineage.plan.spark.explain.physical import scans_of
+from airflow_provider_spark_lineage.plan.spark.explain.operators import logical
+from airflow_provider_spark_lineage.plan.spark.explain.physical import Scan, scans_of
+from airflow_provider_spark_lineage.plan.spark.explain.physical_rows import PHYSICAL_ROWS
+from airflow_provider_spark_lineage.plan.spark.explain.physical_scans import loops_of, scans_of_operators
 from airflow_provider_spark_lineage.plan.spark.explain.row_level import NOT_IN_TEXT, ROW_LEVEL
 from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     ANALYZED,
@@ -29,9 +33,10 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     draw,
     sections,
 )
+from airflow_provider_spark_lineage.plan.spark.explain.translation import UNREAD
 from airflow_provider_spark_lineage.plan.spark.relational import NODES as READERS
 
-ROWS = {**NODES, **COMMANDS, **ROW_LEVEL}
+ROWS = {**NODES, **COMMANDS, **ROW_LEVEL, **PHYSICAL_ROWS}
 
 _FEWER = re.compile(r"\.\.\. \d+ more fields")
 _RUNS_ANOTHER = "SaveAsV1TableCommand"
@@ -53,15 +58,19 @@ class Explained:
 
 
 def read_explain(
-    text: str, settings: Mapping[str, str] | None = None, inside: Sequence[str] = ()
+    text: str,
+    settings: Mapping[str, str] | None = None,
+    inside: Sequence[str] = (),
+    locations: Sequence[str] = (),
 ) -> Explained:
-    """Return the plan and the facts of an extended explain text.
+    """Return the plan and the facts of an explain text, extended or formatted.
 
     `settings` are Spark's properties: they name the catalog, and the places of catalogs. `inside` are the
-    texts of executions that ran inside: a scan may stand there alone.
+    texts of executions that ran inside: a scan may stand there alone. `locations` are those of scans as
+    Spark's metrics have them, with several folders where the formatted text has the first one alone.
     """
     if is_formatted(text):
-        return _of_formatted(text, settings or {})
+        return _of_formatted(text, settings or {}, inside, locations)
     parts = sections(text)
     if PHYSICAL not in parts or ANALYZED not in parts:
         reason = "it was cut before its end" if parts else "it is not the extended one"
@@ -91,22 +100,36 @@ def read_explain(
                 f"what the function `{name}` does is not in the text: its result is taken from its arguments"
             )
             found.problems[reason] = None
-    entries = relation_facts(found, scans, reused)
-    settled = _settled(tree)
-    # Of rows that nothing writes, it does not matter which columns they have.
-    problems = list(found.problems) if found.targets or found.is_unread else []
-    return Explained(settled, [*found.targets, *entries], problems, found.relations, list(found.problems))
+    return _explained(tree, found, scans, reused)
 
 
-def _of_formatted(text: str, settings: Mapping[str, str]) -> Explained:
+def _of_formatted(
+    text: str, settings: Mapping[str, str], inside: Sequence[str], locations: Sequence[str]
+) -> Explained:
     """Return what the text of the mode `formatted` tells."""
-    found = Found(Columns(), settings)
     try:
-        built, scans = read_formatted(text, found)
+        formatted = split(text)
+        others = [split(other) for other in inside]
+        scans, kinds = scans_of_operators(formatted, locations)
+        for other in others:
+            scans.extend(scans_of_operators(other, locations)[0])
     except UnreadableError as error:
         return Explained(problems=[f"the physical plan could not be read: {error}"])
-    entries = relation_facts(found, scans, {})
-    return Explained(_settled(built.tree), [*found.targets, *entries], list(found.problems))
+    found = Found(Columns(kinds), settings)
+    found.loops.extend(loops_of(formatted))
+    found.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
+    drawn, translation = logical(formatted, others)
+    found.problems.update(translation.problems)
+    found.is_unread |= translation.is_unread
+    return _explained(_read(drawn, found).tree, found, scans, {})
+
+
+def _explained(tree: Tree, found: Found, scans: list[Scan], reused: Mapping[int, int]) -> Explained:
+    entries = relation_facts(found, scans, reused)
+    # Of rows that nothing writes, it does not matter which columns they have.
+    problems = list(found.problems) if found.targets or found.is_unread else []
+    facts = [*found.targets, *entries]
+    return Explained(_settled(tree), facts, problems, found.relations, list(found.problems))
 
 
 def _without_header(section: str) -> str:
@@ -188,6 +211,9 @@ def _read(root: Drawn, found: Found) -> Built:
 def _node(drawn: Drawn, children: list[Built], inner: list[Built], found: Found) -> Built:
     place = Place(drawn, CLASSES.get(drawn.name, drawn.name), drawn.arguments, children, inner, found)
     row = ROWS.get(drawn.name, unknown)
+    if drawn.name.startswith(UNREAD):
+        place.name = f"unread {drawn.name.removeprefix(UNREAD)}"
+        place.problem("what it does is not in the text: set spark.sql.ui.explainMode to extended")
     found.columns.open |= row is unknown
     if row is unknown and (drawn.name in NOT_IN_TEXT or drawn.name in READERS):
         # With its own class, the fields that the text does not have would be read as empty.

@@ -71,25 +71,26 @@ class Reader:
         starts = [match.start() for match in _SUBQUERY.finditer(self.text)]
         # Spark draws the plans in the order of the expressions that hold them.
         self._plans = dict(zip(starts, plans, strict=True)) if len(starts) == len(plans) else {}
-        self._unplaced = [] if self._plans else list(plans)
+        self._unplaced = 0 if self._plans else len(plans)
         """Plans that the text does not name: those of functions that are written in SQL."""
 
+        calls = [match.start() for match in _CALL.finditer(self.text) if not is_known(match[1])]
+        self._of_functions = dict(zip(calls, plans, strict=True)) if len(calls) == self._unplaced > 0 else {}
         self.foreign: dict[str, None] = {}
         """Names of functions that are not Spark's own."""
 
     def subqueries(self, start: int, end: int) -> list[Tree]:
         """Return the subqueries that are named between two positions."""
-        trees = []
-        for position, plan in self._plans.items():
-            if start <= position < end:
-                trees.append(call("ScalarSubquery", []))
-                trees[-1][0]["plan"] = plan
-        return trees if self._plans else self._unplaced_subqueries()
-
-    def _unplaced_subqueries(self) -> list[Tree]:
-        if self._unplaced:
-            self.problems.append("which of its expressions holds a subquery could not be told")
-        return [[{**call("ScalarSubquery", [])[0], "plan": plan}] for plan in self._unplaced]
+        if self._unplaced and not self._of_functions:
+            # To take it from every expression would be to guess.
+            self.problems.append(
+                "which of its expressions holds a subquery could not be told: it is left out"
+            )
+        return [
+            [{**call("ScalarSubquery", [])[0], "plan": plan}]
+            for position, plan in (self._plans or self._of_functions).items()
+            if start <= position < end
+        ]
 
     def expression(self, position: int, stops: Stops) -> Value:
         """Read the expression that begins at a position."""
@@ -282,7 +283,7 @@ class Reader:
             return Value(call("PythonUDF", trees), types.whole(), result.end())
         if not is_known(name) and not all(value.plain for value in values):
             self.foreign[name] = None
-            extra = self._unplaced_subqueries()
+            extra = self.subqueries(match.start(), match.end())
             return Value(call("Function", [*trees, *extra]), types.whole(), position)
         texts = [self.text[start : value.end] for start, value in zip(starts, values, strict=True)]
         return called(name, Arguments(values, lambdas, texts), position)
@@ -322,6 +323,10 @@ class Reader:
         if text.startswith(" IN (", end):
             values, position = self.several(end + 5, ",", ")")
             return Value(call("In", [value.tree, *(one.tree for one in values)]), "boolean", position)
+        if text.startswith(" INSET ", end):
+            # The optimizer's IN of many values, which stand without brackets.
+            listed = self._literal(end + 7, tuple(stop for stop in stops if stop != ", "))
+            return Value(call("In", [value.tree, listed.tree]), "boolean", listed.end)
         if text.startswith(" windowspecdefinition(", end):
             match = _CALL.match(text, end + 1)
             specification = self._call(match, stops) if match else value

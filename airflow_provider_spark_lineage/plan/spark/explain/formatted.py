@@ -1,99 +1,153 @@
-"""Reads the `formatted` explain text, which Spark writes where nobody asked for the extended one.
+"""Splits the `formatted` explain text into operators: the tree, and the details of each number.
 
-It has the physical plan alone: which files are scanned, with their columns, and what is written. How a column
-is computed is not followed: every written column is taken from all columns that are read, and a gap says so.
+Spark writes this text where nobody asked for the extended one. It has the physical plan alone: `operators`
+says what each operator means. Knows how Spark prints operators (`ExplainUtils`), and none of them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Found, Place, Relation
-from airflow_provider_spark_lineage.plan.spark.explain.columns import definitions
-from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
-from airflow_provider_spark_lineage.plan.spark.explain.physical import Scan
-from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.sections import PHYSICAL, Drawn, UnreadableError, draw
 
-_NODE = re.compile(r"^\((\d+)\) (.+)\n((?:[A-Z][\w ]*(?: \[[^\]]*\])?: .*\n?)*)", re.MULTILINE)
-_DETAIL = re.compile(r"^(\w+)(?: \[[^\]]*\])?: (.*)$", re.MULTILINE)
-_LOCATION = re.compile(r"(\w+) \[([^\[\],]+)\]")
-_NAMES = re.compile(r"\[([^\[\]]*)\]$")
+_SUBQUERY = re.compile(r"^Subquery:\d+ Hosting operator id = \d+ Hosting Expression = (.*)$", re.MULTILINE)
+SUBQUERY_NAME = re.compile(r"(?:Reused)?Subquery (?:Subquery )?(\S+#(\d+)), \[id=#\d+\]")
+"""A subquery in an expression of the physical plan."""
 
-_NO_COLUMNS = "the text has the physical plan alone: "
+_DETAILS = re.compile(r"\n\n+(?=\(\d+\) \S)")
+_HEAD = re.compile(
+    r"\((\d+)\) (.+?)(?: \[codegen id : \d+\])?(?: \[Reuses operator id: (\d+)\])? *", re.DOTALL
+)
+_DETAIL = re.compile(r"([A-Z][A-Za-z]+(?: [a-z0-9A-Z]+)*)(?: \[\d+\])? ?:(?: (.*))?")
+_LINE = re.compile(
+    r"(?:\* )?(.*?) *\((\d+)\)(?: \(columnarIn=\w+, columnarOut=\w+\))?(?:, Statistics\(.*\))?"
+)
+_INITIAL = "== Initial Plan =="
 
 
-@dataclass(frozen=True)
-class _Node:
+@dataclass
+class Operator:
+    """One physical operator, or, inside a command, one logical node."""
+
+    number: str
     name: str
+    """What its details call it: `HashAggregate`, `Scan parquet db.t`, `Execute CreateViewCommand`."""
+
     details: dict[str, str]
+    """`Output`, `Input`, `Condition`, ... as Spark prints them."""
+
+    children: list[Operator] = field(default_factory=list)
+    inner: list[Operator] = field(default_factory=list)
+    """The query of a command, the plan of what was cached."""
+
+    above: str = ""
+    """The name of the operator that reads its rows."""
+
+    gives: str = ""
+    """The list of its columns, where the operator above says what it reads."""
+
+    reuses: str = ""
+    """The number of the exchange that it repeats."""
+
+    def detail(self, name: str) -> str:
+        """Return a detail; raise where the text does not have it."""
+        if name not in self.details:
+            raise UnreadableError(f"{self.name} has no {name}")
+        return self.details[name]
+
+    def below(self) -> Iterator[Operator]:
+        """Yield the operator and all below it, each before its children."""
+        waiting = [self]
+        while waiting:
+            operator = waiting.pop()
+            yield operator
+            waiting.extend(reversed((*operator.inner, *operator.children)))
+
+
+@dataclass
+class Formatted:
+    """A whole text."""
+
+    root: Operator
+    numbered: dict[str, Operator]
+    subqueries: dict[str, Operator]
+    """Spark's name of a subquery, `subquery#12`, -> its plan."""
 
 
 def is_formatted(text: str) -> bool:
     """Return whether a text is what the mode `formatted` prints."""
-    return text.startswith("== Physical Plan ==") and _NODE.search(text) is not None
+    return text.startswith(PHYSICAL + "\n") and re.search(r"^\(1\) \S", text, re.MULTILINE) is not None
 
 
-def read_formatted(text: str, found: Found) -> tuple[Built, list[Scan]]:
-    """Return a plan of what is written from all that is scanned, and the scans that name the relations."""
-    nodes = [_Node(match[2].strip(), dict(_DETAIL.findall(match[3]))) for match in _NODE.finditer(text)]
-    scans: list[Scan] = []
-    leaves: list[Built] = []
-    for node in nodes:
-        if node.name.startswith(("Scan ", "BatchScan ")) and "Output" in node.details:
-            leaf = _leaf(node, found)
-            leaves.append(leaf)
-            scans.extend(_scan(node, leaf, found))
-    writes = [node for node in nodes if node.name.startswith("Execute ") and "Arguments" in node.details]
-    if len(writes) != 1:
-        return Built([_node("unread physical plan", leaves)], []), scans
-    rows = Built([{**_node("physical plan", leaves), "unwritten": []}, *_trees(leaves)], [])
-    arguments = writes[0].details["Arguments"]
-    names = _NAMES.search(arguments)
-    for number, name in enumerate(names[1].split(", ") if names else (), 1):
-        found.columns.define(-number, name)
-        rows.tree[0]["unwritten"].extend([found.columns.tree(-number)])
-        rows.output.append(-number)
-    command = writes[0].name.removeprefix("Execute ")
-    drawn = Drawn(f"{command} {arguments}", 0)
-    place = Place(drawn, command, arguments, [rows], [], found)
-    if command not in COMMANDS:
-        raise UnreadableError(f"{command} is not read from a formatted text")
-    return COMMANDS[command](place), scans
+def split(text: str) -> Formatted:
+    """Split a text; raise `UnreadableError` where a part of it is missing."""
+    first, *others = _SUBQUERY.split(text.removeprefix(PHYSICAL + "\n").partition("\n\n===== Adaptively")[0])
+    named = dict(zip(others[::2], others[1::2], strict=True))
+    trees: dict[str, str] = {}
+    operators: dict[str, Operator] = {}
+    for name, part in (("", first), *named.items()):
+        tree, *blocks = _DETAILS.split(part.rstrip().removesuffix("===== Subqueries =====").rstrip())
+        for block in blocks:
+            number, operator = _operator(block)
+            if number in operators:
+                raise UnreadableError(f"there are two operators with the number {number}")
+            operators[number] = operator
+        match = SUBQUERY_NAME.match(name)
+        if tree.strip() and (match or not name):
+            trees.setdefault(match[1] if match else "", tree.strip("\n"))
+    placed = {name: _placed(draw(_plain(tree)), operators) for name, tree in trees.items()}
+    root = placed.pop("")
+    return Formatted(root, operators, placed)
 
 
-def _node(name: str, inputs: list[Built]) -> dict[str, object]:
-    return {"class": f"org.apache.spark.sql.catalyst.plans.logical.{name}", "num-children": len(inputs)}
+def _plain(tree: str) -> str:
+    """Return a drawn tree without the marks of generated code."""
+    return re.sub(r"^((?:   |:  )*(?:\+- |:- )?)\* ", r"\1", tree, flags=re.MULTILINE)
 
 
-def _trees(inputs: list[Built]) -> list[dict[str, object]]:
-    return [part for built in inputs for part in built.tree]
+def _operator(block: str) -> tuple[str, Operator]:
+    lines = block.split("\n")
+    # The name of a query for a database may have several lines.
+    first = next((n for n, line in enumerate(lines) if n and _DETAIL.fullmatch(line)), len(lines))
+    head = _HEAD.fullmatch("\n".join(lines[:first]).rstrip())
+    if not head:
+        raise UnreadableError("an operator has no number")
+    details: dict[str, str] = {}
+    last = ""
+    for line in lines[first:]:
+        match = _DETAIL.fullmatch(line)
+        if match and match[1] in details:
+            raise UnreadableError(f"{head[2]} has two of {match[1]}")
+        if match:
+            last = match[1]
+            details[last] = match[2] or ""
+        else:
+            # A literal may have several lines.
+            details[last] += "\n" + line
+    return head[1], Operator(head[1], head[2].strip(), details, reuses=head[3] or "")
 
 
-def _leaf(node: _Node, found: Found) -> Built:
-    """Return the relation of a scan; without columns where Spark left some out."""
-    ids: list[int] = []
-    try:
-        items = definitions(node.details["Output"].strip("[]"), ", ")
-    except UnreadableError:
-        items = []
-        found.problems[f"{node.name}: some of its columns were left out of the text"] = None
-    for expr_id, name, kind, big in items:
-        found.columns.define(expr_id, name, kind, big)
-        ids.append(expr_id)
-    relation = node.name.partition(" ")[2]
-    file_format, _, table = relation.partition(" ")
-    output = [(item[0], item[1]) for item in items]
-    found.relations.append(Relation("LogicalRelation", output, file_format, table.strip()))
-    tree = {**_node("LogicalRelation", []), "output": [found.columns.tree(expr_id) for expr_id in ids]}
-    return Built([tree], ids)
+def _placed(root: Drawn, operators: dict[str, Operator]) -> Operator:
+    """Return the operator of a drawn tree, with those below it."""
+    done: dict[int, Operator] = {}
+    for node in reversed(list(root.below())):
+        match = _LINE.fullmatch(node.text.rpartition("\n")[2])
+        if not match or match[2] not in operators:
+            raise UnreadableError(f"an operator has no details: {node.text[:60]}")
+        operator = operators[match[2]]
+        operator.children = [done[id(child)] for child in _plans(node.children)]
+        if len(operator.children) == 1 and "Input" in operator.details:
+            operator.children[0].gives = operator.details["Input"]
+        for child in operator.children:
+            child.above = operator.name
+        operator.inner = [done[id(child)] for child in node.inner]
+        done[id(node)] = operator
+    return done[id(root)]
 
 
-def _scan(node: _Node, leaf: Built, found: Found) -> Iterator[Scan]:
-    """Yield the scan with its place, where the text has all of it."""
-    match = _LOCATION.fullmatch(node.details.get("Location", ""))
-    if match and "..." not in match[2]:
-        columns = tuple((expr_id, min(found.columns.names[expr_id])) for expr_id in leaf.output)
-        relation = node.name.partition(" ")[2]
-        yield Scan(columns, relation, relation.partition(" ")[0], match[1], (match[2],))
+def _plans(children: list[Drawn]) -> list[Drawn]:
+    """Return children: of an adaptive plan the first one, because later ones leave out what is empty."""
+    initial = [child for child in children if child.text.startswith(_INITIAL)]
+    return initial or children

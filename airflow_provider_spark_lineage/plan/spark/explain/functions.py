@@ -20,6 +20,7 @@ CLASSES: dict[str, str] = {
     "nanvl": "NaNvl",
     # Values as they are.
     "assertnotnull": "AssertNotNull",
+    "empty2null": "KnownNullable",
     "checkoverflowintableinsert": "CheckOverflowInTableInsert",
     "collate": "Collate",
     "knownfloatingpointnormalized": "KnownFloatingPointNormalized",

@@ -18,7 +18,7 @@ def _relation(place: Place) -> Built:
     ids, end = place.defined(bracket, ",")
     relation = place.text[end:].strip()
     table = place.text[:bracket].strip()
-    return _leaf(place, "LogicalRelation", ids, relation, table)
+    return leaf(place, "LogicalRelation", ids, relation, table)
 
 
 def _first_list(text: str) -> int:
@@ -32,7 +32,7 @@ def _first_list(text: str) -> int:
 def _v2_relation(place: Place) -> Built:
     """`RelationV2[a#1, b#2] lake.db.t lake.db.t`."""
     ids, end = place.defined(_first_list(place.text))
-    return _leaf(place, "DataSourceV2Relation", ids, place.text[end:].strip())
+    return leaf(place, "DataSourceV2Relation", ids, place.text[end:].strip())
 
 
 def _hive_relation(place: Place) -> Built:
@@ -45,7 +45,7 @@ def _hive_relation(place: Place) -> Built:
     ids = place.defined(data.end())[0]
     of_partitions = place.defined(partitions.end())[0] if partitions else []
     fields = {"dataCols": place.trees(ids), "partitionCols": place.trees(of_partitions)}
-    return _leaf(place, "HiveTableRelation", [*ids, *of_partitions], "", match[1].replace("`", ""), **fields)
+    return leaf(place, "HiveTableRelation", [*ids, *of_partitions], "", match[1].replace("`", ""), **fields)
 
 
 _ABOUT_FILES = (
@@ -55,7 +55,8 @@ _ABOUT_FILES = (
 """The type of the column that Spark adds to files, about each row's file; no scan reads it."""
 
 
-def _leaf(place: Place, name: str, ids: list[int], text: str, table: str = "", **fields: Any) -> Built:
+def leaf(place: Place, name: str, ids: list[int], text: str, table: str = "", **fields: Any) -> Built:
+    """Return a relation, which the facts have to name."""
     names = place.found.columns.names
     output = [(expr_id, min(names[expr_id])) for expr_id in ids]
     for expr_id, column in output:

@@ -7,11 +7,13 @@ from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
+from airflow_provider_spark_lineage.plan.spark.explain.calls import Value
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Tree
 from airflow_provider_spark_lineage.plan.spark.explain.expressions import END
 from airflow_provider_spark_lineage.plan.spark.explain.items import condition, everything_named, named_list
 from airflow_provider_spark_lineage.plan.spark.explain.leaves import LEAVES
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.relational import UNTRACED
 from airflow_provider_spark_lineage.plan.spark.tree import end_of
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
@@ -158,10 +160,28 @@ def _lateral_join(place: Place) -> Built:
     return place.built(output, right=value.tree, joinType={"object": f"{_PLANS}{kind[1]}$"}, **fields)
 
 
-def _generate(place: Place) -> Built:
-    value = place.reader.whole(0, (", ",))
+_BEHIND_GENERATOR = re.compile(r", (?:\[[^\[\]]*\], )?(?:true|false), (?:\w+, )?\[[^\[\]]*\]$")
+
+
+def _generator(place: Place) -> Value:
+    """Return the generator; where it cannot be read, a function of the columns that it names."""
+    try:
+        value = place.reader.whole(0, (", ",))
+    except UnreadableError:
+        behind = _BEHIND_GENERATOR.search(place.text)
+        if not behind:
+            raise
+        place.reader.problems.append(
+            "its generator could not be read: it is taken from every column that it names"
+        )
+        return Value(everything_named(place.reader, 0, behind.start()), types.closed(), behind.start())
     if value.plain:
         raise UnreadableError("no generator")
+    return value
+
+
+def _generate(place: Place) -> Built:
+    value = _generator(place)
     # The qualifier may stand between the flag and the columns.
     for match in re.finditer(r", (?=\[)", place.text[value.end :]):
         try:
@@ -280,11 +300,22 @@ def _numbered(place: Place) -> Built:
     return place.built(ids, sequenceAttr=place.trees(ids[:1]))
 
 
+_HOLDS_OTHERS = re.compile(r"#\d+L?,")
+"""A list that was read with a separator which is not its own gives names that hold other columns."""
+
+
+def _names(place: Place, ids: list[int]) -> list[str]:
+    return [name for expr_id in ids for name in place.found.columns.names[expr_id]]
+
+
 def unknown(place: Place) -> Built:
-    """Keep the columns of all inputs, and those that lists among the arguments make."""
+    """Keep the columns of all inputs; of those that lists among the arguments make, nothing is known."""
     known = set(place.found.columns.names)
-    added = [expr_id for ids in place.lists() for expr_id in ids if expr_id not in known]
-    fields: dict[str, Any] = {"columns": place.trees(added)} if added else {}
+    lists = [
+        ids for ids in place.lists() if not any(_HOLDS_OTHERS.search(name) for name in _names(place, ids))
+    ]
+    added = dict.fromkeys(expr_id for ids in lists for expr_id in ids if expr_id not in known)
+    fields: dict[str, Any] = {UNTRACED: place.trees([*added])} if added else {}
     for number, plan in enumerate(place.inner):
         fields[f"plan {number}"] = plan.tree
     return place.built([*place.below, *added], **fields)

@@ -11,9 +11,8 @@ from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK, list
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError, draw
 
 _SCAN = re.compile(r"(?:File|Batch)?Scan (?=\S)")
-_LOCATION = re.compile(
-    r"\bLocation: (\w+) ?\((\d+) paths\)\[(.*?)\](?=, \w+: | RuntimeFilters: |$)", re.DOTALL
-)
+_PATHS = re.compile(r"(\w+) ?\((\d+) paths\)\[(.*?)\](?=, \w+: | RuntimeFilters: |$)", re.DOTALL)
+_LOCATION = re.compile(rf"\bLocation: {_PATHS.pattern}", re.DOTALL)
 _SCHEMA = re.compile(r"\bReadSchema: (?=struct<)")
 _FORMAT = re.compile(r"\bFormat: (\w+)")
 _PLAN_ID = re.compile(r"\[(?:plan_)?id=#?(\d+)\]")
@@ -54,7 +53,8 @@ def scans_of(text: str) -> tuple[list[Scan], dict[int, types.Type], dict[int, in
             scan = _scan(name, match.end())
             if scan is not None:
                 scans.append(scan)
-                kinds.update(_kinds(name, scan))
+                schema = _SCHEMA.search(name)
+                kinds.update(kinds_of(name[schema.end() :] if schema else "", scan))
     return scans, kinds, dict(_reused(nodes))
 
 
@@ -74,28 +74,30 @@ def _scan(text: str, position: int) -> Scan | None:
 def _located(columns: tuple[tuple[int, str], ...], relation: str, rest: str) -> Scan:
     file_format = _FORMAT.search(rest)
     match = _LOCATION.search(rest)
-    paths = tuple(match[3].split(", ")) if match else ()
-    # Spark cuts long lists; a path may hold a comma.
-    is_complete = match is not None and len(paths) == int(match[2]) and "..." not in match[3]
     return Scan(
         columns,
         relation,
         file_format[1] if file_format else "",
         match[1] if match else "",
-        paths if is_complete else (),
+        listed_paths(rest[match.start() + len("Location: ") :]) if match else (),
     )
 
 
-def _kinds(text: str, scan: Scan) -> Iterator[tuple[int, types.Type]]:
+def listed_paths(text: str) -> tuple[str, ...]:
+    """Return the folders that a text begins with: `InMemoryFileIndex(2 paths)[file:/a, file:/b]`."""
+    match = _PATHS.match(text)
+    paths = tuple(match[3].split(", ")) if match else ()
+    # Spark cuts long lists; a path may hold a comma.
+    return paths if match and len(paths) == int(match[2]) and "..." not in match[3] else ()
+
+
+def kinds_of(schema: str, scan: Scan) -> Iterator[tuple[int, types.Type]]:
     """Yield the types of a scan's columns; a struct that is read may have fewer fields than its column."""
-    match = _SCHEMA.search(text)
-    if not match:
-        return
     try:
-        schema, _ = types.read_type(text, match.end())
+        read, _ = types.read_type(schema)
     except UnreadableError:
         return
-    by_name = {field["name"]: field["type"] for field in schema["fields"]}
+    by_name = {field["name"]: field["type"] for field in read["fields"]}
     for expr_id, name in scan.columns:
         kind = by_name.get(name)
         if kind is not None and "struct" not in str(kind):

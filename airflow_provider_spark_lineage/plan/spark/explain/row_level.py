@@ -12,6 +12,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.items import condition
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
 from airflow_provider_spark_lineage.plan.spark.explain.targets import TABLE, add
 from airflow_provider_spark_lineage.plan.spark.explain.writes import table_of
+from airflow_provider_spark_lineage.plan.spark.relational import UNTRACED
 from airflow_provider_spark_lineage.plan.spark.tree import children
 from airflow_provider_spark_lineage.plan_json import simple_name
 
@@ -88,8 +89,11 @@ def _condition(plan: Tree) -> Tree | None:
 
 def _merge_rows(place: Place) -> Built:
     """What the clauses of a MERGE make of rows: the text has the columns alone."""
+    place.problem("what its clauses assign is not in the text")
     ids, _ = place.defined(0)
-    return place.built(ids, unwritten=place.trees(ids))
+    node = place.built(ids, "unread MergeRows", **{UNTRACED: place.trees(ids)})
+    above = {**place.built([], "Project").tree[0], "num-children": 1, "projectList": place.trees(ids)}
+    return Built([above, *node.tree], ids)
 
 
 ROW_LEVEL: dict[str, Row] = {

@@ -1,0 +1,142 @@
+"""What the physical aggregates of a text mean: one aggregate is several operators, which pass buffers on.
+
+The functions of the last one name the columns that the first one reads: the operators between are left out.
+"""
+
+from __future__ import annotations
+
+import re
+
+from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
+from airflow_provider_spark_lineage.plan.spark.explain.conditions import listed_items, split_outside
+from airflow_provider_spark_lineage.plan.spark.explain.formatted import Operator
+from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.translation import Translation
+
+AGGREGATES = ("HashAggregate", "ObjectHashAggregate", "SortAggregate")
+
+_BETWEEN = frozenset(
+    {
+        *("AQEShuffleRead", "Exchange", "ShuffleQueryStage", "Sort"),
+        *("MergingSessions", "SessionWindowStateStoreRestore", "SessionWindowStateStoreSave"),
+        *("StateStoreRestore", "StateStoreSave", "UpdatingSessions"),
+    }
+)
+_PART = re.compile(r"(?:partial|merge)_")
+_FILTERED = " FILTER (WHERE "
+_ALIAS = re.compile(r" AS (?=[^()\[\]]*#\d+L?$)")
+_OF_REWRITE = re.compile(r"gid#\d+")
+"""The column by which Spark tells apart the rows that it made for each of several DISTINCT."""
+
+
+def aggregate(operator: Operator, plan: Translation) -> Drawn:
+    """Return the whole aggregate: `Aggregate [a#1], [a#1, sum(b#2) AS total#5]`."""
+    functions = listed_items(operator.detail("Functions"))
+    if any(_PART.match(function) for function in functions):
+        raise UnreadableError("it is a part of an aggregate that is not in the text")
+    parts = _parts(operator, functions)
+    first = parts[-1] if parts else operator
+    functions = _with_filters(functions, parts)
+    attributes = listed_items(operator.detail("Aggregate Attributes"))
+    if len(attributes) != len(functions):
+        raise UnreadableError("its functions do not have a column each")
+    results = operator.detail("Results")
+    for attribute, function in zip(attributes, functions, strict=True):
+        results = _inlined(results, attribute, function)
+    keys = listed_items(operator.detail("Keys"))
+    plain = [_ALIAS.split(key)[-1] for key in keys]
+    # The keys that Spark adds for DISTINCT are not the query's, whose own keys the aggregate above repeats.
+    is_rewrite = any(_OF_REWRITE.fullmatch(key) for key in plain)
+    grouping = f"[{', '.join(plain)}], " if plain and not is_rewrite else ""
+    rows = _with_keys(listed_items(first.detail("Keys")), first, plan)
+    return plan.node(f"Aggregate {grouping}{results}", rows)
+
+
+def _inlined(results: str, attribute: str, function: str) -> str:
+    """Return the results with a function in place of the column that Spark has for it."""
+    mark = MARK.search(attribute, attribute.rindex("#"))
+    if mark is None:
+        raise UnreadableError("a function has no column")
+    alone = re.compile(rf"(?:(?<=\[)|(?<=, )){re.escape(attribute)}(?=, |\]$)")
+    return alone.sub(lambda _: f"{function} AS result{mark[0]}", results).replace(attribute, function)
+
+
+def _parts(operator: Operator, functions: list[str]) -> list[Operator]:
+    """Return the operators that compute parts of an aggregate, from the last to the first."""
+    parts: list[Operator] = []
+    # For DISTINCT, two more operators have no functions, or parts of the others.
+    of_distinct = 2 if any("(distinct " in function for function in functions) else 0
+    below = _next(operator)
+    while below is not None and functions:
+        of_below = listed_items(below.detail("Functions"))
+        is_part = any(_PART.match(function) for function in of_below)
+        if not is_part and not (of_distinct and parts and not of_below):
+            break
+        if not of_below:
+            of_distinct -= 1
+        parts.append(below)
+        below = _next(below)
+    return parts
+
+
+def _next(operator: Operator) -> Operator | None:
+    """Return the aggregate that an operator reads the rows of, at once or through an exchange."""
+    while len(operator.children) == 1:
+        (operator,) = operator.children
+        if operator.name in AGGREGATES:
+            return operator
+        if operator.name not in _BETWEEN:
+            break
+    return None
+
+
+def _with_filters(functions: list[str], parts: list[Operator]) -> list[str]:
+    """Return the functions with their conditions, which only the first part of each has."""
+    partial = [
+        function.removeprefix("partial_")
+        for part in reversed(parts)
+        for function in listed_items(part.detail("Functions"))
+        if function.startswith("partial_")
+    ]
+    if not any(_FILTERED in function for function in partial):
+        return functions
+    if [function.partition(_FILTERED)[0] for function in partial] != functions:
+        raise UnreadableError("which of its functions have a condition is not in the text")
+    return partial
+
+
+def in_python(operator: Operator, plan: Translation) -> Drawn:
+    """`ArrowAggregatePython [a#1], [mean(b#2)#7], [a#1, mean(b#2)#7#8 AS mean#9], 202`."""
+    keys, functions, results = _lists(plan.arguments(operator))
+    of_results = f"[{', '.join(results)}]"
+    for function in functions:
+        match = re.search(re.escape(function) + r"#\d+L?", of_results)
+        if not match:
+            raise UnreadableError("a function has no column")
+        of_results = _inlined(of_results, match[0], function)
+    grouping = f"[{', '.join(_ALIAS.split(key)[-1] for key in keys)}], " if keys else ""
+    return plan.node(f"Aggregate {grouping}{of_results}", _with_keys(keys, operator, plan))
+
+
+def _with_keys(keys: list[str], operator: Operator, plan: Translation) -> Drawn:
+    """Return the rows that an aggregate reads, with the keys that it computes."""
+    computed = [key for key in keys if _ALIAS.search(key)]
+    rows = plan.input(operator)
+    if not computed:
+        return rows
+    # A key may have the id of the column that it is a normal form of.
+    ids = {_id_of(key) for key in computed}
+    columns = [column for column in listed_items(operator.detail("Input")) if _id_of(column) not in ids]
+    return plan.node(f"Project [{', '.join([*columns, *computed])}]", rows)
+
+
+def _id_of(column: str) -> str:
+    return column.rpartition("#")[2]
+
+
+def _lists(arguments: str) -> list[list[str]]:
+    """Return the three lists that the arguments begin with."""
+    parts = split_outside(arguments, ", ")
+    if len(parts) < 3 or not all(part.startswith("[") for part in parts[:3]):
+        raise UnreadableError("no lists")
+    return [listed_items(part) for part in parts[:3]]

@@ -1,0 +1,79 @@
+"""Takes apart the conditions and lists of a physical plan's text: brackets say what belongs together."""
+
+from __future__ import annotations
+
+import re
+
+from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
+from airflow_provider_spark_lineage.plan.spark.explain.formatted import Formatted
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+
+_NOT_NULL = re.compile(r"isnotnull\([^()]*#(\d+)L?\)")
+
+
+def split_outside(text: str, separator: str) -> list[str]:
+    """Split a text at each separator that stands outside of brackets; raise where brackets do not match."""
+    parts, depth, begin = [], 0, 0
+    for index, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth < 0:
+            raise UnreadableError("its brackets do not match")
+        if depth == 0 and text.startswith(separator, index):
+            parts.append(text[begin:index])
+            begin = index + len(separator)
+    if depth:
+        raise UnreadableError("its brackets do not match")
+    return [*parts, text[begin:]]
+
+
+def listed_items(text: str) -> list[str]:
+    """Return the items of a list: `[a#1, sum(b#2)]`."""
+    inside = text.strip()[1:-1]
+    return split_outside(inside, ", ") if inside else []
+
+
+def conjuncts(text: str) -> list[str]:
+    """Return the conditions that all must hold; a text whose brackets do not match is one condition."""
+    waiting, found = [text], []
+    while waiting:
+        part = waiting.pop()
+        try:
+            parts = split_outside(part[1:-1], " AND ") if part.startswith("(") and part.endswith(")") else []
+        except UnreadableError:
+            parts = []
+        if len(parts) > 1:
+            waiting.extend(reversed(parts))
+        else:
+            found.append(part)
+    return found
+
+
+def conjunction(conditions: list[str], compared: frozenset[str]) -> str:
+    """Return conditions as one, without those that the optimizer adds: what is compared is not null."""
+    kept = []
+    for number, condition in enumerate(conditions):
+        match = _NOT_NULL.fullmatch(condition)
+        if match:
+            others = [*conditions[:number], *conditions[number + 1 :]]
+            if match[1] in compared or any(
+                match[1] == mark[1] for other in others for mark in MARK.finditer(other)
+            ):
+                continue
+        kept.append(condition)
+    return kept[0] if len(kept) == 1 else f"({' AND '.join(kept)})" if kept else ""
+
+
+_COPY = re.compile(r"#(\d+)L? AS [^,]*?#(\d+)L?(?=, |\]$)")
+_KEYS = ("Left keys", "Right keys", "Join condition")
+
+
+def compared_by_joins(formatted: Formatted) -> frozenset[str]:
+    """Return the ids of the columns that joins compare, and of those that these are copies of."""
+    details = [operator.details for operator in formatted.numbered.values()]
+    texts = [of.get(key, "") for of in details for key in _KEYS]
+    ids = {mark[1] for text in texts for mark in MARK.finditer(text)}
+    copies = [match for of in details for match in _COPY.finditer(of.get("Output", ""))]
+    for match in reversed(copies):
+        if match[2] in ids:
+            ids.add(match[1])
+    return frozenset(ids)

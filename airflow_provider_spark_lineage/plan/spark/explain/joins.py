@@ -1,0 +1,79 @@
+"""What the physical operators of several inputs mean: joins, unions, and what INTERSECT and EXCEPT became."""
+
+from __future__ import annotations
+
+import re
+
+from airflow_provider_spark_lineage.plan.spark.explain.aggregates import AGGREGATES
+from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
+from airflow_provider_spark_lineage.plan.spark.explain.conditions import listed_items
+from airflow_provider_spark_lineage.plan.spark.explain.formatted import Operator
+from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.translation import Row, Translation
+
+_KEYS = ("Left keys", "Right keys")
+
+
+def _join(operator: Operator, plan: Translation) -> Drawn:
+    compared = [item for key in _KEYS for item in listed_items(operator.details.get(key, "[]"))]
+    condition = operator.details.get("Join condition", "None")
+    if condition != "None":
+        compared.append(condition)
+    left, right = operator.children
+    kind = operator.details.get("Join type", "Inner")
+    exists = re.fullmatch(r"ExistenceJoin\((.*)\)", kind)
+    if exists:
+        # Spark makes this join of an EXISTS or IN that is a value.
+        rows = plan.node(f"Filter and({', '.join(compared)})", plan.of(right))
+        return Drawn(f"WithExists [{exists[1]}]", 0, [plan.of(left)], [rows])
+    if _is_of_subquery(operator):
+        plan.problem(operator, "a subquery of the query may stand behind it")
+    text = f", and({', '.join(compared)})" if compared else ""
+    return plan.node(f"Join {kind}{text}", plan.of(left), plan.of(right))
+
+
+def _is_of_subquery(join: Operator) -> bool:
+    """Return whether a join is what Spark makes of a subquery for each row: with an aggregate by its keys."""
+    for key, child in zip(_KEYS, join.children, strict=True):
+        if "isnull(" in join.details.get(key, ""):
+            # Nulls are compared, too: with the rows that the subquery runs for.
+            return True
+        compared = {mark[1] for mark in MARK.finditer(join.details.get(key, ""))}
+        side = child
+        while side.name not in AGGREGATES and len(side.children) == 1:
+            side = side.children[0]
+        keys = {mark[1] for mark in MARK.finditer(side.details.get("Keys", ""))}
+        if side.name in AGGREGATES and keys <= compared:
+            return True
+    return False
+
+
+def counted_rows(operator: Operator, plan: Translation, columns: str) -> Drawn:
+    """INTERSECT ALL and EXCEPT ALL: rows of both sides are counted, and repeated as often as they count."""
+    union = next((below for below in operator.below() if below.name == "Union"), None)
+    if union is None:
+        raise UnreadableError("what it repeats is not in the text")
+    sides = []
+    for child in union.children:
+        if child.name != "Project":
+            raise UnreadableError("what it repeats is not in the text")
+        marks = re.match(r"\[(?:(?:true|null|-?1) AS vcol\d*#\d+L?, )+", child.detail("Output"))
+        if not marks:
+            raise UnreadableError("what it repeats is not in the text")
+        sides.append(plan.node(f"Project [{child.detail('Output')[marks.end() :]}", plan.input(child)))
+    return plan.node(f"Project [{columns}]", plan.node("ExceptAll", *sides))
+
+
+def _union(operator: Operator, plan: Translation) -> Drawn:
+    return plan.node("Union", *(plan.of(child) for child in operator.children))
+
+
+JOINS: dict[str, Row] = {
+    "BroadcastHashJoin": _join,
+    "BroadcastNestedLoopJoin": _join,
+    "CartesianProduct": _join,
+    "ShuffledHashJoin": _join,
+    "SortMergeJoin": _join,
+    "Union": _union,
+}
+"""Name that Spark prints -> row."""

@@ -1,0 +1,223 @@
+"""What each physical operator means: the logical node that does the same, in the text that `nodes` reads.
+
+So expressions, kinds of edges and gaps are the same code for both texts. An operator without a row, or one
+that cannot be read, is `Unread`: what it computes has no edge, and a gap says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from airflow_provider_spark_lineage.plan.spark.explain.aggregates import (
+    AGGREGATES,
+    aggregate,
+    in_python,
+)
+from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
+from airflow_provider_spark_lineage.plan.spark.explain.conditions import (
+    compared_by_joins,
+    conjuncts,
+)
+from airflow_provider_spark_lineage.plan.spark.explain.formatted import Formatted, Operator
+from airflow_provider_spark_lineage.plan.spark.explain.joins import JOINS, counted_rows
+from airflow_provider_spark_lineage.plan.spark.explain.nodes import NODES
+from airflow_provider_spark_lineage.plan.spark.explain.physical_commands import COMMANDS_OF_CATALOGS, execute
+from airflow_provider_spark_lineage.plan.spark.explain.reads import READS, SCANS
+from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.translation import (
+    Row,
+    Translation,
+    unread,
+)
+
+
+def row_of(operator: Operator) -> Row:
+    """Return the row of an operator; `unread` where there is none."""
+    name = operator.name
+    if name.startswith("Execute "):
+        return execute
+    for prefix, row in SCANS.items():
+        if name.startswith(prefix):
+            return row
+    # A logical command of the same name stands inside `Execute`.
+    if name in COMMANDS_OF_CATALOGS and operator.above != f"Execute {name}":
+        return COMMANDS_OF_CATALOGS[name]
+    if set(operator.details) <= {"Arguments"} and name in (
+        NODES.keys() | COMMANDS.keys() | {"LogicalRelation"}
+    ):
+        return _logical
+    is_alone = not operator.children and re.fullmatch(r"\w+", name)
+    return OPERATORS.get(name, _leaf if is_alone else unread)
+
+
+def _pass(operator: Operator, plan: Translation) -> Drawn:
+    return plan.input(operator)
+
+
+def _same(operator: Operator, plan: Translation) -> Drawn:
+    """The text of its arguments is that of the logical node."""
+    children = [plan.of(child) for child in operator.children]
+    return plan.node(f"{operator.name} {plan.arguments(operator)}", *children)
+
+
+def _leaf(operator: Operator, plan: Translation) -> Drawn:
+    """A command, or rows of a source, that logical plans know by the same name."""
+    return plan.node(f"{operator.name} {operator.details.get('Arguments', '')}")
+
+
+def _logical(operator: Operator, plan: Translation) -> Drawn:
+    """A logical node inside a command."""
+    arguments = operator.details.get("Arguments", "")
+    if operator.name == "LogicalRelation":
+        relation = re.fullmatch(
+            r"(.*?), (\[.*\])(?:, (`.*`))?, (?:true|false)(?:, .*)?", arguments, re.DOTALL
+        )
+        if not relation:
+            raise UnreadableError("a relation without columns")
+        table = (relation[3] or "").replace("`", "")
+        return plan.node(f"FileRows {relation[2]}, [] {relation[1]} {table}")
+    if operator.name == "Filter":
+        return plan.filtered(conjuncts(arguments), plan.input(operator))
+    node = plan.node(f"{operator.name} {arguments}", *(plan.of(child) for child in operator.children))
+    node.inner.extend(plan.of(child) for child in operator.inner)
+    return node
+
+
+def _project(operator: Operator, plan: Translation) -> Drawn:
+    return plan.node(f"Project {operator.detail('Output')}", plan.input(operator))
+
+
+def _filter(operator: Operator, plan: Translation) -> Drawn:
+    return plan.filtered(conjuncts(operator.detail("Condition")), plan.input(operator))
+
+
+_READS_IN_ORDER = re.compile(
+    r"SortMergeJoin|.*Window|.*Aggregate|FlatMap|MapGroups|.*Sessions|.*State|WriteFiles|Execute |.*Python"
+)
+
+
+def _sort(operator: Operator, plan: Translation) -> Drawn:
+    """An ORDER BY, unless the operator above reads the rows of each task in that order."""
+    arguments = operator.detail("Arguments")
+    if re.search(r"\], false, \d+$", arguments) and _READS_IN_ORDER.match(operator.above):
+        return plan.input(operator)
+    return plan.node(f"Sort {arguments}", plan.input(operator))
+
+
+def _top(operator: Operator, plan: Translation) -> Drawn:
+    """`TakeOrderedAndProject 3, [a#1 DESC NULLS LAST], [a#1, b#2]`."""
+    match = re.fullmatch(r"\d+, (\[.*\]), (\[.*\])(?:, \d+)?", plan.arguments(operator), re.DOTALL)
+    if not match:
+        raise UnreadableError("no order")
+    return plan.node(f"Project {match[2]}", plan.node(f"Sort {match[1]}, true", plan.input(operator)))
+
+
+def _generate(operator: Operator, plan: Translation) -> Drawn:
+    """`Generate explode(t#1), [id#0L], false, [tag#9]`: with the columns of the input that stay."""
+    arguments = plan.arguments(operator)
+    match = re.search(r"\), (?:\[([^\[\]]*)\], )?(?:true|false), \[([^\[\]]*)\]$", arguments)
+    if not match:
+        raise UnreadableError("no columns of the generator")
+    if arguments.startswith("replicaterows("):
+        return counted_rows(operator, plan, match[2])
+    columns = ", ".join(filter(None, (match[1], match[2])))
+    return plan.node(f"Project [{columns}]", plan.node(f"Generate {arguments}", plan.input(operator)))
+
+
+def _python_rows(operator: Operator, plan: Translation) -> Drawn:
+    """`BatchEvalPythonUDTF words(a#1)#7, [b#2], [word#3]`: an empty list is not printed."""
+    match = re.fullmatch(
+        r"(.*\)#\d+)(?:, (\[[^\[\]]*\]))?, (\[[^\[\]]*\])(?:, \d+)?", plan.arguments(operator), re.DOTALL
+    )
+    if not match:
+        raise UnreadableError("no function")
+    return plan.node(f"PythonRows {match[1]}, {match[2] or '[]'}, {match[3]}", plan.input(operator))
+
+
+def _script(operator: Operator, plan: Translation) -> Drawn:
+    return plan.node(f"ScriptTransformation {plan.arguments(operator)}", plan.input(operator))
+
+
+def _python(operator: Operator, plan: Translation) -> Drawn:
+    match = re.fullmatch(r"(\[.*\], \[[^\[\]]*\])(?:, \d+)?", plan.arguments(operator), re.DOTALL)
+    if not match:
+        raise UnreadableError("no functions")
+    return plan.node(f"PythonColumns {match[1]}", plan.input(operator))
+
+
+OPERATORS: dict[str, Row] = {
+    **JOINS,
+    **READS,
+    **dict.fromkeys(AGGREGATES, aggregate),
+    **dict.fromkeys(("ArrowEvalPythonUDTF", "BatchEvalPythonUDTF"), _python_rows),
+    **dict.fromkeys(("AggregateInPandas", "ArrowAggregatePython"), in_python),
+    "ArrowEvalPython": _python,
+    "BatchEvalPython": _python,
+    "Expand": _same,
+    "Filter": _filter,
+    "Generate": _generate,
+    "Project": _project,
+    "Sort": _sort,
+    "TakeOrderedAndProject": _top,
+    "SparkScriptTransformation": _script,
+    "Window": _same,
+    "WriteFiles": _pass,
+    **dict.fromkeys(
+        (
+            "AQEShuffleRead",
+            "AdaptiveSparkPlan",
+            "BroadcastExchange",
+            "BroadcastQueryStage",
+            "Coalesce",
+            "CollectLimit",
+            "CollectMetrics",
+            "CollectTail",
+            "ColumnarToRow",
+            "Exchange",
+            "GlobalLimit",
+            "InputAdapter",
+            "LocalLimit",
+            "ResultQueryStage",
+            "RowToColumnar",
+            "Sample",
+            "ShuffleQueryStage",
+            "Subquery",
+            "TableCacheQueryStage",
+            "WholeStageCodegen",
+            "WindowGroupLimit",
+        ),
+        _pass,
+    ),
+    **dict.fromkeys(
+        (
+            "AppendColumns",
+            "AttachDistributedSequence",
+            "DeserializeToObject",
+            "EventTimeWatermark",
+            "FlatMapCoGroupsInArrow",
+            "FlatMapCoGroupsInPandas",
+            "FlatMapGroupsInArrow",
+            "FlatMapGroupsInPandas",
+            "MapElements",
+            "MapGroups",
+            "MapInArrow",
+            "MapInPandas",
+            "MapPartitions",
+            "PythonMapInArrow",
+            "SerializeFromObject",
+        ),
+        _same,
+    ),
+}
+"""Name that Spark prints -> row."""
+
+
+def logical(formatted: Formatted, inside: Sequence[Formatted] = ()) -> tuple[Drawn, Translation]:
+    """Return a text's plan as the drawing of a logical one, and how it was made.
+
+    `inside` are the texts of executions that a command ran: its query may stand there alone.
+    """
+    plans = [Translation(one, compared_by_joins(one), row_of) for one in (formatted, *inside)]
+    plans[0].inside.extend(plans[1:])
+    return plans[0].translated(formatted.root), plans[0]

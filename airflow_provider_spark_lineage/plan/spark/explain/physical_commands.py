@@ -1,0 +1,148 @@
+"""What the physical commands of a text mean: writes, and commands on tables of V2 catalogs."""
+
+from __future__ import annotations
+
+import re
+
+from airflow_provider_spark_lineage.plan.spark.explain.formatted import Operator
+from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.translation import MORE, Row, Translation
+
+_ON_TABLE = re.compile(
+    r"(?P<table>[\w.$]+(?:@[0-9a-f]+|\(\w+\)), (?:`[^`]*`|[^,\s`])+)(?:, (?P<rest>.*))?", re.DOTALL
+)
+_ICEBERG = re.compile(r"Iceberg\w*Write\(table=([^,()]+), ")
+
+
+def execute(operator: Operator, plan: Translation) -> Drawn:
+    """`Execute <command>`: over the rows that it writes, or around the logical command."""
+    if operator.inner:
+        return plan.of(operator.inner[0])
+    name, arguments = operator.name.removeprefix("Execute "), operator.detail("Arguments")
+    children = [plan.of(child) for child in operator.children]
+    names = re.search(r"\[[^\[\]]*\]$", arguments)
+    if names and children:
+        # Spark cuts a long list of names, but not that of the rows' columns.
+        told, *rest = MORE.split(names[0][1:-1])
+        children = [plan.node(f"{'NamedAtLeast' if rest else 'Named'} [{told}]", *children)]
+        arguments = arguments[: names.start()] + "[]"
+    return plan.node(f"{name} {arguments}", *children)
+
+
+def _resolved(operator: Operator) -> tuple[Drawn, str]:
+    """Return the table of a command as a node, and the arguments behind it."""
+    match = _ON_TABLE.fullmatch(operator.detail("Arguments"))
+    if not match:
+        raise UnreadableError("no table")
+    return Drawn(f"ResolvedIdentifier {match['table']}", 0), match["rest"] or ""
+
+
+def _on_table(name: str) -> Row:
+    def row(operator: Operator, plan: Translation) -> Drawn:
+        table, rest = _resolved(operator)
+        return plan.node(f"{name} {rest}".strip(), table)
+
+    return row
+
+
+_CHANGES = {
+    "AddColumn": "AddColumns",
+    "DeleteColumn": "DropColumns",
+    "RemoveProperty": "UnsetTableProperties",
+    "RenameColumn": "RenameColumn",
+    "SetProperty": "SetTableProperties",
+    "UpdateColumnComment": "AlterColumns",
+    "UpdateColumnNullability": "AlterColumns",
+    "UpdateColumnPosition": "AlterColumns",
+    "UpdateColumnType": "AlterColumns",
+}
+
+
+def _alter(operator: Operator, plan: Translation) -> Drawn:
+    """`AlterTable <catalog>, db.t, [...TableChange$AddColumn@1a]`."""
+    table, rest = _resolved(operator)
+    changes = {_CHANGES.get(change, "") for change in re.findall(r"TableChange\$(\w+)@", rest)}
+    if len(changes) != 1 or "" in changes:
+        raise UnreadableError("what it changes is not told")
+    return plan.node(changes.pop(), table)
+
+
+def _as_select(name: str) -> Row:
+    """Return the row of a command whose query an execution inside runs."""
+
+    def row(operator: Operator, plan: Translation) -> Drawn:
+        table, _ = _resolved(operator)
+        writes = [
+            write
+            for inside in plan.inside
+            for write in inside.formatted.numbered.values()
+            if write.name in ("AppendData", "OverwriteByExpression") and write.children
+        ]
+        if len(writes) != 1:
+            raise UnreadableError("its query is not in the text")
+        (inside,) = (one for one in plan.inside if writes[0] in one.formatted.numbered.values())
+        return plan.node(name, table, inside.translated(writes[0].children[0]))
+
+    return row
+
+
+def _write(operator: Operator, plan: Translation) -> Drawn:
+    """`AppendData IcebergWrite(table=lake.db.t, format=PARQUET)`."""
+    match = _ICEBERG.search(operator.detail("Arguments"))
+    if not match:
+        raise UnreadableError("no table")
+    name = operator.name
+    if name == "OverwriteByExpression":
+        # Which rows it replaces is not in the text; some of them is true in any case.
+        name = "OverwritePartitionsDynamic"
+        plan.problem(operator, "which rows it replaces is not in the text")
+    return plan.node(f"{name} RelationV2[] {match[1]}", plan.input(operator))
+
+
+_SCANS = ("Scan ", "BatchScan ")
+_CONSTANT = re.compile(
+    r"defaultvalueexpression\(.*, (?:-?[\d.]+\w*|'.*'|null|true|false)\), \w+", re.DOTALL | re.IGNORECASE
+)
+
+
+def _variable(operator: Operator, plan: Translation) -> Drawn:
+    """`CreateVariable [ResolvedIdentifier ..., session.x], defaultvalueexpression(1, 1), false`."""
+    match = re.fullmatch(r"\[(.*?)\s*\], (default.*)", operator.detail("Arguments"), re.DOTALL)
+    if not match:
+        raise UnreadableError("no variable")
+    names = [Drawn(name.strip(), 0) for name in match[1].split("\n, ")]
+    if not _CONSTANT.fullmatch(match[2]):
+        plan.is_unread = True
+        plan.problem(operator, "what its value depends on is not in the text")
+    return plan.node(f"CreateVariable {match[2]}", *names)
+
+
+def _set_variable(operator: Operator, plan: Translation) -> Drawn:
+    if any(
+        below.name.startswith(_SCANS) and below.name != "Scan OneRowRelation"
+        for below in plan.formatted.numbered.values()
+    ):
+        plan.is_unread = True
+        plan.problem(operator, "where its value is used is not in the text")
+    return plan.node(f"SetVariable {operator.detail('Arguments')}", plan.input(operator))
+
+
+COMMANDS_OF_CATALOGS: dict[str, Row] = {
+    "AlterTable": _alter,
+    "AppendData": _write,
+    "AtomicCreateTableAsSelect": _as_select("CreateTableAsSelect"),
+    "AtomicReplaceTable": _on_table("ReplaceTable"),
+    "AtomicReplaceTableAsSelect": _as_select("ReplaceTableAsSelect"),
+    "CreateTable": _on_table("CreateTable"),
+    "CreateTableAsSelect": _as_select("CreateTableAsSelect"),
+    "CreateVariable": _variable,
+    "DropTable": _on_table("DropTable"),
+    "OverwriteByExpression": _write,
+    "OverwritePartitionsDynamic": _write,
+    "RenameTable": _on_table("RenameTable"),
+    "ReplaceTable": _on_table("ReplaceTable"),
+    "ReplaceTableAsSelect": _as_select("ReplaceTableAsSelect"),
+    "SetVariable": _set_variable,
+    "TruncateTable": _on_table("TruncateTable"),
+}
+"""Name that Spark prints -> row."""

@@ -1,0 +1,169 @@
+"""How the nodes read that `operators` makes of physical operators where no logical node has such a text."""
+
+from __future__ import annotations
+
+from airflow_provider_spark_lineage.plan.spark.explain import types
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
+from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION
+from airflow_provider_spark_lineage.plan.spark.explain.functions import call
+from airflow_provider_spark_lineage.plan.spark.explain.items import everything_named
+from airflow_provider_spark_lineage.plan.spark.explain.leaves import leaf
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.translation import NO_COLUMN
+from airflow_provider_spark_lineage.plan.spark.relational import HIDDEN, UNTRACED
+
+
+def _scan(node: str) -> Row:
+    def row(place: Place) -> Built:
+        """`FileRows [a#1, b#2], [b#2] parquet spark_catalog.db.t`: no dataset has the second list."""
+        ids, end = place.defined(0)
+        hidden, end = place.defined(place.reader.expect(end, ", "))
+        text = place.text[end:].strip()
+        kind, _, table = ("", "", "") if node == "DataSourceV2Relation" else text.partition(" ")
+        fields = {"output": place.trees(ids), HIDDEN: place.trees(hidden)}
+        built = leaf(place, node, ids, kind or text, table.strip(), **fields)
+        return Built(built.tree, [expr_id for expr_id in ids if expr_id < NO_COLUMN])
+
+    return row
+
+
+def _rows(place: Place) -> Built:
+    """Rows of no dataset: `MadeRows [id#0L]`."""
+    ids, _ = place.defined(0)
+    return place.built(ids, "ResolvedInlineTable", output=place.trees(ids))
+
+
+def _conditions(place: Place) -> Built:
+    """Conditions that all hold: `Conditions [isnotnull(a#1), (a#1 = 2)]`."""
+    try:
+        values, _ = place.reader.several(1, ", ", "]")
+        trees = [value.tree for value in values]
+    except UnreadableError:
+        place.reader.problems.append(
+            "a condition could not be read: it is taken from every column that it names"
+        )
+        trees = [everything_named(place.reader, 0, len(place.text))]
+    return place.built(place.first, "Filter", condition=call("And", trees))
+
+
+def _renamed_at_least(place: Place) -> Built:
+    """The columns of the input, of which the first are listed: `RenamedAtLeast [a#1, b#2]`."""
+    ids, _ = place.defined(0)
+    if ids != place.first[: len(ids)]:
+        raise UnreadableError("its text was cut")
+    return place.built(place.first, "SubqueryAlias")
+
+
+def _renamed(place: Place) -> Built:
+    """The columns of the input under other ids, by their positions: `Renamed [a#11, b#12]`."""
+    before = place.first
+    kinds = [place.found.columns.kinds[expr_id] for expr_id in before]
+    known = {expr_id: place.trees([expr_id])[0] for expr_id in before}
+    ids, _ = place.defined(0)
+    if len(ids) != len(before):
+        raise UnreadableError("it has another width than its input")
+    items = []
+    for expr_id, origin, kind in zip(ids, before, kinds, strict=True):
+        place.found.columns.kinds[expr_id] = kind
+        items.append(known[origin] if expr_id == origin else _alias(place, expr_id, known[origin]))
+    return place.built(ids, "Project", projectList=items)
+
+
+def _alias(place: Place, expr_id: int, tree: list[dict[str, object]]) -> list[dict[str, object]]:
+    node = {
+        "class": EXPRESSION + "Alias",
+        "num-children": 1,
+        "name": min(place.found.columns.names[expr_id]),
+        "exprId": {"id": expr_id},
+    }
+    return [node, *tree]
+
+
+def _untraced(place: Place, names: list[str], cure: str) -> Built:
+    """Return columns of which nothing is known but their names."""
+    place.problem(f"which columns are written under these names is not known: set {cure}")
+    ids = []
+    for name in names:
+        ids.append(-1 - len(place.found.columns.names))
+        place.found.columns.define(ids[-1], name)
+    node = place.built(ids, "unread rows", **{UNTRACED: place.trees(ids)})
+    return Built([{**place.built([], "Project").tree[0], "projectList": place.trees(ids)}, *node.tree], ids)
+
+
+def _named_at_least(place: Place) -> Built:
+    """The columns of the input, of which a write names the first: `NamedAtLeast [a, b]`."""
+    current = [min(place.found.columns.names[expr_id]) for expr_id in place.first]
+    if not ", ".join(current).startswith(place.text[1:-1]):
+        return _untraced(place, place.text[1:-1].split(", "), "spark.sql.debug.maxToStringFields higher")
+    return place.built(place.first, "SubqueryAlias")
+
+
+def _named(place: Place) -> Built:
+    """The columns of the input under the names that a write gives them: `Named [a, b]`."""
+    names = place.found.columns.names
+    current = [min(names[expr_id]) for expr_id in place.first]
+    if place.text[1:-1] == ", ".join(current):
+        return place.built(place.first, "SubqueryAlias")
+    given = place.text[1:-1].split(", ")
+    if len(given) != len(current):
+        return _untraced(place, given, "spark.sql.ui.explainMode to extended")
+    items, ids = [], []
+    for expr_id, name, old in zip(place.first, given, current, strict=True):
+        if name == old:
+            ids.append(expr_id)
+            items.append(place.trees([expr_id])[0])
+            continue
+        number = -1 - len(names)
+        place.found.columns.define(number, name, place.found.columns.kinds[expr_id])
+        ids.append(number)
+        items.append(_alias(place, number, place.trees([expr_id])[0]))
+    return place.built(ids, "Project", projectList=items)
+
+
+def _with_exists(place: Place) -> Built:
+    """Whether there are rows of another plan for each row: `WithExists [exists#12]`."""
+    (expr_id,), _ = place.defined(0)
+    place.found.columns.kinds[expr_id] = "boolean"
+    exists = call("Exists", [])
+    exists[0]["plan"] = place.inner[0].tree
+    items = [*place.trees(place.first), _alias(place, expr_id, exists)]
+    return place.built([*place.first, expr_id], "Project", projectList=items)
+
+
+def _python_udtf(place: Place) -> Built:
+    """A Python table function: `PythonRows words(a#1)#7, [b#2], [word#3, size#4]`."""
+    value = place.reader.whole(0, (", ",))
+    required, end = place.defined(value.end + 2)
+    added, _ = place.defined(place.reader.expect(end, ", "))
+    fields = {
+        "udtf": value.tree,
+        "requiredChildOutput": place.trees(required),
+        "resultAttrs": place.trees(added),
+    }
+    return place.built([*required, *added], "BatchEvalPythonUDTF", **fields)
+
+
+def _python(place: Place) -> Built:
+    """Python functions, and the columns of their results: `PythonColumns [f(a#1)#7], [pythonUDF0#8]`."""
+    values, end = place.reader.several(1, ", ", "]")
+    ids, _ = place.defined(place.reader.expect(end, ", "))
+    for expr_id in ids:
+        place.found.columns.kinds[expr_id] = types.whole()
+    fields = {"udfs": [value.tree for value in values], "resultAttrs": place.trees(ids)}
+    return place.built([*place.first, *ids], "ArrowEvalPython", **fields)
+
+
+PHYSICAL_ROWS: dict[str, Row] = {
+    "Conditions": _conditions,
+    "FileRows": _scan("LogicalRelation"),
+    "MadeRows": _rows,
+    "Named": _named,
+    "NamedAtLeast": _named_at_least,
+    "PythonColumns": _python,
+    "PythonRows": _python_udtf,
+    "Renamed": _renamed,
+    "RenamedAtLeast": _renamed_at_least,
+    "WithExists": _with_exists,
+    "SourceRows": _scan("DataSourceV2Relation"),
+}
+"""Name that `operators` gives -> row."""
