@@ -17,12 +17,13 @@ from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Found
 from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, Tree, listed
 from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
 from airflow_provider_spark_lineage.plan.spark.explain.facts import relation_facts
-from airflow_provider_spark_lineage.plan.spark.explain.formatted import is_formatted, split
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.operators import logical
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.rows import PHYSICAL_ROWS
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.scans import loops_of, scans_of_operators
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import is_formatted, split
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import UNREAD
 from airflow_provider_spark_lineage.plan.spark.explain.nodes import CLASSES, NODES, unknown
-from airflow_provider_spark_lineage.plan.spark.explain.operators import logical
 from airflow_provider_spark_lineage.plan.spark.explain.physical import Scan, scans_of
-from airflow_provider_spark_lineage.plan.spark.explain.physical_rows import PHYSICAL_ROWS
-from airflow_provider_spark_lineage.plan.spark.explain.physical_scans import loops_of, scans_of_operators
 from airflow_provider_spark_lineage.plan.spark.explain.row_level import NOT_IN_TEXT, ROW_LEVEL
 from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     ANALYZED,
@@ -33,7 +34,6 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     draw,
     sections,
 )
-from airflow_provider_spark_lineage.plan.spark.explain.translation import UNREAD
 from airflow_provider_spark_lineage.plan.spark.relational import NODES as READERS
 
 ROWS = {**NODES, **COMMANDS, **ROW_LEVEL, **PHYSICAL_ROWS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
-from airflow_provider_spark_lineage.plan.spark.explain.formatted import Formatted
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Formatted
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
 
 _NOT_NULL = re.compile(r"isnotnull\([^()]*#(\d+)L?\)")

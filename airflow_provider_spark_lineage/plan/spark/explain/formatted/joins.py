@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from airflow_provider_spark_lineage.plan.spark.explain.aggregates import AGGREGATES
 from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
-from airflow_provider_spark_lineage.plan.spark.explain.conditions import listed_items
-from airflow_provider_spark_lineage.plan.spark.explain.formatted import Operator
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.aggregates import AGGREGATES
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.conditions import listed_items
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Operator
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import Row, Translation
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
-from airflow_provider_spark_lineage.plan.spark.explain.translation import Row, Translation
 
 _KEYS = ("Left keys", "Right keys")
 

@@ -6,8 +6,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from airflow_provider_spark_lineage.plan.spark.explain.conditions import conjunction
-from airflow_provider_spark_lineage.plan.spark.explain.formatted import SUBQUERY_NAME, Formatted, Operator
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.conditions import conjunction
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import (
+    SUBQUERY_NAME,
+    Formatted,
+    Operator,
+)
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
 
 NO_COLUMN = 10**12

@@ -8,10 +8,10 @@ from contextlib import suppress
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.columns import definitions
-from airflow_provider_spark_lineage.plan.spark.explain.formatted import Formatted
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Formatted
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import NO_COLUMN
 from airflow_provider_spark_lineage.plan.spark.explain.physical import Scan, kinds_of, listed_paths
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
-from airflow_provider_spark_lineage.plan.spark.explain.translation import NO_COLUMN
 
 _MORE = re.compile(r"(.*), \.\.\. (\d+) entries", re.DOTALL)
 _LOCATION = re.compile(r"(\w+) \[(.*)\]")

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 
 from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
-from airflow_provider_spark_lineage.plan.spark.explain.conditions import listed_items, split_outside
-from airflow_provider_spark_lineage.plan.spark.explain.formatted import Operator
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.conditions import listed_items, split_outside
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Operator
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import Translation
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
-from airflow_provider_spark_lineage.plan.spark.explain.translation import Translation
 
 AGGREGATES = ("HashAggregate", "ObjectHashAggregate", "SortAggregate")
 

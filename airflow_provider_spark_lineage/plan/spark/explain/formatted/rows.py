@@ -5,11 +5,11 @@ from __future__ import annotations
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import NO_COLUMN
 from airflow_provider_spark_lineage.plan.spark.explain.functions import call
 from airflow_provider_spark_lineage.plan.spark.explain.items import everything_named
 from airflow_provider_spark_lineage.plan.spark.explain.leaves import leaf
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
-from airflow_provider_spark_lineage.plan.spark.explain.translation import NO_COLUMN
 from airflow_provider_spark_lineage.plan.spark.relational import HIDDEN, UNTRACED
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 
-from airflow_provider_spark_lineage.plan.spark.explain.conditions import listed_items
-from airflow_provider_spark_lineage.plan.spark.explain.formatted import Operator
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.conditions import listed_items
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Operator
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import (
+    MORE,
+    NO_COLUMN,
+    Row,
+    Translation,
+)
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
-from airflow_provider_spark_lineage.plan.spark.explain.translation import MORE, NO_COLUMN, Row, Translation
 
 
 def _file_scan(operator: Operator, plan: Translation) -> Drawn:

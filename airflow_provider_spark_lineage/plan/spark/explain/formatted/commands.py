@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from airflow_provider_spark_lineage.plan.spark.explain.formatted import Operator
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Operator
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import MORE, Row, Translation
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
-from airflow_provider_spark_lineage.plan.spark.explain.translation import MORE, Row, Translation
 
 _ON_TABLE = re.compile(
     r"(?P<table>[\w.$]+(?:@[0-9a-f]+|\(\w+\)), (?:`[^`]*`|[^,\s`])+)(?:, (?P<rest>.*))?", re.DOTALL

@@ -9,27 +9,27 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from airflow_provider_spark_lineage.plan.spark.explain.aggregates import (
+from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.aggregates import (
     AGGREGATES,
     aggregate,
     in_python,
 )
-from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
-from airflow_provider_spark_lineage.plan.spark.explain.conditions import (
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.commands import COMMANDS_OF_CATALOGS, execute
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.conditions import (
     compared_by_joins,
     conjuncts,
 )
-from airflow_provider_spark_lineage.plan.spark.explain.formatted import Formatted, Operator
-from airflow_provider_spark_lineage.plan.spark.explain.joins import JOINS, counted_rows
-from airflow_provider_spark_lineage.plan.spark.explain.nodes import NODES
-from airflow_provider_spark_lineage.plan.spark.explain.physical_commands import COMMANDS_OF_CATALOGS, execute
-from airflow_provider_spark_lineage.plan.spark.explain.reads import READS, SCANS
-from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
-from airflow_provider_spark_lineage.plan.spark.explain.translation import (
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.joins import JOINS, counted_rows
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.reads import READS, SCANS
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Formatted, Operator
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import (
     Row,
     Translation,
     unread,
 )
+from airflow_provider_spark_lineage.plan.spark.explain.nodes import NODES
+from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
 
 
 def row_of(operator: Operator) -> Row:
