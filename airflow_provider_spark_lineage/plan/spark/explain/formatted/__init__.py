@@ -1,1 +1,1 @@
-"""Reads the `formatted` explain text, Spark's default: its physical plan as the logical nodes that do the same."""
+"""Reads the `formatted` explain text: its physical plan becomes the logical nodes that do the same."""
