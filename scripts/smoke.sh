@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-TESTS="tests/live/test_live_sessions.py tests/live/test_live_files.py tests/live/test_live_agent.py tests/live/test_live_event_log.py"
+TESTS="$(echo tests/live/test_live_{sessions,files,agent,event_log,connect}.py)"
 
 for version; do
   folder="$PWD/.cache/pyspark-$version"

@@ -11,16 +11,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from servers.connect import NEEDS_SERVER, client, connect
+from servers.connect import client, connect
 
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.pipeline import executions
 
-pytestmark = [
-    pytest.mark.spark,
-    NEEDS_SERVER,
-]
+pytestmark = pytest.mark.spark
 
 RECORDS = Path(__file__).resolve().parents[1] / "records"
 CASES = (

@@ -11,14 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from servers.connect import NEEDS_SERVER, client, connect
+from servers.connect import client, connect
 
 from airflow_provider_spark_lineage import capture_lineage
 
-pytestmark = [
-    pytest.mark.spark,
-    NEEDS_SERVER,
-]
+pytestmark = pytest.mark.spark
 
 TABLES = ("airlines", "airports", "flights", "planes", "weather")
 DAGS = Path(__file__).resolve().parents[2] / "dags"

@@ -9,16 +9,13 @@ import textwrap
 import threading
 
 import pytest
-from servers.connect import NEEDS_SERVER, client, connect
+from servers.connect import client, connect
 
 from airflow_provider_spark_lineage.capture.connect import execution
 from airflow_provider_spark_lineage.capture.connect.server import RefusedError, Server
 from airflow_provider_spark_lineage.capture.sessions import Capture
 
-pytestmark = [
-    pytest.mark.spark,
-    NEEDS_SERVER,
-]
+pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")

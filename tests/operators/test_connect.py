@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from servers.connect import NEEDS_SERVER, connect
+from servers.connect import connect
 
 from airflow_provider_spark_lineage.testing import run_dag, tail
 
-pytestmark = [pytest.mark.spark, pytest.mark.airflow, NEEDS_SERVER]
+pytestmark = [pytest.mark.spark, pytest.mark.airflow]
 
 
 def test_tasks_with_a_connection_to_a_server_report_what_they_read_and_wrote(tmp_path):

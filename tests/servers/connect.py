@@ -1,4 +1,4 @@
-"""A real Spark Connect server in a JVM of its own, by the jars that pyspark brings."""
+"""A real Spark Connect server in a JVM of its own, of the same Spark as pyspark."""
 
 from __future__ import annotations
 
@@ -8,22 +8,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
+from servers.jars import jar
 from servers.process import free_port, running
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
+_SERVER_3_5 = "org.apache.spark:spark-connect_2.12:3.5.7"
+"""Since 4.0 pyspark brings the server itself."""
+
 _READY = "Spark Connect server started at"
-
-
-def has_server() -> bool:
-    """Whether the installed pyspark brings the server's jar: since 4.0 it does."""
-    import pyspark
-
-    return any(Path(pyspark.__file__).parent.glob("jars/spark-connect_*.jar"))
-
-
-NEEDS_SERVER = pytest.mark.skipif(not has_server(), reason="this pyspark brings no Spark Connect server")
 
 
 @contextlib.contextmanager
@@ -42,6 +34,8 @@ def connect(folder: Path, **conf: str) -> Iterator[str]:
         **conf,
     }
     command = [str(home / "bin" / "spark-submit"), "--master", "local[2]", "--class", _CLASS]
+    if not any(home.glob("jars/spark-connect_*.jar")):
+        command += ["--jars", str(jar(_SERVER_3_5))]
     for name, value in settings.items():
         command += ["--conf", f"{name}={value}"]
     # Python workers of the server import pyspark as this process does.
