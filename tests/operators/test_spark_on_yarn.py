@@ -1,4 +1,4 @@
-"""Jobs on YARN whose driver is a container of the cluster: the worker reads what it left in a shared place."""
+"""Jobs on YARN whose driver is in a container: the worker reads what it left in a shared place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ APPLICATION = """
 
     home, name = sys.argv[1:]
     spark = SparkSession.builder.appName(name).getOrCreate()
-    orders = spark.createDataFrame([(1, 2.5)], "customer int, amount double")
+    orders = spark.range(1).selectExpr("int(id) as customer", "double(2.5) as amount")
     orders.write.mode("overwrite").parquet(f"{home}/{name}/orders")
     orders = spark.read.parquet(f"{home}/{name}/orders")
     totals = orders.groupBy("customer").sum("amount").toDF("customer", library.TOTAL)
@@ -33,13 +33,16 @@ APPLICATION = """
 """
 
 
+FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
 @pytest.fixture(scope="module")
 def yarn():
     with yarn_cluster() as yarn:
         yield yarn
 
 
-def _run(home: Path, yarn: Yarn, records: str, **tasks: str) -> DagRun:
+def _run(home: Path, yarn: Yarn, records: str, **places: str) -> DagRun:
     (home / "app.py").write_text(textwrap.dedent(APPLICATION))
     with zipfile.ZipFile(home / "library.zip", "w") as library:
         library.writestr("library.py", "TOTAL = 'total'\n")
@@ -50,18 +53,22 @@ def _run(home: Path, yarn: Yarn, records: str, **tasks: str) -> DagRun:
         # Otherwise Spark sends all its jars to the cluster.
         "spark.yarn.jars": f"local:{spark['SPARK_HOME']}/jars/*",
         "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1",
+        "spark.driver.extraJavaOptions": FAST,
+        "spark.executor.extraJavaOptions": FAST,
+        "spark.sql.shuffle.partitions": "1",
     }
     return run_dag(
         Path(__file__).parent / "dags" / "on_yarn.py",
         home=home / "airflow",
         timeout_s=1800,
         settings={
+            "AIRFLOW_CONN_WORKER": json.dumps({"conn_type": "spark", "host": "local[1]"}),
             "AIRFLOW_CONN_YARN": json.dumps({"conn_type": "spark", "host": "yarn"}),
             "AIRFLOW__SPARK_LINEAGE__RECORDS": records,
             "YARN_HOME": str(home),
             "YARN_CONF": json.dumps(conf),
             "YARN_CONF_DIR_OF_TASK": str(yarn.conf),
-            "YARN_TASKS": json.dumps(tasks),
+            "YARN_TASKS": json.dumps(places),
             **spark,
         },
     )
@@ -96,11 +103,10 @@ def test_a_driver_on_the_cluster_reports_what_one_on_the_worker_reports(tmp_path
 
     YARN starts a driver that failed a second time: what the first one had finished stays.
     """
-    run = _run(tmp_path, yarn, "hdfs:///spark-lineage", here="client", there="cluster", fails="cluster")
+    run = _run(tmp_path, yarn, "hdfs:///spark-lineage", here="worker", there="cluster", fails="cluster")
     said = f"{tail(run.log, 60)}\n{yarn.said()[-5000:]}"
     assert run.tasks == {"here": "success", "there": "success", "fails": "failed"}, said
     ends = _ends(run)
-    print(json.dumps({str(k): v for k, v in ends.items()}, indent=1))
     assert {name: (inputs, outputs) for name, (inputs, outputs, _) in ends.items()} == {
         ("here", "complete"): LINEAGE,
         ("there", "complete"): LINEAGE,

@@ -8,7 +8,17 @@ import org.apache.hadoop.yarn.server.MiniYARNCluster;
 
 /** One ResourceManager, one NodeManager and HDFS on loopback: {@code java Yarn.java CONFIGURATION_FOLDER}. */
 public class Yarn {
-  public static void main(String[] arguments) throws Exception {
+  public static void main(String[] arguments) {
+    try {
+      start(new File(arguments[0]));
+    } catch (Throwable failure) {
+      failure.printStackTrace();
+      // Threads of what has started would keep the process alive.
+      System.exit(1);
+    }
+  }
+
+  private static void start(File configuration) throws Exception {
     YarnConfiguration conf = new YarnConfiguration();
     MiniDFSCluster files =
         new MiniDFSCluster.Builder(conf, new File("hdfs").getAbsoluteFile()).numDataNodes(1).build();
@@ -39,14 +49,8 @@ public class Yarn {
     conf.setLong(YarnConfiguration.NM_SLEEP_DELAY_BEFORE_SIGKILL_MS, 100);
     MiniYARNCluster cluster = new MiniYARNCluster("cluster", 1, 1, 1);
     cluster.init(conf);
-    Runtime.getRuntime()
-        .addShutdownHook(
-            new Thread(
-                () -> {
-                  // Containers are no children of this process that end with it.
-                  cluster.stop();
-                  files.shutdown();
-                }));
+    // Containers are sessions of their own, which do not end with this process.
+    Runtime.getRuntime().addShutdownHook(new Thread(cluster::stop));
     cluster.start();
     if (!cluster.waitForNodeManagersToConnect(60_000)) {
       throw new IllegalStateException("the NodeManager did not register");
@@ -63,7 +67,7 @@ public class Yarn {
     }
     // Hadoop reads the first name, and where there is YARN the second as well.
     for (String name : new String[] {"core-site.xml", "yarn-site.xml"}) {
-      try (OutputStream out = new FileOutputStream(new File(arguments[0], name))) {
+      try (OutputStream out = new FileOutputStream(new File(configuration, name))) {
         client.writeXml(out);
       }
     }

@@ -13,8 +13,11 @@ from servers.jars import classpath, java
 from servers.process import running
 
 _MINICLUSTER = "org.apache.hadoop:hadoop-client-minicluster:{}"
-_MOCKITO = "org.mockito:mockito-core:4.11.0"
-"""A class of HDFS's cluster for tests refers to it."""
+_LIBRARIES = (
+    *("org.mockito:mockito-core:4.11.0", "junit:junit:4.13.2"),
+    *("org.bouncycastle:bcpkix-jdk18on:1.78.1", "org.glassfish.jaxb:jaxb-runtime:2.3.9"),
+)
+"""What classes of Hadoop's own tests refer to, and what the ResourceManager needs."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ def yarn_cluster() -> Iterator[Yarn]:
         conf = folder / "conf"
         conf.mkdir()
         found = classpath(_MINICLUSTER.format(version), folder, "-notransitive")
-        found += classpath(_MOCKITO, folder)
+        for library in _LIBRARIES:
+            found += classpath(library, folder)
         options = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
         options += ["--add-opens", "java.base/java.lang=ALL-UNNAMED"]
         path = os.pathsep.join([*map(str, found), str(jars / "*")])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 from pathlib import Path
 
 import pendulum
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import chain, dag
 
 from airflow_provider_spark_lineage.operators.spark_submit import SparkSubmitLineageOperator
@@ -14,12 +16,16 @@ from airflow_provider_spark_lineage.operators.spark_submit import SparkSubmitLin
 HOME = Path(os.environ["YARN_HOME"])
 
 
-def submitted(task_id: str, deploy_mode: str) -> SparkSubmitLineageOperator:
-    """Return a task whose Hadoop is configured for it alone."""
+def submitted(task_id: str, place: str) -> SparkSubmitLineageOperator:
+    """Return a task whose Hadoop is configured for it alone; `place` is where its driver runs."""
+    how = {
+        "worker": {"conn_id": "worker"},
+        "cluster": {"conn_id": "yarn", "deploy_mode": "cluster", "durable": False},
+    }[place]
+    # Providers before 6 have no choice.
+    known = inspect.signature(SparkSubmitOperator.__init__).parameters
     return SparkSubmitLineageOperator(
         task_id=task_id,
-        conn_id="yarn",
-        deploy_mode=deploy_mode,
         application=str(HOME / "app.py"),
         application_args=["/data", task_id],
         py_files=str(HOME / "library.zip"),
@@ -29,12 +35,13 @@ def submitted(task_id: str, deploy_mode: str) -> SparkSubmitLineageOperator:
         executor_memory="512m",
         num_executors=1,
         verbose=False,
+        **{name: value for name, value in how.items() if name in known},
     )
 
 
 @dag(schedule=None, start_date=pendulum.datetime(2026, 1, 1, tz="UTC"), catchup=False)
 def on_yarn() -> None:
-    tasks = [submitted(name, mode) for name, mode in json.loads(os.environ["YARN_TASKS"]).items()]
+    tasks = [submitted(name, place) for name, place in json.loads(os.environ["YARN_TASKS"]).items()]
     chain(*tasks)
 
 
