@@ -14,9 +14,13 @@ from xml.etree import ElementTree
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.submitted.jobs import Job
 
-_SHELL = "org.apache.hadoop.fs.FsShell"
 _HADOOP = "spark.hadoop."
-_LIFELINE = Path(__file__).with_name("until_parent_ends.py")
+_KEPT = ("spark.jars", "spark.driver.extraClassPath")
+"""Properties by which the job finds the libraries of a file system."""
+
+_LIFELINE, _SHELL = (
+    str(Path(__file__).with_name(f"{name}.py")) for name in ("until_parent_ends", "hadoop_shell")
+)
 
 _REASONS = (
     # What the shell says itself. After these words, a stack trace has the reason.
@@ -28,6 +32,8 @@ _REASONS = (
 )
 """Lines that say why a command failed, the best first; the last of a kind counts."""
 
+_LONGEST = 300
+
 
 def run_shell(job: Job, *arguments: str, timeout_seconds: float) -> str:
     """Run a command of Hadoop's shell as the job would; return why it failed, empty if it did not.
@@ -35,15 +41,19 @@ def run_shell(job: Job, *arguments: str, timeout_seconds: float) -> str:
     It has the settings, packages, environment and user of the job, and ends with this process.
     """
     properties = job.properties
-    command = [sys.executable, str(_LIFELINE), *job.spark_submit, "--master", "local"]
-    command += ["--deploy-mode", "client", "--class", _SHELL, *job.options]
-    jars = (name for name in properties if name.startswith(("spark.jars", "spark.driver.extraClassPath")))
-    command += [part for name in jars for part in ("--conf", f"{name}={properties[name]}")]
+    settings = {
+        **{name: value for name, value in properties.items() if name.startswith(_KEPT)},
+        "spark.pyspark.driver.python": sys.executable,
+        "spark.submit.pyFiles": "",
+    }
+    command = [sys.executable, _LIFELINE, *job.spark_submit, "--master", "local", "--deploy-mode", "client"]
+    command += job.options
+    command += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
     # A file that only this user reads: arguments of a process are in the list of processes.
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as site:
         site.write(_site(properties))
         site.flush()
-        command += ["spark-internal", "-conf", site.name, *arguments]
+        command += [_SHELL, "-conf", site.name, *arguments]
         return _run(command, job.environment, timeout_seconds)
 
 
@@ -54,8 +64,8 @@ def _run(command: list[str], environment: Mapping[str, str], timeout_seconds: fl
             command,
             env=environment,
             stdin=theirs,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
             start_new_session=True,
@@ -66,15 +76,15 @@ def _run(command: list[str], environment: Mapping[str, str], timeout_seconds: fl
     finally:
         os.close(theirs)
     try:
-        _, said = process.communicate(timeout=timeout_seconds)
+        said, _ = process.communicate(timeout=timeout_seconds)
     except subprocess.TimeoutExpired:
         return f"no answer in {timeout_seconds:g} seconds"
     finally:
         # Ends what is running still.
         os.close(ours)
         process.wait()
-        if process.stderr is not None:
-            process.stderr.close()
+        if process.stdout is not None:
+            process.stdout.close()
     return reason_of(without_secrets(said)) if process.returncode else ""
 
 
@@ -85,8 +95,8 @@ def reason_of(said: str) -> str:
         for line in reversed(lines):
             match = re.match(reason, line)
             if match:
-                return match[1]
-    return lines[-1] if lines else "it failed without a word"
+                return match[1][:_LONGEST]
+    return lines[-1][:_LONGEST] if lines else "it failed without a word"
 
 
 def _site(properties: Mapping[str, str]) -> str:

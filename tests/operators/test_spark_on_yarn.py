@@ -112,6 +112,8 @@ def test_a_driver_on_the_cluster_reports_what_one_on_the_worker_reports(tmp_path
         ("there", "complete"): LINEAGE,
         ("fails", "fail"): LINEAGE,
     }, said
+    # One attempt at what succeeds, and two at what fails.
+    assert yarn.said().count("Starting the user application in a separate Thread") == 3
 
 
 def test_a_shared_disk_is_a_place_for_records(tmp_path, yarn):

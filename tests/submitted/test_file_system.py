@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_provider_spark_lineage.submitted.file_system import run_shell
+from airflow_provider_spark_lineage.submitted.file_system import reason_of, run_shell
 
 LASTS = "exec 3>{fifo}; echo on >&3; sleep 1000 & sleep 1000"
 """Two processes that end only when they are killed, and then close what they have opened."""
@@ -75,3 +75,43 @@ def test_secrets_are_removed_from_a_reason():
     failure = run_shell(job("echo 'get: no s3a://me:hunter2@bucket' >&2; exit 1"), timeout_seconds=60)
     assert "no s3a://" in failure
     assert "hunter2" not in failure
+
+
+NOISE = """
+WARNING: Using incubator modules: jdk.incubator.vector
+:: resolving dependencies :: org.apache.spark#spark-submit-parent-cf599746;1.0
+26/11/23 10:46:41 WARN NativeCodeLoader: Unable to load native-hadoop library for your platform
+"""
+TRACE = """
+\tat org.apache.hadoop.conf.Configuration.getClass(Configuration.java:2857)
+\t... 26 more
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ('get: No FileSystem for scheme "zzz"', 'No FileSystem for scheme "zzz"'),
+        ("mkdir: `s3a://lake/a': it is a file", "`s3a://lake/a': it is a file"),
+        (
+            "-get: Fatal internal error\njava.lang.RuntimeException: not this one"
+            + TRACE
+            + "Caused by: java.lang.ClassNotFoundException: Class S3AFileSystem not found"
+            + TRACE,
+            "java.lang.ClassNotFoundException: Class S3AFileSystem not found",
+        ),
+        (
+            "-get: Fatal internal error\njava.lang.IllegalStateException: closed" + TRACE,
+            "java.lang.IllegalStateException: closed",
+        ),
+        (
+            'Exception in thread "main" java.lang.RuntimeException: [unresolved dependency: a#b;1: not found]'
+            + TRACE,
+            "java.lang.RuntimeException: [unresolved dependency: a#b;1: not found]",
+        ),
+        ("JAVA_HOME is not set", "JAVA_HOME is not set"),
+    ],
+)
+def test_the_reason_is_found_between_noise(said: str, reason: str):
+    """What `spark-submit` and Hadoop really print: warnings before, and a stack trace behind."""
+    assert reason_of(NOISE + said) == reason

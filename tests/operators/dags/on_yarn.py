@@ -22,8 +22,9 @@ def submitted(task_id: str, place: str) -> SparkSubmitLineageOperator:
         "worker": {"conn_id": "worker"},
         "cluster": {"conn_id": "yarn", "deploy_mode": "cluster", "durable": False},
     }[place]
-    # Providers before 6 have no choice.
-    known = inspect.signature(SparkSubmitOperator.__init__).parameters
+    # Older providers do not know it.
+    if "durable" not in inspect.signature(SparkSubmitOperator.__init__).parameters:
+        how.pop("durable", None)
     return SparkSubmitLineageOperator(
         task_id=task_id,
         application=str(HOME / "app.py"),
@@ -35,7 +36,7 @@ def submitted(task_id: str, place: str) -> SparkSubmitLineageOperator:
         executor_memory="512m",
         num_executors=1,
         verbose=False,
-        **{name: value for name, value in how.items() if name in known},
+        **how,
     )
 
 
