@@ -6,12 +6,11 @@ Runs on the cluster's driver too: standard library only, Python 3.9 syntax.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Tuple
 
-from airflow_provider_spark_lineage.record import RecordError
+from airflow_provider_spark_lineage.record import RecordError, file_stem
 
 FORMAT = "spark-lineage-driver"
 VERSION = 1
@@ -37,9 +36,9 @@ class DriverNote:
     problems: List[str] = field(default_factory=list)
     """What was lost and is in no record, a sentence each."""
 
-    def encode(self) -> Tuple[str, bytes]:
-        """Return the name of the note's file, and its content."""
-        name = re.sub(r"[^\w.-]", "_", self.application_id) + SUFFIX
+    def encode(self, attempt: str = "") -> Tuple[str, bytes]:
+        """Return the name of the note's file, and its content; `attempt` as in `record.encode_record`."""
+        name = file_stem(self.application_id, attempt) + SUFFIX
         note = {"format": FORMAT, "version": VERSION, **{f.name: getattr(self, f.name) for f in fields(self)}}
         return name, json.dumps(note).encode("ascii")
 

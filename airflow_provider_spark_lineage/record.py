@@ -200,11 +200,19 @@ _CHECKS: Dict[str, Callable[[Any], bool]] = {
 """Field of a record -> whether a value has the type that readers rely on."""
 
 
-def encode_record(record: Record) -> Tuple[str, bytes]:
-    """Return the name of the record's file, and its content."""
-    name = "{}-{:06d}{}".format(re.sub(r"[^\w.-]", "_", record.application_id), record.number, SUFFIX)
+def encode_record(record: Record, attempt: str = "") -> Tuple[str, bytes]:
+    """Return the name of the record's file, and its content.
+
+    `attempt` is that of a driver which the cluster may start again for the same application.
+    """
+    name = f"{file_stem(record.application_id, attempt)}-{record.number:06d}{SUFFIX}"
     # Level 1: the plan is repetitive, and a higher level costs the job more than it saves on disk.
     return name, gzip.compress(json.dumps(record.to_json(), separators=(",", ":")).encode("ascii"), 1)
+
+
+def file_stem(application_id: str, attempt: str = "") -> str:
+    """Return how the names of all files begin that a driver writes for an application."""
+    return re.sub(r"[^\w.-]", "_", f"{application_id}_{attempt}" if attempt else application_id)
 
 
 def write_record(directory: Union[str, Path], record: Record) -> Path:

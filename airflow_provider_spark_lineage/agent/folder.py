@@ -1,6 +1,7 @@
 """Where the agent writes: a local folder, or a URI of any file system that the driver's Hadoop has.
 
-A file is there whole or not at all: it is written under another name, and renamed.
+A file is there whole or not at all: it is written under another name, and renamed. Where that fails, a file
+that was there is overwritten.
 """
 
 from __future__ import annotations
@@ -42,7 +43,15 @@ class _LocalFolder:
 
     def write(self, name: str, content: bytes) -> None:
         os.makedirs(self._path, exist_ok=True)
-        write_file(self._path / name, content)
+        path = self._path / name
+        try:
+            write_file(path, content)
+        except OSError:
+            # A full disk has room in the place of an older file, but not beside it: so the note can still say
+            # what was lost.
+            if not path.is_file():
+                raise
+            path.write_bytes(content)
 
 
 class _HadoopFolder:

@@ -111,6 +111,7 @@ class Agent(Capture):
         )
         self.problems.extend(unreadable)
         self._folder = folder
+        self._attempt = _attempt(context)
         self._note = DriverNote(
             application_id=str(context.applicationId),
             application_name=str(context.appName),
@@ -150,13 +151,19 @@ class Agent(Capture):
 
     def _write(self, record: Record) -> None:
         with harmless("a record could not be written", self.problems):
-            self._folder.write(*encode_record(record))
+            self._folder.write(*encode_record(record, self._attempt))
 
     def _write_note(self) -> None:
         with self._writing, harmless("the driver's note could not be written", self.problems):
             self._note.problems = self.problems
             self._note.agent_configured = self.agent_configured
-            self._folder.write(*self._note.encode())
+            self._folder.write(*self._note.encode(self._attempt))
+
+
+def _attempt(context: Any) -> str:
+    """Return which attempt at its application a driver is: YARN starts one that failed again; else empty."""
+    attempt = context._jsc.sc().applicationAttemptId()
+    return str(attempt.get()) if attempt.isDefined() else ""
 
 
 def _number(conf: Callable[..., Optional[str]], name: str, default: float, problems: List[str]) -> float:

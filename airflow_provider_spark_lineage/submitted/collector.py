@@ -12,17 +12,19 @@ from airflow_provider_spark_lineage.agent.folder import local_path
 from airflow_provider_spark_lineage.agent.start import RECORDS, SQL_TEXT
 from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell
+from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.driver_note import DriverNote, read_notes
 from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.pipeline import Execution, RecordedFolder, Run, RunBuilder
 from airflow_provider_spark_lineage.record import SUFFIX
 from airflow_provider_spark_lineage.submitted.jobs import Job
-from airflow_provider_spark_lineage.submitted.place import Place
+from airflow_provider_spark_lineage.submitted.place import TIMEOUT_SECONDS, Place
 from airflow_provider_spark_lineage.submitted.planned import planned_of
 
 NOT_STARTED = (
-    "the driver has written nothing: the agent did not start in it, or the task ended before the driver began"
+    "the driver has written nothing: the task ended before the driver began, or the agent did not start "
+    "in it or could not write to {}, as the driver's log says"
 )
 NO_LOG = "the driver has written no event log: it did not start Spark, or the task ended before it did"
 OWN_LOG = (
@@ -37,7 +39,12 @@ WITHOUT_FILES = (
     "nothing is captured: in Kubernetes' cluster mode the driver cannot get files of this worker; set "
     "[spark_lineage] agent to the URI of the zip that `spark-lineage agent --out` writes"
 )
-UNFINISHED = "the driver ended before the capture was complete: what it did last may be missing"
+UNFINISHED = (
+    "the driver was killed, or could not write any more: what it did last may be missing; its log may say why"
+)
+
+_AT_ONCE_SECONDS = 3.0
+"""How long a task that is told to stop may read: less than `task.KILL_TIMEOUT_SECONDS`."""
 
 
 class Submitted:
@@ -156,8 +163,8 @@ class Submitted:
         return has_ended and (is_here or bool(self._notes))
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Return what the driver has written so far."""
-        return self._final if self._final is not None else self._read(None, problems)
+        """Return what the driver has written so far; of a place elsewhere, what can be read at once."""
+        return self._final if self._final is not None else self._read(None, problems, _AT_ONCE_SECONDS)
 
     @property
     def planned(self) -> Lineage | None:
@@ -169,30 +176,43 @@ class Submitted:
         """Whether OpenLineage's Java agent sends events of the same executions."""
         return any(note.agent_configured for note in self._notes)
 
-    def _read(self, on_execution: Callable[[Execution], None] | None, problems: Sequence[str] = ()) -> Run:
+    def _read(
+        self,
+        on_execution: Callable[[Execution], None] | None,
+        problems: Sequence[str] = (),
+        timeout_seconds: float = TIMEOUT_SECONDS,
+    ) -> Run:
         lost = [*self._problems, *problems]
         with harmless("what the driver wrote could not be read", lost):
-            return self._read_folder(on_execution, lost)
+            return self._read_folder(on_execution, lost, timeout_seconds)
         return Run(Lineage(gaps=tuple(Gap("records", problem) for problem in lost)), problems=tuple(lost))
 
-    def _read_folder(self, on_execution: Callable[[Execution], None] | None, lost: list[str]) -> Run:
+    def _read_folder(
+        self, on_execution: Callable[[Execution], None] | None, lost: list[str], timeout_seconds: float
+    ) -> Run:
         builder = RunBuilder()
         uri = self._place.uri if self._job is not None else self._place.earlier()
         if not uri or not (self._is_armed or self._job is None):
             return builder.run(lost)
-        folder = self._place.read_from(uri, self._job, lost)
+        folder = self._place.read_from(uri, self._job, lost, timeout_seconds)
+        if folder is None:
+            return builder.run(lost)
         self._notes = read_notes(folder, lost)
         for note in self._notes:
             lost += note.problems
             if not note.is_complete:
                 tell(UNFINISHED, lost)
-        has_records = is_event_log(folder) or any(folder.glob("*" + SUFFIX))
-        self._has_written = has_records or bool(self._notes)
-        if not self._has_written:
-            tell(NOT_STARTED if self._job is None or self._job.is_python else NO_LOG, lost)
+        is_log = is_event_log(folder)
+        has_records = is_log or any(folder.glob("*" + SUFFIX))
+        if not has_records and not self._notes:
+            is_python = self._job is None or self._job.is_python
+            tell(NOT_STARTED.format(without_secrets(uri)) if is_python else NO_LOG, lost)
+        self._has_written = is_log or bool(self._notes)
         for execution in (
             RecordedFolder(folder, self._settings[SQL_TEXT]).executions(lost) if has_records else ()
         ):
+            # Records of another release of the agent cannot be read.
+            self._has_written = True
             builder.add(execution)
             if on_execution is not None:
                 on_execution(execution)

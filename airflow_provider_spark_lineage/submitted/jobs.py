@@ -24,6 +24,7 @@ _OPTIONS = {
     "spark.jars.packages": "_packages",
     "spark.jars.excludes": "_exclude_packages",
     "spark.jars.repositories": "_repositories",
+    "spark.driver.extraClassPath": "_driver_class_path",
 }
 """Property -> attribute of the hook that takes its place."""
 
@@ -82,11 +83,23 @@ class Job(ABC):
         """The command that starts Spark here."""
 
     @property
+    def environment(self) -> dict[str, str]:
+        """The environment in which the hook runs `spark-submit`."""
+        # On Kubernetes, variables that the user gave are the driver's alone.
+        own = {} if self.is_on_kubernetes else getattr(self.hook, "_env_vars", None) or {}
+        return {**os.environ, **{name: str(value) for name, value in own.items()}}
+
+    @property
+    def options(self) -> list[str]:
+        """Options of `spark-submit` that name a file of properties, or the user for whom the job runs."""
+        file = getattr(self.hook, "_properties_file", None)
+        return ["--properties-file", file] if file else []
+
+    @property
     def properties(self) -> dict[str, str]:
         """All properties of the job that are known here: also those in files that `spark-submit` reads."""
-        environment = {**os.environ, **(getattr(self.hook, "_env_vars", None) or {})}
         binary, file = self.spark_submit[0], getattr(self.hook, "_properties_file", None)
-        return {**default_properties(binary, file, environment), **self.conf}
+        return {**default_properties(binary, file, self.environment), **self.conf}
 
 
 class SparkSubmitJob(Job):
@@ -97,6 +110,17 @@ class SparkSubmitJob(Job):
         """All properties of the job that are known here; options of the hook are properties, too."""
         options = {name: getattr(self.hook, attribute) for name, attribute in _OPTIONS.items()}
         return {**super().properties, **{name: value for name, value in options.items() if value}}
+
+    @property
+    def options(self) -> list[str]:
+        """Options of `spark-submit` that name a file of properties, or the user for whom the job runs."""
+        users = {
+            "--principal": self.hook._connection["principal"],
+            "--keytab": self.hook._connection["keytab"],
+            "--proxy-user": self.hook._proxy_user,
+        }
+        given = [part for option, value in users.items() if value for part in (option, value)]
+        return [*super().options, *given]
 
     @property
     def conf(self) -> dict[str, str]:

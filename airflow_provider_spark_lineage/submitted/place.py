@@ -11,21 +11,19 @@ import os
 import re
 import shutil
 import stat
-import subprocess
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from xml.etree import ElementTree
 
 from airflow_provider_spark_lineage.agent.folder import local_path
 from airflow_provider_spark_lineage.capture.guard import tell
 from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.submitted.file_system import run_shell
 from airflow_provider_spark_lineage.submitted.jobs import Job
 
-TIMEOUT_SECONDS = 120
-_HADOOP = "spark.hadoop."
+TIMEOUT_SECONDS = 120.0
+"""How long a file system may take to answer; most of that may be packages that the job has fetched."""
 
 
 class Place:
@@ -61,22 +59,25 @@ class Place:
         if path is not None:
             path.mkdir(parents=True, exist_ok=True)
             return
-        failure = _file_system(job, "-mkdir", "-p", self.uri)
+        failure = run_shell(job, "-mkdir", "-p", self.uri, timeout_seconds=TIMEOUT_SECONDS)
         if failure:
             raise OSError(failure)
 
-    def read_from(self, uri: str, job: Job | None, problems: list[str]) -> Path:
+    def read_from(
+        self, uri: str, job: Job | None, problems: list[str], timeout_seconds: float
+    ) -> Path | None:
         """Return a local folder with the files that a driver wrote; download them if they are elsewhere.
 
-        The download uses the command and the properties of the job.
+        None, with a sentence in `problems`, where that failed.
         """
         path = local_path(uri)
         if path is not None or job is None:
             return path or Path(uri)
         folder = self.temporary()
-        failure = _file_system(job, "-get", f"{uri}/*", str(folder))
+        failure = run_shell(job, "-get", f"{uri}/*", str(folder), timeout_seconds=timeout_seconds)
         if failure and "No such file" not in failure:
-            tell(f"the records could not be read from {uri}: {failure}", problems)
+            tell(f"the records could not be read from {without_secrets(uri)}: {failure}", problems)
+            return None
         return folder
 
     def temporary(self) -> Path:
@@ -91,46 +92,6 @@ class Place:
         path = local_path(self._task)
         if not keep and path is not None:
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _file_system(job: Job, *arguments: str) -> str:
-    """Run a command of Hadoop's file systems as the job would; return why it failed, empty if it did not."""
-    properties = job.properties
-    command = [
-        *job.spark_submit,
-        "--master",
-        "local",
-        "--deploy-mode",
-        "client",
-        "--class",
-        "org.apache.hadoop.fs.FsShell",
-    ]
-    jars = (name for name in properties if name.startswith("spark.jars"))
-    command += [part for name in jars for part in ("--conf", f"{name}={properties[name]}")]
-    # A file that only this user reads: arguments of a process are in the list of processes.
-    with tempfile.NamedTemporaryFile("w", suffix=".xml") as site:
-        site.write(_site(properties))
-        site.flush()
-        command += ["spark-internal", "-conf", site.name, *arguments]
-        try:
-            done = subprocess.run(  # noqa: S603  the command of the job itself
-                command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return f"no answer in {TIMEOUT_SECONDS} seconds"
-    lines = without_secrets(done.stderr).strip().splitlines() if done.returncode else []
-    return lines[-1] if lines else ""
-
-
-def _site(properties: Mapping[str, str]) -> str:
-    """Return the job's settings of Hadoop as Hadoop's own configuration file."""
-    configuration = ElementTree.Element("configuration")
-    for name, value in properties.items():
-        if name.startswith(_HADOOP):
-            entry = ElementTree.SubElement(configuration, "property")
-            ElementTree.SubElement(entry, "name").text = name.removeprefix(_HADOOP)
-            ElementTree.SubElement(entry, "value").text = value
-    return ElementTree.tostring(configuration, encoding="unicode")
 
 
 def _own_folder() -> Path:

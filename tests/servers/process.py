@@ -37,20 +37,22 @@ def running(
         **options,  # type: ignore[call-overload]
     )
     last: deque[str] = deque(maxlen=50)
-    is_ready = threading.Event()
+    is_ready, has_answered = threading.Event(), threading.Event()
 
     def read() -> None:
         for line in server.stdout:
             last.append(line)
             if re.search(ready, line):
                 is_ready.set()
-        is_ready.set()
+                has_answered.set()
+        # The system may not have noted yet that a process has ended that closed its output.
+        has_answered.set()
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     try:
-        is_up = is_ready.wait(_SECONDS) and server.poll() is None
-        assert is_up, f"{command[0]} did not start:\n{''.join(last)}"
+        has_answered.wait(_SECONDS)
+        assert is_ready.is_set(), f"{command[0]} did not start:\n{''.join(last)}"
         yield server
     finally:
         server.send_signal(stop)

@@ -1,0 +1,110 @@
+"""Hadoop's file systems as a job reaches them: commands of its shell, run by the job's own `spark-submit`."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree
+
+from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.submitted.jobs import Job
+
+_HADOOP = "spark.hadoop."
+_KEPT = ("spark.jars", "spark.driver.extraClassPath")
+"""Properties by which the job finds the libraries of a file system."""
+
+_LIFELINE, _SHELL = (
+    str(Path(__file__).with_name(f"{name}.py")) for name in ("until_parent_ends", "hadoop_shell")
+)
+
+_REASONS = (
+    # What the shell says itself. After these words, a stack trace has the reason.
+    r"-?(?:get|mkdir): (?!Fatal internal error)(.+)",
+    r"Error: (.+)",
+    r"Caused by: (.+)",
+    r'Exception in thread "[^"]*" (.+)',
+    r"((?:\w+\.)+\w*(?:Exception|Error)\b.*)",
+)
+"""Lines that say why a command failed, the best first; the last of a kind counts."""
+
+_LONGEST = 300
+
+
+def run_shell(job: Job, *arguments: str, timeout_seconds: float) -> str:
+    """Run a command of Hadoop's shell as the job would; return why it failed, empty if it did not.
+
+    It has the settings, packages, environment and user of the job, and ends with this process.
+    """
+    properties = job.properties
+    settings = {
+        **{name: value for name, value in properties.items() if name.startswith(_KEPT)},
+        "spark.pyspark.driver.python": sys.executable,
+        "spark.submit.pyFiles": "",
+    }
+    command = [sys.executable, _LIFELINE, *job.spark_submit, "--master", "local", "--deploy-mode", "client"]
+    command += job.options
+    command += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+    # A file that only this user reads: arguments of a process are in the list of processes.
+    with tempfile.NamedTemporaryFile("w", suffix=".xml") as site:
+        site.write(_site(properties))
+        site.flush()
+        command += [_SHELL, "-conf", site.name, *arguments]
+        return _run(command, job.environment, timeout_seconds)
+
+
+def _run(command: list[str], environment: Mapping[str, str], timeout_seconds: float) -> str:
+    theirs, ours = os.pipe()
+    try:
+        process = subprocess.Popen(  # noqa: S603  the command of the job itself
+            command,
+            env=environment,
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+    try:
+        said, _ = process.communicate(timeout=timeout_seconds)
+    except subprocess.TimeoutExpired:
+        return f"no answer in {timeout_seconds:g} seconds"
+    finally:
+        # Ends what is running still.
+        os.close(ours)
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+    return reason_of(without_secrets(said)) if process.returncode else ""
+
+
+def reason_of(said: str) -> str:
+    """Return the line that says why a command failed, out of warnings, progress and stack traces."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    for reason in _REASONS:
+        for line in reversed(lines):
+            match = re.match(reason, line)
+            if match:
+                return match[1][:_LONGEST]
+    return lines[-1][:_LONGEST] if lines else "it failed without a word"
+
+
+def _site(properties: Mapping[str, str]) -> str:
+    """Return the job's settings of Hadoop as Hadoop's own configuration file."""
+    configuration = ElementTree.Element("configuration")
+    for name, value in properties.items():
+        if name.startswith(_HADOOP):
+            entry = ElementTree.SubElement(configuration, "property")
+            ElementTree.SubElement(entry, "name").text = name.removeprefix(_HADOOP)
+            ElementTree.SubElement(entry, "value").text = value
+    return ElementTree.tostring(configuration, encoding="unicode")

@@ -1,0 +1,113 @@
+"""What a worker makes of the files that a driver left, whatever release its agent had."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.agent.start import RECORDS, SQL_TEXT
+from airflow_provider_spark_lineage.driver_note import DriverNote
+from airflow_provider_spark_lineage.record import encode_record, read_record
+from airflow_provider_spark_lineage.submitted.collector import UNFINISHED, Submitted
+from airflow_provider_spark_lineage.submitted.jobs import Job
+from airflow_provider_spark_lineage.submitted.place import Place
+
+RECORD = Path(__file__).parents[1] / "records" / "scan_write_parquet" / "record-4.1.json.gz"
+
+
+class OwnJob(Job):
+    """A job of a hook that has nothing but a folder."""
+
+    is_on_cluster = is_on_kubernetes = False
+    spark_submit = ("spark-submit",)
+    conf: dict[str, str] = {}  # noqa: RUF012  a property of the class above
+
+    def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
+        self.hook.conf = conf
+
+
+class SparkSubmitOperator:
+    """An operator by its name, whose hook starts a driver in this process."""
+
+    application = application_args = conf = None
+
+    def __init__(self, driver: Callable[[Path], None]) -> None:
+        self.hook = SimpleNamespace(submit=lambda application: driver(Path(self.hook.conf[RECORDS])))
+
+    def _get_hook(self) -> Any:
+        return self.hook
+
+
+@pytest.fixture
+def collected(tmp_path: Path):
+    """Return a function that has a driver write its files, and gives the collector that has read them."""
+
+    def run(driver: Callable[[Path], None], application: str = "") -> Submitted:
+        def prepared(folder: Path) -> None:
+            folder.mkdir(parents=True)
+            driver(folder)
+
+        task = SparkSubmitOperator(prepared)
+        task.application = application
+        instance = SimpleNamespace(dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1)
+        settings = {SQL_TEXT: "full"}
+        place = Place(str(tmp_path / "records"), instance)
+        collector = Submitted(task, place, job_class=OwnJob, run_method="submit", settings=settings)
+        collector.start()
+        task._get_hook().submit("app.py")
+        collector.finish()
+        return collector
+
+    return run
+
+
+def write(folder: Path, note: DriverNote, attempt: str = "", version: int = 1) -> None:
+    """Write a record of a real execution, and the note of its driver, as an agent does."""
+    for name, content in (encode_record(read_record(RECORD), attempt), note.encode(attempt)):
+        text = gzip.decompress(content) if name.endswith(".gz") else content
+        document = {**json.loads(text), "version": version}
+        text = json.dumps(document).encode()
+        (folder / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+
+
+def note(**fields: Any) -> DriverNote:
+    return DriverNote("application_1", "load", "4.1.0", **{"is_complete": True, **fields})
+
+
+@pytest.mark.parametrize("version", [0, 2])
+def test_records_of_another_release_of_the_agent_are_a_gap(collected, tmp_path: Path, version: int):
+    """A zip that was uploaded once may be older or newer; what the text of the job says is still known."""
+    script = tmp_path / "app.py"
+    script.write_text("spark.read.parquet('/lake/orders').write.parquet('/lake/copy')")
+    collector = collected(lambda folder: write(folder, note(), version=version), str(script))
+    run = collector.run()
+    reasons = [gap.reason for gap in run.lineage.gaps]
+    assert any("is not a driver's note of version 1: use this release's agent" in each for each in reasons)
+    assert any(f"has record version {version}, " in each for each in reasons)
+    assert not run.lineage.outputs
+    assert [output.dataset.id.name for output in collector.planned.outputs] == ["/lake/copy"]
+
+
+def test_each_attempt_of_a_driver_has_files_of_its_own(collected):
+    """YARN starts a driver that failed again, with the same id of the application."""
+
+    def driver(folder: Path) -> None:
+        write(folder, note(is_complete=False), attempt="1")
+        write(folder, note(problems=["something was lost"]), attempt="2")
+
+    run = collected(driver).run()
+    assert len(run.executions) == 2
+    assert [gap.reason for gap in run.lineage.gaps] == [UNFINISHED, "something was lost"]
+
+
+def test_a_driver_that_wrote_nothing_is_told_by_its_place(collected):
+    """Three causes look alike here; only the driver's log has the right one."""
+    (gap,) = collected(lambda folder: None).run().lineage.gaps
+    assert gap.reason.startswith("the driver has written nothing: ")
+    assert "could not write to " in gap.reason
