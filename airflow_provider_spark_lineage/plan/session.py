@@ -34,13 +34,18 @@ class Session:
         self.views: set[str] = set()
         """Names of temporary views, in lower case."""
 
+        self.doubtful_views: set[str] = set()
+        """Names of temporary views, in lower case, that a condition registers or drops."""
+
         self.has_unknown_view = False
         """A view was registered under a name that is not known."""
 
         self.own_views: set[Name] = set()
         """Views of a catalog that the program creates: what they read is noted where they are created."""
 
-        self._catalog = _own(conf.get("spark.sql.defaultCatalog", ""))
+        self._catalog: str | None = _own(conf.get("spark.sql.defaultCatalog", ""))
+        """None, as the database below, where a USE is below a condition or has no constant."""
+
         self._database: tuple[str, ...] | None = () if self._catalog else ("default",)
 
     def note_setting(self, key: str, value: str) -> None:
@@ -50,21 +55,33 @@ class Session:
         elif key == "spark.sql.defaultCatalog":
             self.use_catalog(value)
 
-    def add_view(self, name: str) -> None:
+    def add_view(self, name: str, *, certain: bool = True) -> None:
         """Note a temporary view."""
-        self.views.add(name.lower())
+        if certain:
+            self.views.add(name.lower())
+            self.doubtful_views.discard(name.lower())
+        elif name.lower() not in self.views:
+            self.doubtful_views.add(name.lower())
 
-    def use(self, parts: tuple[str, ...] | None) -> None:
+    def drop_view(self, name: str, *, certain: bool = True) -> None:
+        """Note that a name is no temporary view any more."""
+        if name.lower() in self.views and not certain:
+            self.doubtful_views.add(name.lower())
+        self.views.discard(name.lower())
+        if certain:
+            self.doubtful_views.discard(name.lower())
+
+    def use(self, parts: tuple[str, ...] | None, *, certain: bool = True) -> None:
         """Change the current database, or the catalog if that is what the name says; None for unknown."""
         if parts and (parts[0] in self.catalogs or parts[0] == SESSION_CATALOG or len(parts) > 1):
-            self.use_catalog(parts[0])
+            self.use_catalog(parts[0], certain=certain)
             parts = parts[1:] or self._database
-        self._database = parts
+        self._database = parts if certain else None
 
-    def use_catalog(self, name: str) -> None:
+    def use_catalog(self, name: str, *, certain: bool = True) -> None:
         """Change the current catalog; its current database is then its first one."""
-        self._catalog = _own(name)
-        self._database = () if self._catalog else ("default",)
+        self._catalog = _own(name) if certain else None
+        self._database = None if not certain else () if self._catalog else ("default",)
 
     def is_view(self, parts: tuple[str, ...]) -> bool:
         """Return whether a name is one of a temporary view."""
@@ -74,14 +91,18 @@ class Session:
         """Return the full name of a table, or why it is not known; temporary views were asked for before."""
         if len(parts) == 1 and self.has_unknown_view:
             return f"`{parts[0]}` is a table, or a temporary view whose name is not a constant"
+        if len(parts) == 1 and parts[0].lower() in self.doubtful_views:
+            return f"`{parts[0]}` is a table, or a temporary view that is registered below a condition"
         if len(parts) > 1 and (parts[0] in self.catalogs or parts[0] == SESSION_CATALOG):
             return Name(_own(parts[0]), parts[1:])
         if len(parts) > 2:
             return Name(parts[0], parts[1:])
-        if len(parts) == 2:
+        if self._catalog is None or (len(parts) == 1 and self._database is None):
+            what = "catalog" if self._catalog is None else "database"
+            name = ".".join(parts)
+            return f"the {what} of `{name}` is not known: a USE before it may not run, or has no constant"
+        if len(parts) == 2 or self._database is None:
             return Name(self._catalog, parts)
-        if self._database is None:
-            return f"the database of `{parts[0]}` is not known: a USE before it has no constant"
         return Name(self._catalog, (*self._database, *parts))
 
 

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 _AS_TABLES = (
-    (r"\bCREATE\s+(?:OR\s+REFRESH\s+)?(?:MATERIALIZED\s+VIEW|STREAMING\s+TABLE)\b", "CREATE TABLE"),
+    (r"\bCREATE\s+(?:OR\s+REFRESH\s+)?MATERIALIZED\s+VIEW\b", "CREATE OR REPLACE TABLE"),
+    (r"\bCREATE\s+(?:OR\s+REFRESH\s+)?STREAMING\s+TABLE\b", "CREATE TABLE IF NOT EXISTS"),
     (r"\bCREATE\s+FLOW\s+[^\s;]+\s+(?:COMMENT\s+'[^']*'\s+)?AS\s+(?=INSERT\b)", ""),
     (r"\bSTREAM\s*\(\s*([^\s()]+)\s*\)", r"\1"),
     (r"\b(FROM|JOIN)\s+STREAM\s+(?=[\w`])", r"\1 "),
 )
 """(What only pipelines have, the same of tables): a materialized view is a table, a flow an insert."""
+
+_VIEW = re.compile(r"\bCREATE\s+(?:OR\s+REPLACE\s+)?TEMP(?:ORARY)?\s+VIEW\s+(`[^`]+`|\w+)", re.IGNORECASE)
 
 
 def read_spec(path: Path) -> dict[str, Any]:
@@ -37,9 +40,15 @@ def definitions(path: Path, spec: Mapping[str, Any]) -> list[Path]:
 
 def statements(spec: Mapping[str, Any], files: Iterable[Path]) -> str:
     """Return the SQL of a pipeline's files as statements over tables."""
-    text = ";\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".sql")
+    place = [spec.get("catalog"), spec.get("database", spec.get("schema")) or "default"]
+    use = "USE " + ".".join(f"`{name}`" for name in place if name)
+    texts = [file.read_text(encoding="utf-8") for file in files if file.suffix == ".sql"]
+    # Flows have no order: a view may be defined after it is used.
+    views = "".join(
+        f"CREATE TEMP VIEW {name} AS SELECT 1;\n" for text in texts for name in _VIEW.findall(text)
+    )
+    # A file may end in a comment, and what it uses is its own.
+    text = views + "".join(f"{use};\n{text}\n;\n" for text in texts)
     for pattern, plain in _AS_TABLES:
         text = re.sub(pattern, plain, text, flags=re.IGNORECASE)
-    place = [spec.get("catalog"), spec.get("database", spec.get("schema")) or "default"]
-    use = ".".join(f"`{name}`" for name in place if name)
-    return f"USE {use};\n{text}"
+    return text

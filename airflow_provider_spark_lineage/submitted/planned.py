@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.pipeline import planned_lineage
 from airflow_provider_spark_lineage.submitted.jobs import pairs
 from airflow_provider_spark_lineage.submitted.pipeline_files import definitions, read_spec, statements
 
-LARGEST_BYTES = 1_000_000
+LARGEST_BYTES = 200_000
 """Limit of a script's size: reading a larger one takes seconds."""
 
 
@@ -70,8 +70,12 @@ def _of_pipeline(task: Any) -> Lineage | None:
     settings = {**pairs(task.conf), **pairs(spec.get("configuration"))}
     lineage = planned_lineage(statements(spec, files), language="sql", conf=settings)
     unread = sorted(str(file.relative_to(path.parent)) for file in files if file.suffix == ".py")
+    written = {output.dataset.id for output in lineage.outputs}
     return replace(
-        lineage, gaps=(*lineage.gaps, *(Gap(file, "flows in Python are not read") for file in unread))
+        lineage,
+        # Flows have no order: what one reads before another is read may be that one's table.
+        inputs=tuple(one for one in lineage.inputs if one.dataset.id not in written),
+        gaps=(*lineage.gaps, *(Gap(file, "flows in Python are not read") for file in unread)),
     )
 
 

@@ -35,7 +35,7 @@ def test_flows_are_read_from_the_log(path: Path) -> None:
 
 def test_there_are_logs() -> None:
     """A folder that was moved would otherwise pass."""
-    assert len(LOGS) >= 4
+    assert len(LOGS) == 8
 
 
 def test_a_table_that_was_emptied_and_not_filled_is_told() -> None:

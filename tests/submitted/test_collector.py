@@ -38,10 +38,10 @@ class SparkSubmitOperator:
     application = application_args = conf = None
 
     def __init__(self, driver: Callable[[Path], None]) -> None:
-        self.hook = SimpleNamespace(submit=lambda application: driver(Path(self.hook.conf[RECORDS])))
+        self.started = SimpleNamespace(submit=lambda application: driver(Path(self.started.conf[RECORDS])))
 
     def _get_hook(self) -> Any:
-        return self.hook
+        return self.started
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from airflow_provider_spark_lineage.plan.python import methods
 from airflow_provider_spark_lineage.plan.python.names import (
+    READS,
     Binding,
     Frame,
     Table,
@@ -63,17 +64,27 @@ class Evaluator:
         nodes = list(walk([tree]))
         self._functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         self._calls = [node for node in nodes if isinstance(node, ast.Call)]
-        self._given = given
         own = Unknown("is the script's own path")
         changes = [
             node for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
         ]
-        is_changed = any(getattr(node.value, "attr", "") == "environ" for node in changes)
-        given_variables = () if is_changed else variables.items()
+        changed_here = {getattr(node.value, "attr", "") for node in changes}
+        changed_here |= {
+            getattr(node.func.value, "attr", "")
+            for node in self._calls
+            if isinstance(node.func, ast.Attribute) and node.func.attr not in READS
+        }
+        changed_here |= {
+            node.attr
+            for node in nodes
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+        }
+        given_variables = () if "environ" in changed_here else variables.items()
+        self._given = () if "argv" in changed_here else given
         environment = tuple((name, Known(text)) for name, text in given_variables)
         self._outside = {
             "os.environ": Entries(environment, "is the environment variable {}, which is not given"),
-            "sys.argv": Entries(tuple(enumerate((own, *map(Known, given)))), NOT_GIVEN),
+            "sys.argv": Entries(tuple(enumerate((own, *map(Known, self._given)))), NOT_GIVEN),
         }
         identifiers = {getattr(node, "id", getattr(node, "arg", None)) or "" for node in nodes}
         self._api = methods.Api(imports(nodes), identifiers)

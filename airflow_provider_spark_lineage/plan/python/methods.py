@@ -126,6 +126,9 @@ _OTHERS = re.compile(
 )
 """Packages that give nothing of Spark."""
 
+KNOWN_MODULES = re.compile(r"(?:awsglue|builtins|delta|functools|logging|pyspark|sys|time|typing)\.")
+"""Packages of which all functions that read and write by a session or a frame have a row above."""
+
 _SESSION = re.compile(r"_*(?:spark|spark_?[sS]ession|sql_?[cC]ontext)")
 _ANY_SESSION = re.compile(rf"{_SESSION.pattern}|_*session")
 _CONTEXT = re.compile(r"_*(?:sc|spark_?[cC]ontext)")
@@ -146,9 +149,9 @@ _MAKES = (
 
 _MATTERS = re.compile(
     r"""
-    binary.* | clone.* | config | convert.* | create.* | from_.* | hadoop.* | load.* | mergeInto | newAPI.*
-    | pandas_api | pickle.* | read_.* | register.* | replace.* | restore.* | save.* | sequence.* | set.* | sql
-    | .*Stream | wholeText.* | write_dynamic.*
+    binary.* | clone.* | config | convert.* | create.* | drop.*View | from_.* | hadoop.* | load.* | mergeInto
+    | newAPI.* | pandas_api | pickle.* | read_.* | register.* | replace.* | restore.* | save.* | sequence.*
+    | set.* | sql | .*Stream | wholeText.* | write_dynamic.*
     """,
     re.VERBOSE,
 )

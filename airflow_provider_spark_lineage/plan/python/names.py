@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,7 +55,16 @@ def table(statements: Iterable[ast.AST], parameters: Iterable[str] = ()) -> Tabl
     for node in _own(statements):
         for name, binding in _bindings(node, targets) if isinstance(node, _BINDING) else ():
             found.setdefault(name, []).append(binding)
+    if any(isinstance(one, Module) and not _FUNCTIONS_OF_SPARK.match(one.name) for one in found.get("*", ())):
+        for bindings in found.values():
+            # The other module may have the same name.
+            if any(isinstance(one, _TEXTS) for one in bindings):
+                bindings.append(None)
     return found
+
+
+_FUNCTIONS_OF_SPARK = re.compile(r"pyspark\.")
+_TEXTS = (ast.BinOp, ast.Constant, ast.JoinedStr)
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -161,7 +171,7 @@ def changed(nodes: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
             owner = node.value
             while isinstance(owner, ast.Subscript):
                 owner = owner.value
-            is_read = isinstance(node, ast.Subscript) or node.attr in _READS
+            is_read = isinstance(node, ast.Subscript) or node.attr in READS
             if isinstance(owner, ast.Name):
                 is_change = not isinstance(node.ctx, ast.Load) or (owner is not node.value and not is_read)
                 shared |= {owner.id} if is_change else set()
@@ -174,6 +184,6 @@ def changed(nodes: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
     return shared, {name for name in uses if uses[name] > 1 and uses[name] > reads[name]}
 
 
-_READS = ("get", "items", "keys", "values")
+READS = ("get", "items", "keys", "values")
 _ITERATES = (ast.AsyncFor, ast.For, ast.Starred, ast.comprehension)
 """Uses of a list or a dict that change nothing; `**` of a call is not among them."""

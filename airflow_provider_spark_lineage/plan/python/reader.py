@@ -31,6 +31,7 @@ from airflow_provider_spark_lineage.plan.python.values import (
     Items,
     Known,
     Method,
+    Module,
     Unknown,
     Value,
     constant,
@@ -58,6 +59,14 @@ def read_script(
     return program
 
 
+MAX_STEPS = 50_000
+"""Limit of the parts of statements that are read: some seconds of work."""
+
+
+class _TooLongError(Exception):
+    """The limit is reached."""
+
+
 _UNCERTAIN = (ast.BoolOp, ast.ExceptHandler, ast.IfExp, ast.match_case)
 """What is inside of these may not run."""
 
@@ -72,13 +81,17 @@ class _Walk:
         """Functions that nothing has called so far."""
         self._active: Counter[ast.AST] = Counter()
         self._flow = Flow()
+        self._steps = 0
 
     def script(self, tree: ast.Module) -> None:
         """Read a whole script; last the functions that another module may call."""
-        self._block(tree.body, Frame(table(tree.body)))
-        while self._functions:
-            self._reading.conditions = 1
-            self._follow(next(iter(self._functions.values())), Arguments(is_complete=False))
+        try:
+            self._block(tree.body, Frame(table(tree.body)))
+            while self._functions:
+                self._reading.conditions = 1
+                self._follow(next(iter(self._functions.values())), Arguments(is_complete=False))
+        except _TooLongError:
+            self._reading.gap("the script does too much to be followed further")
 
     def _block(self, statements: Sequence[ast.stmt], frame: Frame, *, uncertain: bool = False) -> None:
         """Read statements up to one that always leaves; those after one that may leave may not run."""
@@ -98,6 +111,9 @@ class _Walk:
         self._reading.conditions = before
 
     def _node(self, node: ast.AST, frame: Frame) -> None:
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            raise _TooLongError
         # Inner ones first, as they run; without recursion where a chain of methods begins.
         chain = []
         while (begin := first(node)) is not None:
@@ -166,17 +182,23 @@ class _Walk:
     def _call(self, node: ast.Call, frame: Frame) -> None:
         """Read a call; its parts are read before."""
         self._reading.line = node.lineno
+        arguments = self._evaluator.arguments(node, frame)
+        self._reading.passed(arguments)
         if isinstance(node.func, ast.Attribute):
             name = node.func.attr
+            receiver = self._evaluator.value(node.func.value, frame)
             if matters(name):
-                receiver = self._evaluator.value(node.func.value, frame)
-                self._reading.call(receiver, name, self._evaluator.arguments(node, frame))
+                self._reading.call(receiver, name, arguments)
+            elif isinstance(receiver, Module):
+                self._reading.of_module(f"{receiver.name}.{name}", arguments)
             return
         function = self._evaluator.value(node.func, frame)
         if isinstance(function, Function):
-            self._follow(function, self._evaluator.arguments(node, frame))
+            self._follow(function, arguments)
         elif isinstance(function, Method):
-            self._reading.call(function.receiver, function.name, self._evaluator.arguments(node, frame))
+            self._reading.call(function.receiver, function.name, arguments)
+        elif isinstance(function, Module):
+            self._reading.of_module(function.name, arguments)
 
     def _follow(self, function: Function, arguments: Arguments) -> None:
         self._functions.pop(function.node, None)

@@ -7,12 +7,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from airflow_provider_spark_lineage.plan.planned import HOLE, Access, Program, Unread
-from airflow_provider_spark_lineage.plan.python.methods import FILES, NOT_FOLLOWED, ROWS, VIEW, Row
+from airflow_provider_spark_lineage.plan.python.methods import (
+    FILES,
+    KNOWN_MODULES,
+    NOT_FOLLOWED,
+    ROWS,
+    VIEW,
+    Row,
+)
 from airflow_provider_spark_lineage.plan.python.values import (
     Arguments,
     Chain,
     Items,
     Known,
+    Method,
     Module,
     Other,
     Unknown,
@@ -23,7 +31,7 @@ from airflow_provider_spark_lineage.plan.python.values import (
     whole_text,
 )
 from airflow_provider_spark_lineage.plan.session import Session
-from airflow_provider_spark_lineage.plan.sql.statements import WORD, read_sql
+from airflow_provider_spark_lineage.plan.sql.statements import MAX_STATEMENTS, WORD, read_sql
 from airflow_provider_spark_lineage.plan.sql.targets import Result
 
 _NAME = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
@@ -45,6 +53,9 @@ class Reading:
     session: Session
     line: int = 0
     """The line of the call that is read."""
+
+    statements: int = 0
+    """How many texts of SQL were read."""
 
     conditions: int = 0
     """How many conditions, loops and functions without a call are around it."""
@@ -72,6 +83,18 @@ class Reading:
             if "Global" not in name:
                 self._view(arguments.get(0, "name"))
         elif NOT_FOLLOWED.fullmatch(f"{owner}.{name}"):
+            self.gap(f"what `{name}` reads or writes is not followed")
+
+    def passed(self, arguments: Arguments) -> None:
+        """Note methods of Spark that are arguments: `pool.map(spark.table, names)` calls them elsewhere."""
+        for value in (*arguments.positional, *(value for _, value in arguments.named)):
+            if isinstance(value, Method):
+                self.gap(f"`{value.name}` is called elsewhere: what it reads or writes is not followed")
+
+    def of_module(self, name: str, arguments: Arguments) -> None:
+        """Note that a function of another module gets a session or a frame, and may read and write by it."""
+        values = (*arguments.positional, *(value for _, value in arguments.named))
+        if not KNOWN_MODULES.match(name) and any(isinstance(value, Chain) for value in values):
             self.gap(f"what `{name}` reads or writes is not followed")
 
     def _access(self, row: Row, chain: Chain, name: str, arguments: Arguments) -> None:
@@ -161,14 +184,24 @@ class Reading:
         if not isinstance(query, Known) or not isinstance(query.value, str):
             self.gap(f"the SQL {reason_of(query)}")
             return
+        self.statements += 1
+        if self.statements > MAX_STATEMENTS:
+            self.gap(f"only the first {MAX_STATEMENTS} texts of SQL are read")
+            return
         self.program.add(read_sql(query.value, self.session, self.line, certain=not self.conditions))
 
     def _view(self, value: Value | None) -> None:
-        self.session.add_view((whole_text(value) or "").strip("`"))
+        self.session.add_view((whole_text(value) or "").strip("`"), certain=not self.conditions)
         self.session.has_unknown_view |= whole_text(value) is None
+
+    def _drop_view(self, arguments: Arguments) -> None:
+        name = whole_text(arguments.get(0, "viewName"))
+        for view in [name.strip("`")] if name else list(self.session.views):
+            self.session.drop_view(view, certain=bool(name) and not self.conditions)
 
     def _set(self, arguments: Arguments) -> None:
         key, text = whole_text(arguments.get(0, "key")), whole_text(arguments.get(1, "value"))
+        text = None if self.conditions else text
         for settings in (self.program.settings, self.session.variables):
             settings.pop(key or "", None)
             settings.update({key: text} if key and text else {})
@@ -194,6 +227,7 @@ def _options(chain: Chain, name: str, arguments: Arguments) -> tuple[dict[str, V
 
 
 _EFFECTS: Mapping[tuple[str, str], Callable[[Reading, Arguments], None]] = {
+    ("catalog", "dropTempView"): Reading._drop_view,
     ("conf", "set"): Reading._set,
     ("session", "config"): Reading._set,
     ("session", "sql"): Reading._sql,

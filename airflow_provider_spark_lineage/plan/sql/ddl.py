@@ -31,7 +31,7 @@ def _temporary_view(tree: Any, properties: Mapping[str, str], result: Result) ->
     parts = of_table(tree.this)
     if parts and "GlobalProperty" not in properties:
         # The others have the database `global_temp`.
-        result.session.add_view(parts[-1])
+        result.session.add_view(parts[-1], certain=result.certain)
     if tree.expression is None:
         options = _options(properties)
         file_format = properties.get("FileFormatProperty", "")

@@ -18,6 +18,9 @@ from airflow_provider_spark_lineage.plan.sql.ddl import DDL
 from airflow_provider_spark_lineage.plan.sql.script import Statement, statements, with_variables
 from airflow_provider_spark_lineage.plan.sql.targets import Result, of_table
 
+MAX_STATEMENTS = 500
+"""Limit of the statements of one text: sqlglot needs milliseconds for each."""
+
 WORD = "spark_lineage_unknown"
 """Stands for a part of the text that is not known, as a name that the parser accepts."""
 
@@ -70,7 +73,10 @@ def read_sql(
 
     `line` is that of all statements, where the text is a constant in a script; without it each has its own.
     """
-    for found in statements(text):
+    for number, found in enumerate(statements(text)):
+        if number == MAX_STATEMENTS:
+            yield Unread(line or found.line, f"only the first {number} statements are read")
+            return
         statement = Statement(line or found.line, found.text)
         filled, missing = with_variables(statement.text, session.variables)
         for name in missing:
@@ -89,7 +95,7 @@ def read_sql(
 def _read(statement: Statement, result: Result) -> None:
     setting = _SET.fullmatch(statement.text)
     if setting:
-        if WORD in setting[2]:
+        if WORD in setting[2] or not result.certain:
             result.session.variables.pop(setting[1], None)
         else:
             result.session.variables[setting[1]] = setting[2].strip()
@@ -99,6 +105,8 @@ def _read(statement: Statement, result: Result) -> None:
     if directory:
         _insert_directory(directory, result)
         return
+    # The partition may be there, and is then left as it is.
+    result.certain &= not _IF_NEW.match(statement.text)
     tree = _parsed(_rewritten(statement.text))
     change = _CHANGE.match(statement.text)
     if change and (tree is None or type(tree).__name__ == "Command"):
@@ -224,7 +232,7 @@ def _rewrite(tree: Any, result: Result) -> None:
 def _cache(tree: Any, result: Result) -> None:
     if tree.expression is not None:
         result.reads(tree.expression)
-        result.session.add_view(tree.this.name)
+        result.session.add_view(tree.this.name, certain=result.certain)
 
 
 def _use(tree: Any, result: Result) -> None:
@@ -233,9 +241,9 @@ def _use(tree: Any, result: Result) -> None:
     if any(WORD in part for part in parts):
         result.session.use(None)
     elif kind == "CATALOG" and parts:
-        result.session.use_catalog(parts[0])
+        result.session.use_catalog(parts[0], certain=result.certain)
     elif parts:
-        result.session.use(parts)
+        result.session.use(parts, certain=result.certain)
 
 
 def _load(tree: Any, result: Result) -> None:

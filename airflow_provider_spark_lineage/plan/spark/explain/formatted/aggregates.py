@@ -6,6 +6,7 @@ The functions of the last one name the columns that the first one reads: the ope
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.conditions import listed_items, split_outside
@@ -40,9 +41,7 @@ def aggregate(operator: Operator, plan: Translation) -> Drawn:
     attributes = listed_items(operator.detail("Aggregate Attributes"))
     if len(attributes) != len(functions):
         raise UnreadableError("its functions do not have a column each")
-    results = operator.detail("Results")
-    for attribute, function in zip(attributes, functions, strict=True):
-        results = _inlined(results, attribute, function)
+    results = _inlined(operator.detail("Results"), dict(zip(attributes, functions, strict=True)))
     keys = listed_items(operator.detail("Keys"))
     plain = [_ALIAS.split(key)[-1] for key in keys]
     # The keys that Spark adds for DISTINCT are not the query's, whose own keys the aggregate above repeats.
@@ -52,13 +51,25 @@ def aggregate(operator: Operator, plan: Translation) -> Drawn:
     return plan.node(f"Aggregate {grouping}{results}", rows)
 
 
-def _inlined(results: str, attribute: str, function: str) -> str:
-    """Return the results with a function in place of the column that Spark has for it."""
-    mark = MARK.search(attribute, attribute.rindex("#"))
-    if mark is None:
-        raise UnreadableError("a function has no column")
-    alone = re.compile(rf"(?:(?<=\[)|(?<=, )){re.escape(attribute)}(?=, |\]$)")
-    return alone.sub(lambda _: f"{function} AS result{mark[0]}", results).replace(attribute, function)
+def _inlined(results: str, functions: Mapping[str, str]) -> str:
+    """Return the results with functions in place of the columns that Spark has for them."""
+    attributes = {}
+    for attribute in functions:
+        mark = MARK.search(attribute, max(attribute.rfind("#"), 0))
+        if mark is None:
+            raise UnreadableError("a function has no column")
+        attributes[mark[0]] = attribute
+    parts, end = [], 0
+    for mark in MARK.finditer(results):
+        attribute = attributes.get(mark[0], "")
+        begin = mark.end() - len(attribute)
+        if attribute and begin >= end and results.startswith(attribute, begin):
+            before, after = results[max(begin - 2, 0) : begin], results[mark.end() : mark.end() + 2]
+            is_alone = before.endswith(("[", ", ")) and (after == ", " or mark.end() == len(results) - 1)
+            name = f" AS result{mark[0]}" if is_alone else ""
+            parts += [results[end:begin], functions[attribute], name]
+            end = mark.end()
+    return "".join([*parts, results[end:]])
 
 
 def _parts(operator: Operator, functions: list[str]) -> list[Operator]:
@@ -109,11 +120,13 @@ def in_python(operator: Operator, plan: Translation) -> Drawn:
     """`ArrowAggregatePython [a#1], [mean(b#2)#7], [a#1, mean(b#2)#7#8 AS mean#9], 202`."""
     keys, functions, results = _lists(plan.arguments(operator))
     of_results = f"[{', '.join(results)}]"
+    columns = {}
     for function in functions:
         match = re.search(re.escape(function) + r"#\d+L?", of_results)
         if not match:
             raise UnreadableError("a function has no column")
-        of_results = _inlined(of_results, match[0], function)
+        columns[match[0]] = function
+    of_results = _inlined(of_results, columns)
     grouping = f"[{', '.join(_ALIAS.split(key)[-1] for key in keys)}], " if keys else ""
     return plan.node(f"Aggregate {grouping}{of_results}", _with_keys(keys, operator, plan))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Formatted
@@ -34,32 +35,49 @@ def listed_items(text: str) -> list[str]:
 
 def conjuncts(text: str) -> list[str]:
     """Return the conditions that all must hold; a text whose brackets do not match is one condition."""
-    waiting, found = [text], []
+    groups = _conjunctions(text)
+    waiting, found = [(0, len(text))], []
     while waiting:
-        part = waiting.pop()
-        try:
-            parts = split_outside(part[1:-1], " AND ") if part.startswith("(") and part.endswith(")") else []
-        except UnreadableError:
-            parts = []
-        if len(parts) > 1:
-            waiting.extend(reversed(parts))
+        begin, end = waiting.pop()
+        close, ends = groups.get(begin, (0, []))
+        if ends and close == end - 1:
+            begins = [begin + 1, *(one + len(_AND) for one in ends)]
+            waiting.extend(reversed(list(zip(begins, [*ends, close], strict=True))))
         else:
-            found.append(part)
+            found.append(text[begin:end])
     return found
+
+
+def _conjunctions(text: str) -> dict[int, tuple[int, list[int]]]:
+    """Return the places of brackets that have AND right inside: of the opening, the closing and each AND."""
+    groups: dict[int, tuple[int, list[int]]] = {}
+    opened: list[tuple[int, list[int]]] = []
+    for match in _BRACKET_OR_AND.finditer(text):
+        if match[0] == _AND:
+            if opened:
+                opened[-1][1].append(match.start())
+        elif match[0] in "([{":
+            opened.append((match.start(), []))
+        elif not opened:
+            return {}
+        else:
+            begin, ends = opened.pop()
+            groups[begin] = (match.start(), ends if text[begin] == "(" else [])
+    return {} if opened else groups
+
+
+_AND = " AND "
+_BRACKET_OR_AND = re.compile(rf"[()\[\]{{}}]|{_AND}")
 
 
 def conjunction(conditions: list[str], compared: frozenset[str]) -> str:
     """Return conditions as one, without those that the optimizer adds: what is compared is not null."""
+    uses = Counter(one for condition in conditions for one in {mark[1] for mark in MARK.finditer(condition)})
     kept = []
-    for number, condition in enumerate(conditions):
+    for condition in conditions:
         match = _NOT_NULL.fullmatch(condition)
-        if match:
-            others = [*conditions[:number], *conditions[number + 1 :]]
-            if match[1] in compared or any(
-                match[1] == mark[1] for other in others for mark in MARK.finditer(other)
-            ):
-                continue
-        kept.append(condition)
+        if match is None or not (match[1] in compared or uses[match[1]] > 1):
+            kept.append(condition)
     return kept[0] if len(kept) == 1 else f"({' AND '.join(kept)})" if kept else ""
 
 
