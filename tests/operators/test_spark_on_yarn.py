@@ -47,11 +47,15 @@ def _run(home: Path, yarn: Yarn, records: str, **places: str) -> DagRun:
     with zipfile.ZipFile(home / "library.zip", "w") as library:
         library.writestr("library.py", "TOTAL = 'total'\n")
     spark = spark_home()
+    # A checkout's path may have a space; Spark takes these for a URI and for a word of a shell.
+    environment = home / "environment"
+    environment.symlink_to(sys.prefix)
+    jars = environment / Path(spark["SPARK_HOME"]).relative_to(sys.prefix) / "jars"
     conf = {
         "spark.ui.enabled": "false",
-        "spark.pyspark.python": sys.executable,
+        "spark.pyspark.python": str(environment / "bin" / "python"),
         # Otherwise Spark sends all its jars to the cluster.
-        "spark.yarn.jars": f"local:{spark['SPARK_HOME']}/jars/*",
+        "spark.yarn.jars": f"local:{jars}/*",
         "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1",
         "spark.driver.extraJavaOptions": FAST,
         "spark.executor.extraJavaOptions": FAST,
