@@ -106,7 +106,9 @@ def test_failure_says_why(remote, recorded, orders):
         with pytest.raises(PySparkException):
             remote.sql("insert into nowhere select 1")
     cast, missing = records
-    assert (cast.outcome, cast.error["sql_state"]) == ("failure", "22018")
+    assert (cast.outcome, missing.outcome) == ("failure", "failure")
     assert "CAST_INVALID_INPUT" in cast.error["message"]
-    assert (missing.outcome, missing.error["sql_state"]) == ("failure", "42P01")
+    # The client of 3.5 does not know the states.
+    states = ("22018", "42P01") if remote.version >= "4" else (None, None)
+    assert (cast.error.get("sql_state"), missing.error.get("sql_state")) == states
     assert missing.problems == []
