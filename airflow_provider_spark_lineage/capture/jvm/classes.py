@@ -90,7 +90,7 @@ def load_reader(gateway: Any, jvm: Any, folder: Optional[Path]) -> Any:
 
 
 def _key(jvm: Any) -> str:
-    """Return a hash of what compiled classes depend on: the sources, and the builds of Spark, Scala and Java."""
+    """Return a hash of what the compiled classes depend on: our sources and this Spark, Scala and Java."""
     spark = jvm.org.apache.spark.package
     about = (
         __name__,
