@@ -59,7 +59,11 @@ class Evaluator:
     """Gives the value of each expression, once for each time that it runs."""
 
     def __init__(
-        self, tree: ast.Module, given: Sequence[str], variables: Mapping[str, str], reading: Reading
+        self,
+        tree: ast.Module,
+        application_arguments: Sequence[str],
+        variables: Mapping[str, str],
+        reading: Reading,
     ) -> None:
         nodes = list(walk([tree]))
         self.reading = reading
@@ -76,15 +80,15 @@ class Evaluator:
         self.later: Callable[[Function], None] = lambda function: None
         """Takes a function whose calls are not in the text."""
 
-        self._given = () if "argv" in self.unsafe.changed else given
+        self._application = () if "argv" in self.unsafe.changed else application_arguments
         environment = {} if "environ" in self.unsafe.changed else variables
-        argv = (Unknown("is the script's own path"), *map(Known, self._given))
+        argv = (Unknown("is the script's own path"), *map(Known, self._application))
         self._outside: Mapping[str, Value] = {
             "os.environ": Entries(
                 {name: Known(text) for name, text in environment.items()},
                 "is the environment variable {}, which is not given",
             ),
-            "sys.argv": Items(argv, NOT_GIVEN, is_open=not self._given),
+            "sys.argv": Items(argv, NOT_GIVEN, is_open=not self._application),
         }
         self._steps = 0
 
@@ -228,7 +232,7 @@ class Evaluator:
             for other in others:
                 self.value(other.iter, inner)
                 self.assign(other.target, Unknown(), inner)
-            for test in (test for each_one in node.generators for test in each_one.ifs):
+            for test in (test for part in node.generators for test in part.ifs):
                 self.value(test, inner)
             values += [(self.value if is_known else self.uncertain)(part, inner) for part in parts]
         return Items(tuple(values)) if is_known and not isinstance(node, ast.DictComp) else Unknown()
@@ -293,8 +297,8 @@ class Evaluator:
         if name in self._outside:
             return self._outside[name]
         value = self.api.of_module(name)
-        found = self.api.attribute(module, name.rpartition(".")[2]) if module else value
-        return found if isinstance(found, Chain) else value
+        attribute = self.api.attribute(module, name.rpartition(".")[2]) if module else value
+        return attribute if isinstance(attribute, Chain) else value
 
     def arguments(self, node: ast.Call, scope: Scope) -> Arguments:
         """Return the arguments of a call."""
@@ -318,7 +322,7 @@ class Evaluator:
             if keyword.arg is not None:
                 named.append((keyword.arg, value))
             elif isinstance(value, Entries) and value.is_dict and not value.is_changed:
-                named += [(str(name), given) for name, given in value.entries.items()]
+                named += [(str(name), item) for name, item in value.entries.items()]
             else:
                 is_complete = False
         return Arguments(tuple(positional), tuple(named), is_complete)
@@ -350,10 +354,10 @@ class Evaluator:
             with contextlib.suppress(TypeError):
                 return each(FUNCTIONS[full], *arguments.positional)
         if full == "argparse.ArgumentParser":
-            return Parser(arguments, self._given, self.reading.conditions)
+            return Parser(arguments, self._application, self.reading.conditions)
         if full == "os.getenv":
             receiver, name = self._outside["os.environ"], "get"
-        return methods.made(full) if receiver is None else self._of_object(receiver, name, arguments)
+        return methods.result_of(full) if receiver is None else self._of_object(receiver, name, arguments)
 
     def _of_object(self, receiver: Value, name: str, arguments: Arguments) -> Value:
         if isinstance(receiver, Parser):
@@ -380,15 +384,16 @@ class Evaluator:
         pairs += [(p, d) for p, d in zip(signature.kwonlyargs, signature.kw_defaults, strict=True) if d]
         return {parameter.arg: self.value(default, scope) for parameter, default in pairs}
 
-    def parameters(self, function: Function, given: Arguments) -> Iterator[tuple[str, Value]]:
+    def parameters(self, function: Function, arguments: Arguments) -> Iterator[tuple[str, Value]]:
         """Yield the names that the arguments of a call have inside a function."""
         signature = function.node.args
         if function.receiver is not None:
-            given = replace(given, positional=(function.receiver, *given.positional))
+            arguments = replace(arguments, positional=(function.receiver, *arguments.positional))
         positional = [*signature.posonlyargs, *signature.args]
         for number, parameter in enumerate([*positional, *signature.kwonlyargs]):
             name = parameter.arg
-            value = given.given(number if number < len(positional) else len(given.positional), name)
+            position = number if number < len(positional) else len(arguments.positional)
+            value = arguments.find(position, name)
             value = function.defaults.get(name, Unknown()) if value is None else value
             is_open = isinstance(value, Unknown) or value == Known(None)
             if is_open and parameter.annotation is not None:

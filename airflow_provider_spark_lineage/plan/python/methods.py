@@ -223,8 +223,8 @@ def _of_function(receiver: Value, name: str, arguments: Arguments) -> Value:
     function = f"{receiver.name}.{name}" if isinstance(receiver, Module) else name
     if function.endswith(("DeltaTable.forName", "DeltaTable.forPath")):
         return Chain("delta", (("forName", Arguments((_of_delta(name, arguments),))),))
-    found = made(function)
-    return receiver if isinstance(receiver, Unknown) and isinstance(found, Unknown) else found
+    result = result_of(function)
+    return receiver if isinstance(receiver, Unknown) and isinstance(result, Unknown) else result
 
 
 def of_class(name: str) -> Value:
@@ -235,7 +235,7 @@ def of_class(name: str) -> Value:
     return Chain(kind) if kind else Unknown()
 
 
-def made(function: str) -> Value:
+def result_of(function: str) -> Value:
     """Return what a function gives, by its full name."""
     if _OTHERS.fullmatch(function):
         return Other()

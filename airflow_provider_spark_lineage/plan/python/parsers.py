@@ -41,7 +41,7 @@ class Parser(Value):
     """An `ArgumentParser` of the script."""
 
     options: Arguments
-    given: Sequence[str]
+    application: Sequence[str]
     """The arguments of the application."""
 
     conditions: int
@@ -58,10 +58,10 @@ class Parser(Value):
             self.calls.append(arguments)
         elif method in ("parse_args", "parse_known_args"):
             own = arguments.get(0, "args")
-            given = constants(items_of(own)) if items_of(own) else self.given if own is None else None
+            texts = constants(items_of(own)) if items_of(own) else self.application if own is None else None
             if isinstance(own, Items) and own.is_open:
-                given = self.given
-            value = Unknown(_NOT_READ) if given is None else self._parsed([str(text) for text in given])
+                texts = self.application
+            value = Unknown(_NOT_READ) if texts is None else self._parsed([str(text) for text in texts])
             return value if method == "parse_args" else Items((value, Unknown()))
         elif method in _GROUPS:
             return self
@@ -69,7 +69,7 @@ class Parser(Value):
             self.is_known = False
         return Unknown()
 
-    def _parsed(self, given: Sequence[str]) -> Value:
+    def _parsed(self, texts: Sequence[str]) -> Value:
         parser = _Parser(add_help=False)
         if not self.is_known or not _HARMLESS.issuperset(dict(self.options.named)):
             return Unknown(_NOT_READ)
@@ -83,7 +83,7 @@ class Parser(Value):
             action.dest: Unknown(NOT_GIVEN.format(f"`{action.dest}`")) for action in parser._actions
         }
         with contextlib.suppress(TypeError, ValueError, argparse.ArgumentError):
-            values = vars(parser.parse_known_args(given)[0])
+            values = vars(parser.parse_known_args(texts)[0])
         named: dict[object, Value] = {
             name: value if isinstance(value, Value) else Known(value) for name, value in values.items()
         }

@@ -212,8 +212,8 @@ class _Walk:
         for item in node.items:
             value = self._evaluator.value(item.context_expr, scope)
             if item.optional_vars:
-                given = value if isinstance(value, Chain) else Unknown()
-                self._evaluator.assign(item.optional_vars, given, scope)
+                entered = value if isinstance(value, Chain) else Unknown()
+                self._evaluator.assign(item.optional_vars, entered, scope)
         exits = self._block(node.body, scope)
         if any("suppress(" in ast.unparse(item.context_expr) for item in node.items):
             scope.values = _forgotten(scope.values, assigned(node.body))
@@ -244,8 +244,8 @@ class _Walk:
         value = self._evaluator.value(node.value, scope)
         operator = OPERATORS.get(type(node.op), lambda *_: Unknown())
         change([before])
-        given = before if isinstance(before, Container) else each(operator, before, value)
-        self._evaluator.assign(node.target, given, scope)
+        after = before if isinstance(before, Container) else each(operator, before, value)
+        self._evaluator.assign(node.target, after, scope)
         return _NOWHERE
 
     def _delete(self, node: ast.Delete, scope: Scope) -> Exits:
@@ -301,14 +301,14 @@ class _Walk:
         if self._turns > MAX_TURNS:
             self._reading.gap("the script has too many calls to be followed further")
         if depth > 1 or self._turns > MAX_TURNS:
-            return methods.made(name)
+            return methods.result_of(name)
         # Inside of itself a function is read once more, for any arguments.
-        given = Arguments(is_complete=False) if depth else arguments
+        arguments = Arguments(is_complete=False) if depth else arguments
         is_plain = isinstance(node, ast.FunctionDef) and set(function.decorators) <= {"staticmethod"}
         if function.decorators and not is_plain:
-            given = replace(given, is_complete=False)
+            arguments = replace(arguments, is_complete=False)
         scope = Scope(outer=function.scope)
-        for parameter, value in self._evaluator.parameters(function, given):
+        for parameter, value in self._evaluator.parameters(function, arguments):
             scope.bind(parameter, value)
         self._active[node] += 1
         line, conditions = self._reading.line, self._reading.conditions
@@ -325,7 +325,7 @@ class _Walk:
         if not is_plain or any(isinstance(part, ast.Yield | ast.YieldFrom) for part in walk(node.body)):
             returned = []
         value = merged(returned) if returned else Unknown()
-        return methods.made(name) if isinstance(value, Unknown) else value
+        return methods.result_of(name) if isinstance(value, Unknown) else value
 
 
 def _forgotten(values: Mapping[str, Value], names: Iterable[str]) -> dict[str, Value]:

@@ -45,7 +45,7 @@ _USE = {"setCurrentCatalog": "use catalog ", "setCurrentDatabase": "use "}
 
 @dataclass
 class Reading:
-    """What the script says so far."""
+    """Collects the reads and writes of a script."""
 
     program: Program
     session: Session
@@ -135,7 +135,7 @@ class Reading:
                 # Hadoop's input formats take several paths, separated by commas.
                 paths = tuple(part for path in paths for part in path.split(","))
             known = {option: whole_text(value) or "" for option, value in options.items()}
-            unknown = sorted(one for one in known if not known[one] and options[one] != Known(None))
+            unknown = sorted(name for name in known if not known[name] and options[name] != Known(None))
             known_options = tuple(sorted(pair for pair in known.items() if pair[1]))
             access = Access(self.line, change, file_format, paths, options=known_options, partial=is_partial)
             unknown += [] if is_complete else ["*"]
@@ -172,12 +172,12 @@ class Reading:
         return tuple(filter(None, map(whole_text, items)))
 
     def _table(self, value: Value, what: str, change: str, **more: object) -> None:
-        found = _NAME.findall(whole_text(value) or "")
-        if not found:
+        parts = _NAME.findall(whole_text(value) or "")
+        if not parts:
             self.gap(f"the table of {what} {reason_of(value)}")
             return
         result = Result(self.session, self.line, not self.conditions, HOLE)
-        result.access(tuple(quoted.replace("``", "`") or plain for quoted, plain in found), change, **more)
+        result.access(tuple(quoted.replace("``", "`") or plain for quoted, plain in parts), change, **more)
         self.program.add(result.steps)
 
     def _sql(self, arguments: Arguments) -> None:
@@ -213,16 +213,16 @@ def _options(chain: Chain, name: str, arguments: Arguments) -> tuple[dict[str, V
     """Return the options of a reader or a writer, its last call included, and whether these are all."""
     options: dict[str, Value] = {}
     is_complete = True
-    for method, given in (*chain.calls, (name, arguments)):
+    for method, of_call in (*chain.calls, (name, arguments)):
         if method == "option":
-            key = whole_text(given.get(0, "key"))
-            options |= {key.lower(): given.get(1, "value") or Known(None)} if key else {}
+            key = whole_text(of_call.get(0, "key"))
+            options |= {key.lower(): of_call.get(1, "value") or Known(None)} if key else {}
             is_complete &= key is not None
         elif method in ("options", "load", "save", "start"):
-            options |= {key.lower(): value for key, value in given.named}
-            is_complete &= given.is_complete
+            options |= {key.lower(): value for key, value in of_call.named}
+            is_complete &= of_call.is_complete
         elif method == "jdbc":
-            url, table = given.get(0, "url"), given.get(1, "table")
+            url, table = of_call.get(0, "url"), of_call.get(1, "table")
             options |= {"url": url or Unknown(), "dbtable": table or Unknown()}
     return options, is_complete
 

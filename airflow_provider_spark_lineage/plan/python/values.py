@@ -137,7 +137,7 @@ class Arguments:
     is_complete: bool = True
     """False for `*` or `**` of what is not known."""
 
-    def given(self, position: int, name: str) -> Value | None:
+    def find(self, position: int, name: str) -> Value | None:
         """Return an argument, at no position if that is negative; None where it is not given."""
         if 0 <= position < len(self.positional):
             return self.positional[position]
@@ -145,7 +145,7 @@ class Arguments:
 
     def get(self, position: int, name: str) -> Value | None:
         """Return an argument that is not `None`."""
-        value = self.given(position, name)
+        value = self.find(position, name)
         return None if value == Known(None) else value
 
     def values(self) -> tuple[Value, ...]:
@@ -210,7 +210,7 @@ def merged(values: Iterable[Value], *, exactly: bool = True) -> Value:
     if len({chain.kind for chain in chains}) == 1 and {*different} <= {*chains, Known(None)}:
         return _alike(chains, exactly=exactly)
     choices = [
-        one for value in different for one in (value.values if isinstance(value, Either) else (value,))
+        choice for value in different for choice in (value.values if isinstance(value, Either) else (value,))
     ]
     constants = list(dict.fromkeys(filter(None, map(constant, choices))))
     if exactly and len(constants) == len(set(choices)) <= MAX_CHOICES:
