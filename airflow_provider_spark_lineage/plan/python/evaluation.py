@@ -77,8 +77,8 @@ class Evaluator:
         self.follow: Callable[[Function, Arguments], Value] = lambda function, arguments: Unknown()
         """Reads a function that is called, and gives what it returns."""
 
-        self.later: Callable[[Function], None] = lambda function: None
-        """Takes a function whose calls are not in the text."""
+        self.later: Callable[[Function, bool], None] = lambda function, is_elsewhere: None
+        """Takes a function whose calls may not be in the text, or that is called elsewhere."""
 
         self._application = () if "argv" in self.unsafe.changed else application_arguments
         environment = {} if "environ" in self.unsafe.changed else variables
@@ -189,7 +189,7 @@ class Evaluator:
 
     def _lambda(self, node: ast.Lambda, scope: Scope) -> Value:
         function = Function(node, scope, self.defaults(node.args, scope))
-        self.later(function)
+        self.later(function, False)
         return function
 
     def _name(self, node: ast.Name, scope: Scope) -> Value:
@@ -287,6 +287,8 @@ class Evaluator:
             is_bound = isinstance(receiver, Instance) and not member.decorators
             method = replace(member, receiver=receiver) if is_bound else member
             return method if is_bound or "staticmethod" in member.decorators else None
+        if name == "__dict__":
+            change([receiver])
         own = receiver.attributes.get(name) if isinstance(receiver, Instance) else None
         if name in self.unsafe.set_late:
             return None
@@ -345,7 +347,7 @@ class Evaluator:
             receiver, name = function.receiver, function.name
         for value in arguments.values():
             if isinstance(value, Function):
-                self.later(value)
+                self.later(value, True)
         self.reading.call(receiver, name, function, arguments)
         full = function.name if isinstance(function, Module) else ""
         if not isinstance(receiver, Chain) and not methods.is_harmless(full, name):
@@ -360,6 +362,9 @@ class Evaluator:
         return methods.result_of(full) if receiver is None else self._of_object(receiver, name, arguments)
 
     def _of_object(self, receiver: Value, name: str, arguments: Arguments) -> Value:
+        if isinstance(receiver, Instance):
+            # Of `vars(self)`.
+            change([receiver])
         if isinstance(receiver, Parser):
             return receiver.called(name, arguments, self.reading.conditions)
         if isinstance(receiver, Entries):

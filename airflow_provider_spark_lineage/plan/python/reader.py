@@ -83,7 +83,10 @@ class _Walk:
         self._evaluator = evaluator
         evaluator.follow, evaluator.later = self._follow, self._later
         self._functions: dict[ast.AST, Function] = {}
-        """Functions that nothing has called so far, or something that is not followed."""
+        """Functions to read at the end: nothing has called them, or something that is not followed."""
+
+        self._elsewhere: set[ast.AST] = set()
+        """Functions that are called by something that is not followed."""
 
         self._active: Counter[ast.AST] = Counter()
         self._returned: list[list[Value]] = [[]]
@@ -96,7 +99,7 @@ class _Walk:
         try:
             self._block(tree.body, Scope({"__name__": Known("__main__")}))
             while self._functions:
-                function = next(iter(self._functions.values()))
+                function = self._functions.pop(next(iter(self._functions)))
                 function.scope.forget_order()
                 self._reading.conditions = 1
                 self._follow(function, Arguments(is_complete=False))
@@ -172,10 +175,11 @@ class _Walk:
         if test and not test.value:
             return self._block(node.orelse, scope)
         items = items_of(value) if target and self._turns < MAX_TURNS else ()
-        names = () if items else assigned(node.body)
+        names = assigned([node])
         exits = left = _NOWHERE
-        # What an earlier turn may have assigned is not known.
-        scope.values = _forgotten(scope.values, names)
+        if not items:
+            # What an earlier turn may have assigned is not known.
+            scope.values = _forgotten(scope.values, names)
         for item in items or (Unknown(),):
             self._turns += 1
             if target:
@@ -184,11 +188,12 @@ class _Walk:
             left = self._block(node.body, scope, uncertain=may_not_run)
             exits |= left
             if left & {BREAK, CONTINUE}:
-                scope.values = _forgotten(scope.values, assigned(node.body))
+                scope.values = _forgotten(scope.values, names)
             if END in left and CONTINUE not in left:
                 break
-        scope.values = _forgotten(scope.values, names)
         self._block(node.orelse, scope, uncertain=bool(exits & {BREAK, RETURN}))
+        if not items or BREAK in exits:
+            scope.values = _forgotten(scope.values, names)
         never_ends = bool(items or test) and END in left and not exits & {BREAK, CONTINUE}
         return exits & {RETURN} | ({END} if never_ends else _NOWHERE)
 
@@ -279,13 +284,18 @@ class _Walk:
         self._later(function)
         return _NOWHERE
 
-    def _later(self, function: Function) -> None:
-        self._functions[function.node] = function
+    def _later(self, function: Function, is_elsewhere: bool = False) -> None:
+        if function.node not in self._elsewhere:
+            self._functions[function.node] = function
+        if is_elsewhere:
+            self._elsewhere.add(function.node)
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> Exits:
         around = [*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)]
-        for part in around:
-            self._evaluator.value(part, scope)
+        for value in [self._evaluator.value(part, scope) for part in around]:
+            for member in value.members.values() if isinstance(value, Class) else ():
+                if isinstance(member, Function):
+                    self._later(member, is_elsewhere=True)
         inner = Scope(outer=scope, is_class=True)
         self._block(node.body, inner)
         scope.bind(node.name, Unknown() if around else Class(inner.values))
@@ -294,7 +304,8 @@ class _Walk:
     def _follow(self, function: Function, arguments: Arguments) -> Value:
         """Read a function that is called, and return what it gives."""
         node = function.node
-        self._functions.pop(node, None)
+        if node not in self._elsewhere:
+            self._functions.pop(node, None)
         depth = self._active[node]
         name = "" if isinstance(node, ast.Lambda) else node.name
         self._turns += 1

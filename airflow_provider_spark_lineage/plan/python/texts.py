@@ -59,7 +59,11 @@ def _add(left: Value, right: Value) -> Value:
 
 
 def _percent(left: Value, right: Value) -> Value:
-    return formatted(left, Arguments(items_of(right) or (right,)), _PERCENT)
+    values = items_of(right) or (right,)
+    if any(isinstance(value, Known) and isinstance(value.value, float) for value in values):
+        # `%d` leaves out a part of it.
+        return Unknown()
+    return formatted(left, Arguments(values), _PERCENT)
 
 
 def formatted(text: Value, arguments: Arguments, pattern: re.Pattern[str] = _BRACES) -> Value:
@@ -82,7 +86,7 @@ def formatted(text: Value, arguments: Arguments, pattern: re.Pattern[str] = _BRA
 def _path(*parts: Value) -> Value:
     """Return parts of a path put together; one that is not known may begin at the root."""
     text = joined(*parts)
-    is_path = all(isinstance(part.value, str) for part in parts if isinstance(part, Known))
+    is_path = all(isinstance(part.value, str | PurePosixPath) for part in parts if isinstance(part, Known))
     if not parts or not is_path or not isinstance(text, Known):
         return Unknown(reason_of(text))
     texts = (str(part.value) if isinstance(part, Known) else HOLE for part in parts)
@@ -92,7 +96,7 @@ def _path(*parts: Value) -> Value:
 def _pathlib(*parts: Value) -> Value:
     """Return a path as `pathlib` writes it: `s3://b` has one slash there."""
     text = _path(*parts)
-    return replace(text, value=str(PurePosixPath(str(text.value)))) if isinstance(text, Known) else text
+    return replace(text, value=PurePosixPath(str(text.value))) if isinstance(text, Known) else text
 
 
 METHODS = ("lower", "lstrip", "removeprefix", "removesuffix", "replace", "rstrip", "strip", "upper")
