@@ -33,7 +33,6 @@ from airflow_provider_spark_lineage.plan.python.values import (
     Container,
     Entries,
     Function,
-    Instance,
     Items,
     Known,
     Method,
@@ -254,12 +253,11 @@ class Evaluator:
             case ast.Attribute(inner, name):
                 receiver = self.value(inner, scope)
                 self._note_change(name, value)
-                if not isinstance(receiver, Instance):
-                    change([value])
-                elif name in receiver.attributes and receiver.attributes[name] != value:
-                    receiver.attributes[name] = merged([receiver.attributes[name], value], exactly=False)
+                if isinstance(receiver, Class):
+                    before = receiver.attributes.get(name, value)
+                    receiver.attributes[name] = merged([before, value], exactly=before == value)
                 else:
-                    receiver.attributes[name] = value
+                    change([value])
             case ast.Subscript(inner, key):
                 change([self.value(inner, scope), value])
                 self.value(key, scope)
@@ -275,21 +273,17 @@ class Evaluator:
             return self.imported(f"{receiver.name}.{name}", receiver)
         if isinstance(receiver, Entries) and not receiver.is_dict:
             return receiver.get(name)
-        if isinstance(receiver, Instance | Class):
+        if isinstance(receiver, Class):
             value = self._member(receiver, name)
             return self.api.attribute(Unknown(), name) if value is None else self.api.by_name(name, value)
         return self.api.attribute(receiver, name)
 
-    def _member(self, receiver: Instance | Class, name: str) -> Value | None:
-        of = receiver.of if isinstance(receiver, Instance) else receiver
-        member = of.members.get(name)
+    def _member(self, receiver: Class, name: str) -> Value | None:
+        member, own = receiver.members.get(name), receiver.attributes.get(name)
         if isinstance(member, Function):
-            is_bound = isinstance(receiver, Instance) and not member.decorators
+            is_bound = receiver.is_object and not member.decorators
             method = replace(member, receiver=receiver) if is_bound else member
             return method if is_bound or "staticmethod" in member.decorators else None
-        if name == "__dict__":
-            change([receiver])
-        own = receiver.attributes.get(name) if isinstance(receiver, Instance) else None
         if name in self.unsafe.set_late:
             return None
         return SEVERAL if member and own else member or own
@@ -362,9 +356,6 @@ class Evaluator:
         return methods.result_of(full) if receiver is None else self._of_object(receiver, name, arguments)
 
     def _of_object(self, receiver: Value, name: str, arguments: Arguments) -> Value:
-        if isinstance(receiver, Instance):
-            # Of `vars(self)`.
-            change([receiver])
         if isinstance(receiver, Parser):
             return receiver.called(name, arguments, self.reading.conditions)
         if isinstance(receiver, Entries):
@@ -376,7 +367,7 @@ class Evaluator:
         return self.api.called(receiver, name, arguments)
 
     def _instance(self, of: Class, arguments: Arguments) -> Value:
-        instance = Instance(of)
+        instance = Class(of.members, is_object=True)
         start = of.members.get("__init__")
         if isinstance(start, Function):
             self.follow(replace(start, receiver=instance), arguments)

@@ -135,7 +135,10 @@ def unsafe(nodes: Sequence[ast.AST]) -> Unsafe:
                 changed.add(_word(owner))
                 stored.append(node)
     words = {getattr(node, "id", getattr(node, "arg", None)) or "" for node in nodes}
-    late = {node.attr for node in stored if node not in early or "setattr" in words}
+    is_hidden = not words.isdisjoint({"setattr", "vars"}) or any(
+        isinstance(node, ast.Attribute) and node.attr == "__dict__" for node in nodes
+    )
+    late = {node.attr for node in stored if is_hidden or node not in early}
     return Unsafe(frozenset(shared), frozenset(changed), frozenset(late), frozenset(words))
 
 

@@ -114,18 +114,13 @@ class Function(Value):
 
 @dataclass(eq=False)
 class Class(Value):
-    """A class that the script defines, without a base or a decorator."""
+    """A class that the script defines, without a base or a decorator, or an object of it."""
 
     members: Mapping[str, Value]
-
-
-@dataclass(eq=False)
-class Instance(Value):
-    """An object of a class of the script."""
-
-    of: Class
     attributes: dict[str, Value] = field(default_factory=dict)
     """What `__init__` sets."""
+
+    is_object: bool = False
 
 
 @dataclass(frozen=True)
@@ -230,7 +225,7 @@ def items_of(value: Value | None) -> tuple[Value, ...]:
 def change(values: Iterable[Value]) -> None:
     """Note that lists, dicts and objects may be changed by what is not followed."""
     for value in values:
-        if isinstance(value, Instance):
+        if isinstance(value, Class):
             value.attributes.update(dict.fromkeys(value.attributes, CHANGED))
         elif isinstance(value, Container) and not value.is_changed:
             value.is_changed = True
