@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from event_cases import FORMATTED, LOGS, name_of, text_of
+from event_cases import FORMATTED, LOGS, columns_read, lineage_of_log, name_of, records_of, text_of
+from record_cases import lineage
 
 GOLDEN = Path(__file__).with_name("differences.txt")
 """Cases that the text does not tell in full: what is missing, or more, and the gaps that say so."""
@@ -37,3 +38,16 @@ def test_the_physical_plan_tells_what_the_records_tell(path: Path) -> None:
     assert text == golden(GOLDEN_FORMATTED).get(name_of(path), "")
     differs = any(line.startswith(("+", "-")) for line in text.splitlines())
     assert not differs or "\ngap " in text or name_of(path) in OPTIMIZED_AWAY
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, id=f"{name_of(path)} {path.name[:6]}") for path in (*LOGS, *FORMATTED)]
+)
+def test_a_dataset_has_the_columns_that_the_records_have(path: Path) -> None:
+    """Not those of the text that Spark reads to infer a schema; the physical plan has what is used alone."""
+    of_log, of_records = columns_read(lineage_of_log(path)), columns_read(lineage(records_of(path)))
+    for name in of_log.keys() & of_records.keys():
+        if path in LOGS:
+            assert of_log[name] == of_records[name]
+        else:
+            assert set(of_log[name]) <= set(of_records[name])
