@@ -94,7 +94,7 @@ def _submitted(
     task_instance: Any, on_execution: OnExecution | None, job_class: type[Job], run_method: str
 ) -> Collector:
     from airflow_provider_spark_lineage import conf
-    from airflow_provider_spark_lineage.agent.start import DRAIN_TIMEOUT, MAX_PLAN, SQL_TEXT
+    from airflow_provider_spark_lineage.agent.settings import DRAIN_TIMEOUT, MAX_PLAN, SQL_TEXT
     from airflow_provider_spark_lineage.submitted.collector import Submitted
     from airflow_provider_spark_lineage.submitted.place import Place
 

@@ -106,7 +106,7 @@ class Capture:
                     context, self._sink, self._max_plan_bytes, self._sql_text, self.problems
                 )
                 self._dropped_before = _dropped_events(context)
-                listeners = context.getConf().get("spark.extraListeners", "")
+                listeners = context._conf.get("spark.extraListeners", "")
                 self.agent_configured = "OpenLineageSparkListener" in listeners
             return self._application
 

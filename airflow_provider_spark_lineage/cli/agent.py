@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from airflow_provider_spark_lineage.agent.start import RECORDS
+from airflow_provider_spark_lineage.agent.settings import RECORDS
 from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.cli.recorded import refuse
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from airflow_provider_spark_lineage.agent.folder import local_path
-from airflow_provider_spark_lineage.agent.start import RECORDS, SQL_TEXT
+from airflow_provider_spark_lineage.agent.settings import RECORDS, SQL_TEXT
 from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.credentials import without_secrets

@@ -43,6 +43,11 @@ def datasets(of: Lineage) -> set[str]:
     }
 
 
+def columns_read(of: Lineage) -> dict[str, list[str]]:
+    """The names of the columns of every dataset that is read."""
+    return {read.dataset.id.name: [field.name for field in read.dataset.fields] for read in of.inputs}
+
+
 def new_gaps(path: Path) -> list[str]:
     """The gaps that only the log has."""
     of_records = {gap.reason for gap in lineage(records_of(path)).gaps}

@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from event_cases import FORMATTED, LOGS, name_of, text_of, without_gap
+from event_cases import (
+    FORMATTED,
+    LOGS,
+    columns_read,
+    lineage_of_log,
+    name_of,
+    records_of,
+    text_of,
+    without_gap,
+)
+from record_cases import lineage
 
 BOTH = (*FORMATTED, *LOGS)
 
@@ -53,3 +63,14 @@ def test_no_reason_is_out_of_date() -> None:
     for path in BOTH:
         found.setdefault(name_of(path), set()).update(without_gap(path))
     assert {case: names for case, names in found.items() if names} == known_without_gap()
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=f"{name_of(path)} {path.name[:6]}") for path in BOTH])
+def test_a_dataset_has_the_columns_that_the_records_have(path: Path) -> None:
+    """Not those of the text that Spark reads to infer a schema; the physical plan has what is used alone."""
+    of_log, of_records = columns_read(lineage_of_log(path)), columns_read(lineage(records_of(path)))
+    for name in of_log.keys() & of_records.keys():
+        if path in LOGS:
+            assert of_log[name] == of_records[name]
+        else:
+            assert set(of_log[name]) <= set(of_records[name])

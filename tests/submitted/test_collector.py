@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.agent.start import RECORDS, SQL_TEXT
+from airflow_provider_spark_lineage.agent.settings import RECORDS, SQL_TEXT
 from airflow_provider_spark_lineage.driver_note import DriverNote
 from airflow_provider_spark_lineage.record import encode_record, read_record
 from airflow_provider_spark_lineage.submitted.collector import UNFINISHED, Submitted

@@ -1,18 +1,15 @@
 """The part of capture that runs in Spark's JVM: Java sources beside this file, compiled for each JVM.
 
-The compiler is Janino, by which Spark compiles the code that it generates, so that capture needs no jar. Java
-reads plans, facts and counts and writes them as JSON; Python removes secrets and literals of databases' SQL.
+Java reads plans, facts and counts and writes them as JSON; Python removes secrets and literals of databases'
+SQL.
 """
 
 from __future__ import annotations
 
 import json
-import pkgutil
-import re
-import threading
-import uuid
-from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Sequence
 
+from airflow_provider_spark_lineage.capture.jvm.classes import reader_class
 from airflow_provider_spark_lineage.capture.rdd import RddReader
 from airflow_provider_spark_lineage.capture.sql_literals import without_numbers, without_sql_literals
 from airflow_provider_spark_lineage.counts import COUNTS, COUNTS_OF_SCANS
@@ -21,25 +18,6 @@ from airflow_provider_spark_lineage.record import FULL, MAX_MESSAGE_LENGTH
 from airflow_provider_spark_lineage.sources import BEFORE, OPTIONS, PARTS, PROBES
 from airflow_provider_spark_lineage.sources.databases import dialect_of
 from airflow_provider_spark_lineage.sources.dataset import Probe
-
-_CLASSES = (
-    "Counts",
-    "Execution",
-    "Foresight",
-    "Jobs",
-    "Json",
-    "Listener",
-    "Mark",
-    "MaskedSql",
-    "Paths",
-    "Plans",
-    "Query",
-    "Reader",
-    "Schemas",
-    "Step",
-    "Texts",
-    "TooLarge",
-)
 
 _QUERIES = frozenset({"dbtable", "query"})
 """Options whose value may be SQL text."""
@@ -130,47 +108,16 @@ def _cut(error: Dict[str, str]) -> Dict[str, str]:
     return {**error, "message": error["message"][:MAX_MESSAGE_LENGTH]}
 
 
-_compiled: Tuple[Any, Any] = (None, None)
-"""A gateway and the class `Reader` in its JVM; one for all applications of the process."""
-
-
 def _new_reader(gateway: Any, jvm: Any, sql_text: str) -> Any:
     """Return a `Reader` for one application."""
-    reader = compile_reader(gateway, jvm)
-    types = gateway.new_array(jvm.java.lang.Class, 1)
-    types[0] = jvm.java.lang.Class.forName("java.lang.String")
     arguments = gateway.new_array(jvm.java.lang.Object, 1)
     arguments[0] = _config(sql_text)
-    return reader.getConstructor(types).newInstance(arguments)
+    return reader_class(gateway, jvm).getConstructors()[0].newInstance(arguments)
 
 
-_compiling = threading.Lock()
-
-
-def compile_reader(gateway: Any, jvm: Any) -> Any:
-    """Return the class `Reader` of a JVM; compile it at the first call."""
-    global _compiled  # noqa: PLW0603  a process has one JVM
-    with _compiling:
-        if _compiled[0] is not gateway:
-            # py4j caches methods by class name: the package must never have been used before.
-            package = f"sparklineage.of{uuid.uuid4().hex}"
-            compiler = jvm.org.codehaus.janino.SimpleCompiler()
-            # This class loader has the application's jars, too.
-            compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-            compiler.cook(_source(package))
-            _compiled = gateway, compiler.getClassLoader().loadClass(package + ".Reader")
-    return _compiled[1]
-
-
-def _source(package: str) -> str:
-    """Return all Java sources as one compilation unit, as Janino needs it."""
-    imports: Dict[str, None] = {}
-    bodies = []
-    for name in _CLASSES:
-        source = (pkgutil.get_data(__name__, name + ".java") or b"").decode("utf-8")
-        imports.update(dict.fromkeys(re.findall(r"^import .+;$", source, re.MULTILINE)))
-        bodies.append(re.sub(r"^(?:import|package) .+;$", "", source, flags=re.MULTILINE))
-    return "\n".join((f"package {package};", *sorted(imports), *bodies))
+def prepare_jvm(gateway: Any, jvm: Any) -> None:
+    """Load in a JVM what a `JvmReader` needs, so that the first one is there in a moment."""
+    _new_reader(gateway, jvm, FULL)
 
 
 def _config(sql_text: str) -> str:

@@ -1,0 +1,106 @@
+"""Captures the Spark contexts of a driver, and writes their records and a note to a folder.
+
+`spark.lineage.*` properties of the job are the settings.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from typing import Any, Callable, List, Optional
+
+from airflow_provider_spark_lineage.agent.folder import Folder, folder_of
+from airflow_provider_spark_lineage.agent.settings import DRAIN_TIMEOUT, MAX_PLAN, RECORDS, number, sql_text
+from airflow_provider_spark_lineage.capture.guard import harmless, tell
+from airflow_provider_spark_lineage.capture.jvm import prepare_jvm
+from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
+from airflow_provider_spark_lineage.capture.watched import sites
+from airflow_provider_spark_lineage.driver_note import DriverNote
+from airflow_provider_spark_lineage.record import Record, encode_record
+
+
+def prepare(context_class: Any) -> None:
+    """Load what a capture needs, in this process and in the JVM."""
+    # Imports the classes of pyspark.
+    sites()
+    prepare_jvm(context_class._gateway, context_class._jvm)
+
+
+def begin(context: Any) -> None:
+    """Capture a context that has just been created."""
+    conf = context._conf
+    place = conf.get(RECORDS, "")
+    if not place:
+        tell(f"nothing is captured: set {RECORDS} to the folder or URI for the records")
+        return
+    agent = Agent(folder_of(place, context), context, conf.get)
+    atexit.register(agent.end)
+    agent.begin()
+
+
+class Agent(Capture):
+    """Captures one Spark context, and writes its records and a note to a folder."""
+
+    def __init__(self, folder: Folder, context: Any, conf: Callable[..., Optional[str]]) -> None:
+        unreadable: List[str] = []
+        super().__init__(
+            self._write,
+            drain_timeout_seconds=number(conf, DRAIN_TIMEOUT, DRAIN_TIMEOUT_SECONDS, unreadable),
+            max_plan_bytes=int(number(conf, MAX_PLAN, MAX_PLAN_BYTES, unreadable)),
+            sql_text=sql_text(conf, unreadable),
+        )
+        self.problems.extend(unreadable)
+        self._folder = folder
+        self._attempt = _attempt(context)
+        self._note = DriverNote(
+            application_id=str(context.applicationId),
+            application_name=str(context.appName),
+            spark_version=str(context.version),
+            tracking_url=str(context.uiWebUrl or ""),
+        )
+        self._writing = threading.Lock()
+        self._is_open = True
+
+    def begin(self) -> None:
+        """Write the note that the driver began, and start capture."""
+        # A file system that does not answer must not keep the driver from its work.
+        threading.Thread(target=self._write_note, daemon=True).start()
+        self.arm()
+
+    def context_stops(self, context: Any) -> None:
+        """End the capture of a context that is about to stop, and the agent with it."""
+        if context is self._context:
+            self.end()
+
+    def end(self) -> None:
+        """Wait for what has ended, and write the note that the capture is complete; for a limited time."""
+        if not self._is_open or self._is_forked():
+            return
+        self._is_open = False
+        with harmless("the agent could not be ended", self.problems):
+            # A file system that does not answer must not keep the driver from ending.
+            thread = threading.Thread(target=self._end, daemon=True)
+            thread.start()
+            thread.join(2 * self._drain_timeout_seconds)
+
+    def _end(self) -> None:
+        with harmless("the agent could not be ended"):
+            self.disarm()
+            self._note.is_complete = True
+            self._write_note()
+
+    def _write(self, record: Record) -> None:
+        with harmless("a record could not be written", self.problems):
+            self._folder.write(*encode_record(record, self._attempt))
+
+    def _write_note(self) -> None:
+        with self._writing, harmless("the driver's note could not be written", self.problems):
+            self._note.problems = self.problems
+            self._note.agent_configured = self.agent_configured
+            self._folder.write(*self._note.encode(self._attempt))
+
+
+def _attempt(context: Any) -> str:
+    """Return which attempt at its application a driver is: YARN starts one that failed again; else empty."""
+    attempt = context._jsc.sc().applicationAttemptId()
+    return str(attempt.get()) if attempt.isDefined() else ""

@@ -1,0 +1,135 @@
+"""The classes of the Java sources beside this file, in Spark's JVM.
+
+The compiler is Janino, by which Spark compiles the code that it generates, so that capture needs no jar. A
+JVM that has just started takes more than a second for it, so what it compiled is kept in the user's cache,
+for the same sources, Spark, Scala and Java.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pkgutil
+import re
+import stat
+import threading
+import uuid
+import zipfile
+from pathlib import Path
+from typing import Any, Dict, Optional, Tuple
+
+_CLASSES = (
+    "ClassesFile",
+    "Counts",
+    "Execution",
+    "Foresight",
+    "Jobs",
+    "Json",
+    "Listener",
+    "Mark",
+    "MaskedSql",
+    "Paths",
+    "Plans",
+    "Query",
+    "Reader",
+    "Schemas",
+    "Step",
+    "Texts",
+    "TooLarge",
+)
+
+_loaded: Tuple[Any, Any] = (None, None)
+"""A gateway, and the class `Reader` in its JVM; one for all applications of the process."""
+
+_loading = threading.Lock()
+
+
+def reader_class(gateway: Any, jvm: Any) -> Any:
+    """Return the class `Reader` of a JVM; load or compile it at the first call."""
+    global _loaded  # noqa: PLW0603  a process has one JVM
+    with _loading:
+        if _loaded[0] is not gateway:
+            _loaded = gateway, load_reader(gateway, jvm, cache_folder())
+    return _loaded[1]
+
+
+def cache_folder() -> Optional[Path]:
+    """Return the folder for compiled classes; None where there is none that belongs to the user alone.
+
+    What is in it runs inside the user's jobs.
+    """
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    folder = Path(cache, "airflow-provider-spark-lineage")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        status = os.stat(folder)
+    except OSError:
+        return None
+    is_private = status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return folder if is_private else None
+
+
+def load_reader(gateway: Any, jvm: Any, folder: Optional[Path]) -> Any:
+    """Return the class `Reader` as it is kept in `folder`; else compile it, and keep it there."""
+    key = _key(jvm)
+    # py4j keeps methods by the name of their class: a name may be loaded once in a JVM.
+    if folder is None or jvm.System.setProperty(f"sparklineage.{key}", "loaded") is not None:
+        package = f"sparklineage.of{uuid.uuid4().hex}"
+        return _compile(jvm, package).getClassLoader().loadClass(f"{package}.Reader")
+    package, file = f"sparklineage.of{key}", folder / f"classes-{key}.jar"
+    if _is_whole(file):
+        urls = gateway.new_array(jvm.java.net.URL, 1)
+        urls[0] = jvm.java.io.File(str(file)).toURI().toURL()
+        return jvm.java.net.URLClassLoader(urls, _parent(jvm)).loadClass(f"{package}.Reader")
+    compiler = _compile(jvm, package)
+    loader = compiler.getClassLoader()
+    arguments = gateway.new_array(jvm.java.lang.Object, 2)
+    arguments[0], arguments[1] = compiler.getBytecodes(), str(file)
+    loader.loadClass(f"{package}.ClassesFile").getConstructors()[0].newInstance(arguments).start()
+    return loader.loadClass(f"{package}.Reader")
+
+
+def _key(jvm: Any) -> str:
+    """Return a hash of what the compiled classes depend on: our sources and this Spark, Scala and Java."""
+    spark = jvm.org.apache.spark.package
+    about = (
+        __name__,
+        spark.SPARK_VERSION(),
+        spark.SPARK_REVISION(),
+        spark.SPARK_BUILD_DATE(),
+        jvm.scala.util.Properties.versionString(),
+        jvm.System.getProperty("java.version"),
+        _source(""),
+    )
+    return hashlib.sha256("\n".join(map(str, about)).encode("utf-8")).hexdigest()[:32]
+
+
+def _is_whole(file: Path) -> bool:
+    try:
+        with zipfile.ZipFile(file) as classes:
+            return classes.testzip() is None
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def _compile(jvm: Any, package: str) -> Any:
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(_parent(jvm))
+    compiler.cook(_source(package))
+    return compiler
+
+
+def _parent(jvm: Any) -> Any:
+    """Return the class loader that has the application's jars, too."""
+    return jvm.java.lang.Thread.currentThread().getContextClassLoader()
+
+
+def _source(package: str) -> str:
+    """Return all Java sources as one compilation unit, as Janino needs it."""
+    imports: Dict[str, None] = {}
+    bodies = []
+    for name in _CLASSES:
+        source = (pkgutil.get_data(__name__, name + ".java") or b"").decode("utf-8")
+        imports.update(dict.fromkeys(re.findall(r"^import .+;$", source, re.MULTILINE)))
+        bodies.append(re.sub(r"^(?:import|package) .+;$", "", source, flags=re.MULTILINE))
+    return "\n".join((f"package {package};", *sorted(imports), *bodies))
