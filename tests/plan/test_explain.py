@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import Unreadabl
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan.spark.tree import children
 from airflow_provider_spark_lineage.plan_json import simple_name
+from airflow_provider_spark_lineage.sources import identify
 
 EXPRESSIONS = (Path(__file__).parent / "explain_expressions.txt").read_text(encoding="utf-8")
 PAIRS = [pair.strip("\n").split("\n") for pair in EXPRESSIONS.partition("s#6.\n")[2].split("\n-\n")]
@@ -150,3 +151,19 @@ def test_a_generator_that_cannot_be_read_is_taken_from_the_columns_that_it_names
     read = read_explain(explained(plan))
     assert shown(read.plan[1]["generator"]) == "Function(#3)"
     assert "its generator could not be read" in read.problems[0]
+
+
+@pytest.mark.parametrize("printed", ["/data of june/out", "/data%20of%20june/out"])
+@pytest.mark.parametrize("more", ["", ", Storage Properties: [compression=zstd]"])
+def test_a_folder_that_sql_writes_is_a_path(printed: str, more: str) -> None:
+    """Spark 3.5 prints the folder of INSERT OVERWRITE DIRECTORY as a URI, later ones as a path."""
+    plan = (
+        f"InsertIntoDataSourceDirCommand Storage(Location: {printed}{more}), parquet, true\n+- OneRowRelation"
+    )
+    read = read_explain(explained(plan))
+    (target,) = read.facts
+    (identity,) = identify(target["probed"])
+    assert identity.id.name == "/data of june/out"
+    assert identity.file_format == "parquet"
+    assert target["probed"]["overwrite"] is True
+    assert read.problems == []

@@ -35,6 +35,22 @@ def _on_resolved(place: Place) -> Built:
     return command(place)
 
 
+_NEW_NAME = re.compile(r"\[([^\[\]]+)\]|((?:`[^`]*`|[^,\s`])+)")
+
+
+def _rename(place: Place) -> Built:
+    """`RenameTable [db, newer], false`; in a physical plan `RenameTable db.newer, ...`."""
+    match = _NEW_NAME.match(place.text)
+    if not match:
+        raise UnreadableError("no new name")
+    parts = match[1].split(", ") if match[1] else re.findall(r"`[^`]*`|[^.`]+", match[2])
+    facts = resolved_facts(place)
+    add(place, {**facts, "new_name": [part.strip("`") for part in parts]} if facts else {})
+    if not facts:
+        place.problem(_NO_PLACE)
+    return command(place)
+
+
 def _drop(place: Place) -> Built:
     """`DropTable true, false` over the table's name; whether the table existed is not known."""
     facts = resolved_facts(place)
@@ -96,6 +112,7 @@ COMMANDS: dict[str, Row] = {
     "DropNamespace": _drop_database,
     "DropTable": _drop,
     "DropTableCommand": _drop_of_session,
+    "RenameTable": _rename,
     "SetVariable": _set_variable,
     **dict.fromkeys(
         (
@@ -125,7 +142,6 @@ COMMANDS: dict[str, Row] = {
             "CreateTable",
             "DropColumns",
             "RenameColumn",
-            "RenameTable",
             "ReplaceColumns",
             "ReplaceTable",
             "TruncateTable",
