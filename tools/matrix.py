@@ -27,17 +27,8 @@ RESULTS = ROOT / "tools" / "matrix.json"
 PAGE = ROOT / "docs" / "versions.md"
 
 NAME = "airflow-provider-spark-lineage"
-LIVE = (
-    "sessions",
-    "files",
-    "column_kinds",
-    "rdd",
-    "agent",
-    "classes",
-    "event_log",
-    "connect",
-    "connect_cases",
-)
+LIVE = ("sessions", "files", "column_kinds", "rdd")
+ELSEWHERE = ("agent", "classes", "event_log", "connect", "connect_cases")
 
 SUITES: dict[str, tuple[str, list[str]]] = {
     "task": (
@@ -54,13 +45,21 @@ SUITES: dict[str, tuple[str, list[str]]] = {
         ["-n2", "--dist=loadfile", *(f"tests/live/test_live_{name}.py" for name in LIVE)],
     ),
     "airflow": (
-        "tests that import Airflow or run a small DAG in it, but for those of YARN: `tests/operators`, "
+        "tests that import Airflow or run a small DAG in it: `tests/operators/test_pyspark.py`, "
         "`tests/extractors`, `tests/run_facets`, `tests/plugins`, `tests/architecture`, "
         "`tests/test_provider_info.py`",
         [
-            "--ignore=tests/operators/test_spark_on_yarn.py",
-            *("-m", "airflow", "tests/operators", "tests/extractors", "tests/run_facets", "tests/plugins"),
-            *("tests/architecture", "tests/test_provider_info.py"),
+            *("-m", "airflow", "tests/operators/test_pyspark.py", "tests/extractors", "tests/run_facets"),
+            *("tests/plugins", "tests/architecture", "tests/test_provider_info.py"),
+        ],
+    ),
+    "elsewhere": (
+        "Spark outside of the task's process: the other `tests/operators`, but for YARN's, and of `tests/live/` "
+        + ", ".join(f"`test_live_{name}.py`" for name in ELSEWHERE),
+        [
+            *("-n2", "--dist=loadfile", "--ignore=tests/operators/test_pyspark.py"),
+            *("--ignore=tests/operators/test_spark_on_yarn.py", "tests/operators"),
+            *(f"tests/live/test_live_{name}.py" for name in ELSEWHERE),
         ],
     ),
 }
@@ -105,7 +104,7 @@ class Row:
     wheel: bool = False
     """Install the built wheel, without the tests' tools."""
 
-    suites: tuple[str, ...] = ("task", "unit", "live", "airflow")
+    suites: tuple[str, ...] = ("task", "unit", "live", "airflow", "elsewhere")
 
 
 NEWEST = ("apache-airflow>=3.3", "apache-airflow-providers-openlineage")
