@@ -182,10 +182,12 @@ def test_a_view_has_the_columns_that_its_statement_names(
     columns: str, names: list[str] | None, problems: list[str]
 ) -> None:
     """`create view v (number, total) as ...`: the names of the query's own columns would be false."""
-    of_view = f"CreateViewCommand `spark_catalog`.`d`.`v`, {columns}, select 1, false, false, PersistedView, true\n"
+    of_view = (
+        f"CreateViewCommand `spark_catalog`.`d`.`v`, {columns}, select 1, false, false, PersistedView, true\n"
+    )
     plan = of_view + "   +- Project [key#1L, t#2]\n      +- Relation spark_catalog.d.s[key#1L,t#2] parquet"
     read = read_explain(explained(plan))
-    (view,) = [fact["probed"] for fact in read.facts if fact["node"] == "CreateViewCommand"]
-    fields = json.loads(view["schema"])["fields"] if "schema" in view else None
+    (facts,) = [fact["probed"] for fact in read.facts if fact["node"] == "CreateViewCommand"]
+    fields = json.loads(facts["schema"])["fields"] if "schema" in facts else None
     assert (fields and [field["name"] for field in fields]) == names
     assert read.problems == problems
