@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -167,3 +168,26 @@ def test_a_folder_that_sql_writes_is_a_path(printed: str, more: str) -> None:
     assert identity.file_format == "parquet"
     assert target["probed"]["overwrite"] is True
     assert read.problems == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "names", "problems"),
+    [
+        ("[(number,None), (the total,Some(a (b), c))]", ["number", "the total"], []),
+        ("[]", None, []),
+        ("[(number,None)]", None, ["CreateViewCommand: the names of the view's columns could not be read"]),
+    ],
+)
+def test_a_view_has_the_columns_that_its_statement_names(
+    columns: str, names: list[str] | None, problems: list[str]
+) -> None:
+    """`create view v (number, total) as ...`: the names of the query's own columns would be false."""
+    of_view = (
+        f"CreateViewCommand `spark_catalog`.`d`.`v`, {columns}, select 1, false, false, PersistedView, true\n"
+    )
+    plan = of_view + "   +- Project [key#1L, t#2]\n      +- Relation spark_catalog.d.s[key#1L,t#2] parquet"
+    read = read_explain(explained(plan))
+    (facts,) = [fact["probed"] for fact in read.facts if fact["node"] == "CreateViewCommand"]
+    fields = json.loads(facts["schema"])["fields"] if "schema" in facts else None
+    assert (fields and [field["name"] for field in fields]) == names
+    assert read.problems == problems
