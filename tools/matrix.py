@@ -106,9 +106,10 @@ class Row:
     wheel: bool = False
     """Install the built wheel, without the tests' tools."""
 
-    suites: tuple[str, ...] = ("task", "unit", "live", "airflow", "elsewhere")
+    suites: tuple[str, ...] = ("task", "unit", "live", "airflow")
 
 
+ALL = tuple(SUITES)
 NEWEST = ("apache-airflow>=3.3", "apache-airflow-providers-openlineage")
 
 ROWS = (
@@ -118,7 +119,7 @@ ROWS = (
     Row("spark-4.0", "3.12", NEWEST, "cli,testing,spark-4-0"),
     Row("spark-4.1", "3.10", NEWEST, "cli,testing,spark-4-1"),
     Row("spark-4.2", "3.13", NEWEST, "cli,testing,spark-4-2"),
-    Row("spark-4.3", "3.11", NEWEST, "cli,testing,spark-4-3"),
+    Row("spark-4.3", "3.11", NEWEST, "cli,testing,spark-4-3", suites=ALL),
     Row(
         "airflow-3.0",
         "3.10",
@@ -147,6 +148,7 @@ ROWS = (
         ("pyspark>=3.5,<4", "numpy>=1.26,<2"),
         until="2026-02-15",
         lowest=True,
+        suites=ALL,
     ),
 )
 
