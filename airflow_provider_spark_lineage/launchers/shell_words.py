@@ -9,40 +9,44 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+_SUBSTITUTION = (
+    r"""(?: \$\( (?: [^()] | \( (?: [^()] | \( [^()]* \) )* \) )* \) | ` (?: \\. | [^`\\] )* ` )"""
+)
+"""`$(command)`, with brackets inside, and the same in its old form."""
+
+_QUOTED = rf"""(?: \\. | {_SUBSTITUTION} | \$(?!\() | [^"\\$`] )*"""
+
 _TOKEN = re.compile(
-    r"""
+    rf"""
       (?P<blank> [ \t\r]+ | \\\r?\n )
     | (?P<comment> \# [^\n]* )
     | (?P<redirection> \d? (?: <<< | <<-? | >>? | <> | < | >[|&] | &>>? | <& ) )
     | (?P<operator> && | \|\|? | ;;? | & | \n | [()] )
-    | (?P<word> (?: ' [^']* '
-                  | " (?: \\. | [^"\\] )* "
-                  | \$\( (?: [^()] | \( [^()]* \) )* \)
-                  | ` (?: \\. | [^`\\] )* `
-                  | \$\{ [^}]* \}
-                  | \\.
-                  | [^\s'"`\\;&|()<>] )+ )
+    | (?P<word> (?: ' [^']* ' | " {_QUOTED} " | {_SUBSTITUTION} | \$\{{ [^}}]* \}} | \\.
+                  | \$(?![({{]) | [^\s'"`\\;&|()<>$] )+ )
     """,
     re.VERBOSE | re.DOTALL,
 )
 
+_EXPANSION = rf"""
+      (?P<unknown> {_SUBSTITUTION} )
+    | \$ (?: \{{ (?P<braced> [^}}]* ) \}} | (?P<variable> \w+ | [@*\#?$!-] ) )"""
+
 _PART = re.compile(
-    r"""
+    rf"""
       ' (?P<literal> [^']* ) '
-    | " (?P<quoted> (?: \\. | [^"\\] )* ) "
+    | " (?P<quoted> {_QUOTED} ) "
     | \\ (?P<escaped> . )
-    | (?P<unknown> \$\( (?: [^()] | \( [^()]* \) )* \) | ` (?: \\. | [^`\\] )* ` )
-    | \$ (?: \{ (?P<braced> [^}]* ) \} | (?P<variable> \w+ | [@*\#?$!-] ) )
+    | {_EXPANSION}
     | (?P<plain> [^'"\\$`]+ | \$ )
     """,
     re.VERBOSE | re.DOTALL,
 )
 _IN_QUOTES = re.compile(
-    r"""
+    rf"""
       \\ (?P<escaped> ["\\$`\n] )
-    | (?P<unknown> \$\( (?: [^()] | \( [^()]* \) )* \) | ` (?: \\. | [^`\\] )* ` )
-    | \$ (?: \{ (?P<braced> [^}]* ) \} | (?P<variable> \w+ | [@*\#?$!-] ) )
-    | (?P<plain> [^\\$`]+ | \\ | \$ )
+    | {_EXPANSION}
+    | (?P<plain> [^\\$`]+ | [\\$`] )
     """,
     re.VERBOSE | re.DOTALL,
 )

@@ -67,6 +67,8 @@ def of_command(command: Command, *, is_here: bool) -> Iterator[Application]:
     while words and words[0] in _BEFORE:
         words.pop(0)
     base = posixpath.basename(words[0] or "") if words else ""
+    if base == "command" and {"-v", "-V"} & {*words}:
+        return
     if base in _SHELLS:
         script = next((word for flag, word in pairwise(words) if _is_script_flag(flag)), None)
         if script is not None and mentions_spark(script):

@@ -49,7 +49,7 @@ def run(tmp_path_factory):
 
 def events(run: DagRun, task: str) -> list[dict]:
     found = [event.document for event in run.read().items if event.name == f"commands.{task}"]
-    assert [event["eventType"] for event in found][0] == "START", tail(run.log, 40)
+    assert next(event["eventType"] for event in found) == "START", tail(run.log, 40)
     return found
 
 

@@ -23,7 +23,9 @@ def commands() -> None:
     BashOperator(task_id="statements", bash_command="spark-sql -e 'insert into totals select * from orders'")
     # The shell reads line by line: it ends before it finds the quote.
     BashOperator(task_id="malformed", bash_command="exit 0\nspark-submit 'copy.py")
-    BashOperator(task_id="failed", cwd=JOBS, bash_command="spark-submit copy.py s3://lake/a s3://lake/b; false")
+    BashOperator(
+        task_id="failed", cwd=JOBS, bash_command="spark-submit copy.py s3://lake/a s3://lake/b; false"
+    )
     BashOperator(task_id="plain", bash_command="echo spark is not submitted here")
 
     @task.bash(cwd=JOBS)
