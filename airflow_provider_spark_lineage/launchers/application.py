@@ -56,7 +56,7 @@ class Launch:
     """The system that runs the applications, `Livy` for example; empty for a command of a shell."""
 
     run_id: str = ""
-    """The service's id of the run, known after `execute`; several are separated by commas."""
+    """The service's id of the run, known after `execute`."""
 
     link: str = ""
     """Page or address of that run, where the operator can say it without asking the service."""

@@ -29,9 +29,7 @@ def of_steps(operator: Any) -> Launch | None:
     The operator keeps no ids of its steps: they are its XCom.
     """
     applications = tuple(_of_steps(_steps(operator.steps)))
-    return (
-        Launch(applications, service="EMR", run_id=str(operator.job_flow_id or "")) if applications else None
-    )
+    return Launch(applications, service="EMR") if applications else None
 
 
 def of_serverless(operator: Any) -> Launch | None:

@@ -13,6 +13,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.launchers.application import PYTHON, SQL, Application
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
@@ -87,7 +88,8 @@ def _path(main: str, directory: str) -> Path | None:
 
 
 def _where(application: Application) -> str:
-    return application.main_class or application.main or application.name or "application"
+    name = application.main_class or application.main or application.name
+    return without_secrets(name) or "application"
 
 
 def _unread(application: Application) -> str:

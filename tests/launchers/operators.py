@@ -212,12 +212,12 @@ ROWS = [
         f"{_EMR}.EmrAddStepsOperator",
         {"job_flow_id": "j-1", "steps": [_COPY, _SUBMIT, _SQL]},
         "python s3://jobs/load.py [x y] conf=spark.a:1,spark.submit.deployMode:cluster"
-        ", sql q.sql [] in=/jobs; EMR j-1",
+        ", sql q.sql [] in=/jobs; EMR",
     ),
     Row(
         f"{_EMR}.EmrAddStepsOperator",
         {"job_flow_id": "j-1", "steps": str([_SUBMIT])},
-        "python s3://jobs/load.py [x y] conf=spark.a:1,spark.submit.deployMode:cluster; EMR j-1",
+        "python s3://jobs/load.py [x y] conf=spark.a:1,spark.submit.deployMode:cluster; EMR",
     ),
     Row(f"{_EMR}.EmrAddStepsOperator", {"job_flow_id": "j-1", "steps": json.dumps([_COPY])}, ""),
     Row(
