@@ -91,7 +91,9 @@ def _without_secrets(words: list[str]) -> str:
     """
     clean = [without_secrets(word) for word in words]
     for position, (option, value) in enumerate(pairwise(words), 1):
-        is_pair = option.startswith("-") and "=" not in option and not value.startswith("-")
-        if is_pair and without_secrets(f"{option.lstrip('-')}={value}") != f"{option.lstrip('-')}={value}":
-            clean[position] = _MASKED
+        if option.startswith("-") and "=" not in option and not value.startswith("-"):
+            # The name of an option says what its value is, also one of several words.
+            name = option.lstrip("-")
+            pair = without_secrets(f'{name}="{value}"')
+            clean[position] = pair[len(name) + 2 : -1]
     return " ".join(word if word == _MASKED or _MASKED in word else shlex.quote(word) for word in clean)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
 
 pytestmark = pytest.mark.airflow
@@ -50,6 +51,7 @@ def run(tmp_path_factory):
 def events(run: DagRun, task: str) -> list[dict]:
     found = [event.document for event in run.read().items if event.name == f"commands.{task}"]
     assert next(event["eventType"] for event in found) == "START", tail(run.log, 40)
+    assert [problems_of(event) for event in found] == [[]] * len(found)
     return found
 
 

@@ -12,6 +12,7 @@ import pytest
 from servers.livy import livy
 
 from airflow_provider_spark_lineage.driver_note import DriverNote
+from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.record import encode_record, read_record
 from airflow_provider_spark_lineage.testing import run_dag, tail
 
@@ -63,6 +64,7 @@ def test_a_batch_has_its_records_its_id_and_its_address(tmp_path):
         for event in run.read().items
         if event.name.startswith("batches.")
     }
+    assert [problems_of(event) for event in of.values()] == [[]] * 4
     start, complete = of["batches.recorded", "START"], of["batches.recorded", "COMPLETE"]
     assert (start["inputs"], start["outputs"]) == ([], []), tail(run.log, 40)
     assert complete["outputs"][0]["facets"]["columnLineage"]["fields"]
