@@ -16,8 +16,7 @@ from airflow_provider_spark_lineage.launchers.application import (
     table,
     texts,
 )
-from airflow_provider_spark_lineage.launchers.shell import of_script
-from airflow_provider_spark_lineage.launchers.spark_command import mentions_spark
+from airflow_provider_spark_lineage.launchers.shell import mentions_spark, of_script
 
 SERVICE = "Kubernetes"
 _VARIABLE = re.compile(r"\$\(([A-Za-z_]\w*)\)")

@@ -1,16 +1,19 @@
-"""Commands of a shell, on the worker or on another machine."""
+"""Commands of a shell, on the worker or on another machine.
+
+Most have nothing to do with Spark: their readers are loaded for those that have.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from airflow_provider_spark_lineage.launchers.application import PYTHON, Launch, texts
-from airflow_provider_spark_lineage.launchers.shell_words import MalformedError
-from airflow_provider_spark_lineage.launchers.spark_command import applications_of, mentions_spark
 
+_NAMES = re.compile(r"(?:^|[\s/;&|(\"'])spark\d?-(?:submit|sql)\b")
 NOT_READ = "the command line could not be read, so its Spark application is not known: {}"
 
 
@@ -41,11 +44,23 @@ def of_ssh(operator: Any) -> Launch | None:
     return of_script(operator.command, texts(operator.environment), is_here=False)
 
 
+def mentions_spark(text: str) -> bool:
+    """Return whether a text may call a command of Spark.
+
+    >>> mentions_spark("/opt/spark/bin/spark-submit a.py"), mentions_spark("ls spark-submits")
+    (True, False)
+    """
+    return _NAMES.search(text) is not None
+
+
 def of_script(script: Any, variables: Mapping[str, str], *, is_here: bool) -> Launch | None:
     """Return what a script launches; None where it does not mention a command of Spark."""
     # `@task.bash` has its command only while it runs.
     if not isinstance(script, str) or not mentions_spark(script):
         return None
+    from airflow_provider_spark_lineage.launchers.shell_words import MalformedError
+    from airflow_provider_spark_lineage.launchers.spark_command import applications_of
+
     try:
         applications = tuple(applications_of(script, variables, is_here=is_here))
     except MalformedError as error:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from airflow_provider_spark_lineage.launchers.application import SQL, Application, kind_of
+from airflow_provider_spark_lineage.launchers.shell import mentions_spark
 from airflow_provider_spark_lineage.launchers.shell_words import Command, commands
 
-_NAMES = re.compile(r"(?:^|[\s/;&|(\"'])spark\d?-(?:submit|sql)\b")
 _COMMAND = re.compile(r"(?:.*/)?spark\d?-(submit|sql)(?:\.sh|\.cmd)?", re.DOTALL)
 
 _SHELLS = frozenset({"bash", "sh", "dash", "ksh", "zsh"})
@@ -41,15 +41,6 @@ _PROPERTIES: Mapping[str, str] = {
 STANDARD_INPUT = "spark-sql reads its statements from standard input, which is not known here"
 UNKNOWN_WORD = "some options of spark-{} are known to the shell alone"
 INIT_FILE = "what the statements in the file of `spark-sql -i` set is not known"
-
-
-def mentions_spark(text: str) -> bool:
-    """Return whether a text may call a command of Spark.
-
-    >>> mentions_spark("/opt/spark/bin/spark-submit a.py"), mentions_spark("ls spark-submits")
-    (True, False)
-    """
-    return _NAMES.search(text) is not None
 
 
 def applications_of(script: str, variables: Mapping[str, str], *, is_here: bool) -> Iterator[Application]:

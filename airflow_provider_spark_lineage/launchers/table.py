@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.credentials import without_secrets
-from airflow_provider_spark_lineage.launchers.application import Launch
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.launchers.application import Launch
 
 LAUNCHERS: Mapping[str, str] = {
     "BashOperator": "shell.of_bash",
@@ -45,6 +45,9 @@ def launch_of(operator: Any) -> Launch | None:
         launch: Launch | None = read(operator)
     # An operator's attributes are the user's, and another release of a provider may have others.
     except Exception as error:
+        from airflow_provider_spark_lineage.credentials import without_secrets
+        from airflow_provider_spark_lineage.launchers.application import Launch
+
         reason = without_secrets(f"{type(error).__name__}: {error}")[:300]
         return Launch(problems=(f"the Spark application of this operator could not be read: {reason}",))
     return launch

@@ -89,7 +89,6 @@ def test_the_extractor_of_launchers_brings_in_no_provider_and_no_reader(home):
     assert _below(added, "airflow", "pyspark", "py4j", "sqlglot", "yaml", *ours) == []
     assert _below(added, "airflow_provider_spark_lineage.launchers") == [
         "airflow_provider_spark_lineage.launchers",
-        "airflow_provider_spark_lineage.launchers.application",
         "airflow_provider_spark_lineage.launchers.table",
     ]
 
