@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
@@ -136,8 +137,16 @@ def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
     return facets
 
 
-def _as_uri(location: str) -> str:
-    """Return a path as a URI: escape characters that a URI may not have, but not escapes themselves."""
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?::|$)")
+
+
+def _as_uri(location: str) -> str | None:
+    """Return a namespace as a URI: escape characters that a URI may not have, but not escapes themselves.
+
+    None for the name of a catalog, by which a table is called whose place is not known.
+    """
+    if not _SCHEME.match(location):
+        return None
     return quote(location, safe=":/?#[]@!$&'()*+,;=%~")
 
 

@@ -232,6 +232,7 @@ def _objects(value: Any) -> dict[int, Any]:
 @pytest.mark.parametrize(
     ("namespace", "uri"),
     [
+        ("spark_catalog", None),
         ("s3://bucket", "s3://bucket"),
         ("postgres://db:5432", "postgres://db:5432"),
         ("odd://my host/été%20", "odd://my%20host/%C3%A9t%C3%A9%20"),
