@@ -28,7 +28,7 @@ def extractor(monkeypatch: pytest.MonkeyPatch):
 
     run = Run(Lineage(inputs=(Input(Dataset(Identity(ORDERS))),)))
     captured = SimpleNamespace(run=lambda: run, planned=None)
-    monkeypatch.setattr(task, "_latest", (task._key(instance()), task.TaskLineage(captured)))
+    monkeypatch.setattr(task, "_latest", (task.key_of(instance()), task.TaskLineage(captured)))
     return PySparkExtractor(SimpleNamespace())
 
 
