@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +125,7 @@ def uncaptured_operator_lineage(operator: Any, *, failed: bool) -> OperatorLinea
 
     with harmless("what this task read and wrote could not be worked out"):
         from airflow_provider_spark_lineage import conf
+        from airflow_provider_spark_lineage.extractors.selection import is_selected
         from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 
         if not conf.disabled() and is_selected(operator.dag_id, operator.task_id):
@@ -134,18 +133,6 @@ def uncaptured_operator_lineage(operator: Any, *, failed: bool) -> OperatorLinea
             lineage = (None if failed else _planned(operator)) or Lineage()
             return _operator_lineage(replace(lineage, gaps=(gap, *lineage.gaps)))
     return OperatorLineage()
-
-
-def is_selected(dag_id: str, task_id: str) -> bool:
-    """Return whether the lists of DAGs and tasks leave a task to auto-capture and to the extractor."""
-    from airflow_provider_spark_lineage import conf
-
-    names = (dag_id, f"{dag_id}.{task_id}")
-
-    def lists(patterns: Sequence[str]) -> bool:
-        return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
-
-    return lists(conf.auto_capture_include()) and not lists(conf.auto_capture_exclude())
 
 
 def _planned(operator: Any) -> Lineage | None:

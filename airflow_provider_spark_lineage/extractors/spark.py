@@ -36,7 +36,8 @@ class SparkExtractor(BaseExtractor):
 
     def _execute_extraction(self) -> OperatorLineage:
         """Return what the text of the job names: nothing has run."""
-        from airflow_provider_spark_lineage.task import is_selected, planned_operator_lineage
+        from airflow_provider_spark_lineage.extractors.selection import is_selected
+        from airflow_provider_spark_lineage.task import planned_operator_lineage
 
         with harmless("what this task is going to read and write could not be worked out"):
             if is_selected(self.operator.dag_id, self.operator.task_id):

@@ -1,6 +1,7 @@
 """`[spark_lineage] auto_capture`: captures tasks of operators that we do not own, in the task's process.
 
-Airflow loads this module in all of its processes: what a captured task needs is imported when it runs.
+Airflow loads this module in all of its processes: what reads and writes lineage is imported when a task
+runs Spark.
 """
 
 from __future__ import annotations
@@ -77,3 +78,9 @@ class SparkLineagePlugin(AirflowPlugin):
 
     name = "spark_lineage"
     listeners = [_AutoCapture()]  # noqa: RUF012  Airflow's protocol
+
+
+with harmless("auto-capture could not be prepared"):
+    if conf.auto_capture():
+        # Now, because a task that does not run Spark would wait for it.
+        from airflow_provider_spark_lineage.plugins import tasks as _tasks  # noqa: F401

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.capture.arrival import Arrival
 from airflow_provider_spark_lineage.extractors.operators import PYTHON
-from airflow_provider_spark_lineage.task import (
-    is_active,
-    is_selected,
-    planned_operator_lineage,
-    start_capture,
-)
+from airflow_provider_spark_lineage.extractors.selection import is_selected
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -54,6 +49,8 @@ class CapturedTask:
             self._lineage.finish()
 
     def _start(self) -> None:
+        from airflow_provider_spark_lineage.task import is_active, start_capture
+
         if not is_active(self.task_instance):
             return
         report = self._report_by()
@@ -82,6 +79,8 @@ class CapturedTask:
 
     def _answer(self, lineage: TaskLineage) -> None:
         """Give the operator the methods that the provider asks."""
+        from airflow_provider_spark_lineage.task import planned_operator_lineage
+
         task = self._task
 
         def on_start() -> OperatorLineage:
