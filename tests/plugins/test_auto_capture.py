@@ -213,6 +213,24 @@ def test_it_has_finished_before_openlineage_asks_the_extractor(listeners):
     assert asked == [True]
 
 
+def test_it_has_started_before_openlineage_asks_the_operator(listeners):
+    """START names what the text of a job says, by a method that the operator has from us."""
+    asked = []
+
+    class OpenLineage:
+        """Asks the operator when it is told, as the provider's listener does."""
+
+        from airflow.listeners import hookimpl
+
+        @hookimpl
+        def on_task_instance_running(self, task_instance):
+            asked.append(hasattr(task_instance.task, "get_openlineage_facets_on_start"))
+
+    listeners.register(OpenLineage())
+    assert started(listeners, instance())
+    assert asked == [True]
+
+
 @pytest.mark.parametrize("wrong", [None, SimpleNamespace(task=None), SimpleNamespace(task=object())])
 def test_a_hook_never_raises(listeners, wrong):
     """An exception in a listener would stand in the task's log as an error of the task."""
