@@ -22,15 +22,19 @@ if TYPE_CHECKING:
 _latest: tuple[tuple[Any, ...], TaskLineage] | None = None
 """The task whose lineage is added: `dag.test()` runs several in one process."""
 
+_manager: Any = None
+"""The provider's extractor manager, after its method was extended."""
+
 
 def add_to_provider(task_instance: Any, lineage: TaskLineage) -> None:
     """Have a task's lineage added to its last event; all other events stay as they are."""
-    global _latest  # noqa: PLW0603  the provider has one extractor manager in a process
+    global _latest, _manager  # noqa: PLW0603  the provider has one extractor manager in a process
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
     manager = get_openlineage_listener().extractor_manager
-    if not hasattr(manager.extract_metadata, "__wrapped__"):
+    if manager is not _manager:
         manager.extract_metadata = _extended(manager.extract_metadata)
+        _manager = manager
     _latest = (key_of(task_instance), lineage)
 
 

@@ -41,6 +41,7 @@ WITHOUT_FILES = (
     "[spark_lineage] agent to the URI of the zip that `spark-lineage agent --out` writes"
 )
 NO_HOOK = "nothing is captured: {} has neither a method `_get_hook` nor a `hook`, as Airflow's operators have"
+NO_JOB = "the task ended before it started a job, or started it by another hook than its operator's"
 UNFINISHED = (
     "the driver was killed, or could not write any more: what it did last may be missing; its log may say why"
 )
@@ -215,6 +216,8 @@ class Submitted:
     ) -> Run:
         builder = RunBuilder()
         uri = self._place.uri if self._job is not None else self._place.earlier()
+        if not uri and not lost:
+            tell(NO_JOB, lost)
         if not uri or not (self._is_armed or self._job is None):
             return builder.run(lost)
         folder = self._place.read_from(uri, self._job, lost, timeout_seconds)

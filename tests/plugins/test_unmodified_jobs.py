@@ -35,7 +35,7 @@ NAMED = {
 }
 CAPTURE = {"AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True"}
 
-PLANNED = {"submit": "job", "nightly": "job", "sql": "sql", "hook": "job"}
+PLANNED = {"submit": "job", "nightly": "job", "own_hook": "job", "sql": "sql", "hook": "job"}
 """Task -> what the text of its job writes; all read `orders`."""
 
 
@@ -92,6 +92,8 @@ def test_every_job_carries_what_writes_it_down(tmp_path, settings):
     ends = events(dag_run, "complete")
     assert datasets(ends) == PLANNED
     assert set(calls) == {*PLANNED, "jdbc", "pipeline"}
+    assert "spark.lineage" not in calls.pop("own_hook")
+    assert "started it by another hook" in reasons(ends["own_hook"])[0]
     for task, call in calls.items():
         assert "spark.lineage.records=" in call, task
         assert any("the driver has written no" in reason for reason in reasons(ends[task])), task
@@ -108,7 +110,7 @@ def test_every_job_carries_what_writes_it_down(tmp_path, settings):
 def test_the_extractor_alone_says_what_the_text_says_and_what_to_set(tmp_path):
     """Nothing of the job is changed. The provider knows subclasses not at all."""
     dag_run, calls = run(tmp_path, {**EXTRACTOR, **NAMED})
-    known = {task: target for task, target in PLANNED.items() if task != "nightly"}
+    known = {task: target for task, target in PLANNED.items() if task not in ("nightly", "own_hook")}
     assert datasets(events(dag_run, "start")) == known
     ends = events(dag_run, "complete")
     assert datasets(ends) == known

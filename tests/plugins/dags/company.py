@@ -46,6 +46,13 @@ class NightlySubmitOperator(SparkSubmitOperator):
     """As `NightlyOperator`, with a driver of its own."""
 
 
+class OwnHookOperator(SparkSubmitOperator):
+    """A subclass that makes a hook of its own, which nobody sees."""
+
+    def execute(self, context):
+        SparkSubmitHook(conn_id="machine").submit(self.application)
+
+
 class HookOperator(BaseOperator):
     """Runs a job by a hook of Airflow's, which it makes when it runs."""
 

@@ -10,7 +10,7 @@ from airflow.providers.apache.spark.operators.spark_pipelines import SparkPipeli
 from airflow.providers.apache.spark.operators.spark_sql import SparkSqlOperator
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import chain, dag
-from company import HooklessOperator, HookOperator, NightlySubmitOperator
+from company import HooklessOperator, HookOperator, NightlySubmitOperator, OwnHookOperator
 
 HOME = os.environ["JOBS_HOME"]
 
@@ -22,6 +22,7 @@ def jobs() -> None:
     chain(
         SparkSubmitOperator(task_id="submit", **application),
         NightlySubmitOperator(task_id="nightly", **application),
+        OwnHookOperator(task_id="own_hook", **application),
         SparkJDBCOperator(
             task_id="jdbc",
             spark_conn_id="machine",
