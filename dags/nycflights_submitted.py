@@ -6,14 +6,14 @@ datasets and the lineage of columns are those of `nycflights`, where the same st
 
 from __future__ import annotations
 
+import nycflights_source as source
 import nycflights_steps as steps
 import pendulum
 from airflow.sdk import dag, task
-from nycflights_source import SPARK, TABLES, deliver
 
 from airflow_provider_spark_lineage.operators.spark_submit import SparkSubmitLineageOperator
 
-CONF = {name: value for name, value in SPARK.items() if name != "spark.master"}
+CONF = {name: value for name, value in source.SPARK.items() if name != "spark.master"}
 
 
 def submitted(step: str, *arguments: str, task_id: str = "") -> SparkSubmitLineageOperator:
@@ -21,6 +21,8 @@ def submitted(step: str, *arguments: str, task_id: str = "") -> SparkSubmitLinea
     return SparkSubmitLineageOperator(
         task_id=task_id or step,
         application=steps.__file__,
+        # What the steps import: a driver on the cluster gets the files that are named here.
+        py_files=source.__file__,
         application_args=[step, *arguments],
         conn_id="spark_cluster",
         conf=CONF,
@@ -33,11 +35,13 @@ def submitted(step: str, *arguments: str, task_id: str = "") -> SparkSubmitLinea
     catchup=False,
     doc_md=__doc__,
     tags=["spark", "lineage"],
+    # In YARN's cluster mode Airflow wants this, or `yarn_track_via_rm_api=True`.
+    default_args={"durable": False},
 )
 def nycflights_submitted() -> None:
-    delivered = task(deliver)()
+    delivered = task(source.deliver)()
 
-    bronze = {table: submitted("csv_to_parquet", table, task_id=f"bronze_{table}") for table in TABLES}
+    bronze = {table: submitted("csv_to_parquet", table, task_id=f"bronze_{table}") for table in source.TABLES}
     weather, flights = submitted("silver_weather"), submitted("silver_flights")
 
     delivered >> list(bronze.values())

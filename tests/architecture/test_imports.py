@@ -127,6 +127,23 @@ def test_a_task_without_spark_imports_next_to_nothing(home, auto_capture, tasks,
     assert not has_pyspark
 
 
+def test_the_extractor_of_launchers_brings_in_no_provider_and_no_reader(home):
+    """It is loaded in every process of Airflow; the operators that it is for may not even be installed."""
+    base = "airflow.providers.openlineage.extractors.base"
+    added = _loaded(home, [base, "airflow_provider_spark_lineage.extractors.launchers"]) - _loaded(
+        home, [base]
+    )
+    assert "airflow_provider_spark_lineage.extractors.launchers" in added
+    ours = [
+        f"airflow_provider_spark_lineage.{name}" for name in ("capture", "facets", "pipeline", "plan", "task")
+    ]
+    assert _below(added, "airflow", "pyspark", "py4j", "sqlglot", "yaml", *ours) == []
+    assert _below(added, "airflow_provider_spark_lineage.launchers") == [
+        "airflow_provider_spark_lineage.launchers",
+        "airflow_provider_spark_lineage.launchers.table",
+    ]
+
+
 def test_package_alone_needs_neither_airflow_nor_spark(home):
     """`capture_lineage` promises to work in a notebook without Airflow, so the package root imports none."""
     loaded = _loaded(home, ["airflow_provider_spark_lineage"])

@@ -31,3 +31,12 @@ def test_a_folder_of_somebody_else_is_not_used(tmp_path, monkeypatch):
     assert cache_folder() is not None
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     assert cache_folder() is None
+
+
+def test_a_user_without_a_home_has_no_folder(tmp_path, monkeypatch):
+    """Nothing may appear in the folder where the program happens to run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    assert cache_folder() is None
+    assert not list(tmp_path.iterdir())

@@ -75,3 +75,17 @@ def test_arguments_are_put_where_spark_would():
     assert with_arguments(text, {"a": "1"}, ["'?'"]) == (
         "insert into t select 1, ':a', `:a`, x::int, v:b -- :a\n, '?'"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "is_insert"),
+    [
+        ("from s insert into t select a insert into u select b", True),
+        ("with x as (select 1) insert overwrite t select * from x", True),
+        ("from s select 'insert into t'", False),
+        ("with x as (select insert, update from t) select * from x", False),
+    ],
+)
+def test_inserts_are_known_for_certain(text, is_insert):
+    """Spark 3.5 answers several inserts as it answers a query, which runs only later."""
+    assert statement_of(text).is_insert == is_insert

@@ -43,6 +43,11 @@ def datasets(of: Lineage) -> set[str]:
     }
 
 
+def columns_read(of: Lineage) -> dict[str, list[str]]:
+    """The names of the columns of every dataset that is read."""
+    return {read.dataset.id.name: [field.name for field in read.dataset.fields] for read in of.inputs}
+
+
 def new_gaps(path: Path) -> list[str]:
     """The gaps that only the log has."""
     of_records = {gap.reason for gap in lineage(records_of(path)).gaps}
@@ -71,6 +76,37 @@ def differences(path: Path) -> list[str]:
         columns = {ends(edge) for edge in others}
         lines.extend(f"{'~' * (ends(one) in columns)}{sign} {one}" for one in these - others)
     return sorted(lines)
+
+
+def without_gap(path: Path) -> set[str]:
+    """The datasets that differ by more than the kind of an edge, and that no gap is about.
+
+    A gap is about the output that it names, which a catalog may call otherwise, and about what that
+    output is made of.
+    """
+    of_log, of_records = lineage_of_log(path), lineage(records_of(path))
+    known = {(gap.reason, gap.output) for gap in of_records.gaps}
+    gaps = {gap.output.name for gap in of_log.gaps if gap.output and (gap.reason, gap.output) not in known}
+    sources = {
+        edge.source.name
+        for output in of_records.outputs
+        for edge in output.edges
+        if output.dataset.id.name in gaps
+    }
+    explained = {*map(_table, gaps), *map(_table, sources)}
+    differing = {_dataset(line[2:]) for line in differences(path) if not line.startswith("~")}
+    return {name for name in differing if _table(name) not in explained}
+
+
+def _dataset(line: str) -> str:
+    """The output of an edge, or the dataset that is read or written."""
+    output, _, source = line.partition(" <- ")
+    return output.rpartition(".")[0] if source else line.split(" ", 2)[2]
+
+
+def _table(name: str) -> str:
+    """The last part of a path, or of a table's name."""
+    return name.rpartition("/")[2].rpartition(".")[2]
 
 
 def ends(edge: str) -> str:

@@ -112,7 +112,7 @@ def test_columns_are_written_under_the_names_of_the_write() -> None:
     assert edges(lineage) == {"total <- in.b IDENTITY", "note <- in.note IDENTITY"}
     odd = read(plan(SCAN, project, names="total, and more, note", inputs="b#2L, note#3"))
     assert edges(odd) == set()
-    assert "which columns are written under these names is not known" in gaps(odd)
+    assert "the text does not say which columns are written as `total`" in gaps(odd)
 
 
 def joined(kind: str, *, left_filter: str = "isnotnull(a#1)") -> str:

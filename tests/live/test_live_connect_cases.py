@@ -10,6 +10,7 @@ import re
 import shutil
 from pathlib import Path
 
+import pyspark
 import pytest
 from servers.connect import client, connect
 
@@ -45,6 +46,12 @@ CASES = (
 )
 """One of each way to read and to write."""
 
+NOT_ON_3_5 = {
+    "checkpoint": "its client has no checkpoint",
+    "pivot": "the plan is a gap, because Spark would run a job for it",
+    "write_ignored": "its server fails a write that does nothing",
+}
+
 ORDERS = [
     (1, "ann", "pen", 2.5, 4, "2024-01-01", ["new", "gift"]),
     (2, "bob", "ink", 7.0, 1, "2024-01-01", []),
@@ -63,6 +70,8 @@ def url(root, tmp_path_factory):
     conf = {
         "spark.sql.warehouse.dir": str(root / "warehouse"),
         "spark.checkpoint.dir": str(root / "checkpoints"),
+        # As of Spark 4.0.
+        "spark.sql.legacy.createHiveTableByDefault": "false",
     }
     with connect(tmp_path_factory.mktemp("connect"), **conf) as url:
         yield url
@@ -83,6 +92,8 @@ def lines(text):
 @pytest.mark.parametrize("case", CASES)
 def test_lineage_is_that_of_a_classic_session(url, root, recorded, case):
     """The same job has the same datasets, columns and edges, and no gap that the classic one has not."""
+    if pyspark.__version__.startswith("3.5") and case in NOT_ON_3_5:
+        pytest.skip(f"Spark 3.5: {NOT_ON_3_5[case]}")
     shutil.rmtree(root, ignore_errors=True)
     (root / "warehouse").mkdir(parents=True)
     module = job_of(case)

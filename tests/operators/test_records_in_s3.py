@@ -6,6 +6,7 @@ import json
 import textwrap
 from pathlib import Path
 
+import pyspark
 import pytest
 from servers.s3 import KEYS, s3
 from servers.spark_home import spark_home
@@ -13,7 +14,11 @@ from spark_packages import S3A, S3A_EXCLUDED
 
 from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
 
-pytestmark = [pytest.mark.airflow, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.airflow,
+    pytest.mark.spark,
+    pytest.mark.skipif(pyspark.__version__.startswith("3."), reason="Spark 3.5 needs an older S3A"),
+]
 
 APPLICATION = """
     import sys

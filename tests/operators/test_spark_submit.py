@@ -12,10 +12,11 @@ import pytest
 from servers.spark_home import spark_home
 from servers.standalone import Cluster, standalone_cluster
 
+from airflow_provider_spark_lineage.submitted.collector import UNFINISHED
 from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
 
 APPLICATION = """
-    import sys
+    import os, pathlib, signal, sys, time
     from pyspark.sql import SparkSession
     import library
 
@@ -26,8 +27,11 @@ APPLICATION = """
     orders = spark.read.parquet(f"{home}/{name}/orders")
     totals = orders.groupBy("customer").sum("amount").toDF("customer", library.TOTAL)
     totals.write.parquet(f"{home}/{name}/totals")
-    if name == "fails":
-        spark.read.parquet(f"{home}/nowhere").count()
+    if name == "killed":
+        records = pathlib.Path(spark.conf.get("spark.lineage.records"))
+        while len(list(records.glob("*.record.json.gz"))) < 2:
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
@@ -73,9 +77,12 @@ def _run(home: Path, cluster: Cluster, **settings: str) -> DagRun:
 @pytest.mark.airflow
 @pytest.mark.spark
 def test_a_submitted_application_reports_what_it_read_and_wrote(tmp_path, cluster):
-    """In client mode each task, mapped ones too, has its own datasets; a failed one those it had finished."""
+    """In client mode each task, mapped ones too, has its own datasets.
+
+    The last event of a task whose driver is killed has what had ended, and says that there may be more.
+    """
     run = _run(tmp_path, cluster)
-    states = {"whole": "success", "parts[0]": "success", "parts[1]": "success", "fails": "failed"}
+    states = {"whole": "success", "parts[0]": "success", "parts[1]": "success", "killed": "failed"}
     assert run.tasks == states, tail(run.log, 60)
     problems = "the driver has written nothing"
     assert problems not in run.log.read_text()
@@ -93,9 +100,14 @@ def test_a_submitted_application_reports_what_it_read_and_wrote(tmp_path, cluste
             ("whole", -1, "complete", "whole"),
             ("parts", 0, "complete", "part one"),
             ("parts", 1, "complete", "part two"),
-            ("fails", -1, "fail", "fails"),
+            ("killed", -1, "fail", "killed"),
         )
     }
+    (failed,) = [
+        event for event in run.read().items if (event.name, event.type) == ("submitted.killed", "fail")
+    ]
+    gaps = failed.document["run"]["facets"]["sparkLineage_gaps"]["gaps"]
+    assert UNFINISHED in [gap["reason"] for gap in gaps]
 
 
 def datasets(document, home):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import Unreadabl
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan.spark.tree import children
 from airflow_provider_spark_lineage.plan_json import simple_name
+from airflow_provider_spark_lineage.sources import identify
 
 EXPRESSIONS = (Path(__file__).parent / "explain_expressions.txt").read_text(encoding="utf-8")
 PAIRS = [pair.strip("\n").split("\n") for pair in EXPRESSIONS.partition("s#6.\n")[2].split("\n-\n")]
@@ -150,3 +152,42 @@ def test_a_generator_that_cannot_be_read_is_taken_from_the_columns_that_it_names
     read = read_explain(explained(plan))
     assert shown(read.plan[1]["generator"]) == "Function(#3)"
     assert "its generator could not be read" in read.problems[0]
+
+
+@pytest.mark.parametrize("printed", ["/data of june/out", "/data%20of%20june/out"])
+@pytest.mark.parametrize("more", ["", ", Storage Properties: [compression=zstd]"])
+def test_a_folder_that_sql_writes_is_a_path(printed: str, more: str) -> None:
+    """Spark 3.5 prints the folder of INSERT OVERWRITE DIRECTORY as a URI, later ones as a path."""
+    plan = (
+        f"InsertIntoDataSourceDirCommand Storage(Location: {printed}{more}), parquet, true\n+- OneRowRelation"
+    )
+    read = read_explain(explained(plan))
+    (target,) = read.facts
+    (identity,) = identify(target["probed"])
+    assert identity.id.name == "/data of june/out"
+    assert identity.file_format == "parquet"
+    assert target["probed"]["overwrite"] is True
+    assert read.problems == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "names", "problems"),
+    [
+        ("[(number,None), (the total,Some(a (b), c))]", ["number", "the total"], []),
+        ("[]", None, []),
+        ("[(number,None)]", None, ["CreateViewCommand: the names of the view's columns could not be read"]),
+    ],
+)
+def test_a_view_has_the_columns_that_its_statement_names(
+    columns: str, names: list[str] | None, problems: list[str]
+) -> None:
+    """`create view v (number, total) as ...`: the names of the query's own columns would be false."""
+    of_view = (
+        f"CreateViewCommand `spark_catalog`.`d`.`v`, {columns}, select 1, false, false, PersistedView, true\n"
+    )
+    plan = of_view + "   +- Project [key#1L, t#2]\n      +- Relation spark_catalog.d.s[key#1L,t#2] parquet"
+    read = read_explain(explained(plan))
+    (facts,) = [fact["probed"] for fact in read.facts if fact["node"] == "CreateViewCommand"]
+    fields = json.loads(facts["schema"])["fields"] if "schema" in facts else None
+    assert (fields and [field["name"] for field in fields]) == names
+    assert read.problems == problems

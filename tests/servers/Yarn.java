@@ -1,12 +1,18 @@
 import java.io.File;
 import java.io.FileOutputStream;
 import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.MiniYARNCluster;
 
-/** One ResourceManager, one NodeManager and HDFS on loopback: {@code java Yarn.java CONFIGURATION_FOLDER}. */
+/**
+ * One ResourceManager, one NodeManager and HDFS on loopback: {@code java Yarn.java CONFIGURATION_FOLDER}.
+ *
+ * <p>Its data, the outputs of containers and a file with the URI of HDFS are in the working directory.
+ */
 public class Yarn {
   public static void main(String[] arguments) {
     try {
@@ -37,6 +43,8 @@ public class Yarn {
         }) {
       conf.set(service, "127.0.0.1:0");
     }
+    // A container is assigned, and its end is noted, when the node reports; once a second by default.
+    conf.setLong(YarnConfiguration.RM_NM_HEARTBEAT_INTERVAL_MS, 100);
     // It needs no file with queues.
     conf.set(
         YarnConfiguration.RM_SCHEDULER,
@@ -47,6 +55,10 @@ public class Yarn {
     // A disk that is nearly full is none for YARN.
     conf.setBoolean(YarnConfiguration.NM_DISK_HEALTH_CHECK_ENABLE, false);
     conf.setLong(YarnConfiguration.NM_SLEEP_DELAY_BEFORE_SIGKILL_MS, 100);
+    // Outputs of containers are deleted at once, by a service that deletes nothing: a node that has
+    // outputs to delete later takes a quarter of a minute to stop.
+    conf.setLong(YarnConfiguration.NM_LOG_RETAIN_SECONDS, 0);
+    conf.setInt(YarnConfiguration.DEBUG_NM_DELETE_DELAY_SEC, -1);
     MiniYARNCluster cluster = new MiniYARNCluster("cluster", 1, 1, 1);
     cluster.init(conf);
     // Containers are sessions of their own, which do not end with this process.
@@ -71,6 +83,7 @@ public class Yarn {
         client.writeXml(out);
       }
     }
+    Files.writeString(Path.of("files"), files.getURI().toString());
     System.out.println("YARN is ready");
     Thread.currentThread().join();
   }

@@ -17,7 +17,8 @@ from pathlib import Path
 # The second compiler, and collecting garbage on all cores, take longer than these JVMs live. Java's own
 # messages would stand among the output that tests read.
 _QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xlog:disable -Xlog:all=off"
-_ARCHIVE = Path(sys.prefix) / "spark-classes.jsa"
+_NAME = "spark-classes.jsa"
+_ARCHIVE = Path(sys.prefix) / _NAME
 
 _PROGRAM = """
 import sys
@@ -31,9 +32,9 @@ spark.stop()
 """
 
 
-def quick_java() -> str:
-    """Return the options as `JAVA_TOOL_OPTIONS` takes them."""
-    return f'{_QUICK} "-XX:SharedArchiveFile={_ARCHIVE}"' if _ARCHIVE.exists() else _QUICK
+def quick_java(environment: Path = Path(sys.prefix)) -> str:
+    """Return the options as `JAVA_TOOL_OPTIONS` takes them; `environment` may be another path to this one."""
+    return f'{_QUICK} "-XX:SharedArchiveFile={environment / _NAME}"' if _ARCHIVE.exists() else _QUICK
 
 
 def archive_classes() -> None:

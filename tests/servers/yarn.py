@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from servers.jars import classpath, java
 from servers.process import running
+from servers.quick_java import quick_java
 
 _MINICLUSTER = "org.apache.hadoop:hadoop-client-minicluster:{}"
 _LIBRARIES = (
@@ -29,6 +32,21 @@ class Yarn:
 
     logs: Path
     """Folder below which each container has its output."""
+
+    files: str
+    """URI of HDFS."""
+
+    properties: Mapping[str, str]
+    """Spark's defaults on this cluster: applications are small and soon over."""
+
+    def configure(self, folder: Path, properties: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Write Spark's configuration, with more properties, and return the variables that name it."""
+        folder.mkdir()
+        lines = [f"{name} {value}\n" for name, value in {**self.properties, **(properties or {})}.items()]
+        (folder / "spark-defaults.conf").write_text("".join(lines))
+        # Spark gives it to the containers, which must not find there what the job has to bring.
+        (folder / "spark-env.sh").write_text("unset PYTHONPATH\n")
+        return {"HADOOP_CONF_DIR": str(self.conf), "SPARK_CONF_DIR": str(folder)}
 
     def said(self) -> str:
         """Return what the drivers and executors printed."""
@@ -56,4 +74,37 @@ def yarn_cluster() -> Iterator[Yarn]:
         program = str(Path(__file__).with_name("Yarn.java"))
         command = [java(), *options, "-cp", path, program, str(conf)]
         with running(command, "YARN is ready", cwd=folder):
-            yield Yarn(conf, folder / "target")
+            yield Yarn(conf, folder / "target", (folder / "files").read_text(), _properties(folder))
+
+
+def _properties(folder: Path) -> dict[str, str]:
+    import pyspark
+
+    # A checkout's path may have a space; Spark takes these for a URI and for a word of a shell.
+    environment = folder / "environment"
+    environment.symlink_to(sys.prefix)
+    jars = environment / Path(pyspark.__file__).relative_to(sys.prefix).with_name("jars")
+    # Java uses its archive of classes where the same jars come first, before a container's own folder.
+    first = ":".join([*map(str, jars.glob("slf4j-api-*.jar")), f"{jars}/*"])
+    archived, java_home = quick_java(environment), Path(shutil.which(java())).resolve().parents[1]
+    return {
+        "spark.pyspark.python": str(environment / "bin" / "python"),
+        # Otherwise Spark sends all its jars to the cluster.
+        "spark.yarn.jars": f"local:{jars}/*",
+        "spark.driver.extraClassPath": first,
+        "spark.driver.extraJavaOptions": archived,
+        "spark.driver.memory": "512m",
+        "spark.executor.extraClassPath": first,
+        "spark.executor.extraJavaOptions": archived,
+        "spark.executor.instances": "1",
+        "spark.executor.memory": "512m",
+        "spark.executorEnv.JAVA_HOME": str(java_home),
+        "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1",
+        # The driver goes on while the executor starts.
+        "spark.scheduler.minRegisteredResourcesRatio": "0",
+        "spark.ui.enabled": "false",
+        "spark.yarn.appMasterEnv.JAVA_HOME": str(java_home),
+        "spark.yarn.appMasterEnv.SPARK_LOCAL_IP": "127.0.0.1",
+        "spark.yarn.report.interval": "200ms",
+        "spark.yarn.scheduler.heartbeat.interval-ms": "200",
+    }

@@ -51,6 +51,9 @@ class Action:
     is_of_partition: bool = False
     """The statement names a partition."""
 
+    is_insert: bool = False
+    """The statement certainly inserts rows."""
+
     view: str = ""
     """The name of the temporary view that it makes."""
 
@@ -206,6 +209,7 @@ def _statement(command: Any) -> Optional[Action]:
         statement=command,
         targets=statement.targets,
         is_of_partition=statement.is_of_partition,
+        is_insert=statement.is_insert,
         problems=problems,
     )
 

@@ -120,7 +120,9 @@ class Execution:
         """Wait for the plan, and leave the rest to the session's worker."""
         self._ended = datetime.now(timezone.utc)
         self._error = error
-        if self._action.sql and is_query_result(self._results.get("sql_command_result")):
+        # Spark 3.5 answers a statement with several inserts, which it has run, as it answers a query.
+        is_statement = self._action.sql and not self._action.is_insert
+        if is_statement and is_query_result(self._results.get("sql_command_result")):
             return
         self._wait()
         self._result = self._explain_result()

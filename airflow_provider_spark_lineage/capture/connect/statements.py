@@ -43,6 +43,7 @@ _TARGETS = tuple(
 _FIRST_WORD = re.compile(r"[\s(;]*([A-Za-z]+)")
 _CHANGES_ROWS = re.compile(r"(?i)\b(?:insert|merge|update|delete)\b")
 
+_INSERT = re.compile(r"(?i)\binsert\s+(?:into|overwrite)\b")
 _OF_PARTITION = re.compile(r"(?i)\bpartition\s*\(")
 
 _QUERIES = frozenset({"from", "map", "reduce", "select", "table", "values", "with"})
@@ -76,6 +77,9 @@ class Statement:
     is_of_partition: bool = False
     """It names a partition."""
 
+    is_insert: bool = False
+    """It certainly inserts rows, whatever word it begins with."""
+
 
 def statement_of(text: str) -> Statement:
     """Return what a statement is.
@@ -96,7 +100,13 @@ def statement_of(text: str) -> Statement:
     for pattern in _TARGETS:
         names.update((match["name"], None) for match in pattern.finditer(plain))
     ask = Ask.BESIDE if word in _BESIDE else Ask.BEFORE
-    return Statement(text, ask, targets=tuple(names), is_of_partition=bool(_OF_PARTITION.search(plain)))
+    return Statement(
+        text,
+        ask,
+        targets=tuple(names),
+        is_of_partition=bool(_OF_PARTITION.search(plain)),
+        is_insert=bool(_INSERT.search(plain)),
+    )
 
 
 def is_query(text: str) -> bool:

@@ -60,6 +60,9 @@ def cache_folder() -> Optional[Path]:
     """
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = Path(cache, "airflow-provider-spark-lineage")
+    if not folder.is_absolute():
+        # A user without a home, as containers have them.
+        return None
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         status = os.stat(folder)

@@ -1,32 +1,36 @@
-"""Evaluates expressions: constants, and the objects of Spark by the names that lead to them."""
+"""Evaluates expressions: constants, and objects of Spark, whose calls `reading` notes."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from airflow_provider_spark_lineage.plan.python import methods
-from airflow_provider_spark_lineage.plan.python.names import (
-    READS,
-    Binding,
-    Frame,
-    Table,
-    changed,
-    first,
-    imports,
-    table,
-    walk,
-)
-from airflow_provider_spark_lineage.plan.python.values import (
+from airflow_provider_spark_lineage.plan.python.parsers import NOT_GIVEN, Parser
+from airflow_provider_spark_lineage.plan.python.reading import Reading
+from airflow_provider_spark_lineage.plan.python.scopes import Scope, children, first, imports, unsafe, walk
+from airflow_provider_spark_lineage.plan.python.texts import (
     FUNCTIONS,
     METHODS,
-    NOT_CONSTANT,
-    NOT_GIVEN,
     OPERATORS,
-    UNCLEAR,
+    compared,
+    each,
+    formatted,
+    joined,
+    of_text,
+)
+from airflow_provider_spark_lineage.plan.python.values import (
+    CHANGED,
+    NOT_CONSTANT,
+    SEVERAL,
     Arguments,
     Chain,
+    Class,
+    Container,
     Entries,
     Function,
     Items,
@@ -35,310 +39,407 @@ from airflow_provider_spark_lineage.plan.python.values import (
     Module,
     Unknown,
     Value,
+    change,
     constant,
-    formatted,
-    joined,
-    of_text,
-    parsed,
-    reason_of,
+    items_of,
+    merged,
     whole_text,
 )
 
-_SEVERAL = Unknown("has several values")
-_AFTER = Unknown(NOT_GIVEN.format("1 and later"))
+MAX_STEPS = 200_000
+"""Limit of the expressions and statements that are read: some seconds of work."""
 
-_CHANGED = Unknown("may be changed elsewhere")
-_REST = ast.Slice(ast.Constant(1))
-_SEPARATE = frozenset({"add_subparsers", "set_defaults"})
-_HARMLESS = frozenset({"add_help", "description", "epilog", "formatter_class", "prog", "usage"})
-"""Options of a parser that change no argument."""
 
-MAX_FRAMES = 5_000
-"""Limit of the calls of functions and turns of loops that are told apart."""
+class TooLongError(Exception):
+    """The limit is reached."""
 
 
 class Evaluator:
-    """Gives the values of a script's expressions."""
+    """Gives the value of each expression, once for each time that it runs."""
 
-    def __init__(self, tree: ast.Module, given: Sequence[str], variables: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        tree: ast.Module,
+        application_arguments: Sequence[str],
+        variables: Mapping[str, str],
+        reading: Reading,
+    ) -> None:
         nodes = list(walk([tree]))
-        self._functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-        self._calls = [node for node in nodes if isinstance(node, ast.Call)]
-        own = Unknown("is the script's own path")
-        changes = [
-            node for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-        ]
-        changed_here = {getattr(node.value, "attr", "") for node in changes}
-        changed_here |= {
-            getattr(node.func.value, "attr", "")
-            for node in self._calls
-            if isinstance(node.func, ast.Attribute) and node.func.attr not in READS
-        }
-        changed_here |= {
-            node.attr
-            for node in nodes
-            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
-        }
-        given_variables = () if "environ" in changed_here else variables.items()
-        self._given = () if "argv" in changed_here else given
-        environment = tuple((name, Known(text)) for name, text in given_variables)
-        self._outside = {
-            "os.environ": Entries(environment, "is the environment variable {}, which is not given"),
-            "sys.argv": Entries(tuple(enumerate((own, *map(Known, self._given)))), NOT_GIVEN),
-        }
-        identifiers = {getattr(node, "id", getattr(node, "arg", None)) or "" for node in nodes}
-        self._api = methods.Api(imports(nodes), identifiers)
-        self._shared, self._reused = changed(nodes)
-        self._frames = 0
-        self._active: set[ast.AST] = set()
-        self._unfinished = 0
+        self.reading = reading
+        self.unsafe = unsafe(nodes)
+        modules = list(imports(nodes))
+        self.api = methods.Api(modules, self.unsafe.identifiers)
+        stars = sorted((name[:-1] for name in modules if name.endswith(".*")), key=methods.is_spark)
+        self._star = stars[0] if stars else ""
+        """Begins the full name of what `from x import *` may have given."""
 
-    def value(self, node: Binding, frame: Frame) -> Value:
-        """Return the value of an expression, or of what a name is bound to."""
+        self.follow: Callable[[Function, Arguments], Value] = lambda function, arguments: Unknown()
+        """Reads a function that is called, and gives what it returns."""
+
+        self.later: Callable[[Function, bool], None] = lambda function, is_elsewhere: None
+        """Takes a function whose calls may not be in the text, or that is called elsewhere."""
+
+        self._application = () if "argv" in self.unsafe.changed else application_arguments
+        environment = {} if "environ" in self.unsafe.changed else variables
+        argv = (Unknown("is the script's own path"), *map(Known, self._application))
+        self._outside: Mapping[str, Value] = {
+            "os.environ": Entries(
+                {name: Known(text) for name, text in environment.items()},
+                "is the environment variable {}, which is not given",
+            ),
+            "sys.argv": Items(argv, NOT_GIVEN, is_open=not self._application),
+        }
+        self._steps = 0
+
+    def step(self) -> None:
+        """Count a part of the script that is read."""
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            raise TooLongError
+
+    def value(self, node: ast.AST | None, scope: Scope) -> Value:
+        """Return the value of an expression, and note what it reads and writes."""
         # From the inside out, because methods are called one after the other in long chains.
-        chain: list[Binding] = []
-        while node not in frame.values:
+        chain: list[ast.AST] = []
+        while node is not None:
             chain.append(node)
             node = first(node)
-            if node is None:
-                break
-        value = frame.values[node] if node in frame.values else Unknown()
-        for one in reversed(chain):
-            value = self._value(one, value, frame)
-            if not self._unfinished:
-                # What is made of a name that is being evaluated is not final.
-                frame.values[one] = value
+        value: Value = Unknown()
+        for outer in reversed(chain):
+            self.step()
+            value = self._value(outer, value, scope)
         return value
 
-    def _value(self, node: Binding, inner: Value, frame: Frame) -> Value:
+    def uncertain(self, node: ast.AST | None, scope: Scope) -> Value:
+        """Return the value of an expression that may not run."""
+        self.reading.conditions += 1
+        try:
+            return self.value(node, scope)
+        finally:
+            self.reading.conditions -= 1
+
+    def _value(self, node: ast.AST, inner: Value, scope: Scope) -> Value:
         """Return the value of a node, by that of its `first`."""
         match node:
-            case ast.Name(name):
-                return self._name(name, frame)
-            case ast.Constant(value):
-                return Known(value)
             case ast.Attribute(_, name):
-                return self._attribute(inner, name, frame)
+                return self.attribute(inner, name)
             case ast.Call():
-                return self._call(node, inner, frame)
-            case Module(name):
-                return self._outside.get(name) or self._api.of_module(name)
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return Function(node, frame)
-            case ast.JoinedStr(parts):
-                return joined([self.value(part, frame) for part in parts])
-            case ast.FormattedValue(_, -1 | 115, None) | ast.NamedExpr() | ast.Await():
-                return inner
-            case ast.BinOp(_, operator, right) if type(operator) in OPERATORS:
-                return OPERATORS[type(operator)](inner, self.value(right, frame))
-            case ast.List(items) | ast.Tuple(items) if not any(isinstance(i, ast.Starred) for i in items):
-                return Items(tuple(self.value(item, frame) for item in items))
-            case ast.Dict(keys, values):
-                return self._dict(keys, values, frame)
+                return self._call(node, inner, scope)
             case ast.Subscript(_, key):
-                return self._item(inner, key, frame)
+                return self._item(inner, key, scope)
+            case ast.FormattedValue(_, -1 | 115, None) | ast.Await():
+                return inner
+            case ast.BinOp(_, operator, right):
+                other = self.value(right, scope)
+                return each(OPERATORS.get(type(operator), _unknown), inner, other)
+        if type(node) in _NODES:
+            return _NODES[type(node)](self, node, scope)
+        for part in children(node):
+            if isinstance(part, ast.expr) and part is not first(node):
+                self.value(part, scope)
         return Unknown()
 
-    def _dict(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr], frame: Frame) -> Value:
-        names = list(filter(None, (constant(self.value(key, frame)) for key in keys)))
-        if len(names) < len(keys):
-            return Unknown()
-        pairs = zip(names, values, strict=True)
-        return Entries(tuple((name.value, self.value(one, frame)) for name, one in pairs), is_dict=True)
+    def _constant(self, node: ast.Constant, scope: Scope) -> Value:
+        return Known(node.value)
 
-    def _name(self, name: str, frame: Frame) -> Value:
-        owner = frame.owner(name)
-        if owner is None:
-            return self._api.by_name(name, self._api.of_module(f"builtins.{name}"))
-        if name not in owner.values:
-            # What it is while it is evaluated: a name may be made of itself.
-            owner.values[name] = _SEVERAL
-            self._unfinished += 1
-            bindings = owner.table[name]
-            is_bound = name in owner.bound and len(bindings) == 1
-            try:
-                values = [owner.bound[name]] if is_bound else [self.value(one, owner) for one in bindings]
-            finally:
-                self._unfinished -= 1
-            value = _merged(values)
-            if name in self._shared or (name in self._reused and _is_container(value)):
-                value = _CHANGED
-            owner.values[name] = self._api.by_name(name, value)
-        return owner.values[name]
+    def _text(self, node: ast.JoinedStr, scope: Scope) -> Value:
+        return each(joined, *(self.value(part, scope) for part in node.values))
 
-    def frame(self, names: Table, outer: Frame | None, bound: Mapping[str, Value]) -> Frame | None:
-        """Return the names inside a call or a turn of a loop; None where there are too many of them."""
-        self._frames += 1
-        return Frame(names, outer, bound) if self._frames <= MAX_FRAMES else None
+    def _list(self, node: ast.List | ast.Tuple, scope: Scope) -> Value:
+        arguments = self._arguments(node.elts, [], scope)
+        return Items(arguments.positional, is_open=not arguments.is_complete)
 
-    def _attribute(self, receiver: Value, name: str, frame: Frame) -> Value:
+    def _dict(self, node: ast.Dict, scope: Scope) -> Value:
+        names = [constant(self.value(key, scope)) if key else None for key in node.keys]
+        values = [self.value(value, scope) for value in node.values]
+        pairs = {name.value: value for name, value in zip(names, values, strict=True) if name}
+        return Entries(pairs, is_dict=True) if all(names) else Unknown()
+
+    def _walrus(self, node: ast.NamedExpr, scope: Scope) -> Value:
+        value = self.value(node.value, scope)
+        while scope.is_comprehension and scope.outer:
+            scope = scope.outer
+        # It may stand where it does not always run.
+        self.assign(node.target, merged([value], exactly=False), scope)
+        return value
+
+    def _if(self, node: ast.IfExp, scope: Scope) -> Value:
+        test = constant(self.value(node.test, scope))
+        if test:
+            return self.value(node.body if test.value else node.orelse, scope)
+        return merged([self.uncertain(node.body, scope), self.uncertain(node.orelse, scope)])
+
+    def _either(self, node: ast.BoolOp, scope: Scope) -> Value:
+        value = self.value(node.values[0], scope)
+        for part in node.values[1:]:
+            known = constant(value)
+            if known and bool(known.value) == isinstance(node.op, ast.Or):
+                return value
+            value = self.value(part, scope) if known else merged([value, self.uncertain(part, scope)])
+        return value
+
+    def _compare(self, node: ast.Compare, scope: Scope) -> Value:
+        values = [self.value(part, scope) for part in (node.left, *node.comparators)]
+        return compared(type(node.ops[0]), *values) if len(values) == 2 else Unknown()
+
+    def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
+        known = constant(self.value(node.operand, scope))
+        return Known(not known.value) if known and isinstance(node.op, ast.Not) else Unknown()
+
+    def _lambda(self, node: ast.Lambda, scope: Scope) -> Value:
+        function = Function(node, scope, self.defaults(node.args, scope))
+        self.later(function, False)
+        return function
+
+    def _name(self, node: ast.Name, scope: Scope) -> Value:
+        value = scope.find(node.id)
+        if value is None:
+            full = f"builtins.{node.id}" if hasattr(builtins, node.id) else f"{self._star}{node.id}"
+            return self.api.by_name(node.id, self.api.of_module(full))
+        return self.api.by_name(node.id, CHANGED if node.id in self.unsafe.shared else value)
+
+    def _item(self, receiver: Value, node: ast.expr, scope: Scope) -> Value:
+        if isinstance(node, ast.Slice):
+            begin = self.value(node.lower, scope) if node.lower else Known(0)
+            if (
+                not isinstance(receiver, Items)
+                or begin not in (Known(0), Known(1))
+                or node.upper
+                or node.step
+            ):
+                return Unknown()
+            missing = NOT_GIVEN.format("1 and later") if receiver.is_open else NOT_CONSTANT
+            part = Items(receiver.items[int(begin == Known(1)) :], missing, receiver.is_open)
+            part.is_changed = receiver.is_changed
+            return part
+        key = constant(self.value(node, scope))
+        if key and isinstance(receiver, Items | Entries):
+            return receiver.get(key.value)
+        return receiver if isinstance(receiver, Unknown) else Unknown()
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp, scope: Scope
+    ) -> Value:
+        inner = Scope(outer=scope, is_comprehension=True)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        generator, *others = node.generators
+        items = items_of(self.value(generator.iter, scope))
+        is_known = bool(items) and not others and not generator.ifs
+        values = []
+        for item in items if is_known else (Unknown(),):
+            self.assign(generator.target, item, inner)
+            for other in others:
+                self.value(other.iter, inner)
+                self.assign(other.target, Unknown(), inner)
+            for test in (test for part in node.generators for test in part.ifs):
+                self.value(test, inner)
+            values += [(self.value if is_known else self.uncertain)(part, inner) for part in parts]
+        return Items(tuple(values)) if is_known and not isinstance(node, ast.DictComp) else Unknown()
+
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> Value:
+        """Assign a value to what stands left of `=`; return it."""
+        match target:
+            case ast.Name(name):
+                self._note_change(name, value)
+                scope.bind(name, self.api.by_name(name, value))
+            case ast.Tuple(parts) | ast.List(parts):
+                items = items_of(value)
+                fits = len(items) == len(parts) and not any(isinstance(part, ast.Starred) for part in parts)
+                for number, part in enumerate(parts):
+                    missing = value.get(number) if isinstance(value, Items) and not items else Unknown()
+                    self.assign(part, items[number] if fits else missing, scope)
+            case ast.Starred(inner):
+                self.assign(inner, Unknown(), scope)
+            case ast.Attribute(inner, name):
+                receiver = self.value(inner, scope)
+                self._note_change(name, value)
+                if isinstance(receiver, Class):
+                    before = receiver.attributes.get(name, value)
+                    receiver.attributes[name] = merged([before, value], exactly=before == value)
+                else:
+                    change([value])
+            case ast.Subscript(inner, key):
+                change([self.value(inner, scope), value])
+                self.value(key, scope)
+        return value
+
+    def _note_change(self, name: str, value: Value) -> None:
+        if name in self.unsafe.changed and isinstance(value, Container):
+            change([value])
+
+    def attribute(self, receiver: Value, name: str) -> Value:
+        """Return an attribute of an object."""
         if isinstance(receiver, Module):
-            value = self.value(Module(f"{receiver.name}.{name}"), frame)
-            found = self._api.attribute(receiver, name) if isinstance(value, Module) else value
-            return found if isinstance(found, Chain) else value
+            return self.imported(f"{receiver.name}.{name}", receiver)
         if isinstance(receiver, Entries) and not receiver.is_dict:
             return receiver.get(name)
-        return self._api.attribute(receiver, name)
+        if isinstance(receiver, Class):
+            value = self._member(receiver, name)
+            return self.api.attribute(Unknown(), name) if value is None else self.api.by_name(name, value)
+        return self.api.attribute(receiver, name)
 
-    def _item(self, receiver: Value, node: ast.expr, frame: Frame) -> Value:
-        key = self.value(node, frame)
-        number = key.value if isinstance(key, Known) and not key.reason else None
-        if (
-            isinstance(node, ast.Slice)
-            and receiver == self._outside["sys.argv"]
-            and ast.unparse(node) == "1:"
-        ):
-            return Items(tuple(map(Known, self._given))) if self._given else _AFTER
-        if isinstance(receiver, Items) and isinstance(number, int) and 0 <= number < len(receiver.items):
-            item = receiver.items[number]
-        else:
-            item = receiver.get(number) if isinstance(receiver, Entries) else Unknown(reason_of(receiver))
-        # A list inside of another may be changed by way of that.
-        return _CHANGED if _is_container(item) else item
+    def _member(self, receiver: Class, name: str) -> Value | None:
+        member, own = receiver.members.get(name), receiver.attributes.get(name)
+        if isinstance(member, Function):
+            is_bound = receiver.is_object and not member.decorators
+            method = replace(member, receiver=receiver) if is_bound else member
+            return method if is_bound or "staticmethod" in member.decorators else None
+        if name in self.unsafe.set_late:
+            return None
+        return SEVERAL if member and own else member or own
 
-    def arguments(self, node: ast.Call, frame: Frame) -> Arguments:
-        """Return the arguments of a call; those in `*` and `**` are not known."""
+    def imported(self, name: str, module: Module | None = None) -> Value:
+        """Return what a full name stands for."""
+        if name in self._outside:
+            return self._outside[name]
+        value = self.api.of_module(name)
+        attribute = self.api.attribute(module, name.rpartition(".")[2]) if module else value
+        return attribute if isinstance(attribute, Chain) else value
+
+    def arguments(self, node: ast.Call, scope: Scope) -> Arguments:
+        """Return the arguments of a call."""
+        return self._arguments(node.args, node.keywords, scope)
+
+    def _arguments(
+        self, nodes: Sequence[ast.expr], keywords: Sequence[ast.keyword], scope: Scope
+    ) -> Arguments:
         positional: list[Value] = []
         named: list[tuple[str, Value]] = []
         is_complete = True
-        for argument in node.args:
-            value = self.value(argument.value if isinstance(argument, ast.Starred) else argument, frame)
-            if not isinstance(argument, ast.Starred):
-                positional += [value] if is_complete else []
-            elif is_complete and isinstance(value, Items):
-                positional += value.items
+        for argument in nodes:
+            is_starred = isinstance(argument, ast.Starred)
+            value = self.value(argument.value if isinstance(argument, ast.Starred) else argument, scope)
+            if is_complete and (not is_starred or items_of(value)):
+                positional += items_of(value) if is_starred else [value]
             else:
                 is_complete = False
-        for keyword in node.keywords:
-            value = self.value(keyword.value, frame)
+        for keyword in keywords:
+            value = self.value(keyword.value, scope)
             if keyword.arg is not None:
                 named.append((keyword.arg, value))
-            elif isinstance(value, Entries) and value.is_dict:
-                named += [(str(name), one) for name, one in value.entries]
+            elif isinstance(value, Entries) and value.is_dict and not value.is_changed:
+                named += [(str(name), item) for name, item in value.entries.items()]
             else:
                 is_complete = False
         return Arguments(tuple(positional), tuple(named), is_complete)
 
-    def _call(self, node: ast.Call, inner: Value, frame: Frame) -> Value:
+    def _call(self, node: ast.Call, inner: Value, scope: Scope) -> Value:
         """Return what a call gives; `inner` is the object of a method, or the function."""
-        arguments, receiver, name = self.arguments(node, frame), None, ""
-        if isinstance(node.func, ast.Attribute):
-            receiver, name = inner, node.func.attr
-        function = self._attribute(receiver, name, frame) if receiver else inner
+        arguments = self.arguments(node, scope)
+        self.reading.line = node.lineno
+        if not isinstance(node.func, ast.Attribute):
+            return self.called(inner, None, "", arguments)
+        return self.called(self.attribute(inner, node.func.attr), inner, node.func.attr, arguments)
+
+    def called(self, function: Value, receiver: Value | None, name: str, arguments: Arguments) -> Value:
+        """Return what a function gives, which may be the method `name` of an object."""
         if isinstance(function, Function):
-            return self._returned(function, arguments)
+            return self.follow(function, arguments)
+        if isinstance(function, Class):
+            return self._instance(function, arguments)
         if isinstance(function, Method):
-            return self._api.called(function.receiver, function.name, arguments)
+            receiver, name = function.receiver, function.name
+        for value in arguments.values():
+            if isinstance(value, Function):
+                self.later(value, True)
+        self.reading.call(receiver, name, function, arguments)
         full = function.name if isinstance(function, Module) else ""
+        if not isinstance(receiver, Chain) and not methods.is_harmless(full, name):
+            change(value for value in arguments.values() if not _is_namespace(value))
         if full in FUNCTIONS and arguments.is_complete and not arguments.named:
-            return FUNCTIONS[full](*arguments.positional)
-        if receiver is None:
-            return methods.made(full.removeprefix("builtins."))
+            with contextlib.suppress(TypeError):
+                return each(FUNCTIONS[full], *arguments.positional)
+        if full == "argparse.ArgumentParser":
+            return Parser(arguments, self._application, self.reading.conditions)
         if full == "os.getenv":
             receiver, name = self._outside["os.environ"], "get"
+        return methods.result_of(full) if receiver is None else self._of_object(receiver, name, arguments)
+
+    def _of_object(self, receiver: Value, name: str, arguments: Arguments) -> Value:
+        if isinstance(receiver, Parser):
+            return receiver.called(name, arguments, self.reading.conditions)
         if isinstance(receiver, Entries):
             return _of_entries(receiver, name, arguments)
-        if name in ("parse_args", "parse_known_args"):
-            value = self._parsed(arguments, frame)
-            return value if name == "parse_args" else Items((value, Unknown()))
         if name == "format" and isinstance(receiver, Known | Unknown):
             return formatted(receiver, arguments)
-        if isinstance(receiver, Known) and name in METHODS:
-            return of_text(receiver, name, arguments)
-        return self._api.called(receiver, name, arguments)
+        if name in METHODS and arguments.is_complete and not arguments.named:
+            return each(lambda *texts: of_text(name, *texts), receiver, *arguments.positional)
+        return self.api.called(receiver, name, arguments)
 
-    def called(self, function: Function, given: Arguments) -> Frame | None:
-        """Return the names inside a function."""
-        bound = {name: self._api.by_name(name, value) for name, value in self._parameters(function, given)}
-        return self.frame(table(function.node.body, bound), function.frame, bound)
+    def _instance(self, of: Class, arguments: Arguments) -> Value:
+        instance = Class(of.members, is_object=True)
+        start = of.members.get("__init__")
+        if isinstance(start, Function):
+            self.follow(replace(start, receiver=instance), arguments)
+        return instance
 
-    def _parameters(self, function: Function, given: Arguments) -> Iterator[tuple[str, Value]]:
-        signature = function.node.args
+    def defaults(self, signature: ast.arguments, scope: Scope) -> dict[str, Value]:
+        """Return the defaults of parameters, which Python evaluates where it defines the function."""
         positional = [*signature.posonlyargs, *signature.args]
-        defaults = [None] * (len(positional) - len(signature.defaults)) + signature.defaults
+        pairs = [*zip(positional[::-1], signature.defaults[::-1], strict=False)]
+        pairs += [(p, d) for p, d in zip(signature.kwonlyargs, signature.kw_defaults, strict=True) if d]
+        return {parameter.arg: self.value(default, scope) for parameter, default in pairs}
+
+    def parameters(self, function: Function, arguments: Arguments) -> Iterator[tuple[str, Value]]:
+        """Yield the names that the arguments of a call have inside a function."""
+        signature = function.node.args
+        if function.receiver is not None:
+            arguments = replace(arguments, positional=(function.receiver, *arguments.positional))
+        positional = [*signature.posonlyargs, *signature.args]
         for number, parameter in enumerate([*positional, *signature.kwonlyargs]):
-            value = given.given(number if number < len(positional) else len(given.positional), parameter.arg)
-            default = [*defaults, *signature.kw_defaults][number]
-            value = self.value(default, function.frame) if value is None else value
+            name = parameter.arg
+            position = number if number < len(positional) else len(arguments.positional)
+            value = arguments.find(position, name)
+            value = function.defaults.get(name, Unknown()) if value is None else value
             is_open = isinstance(value, Unknown) or value == Known(None)
             if is_open and parameter.annotation is not None:
-                value = self._annotated(parameter.annotation, value, function)
-            yield parameter.arg, value
+                value = self._annotated(parameter.annotation, value, function.scope)
+            self._note_change(name, value)
+            yield name, self.api.by_name(name, value)
         for rest in filter(None, (signature.vararg, signature.kwarg)):
             yield rest.arg, Unknown()
 
-    def _annotated(self, annotation: ast.expr, value: Value, function: Function) -> Value:
+    def _annotated(self, annotation: ast.expr, value: Value, scope: Scope) -> Value:
         """Return what the type of a parameter says, where nothing else does."""
-        text = annotation.value if isinstance(annotation, ast.Constant) else None
-        with contextlib.suppress(SyntaxError, ValueError):
-            annotation = ast.parse(text, mode="eval").body if isinstance(text, str) else annotation
-        for node in walk([annotation]):
-            if isinstance(node, ast.Attribute | ast.Name):
-                of_type = self.value(node, function.frame)
-                made = methods.of_class(of_type.name) if isinstance(of_type, Module) else Unknown()
-                value = value if isinstance(made, Unknown) else made
+        text = annotation.value if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
+        for name in re.findall(r"[\w.]+", str(text)):
+            of_type = self.value(ast.parse(name, mode="eval").body, scope)
+            instance = methods.of_class(of_type.name) if isinstance(of_type, Module) else Unknown()
+            value = value if isinstance(instance, Unknown) else instance
         return value
 
-    def _returned(self, function: Function, arguments: Arguments) -> Value:
-        """Return what a function gives that has one RETURN, at its end."""
-        last = function.node.body[-1]
-        returns = sum(isinstance(node, ast.Return) for node in walk([function.node]))
-        inside = self.called(function, arguments) if isinstance(last, ast.Return) and returns == 1 else None
-        if inside is None or function.node in self._active or function.node.decorator_list:
-            return methods.made(function.node.name)
-        self._active.add(function.node)
-        try:
-            return self.value(getattr(last, "value", None), inside)
-        finally:
-            self._active.discard(function.node)
 
-    def _parsed(self, arguments: Arguments, frame: Frame) -> Value:
-        """Return what `parse_args` gives, where the script has one parser for the application's arguments."""
-        names = [getattr(call.func, "attr", getattr(call.func, "id", "")) for call in self._calls]
-        own = arguments.get(0, "args")
-        is_own = own not in (None, self._item(self._outside["sys.argv"], _REST, frame))
-        parsers = [call for call, name in zip(self._calls, names, strict=True) if name == "ArgumentParser"]
-        options = {keyword.arg for call in parsers for keyword in call.keywords}
-        if len(parsers) != 1 or is_own or not options <= _HARMLESS or not _SEPARATE.isdisjoint(names):
-            return Unknown()
-        declared = [call for call, name in zip(self._calls, names, strict=True) if name == "add_argument"]
-        return parsed([self.arguments(call, self._place(call, frame)) for call in declared], self._given)
-
-    def _place(self, call: ast.Call, frame: Frame) -> Frame:
-        """Return the names around a call of `add_argument`; those inside another function are not known."""
-        outermost = frame
-        while outermost.outer:
-            outermost = outermost.outer
-        around = [node for node in self._functions if node.lineno <= call.lineno <= (node.end_lineno or 0)]
-        parameters = [one.arg for node in around for one in walk([node.args]) if isinstance(one, ast.arg)]
-        names = table([statement for node in around for statement in node.body], parameters)
-        if around and names.keys() == frame.table.keys():
-            return frame
-        return Frame(table([], names), outermost)
+def _unknown(*values: Value) -> Value:
+    return Unknown()
 
 
-def _is_container(value: Value) -> bool:
-    return isinstance(value, Items) or (isinstance(value, Entries) and value.is_dict)
+def _is_namespace(value: Value) -> bool:
+    return isinstance(value, Entries) and not value.is_dict
 
 
 def _of_entries(entries: Entries, method: str, arguments: Arguments) -> Value:
     """Return what a method of a dict gives."""
     key = constant(arguments.get(0, "key"))
     if method == "get" and key:
-        value = entries.get(key.value)
-        is_missing = entries.is_dict and key.value not in dict(entries.entries)
-        value = (arguments.get(1, "default") or Known(None)) if is_missing else value
-        return _CHANGED if _is_container(value) else value
-    if method == "items" and entries.is_dict:
-        return Items(tuple(Items((Known(name), value)) for name, value in entries.entries))
-    if method == "values" and entries.is_dict:
-        return Items(tuple(value for _, value in entries.entries))
+        is_missing = entries.is_dict and not entries.is_changed and key.value not in entries.entries
+        return (arguments.get(1, "default") or Known(None)) if is_missing else entries.get(key.value)
+    if method in ("items", "keys", "values") and entries.is_dict and not entries.is_changed:
+        pairs = [(Known(name), value) for name, value in entries.entries.items()]
+        return Items(tuple(Items(pair) if method == "items" else pair[method == "values"] for pair in pairs))
     return Unknown(entries.missing.format(whole_text(key)) if method == "get" else NOT_CONSTANT)
 
 
-def _merged(values: Sequence[Value]) -> Value:
-    """Return the value of a name by all that is assigned to it."""
-    if len(set(values)) == 1:
-        return values[0]
-    kinds = {value.kind if isinstance(value, Chain) else "" for value in values if value != _SEVERAL}
-    return Chain(kinds.pop(), UNCLEAR) if len(kinds) == 1 and "" not in kinds else _SEVERAL
+_NODES: Mapping[type, Callable[..., Value]] = {
+    ast.BoolOp: Evaluator._either,
+    ast.Compare: Evaluator._compare,
+    ast.Constant: Evaluator._constant,
+    ast.Dict: Evaluator._dict,
+    ast.IfExp: Evaluator._if,
+    ast.JoinedStr: Evaluator._text,
+    ast.Lambda: Evaluator._lambda,
+    ast.Name: Evaluator._name,
+    ast.NamedExpr: Evaluator._walrus,
+    ast.UnaryOp: Evaluator._unary,
+    **dict.fromkeys((ast.List, ast.Tuple), Evaluator._list),
+    **dict.fromkeys((ast.DictComp, ast.GeneratorExp, ast.ListComp, ast.SetComp), Evaluator._comprehension),
+}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from airflow_provider_spark_lineage.plan.python.texts import each, joined
 from airflow_provider_spark_lineage.plan.python.values import (
     Arguments,
     Chain,
@@ -15,7 +16,6 @@ from airflow_provider_spark_lineage.plan.python.values import (
     Other,
     Unknown,
     Value,
-    joined,
 )
 
 At = tuple[int, str]
@@ -126,8 +126,10 @@ _OTHERS = re.compile(
 )
 """Packages that give nothing of Spark."""
 
-KNOWN_MODULES = re.compile(r"(?:awsglue|builtins|delta|functools|logging|pyspark|sys|time|typing)\.")
-"""Packages of which all functions that read and write by a session or a frame have a row above."""
+KNOWN_MODULES = re.compile(
+    r"(?:awsglue|builtins|copy|delta|functools|json|logging|os|pprint|pyspark|sys|time|typing)\."
+)
+"""Packages that change no list, and of which all functions that read and write have a row above."""
 
 _SESSION = re.compile(r"_*(?:spark|spark_?[sS]ession|sql_?[cC]ontext)")
 _ANY_SESSION = re.compile(rf"{_SESSION.pattern}|_*session")
@@ -147,20 +149,17 @@ _MAKES = (
 )
 
 
-_MATTERS = re.compile(
-    r"""
-    binary.* | clone.* | config | convert.* | create.* | drop.*View | from_.* | hadoop.* | load.* | mergeInto
-    | newAPI.* | pandas_api | pickle.* | read_.* | register.* | replace.* | restore.* | save.* | sequence.*
-    | set.* | sql | .*Stream | wholeText.* | write_dynamic.*
-    """,
-    re.VERBOSE,
-)
-_NAMES = frozenset(name for _, name in ROWS)
+_LOGS = frozenset({"critical", "debug", "error", "exception", "info", "log", "warn", "warning"})
 
 
-def matters(name: str) -> bool:
-    """Return whether a method of this name may read, write, or change what names mean."""
-    return name in _NAMES or bool(_MATTERS.fullmatch(name))
+def is_harmless(function: str, method: str) -> bool:
+    """Return whether a function, by its full name, or a method changes no list that it is given."""
+    return bool(KNOWN_MODULES.match(function)) or method in _LOGS
+
+
+def is_spark(module: str) -> bool:
+    """Return whether a module is one of Spark's."""
+    return bool(_SPARK.fullmatch(module))
 
 
 class Api:
@@ -224,8 +223,8 @@ def _of_function(receiver: Value, name: str, arguments: Arguments) -> Value:
     function = f"{receiver.name}.{name}" if isinstance(receiver, Module) else name
     if function.endswith(("DeltaTable.forName", "DeltaTable.forPath")):
         return Chain("delta", (("forName", Arguments((_of_delta(name, arguments),))),))
-    found = made(function)
-    return receiver if isinstance(receiver, Unknown) and isinstance(found, Unknown) else found
+    result = result_of(function)
+    return receiver if isinstance(receiver, Unknown) and isinstance(result, Unknown) else result
 
 
 def of_class(name: str) -> Value:
@@ -236,7 +235,7 @@ def of_class(name: str) -> Value:
     return Chain(kind) if kind else Unknown()
 
 
-def made(function: str) -> Value:
+def result_of(function: str) -> Value:
     """Return what a function gives, by its full name."""
     if _OTHERS.fullmatch(function):
         return Other()
@@ -248,7 +247,7 @@ def _of_delta(method: str, arguments: Arguments) -> Value:
     if method == "forName":
         return arguments.get(1, "tableOrViewName") or Unknown()
     path = arguments.get(1, "path") or Unknown()
-    return joined((Known("delta.`"), path, Known("`"))) if isinstance(path, Known) else path
+    return each(joined, Known("delta.`"), path, Known("`")) if isinstance(path, Known) else path
 
 
 def _is_other(value: Value) -> bool:

@@ -1,6 +1,7 @@
 """Reads a PySpark script: a list of what its text says that it will read and write.
 
-Every statement is read once, in the order of the text; functions where they are called.
+Statements are read in the order in which they run, functions where they are called, and both sides of a
+condition that is not constant.
 """
 
 from __future__ import annotations
@@ -8,34 +9,36 @@ from __future__ import annotations
 import ast
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from airflow_provider_spark_lineage.plan.planned import Program, Unread
-from airflow_provider_spark_lineage.plan.python.evaluation import Evaluator
-from airflow_provider_spark_lineage.plan.python.flow import ALWAYS, BREAK, RETURN, Flow
-from airflow_provider_spark_lineage.plan.python.methods import matters
-from airflow_provider_spark_lineage.plan.python.names import (
-    FUNCTIONS,
-    INNER,
-    Frame,
-    Table,
+from airflow_provider_spark_lineage.plan.python import methods
+from airflow_provider_spark_lineage.plan.python.evaluation import Evaluator, TooLongError
+from airflow_provider_spark_lineage.plan.python.reading import Reading
+from airflow_provider_spark_lineage.plan.python.scopes import (
+    Scope,
+    assigned,
     children,
-    first,
-    table,
+    joined_branches,
     walk,
 )
-from airflow_provider_spark_lineage.plan.python.reading import Reading
+from airflow_provider_spark_lineage.plan.python.texts import OPERATORS, each
 from airflow_provider_spark_lineage.plan.python.values import (
+    SEVERAL,
     Arguments,
+    Chain,
+    Class,
+    Container,
     Function,
-    Items,
     Known,
-    Method,
     Module,
     Unknown,
     Value,
+    change,
     constant,
     items_of,
+    merged,
 )
 from airflow_provider_spark_lineage.plan.session import Session
 
@@ -55,20 +58,21 @@ def read_script(
         program.add([Unread(getattr(error, "lineno", 0) or 1, f"the script is not Python: {problem}")])
         return program
     reading = Reading(program, Session({}, conf))
-    _Walk(reading, Evaluator(tree, arguments, variables)).script(tree)
+    _Walk(reading, Evaluator(tree, arguments, variables, reading)).script(tree)
     return program
 
 
-MAX_STEPS = 50_000
-"""Limit of the parts of statements that are read: some seconds of work."""
+MAX_TURNS = 5_000
+"""Limit of the calls of functions and turns of loops that are told apart."""
 
+Exits = frozenset[str]
+"""How statements may be left, besides by an error."""
 
-class _TooLongError(Exception):
-    """The limit is reached."""
+END, BREAK, CONTINUE, RETURN = "end", "break", "continue", "return"
+"""`END`: nothing behind them runs. The others: where the script goes on, then or in some cases."""
 
-
-_UNCERTAIN = (ast.BoolOp, ast.ExceptHandler, ast.IfExp, ast.match_case)
-"""What is inside of these may not run."""
+_NOWHERE: Exits = frozenset()
+_EXITS = frozenset({"_exit", "exit", "quit"})
 
 
 class _Walk:
@@ -77,157 +81,291 @@ class _Walk:
     def __init__(self, reading: Reading, evaluator: Evaluator) -> None:
         self._reading = reading
         self._evaluator = evaluator
+        evaluator.follow, evaluator.later = self._follow, self._later
         self._functions: dict[ast.AST, Function] = {}
-        """Functions that nothing has called so far."""
+        """Functions to read at the end: nothing has called them, or something that is not followed."""
+
+        self._elsewhere: set[ast.AST] = set()
+        """Functions that are called by something that is not followed."""
+
         self._active: Counter[ast.AST] = Counter()
-        self._flow = Flow()
-        self._steps = 0
+        self._returned: list[list[Value]] = [[]]
+        """What each function returns that is being read."""
+
+        self._turns = 0
 
     def script(self, tree: ast.Module) -> None:
         """Read a whole script; last the functions that another module may call."""
         try:
-            self._block(tree.body, Frame(table(tree.body)))
+            self._block(tree.body, Scope({"__name__": Known("__main__")}))
             while self._functions:
+                function = self._functions.pop(next(iter(self._functions)))
+                function.scope.forget_order()
                 self._reading.conditions = 1
-                self._follow(next(iter(self._functions.values())), Arguments(is_complete=False))
-        except _TooLongError:
+                self._follow(function, Arguments(is_complete=False))
+        except TooLongError:
             self._reading.gap("the script does too much to be followed further")
 
-    def _block(self, statements: Sequence[ast.stmt], frame: Frame, *, uncertain: bool = False) -> None:
+    def _block(self, statements: Sequence[ast.stmt], scope: Scope, *, uncertain: bool = False) -> Exits:
         """Read statements up to one that always leaves; those after one that may leave may not run."""
         before = self._reading.conditions
-        now = before + uncertain
+        exits = _NOWHERE
         for statement in statements:
-            self._reading.conditions = now
+            self._reading.conditions = before + uncertain + bool(exits)
             try:
-                self._node(statement, frame)
-                ways = self._flow.ways(statement)
+                self._evaluator.step()
+                read = _STATEMENTS.get(type(statement), _Walk._expressions)
+                exits |= read(self, statement, scope)
             except RecursionError:
-                self._reading.line, ways = statement.lineno, frozenset()
+                self._reading.line = statement.lineno
                 self._reading.gap("the script is nested too deeply to be followed here")
-            if ALWAYS in ways:
+            if END in exits:
                 break
-            now += bool(ways)
         self._reading.conditions = before
+        return exits
 
-    def _node(self, node: ast.AST, frame: Frame) -> None:
-        self._steps += 1
-        if self._steps > MAX_STEPS:
-            raise _TooLongError
-        # Inner ones first, as they run; without recursion where a chain of methods begins.
-        chain = []
-        while (begin := first(node)) is not None:
-            chain.append(node)
-            node = begin
-        if type(node) in _NODES:
-            _NODES[type(node)](self, node, frame)
-        elif type(node) is not ast.Name:
-            self._below(node, frame, uncertain=isinstance(node, _UNCERTAIN))
-        for one in reversed(chain):
-            for part in children(one):
-                if part is not node and part is not getattr(one, "func", None):
-                    self._node(part, frame)
-            if isinstance(one, ast.Call):
-                self._call(one, frame)
-            node = one
+    def _branches(self, blocks: Iterable[Sequence[ast.stmt]], scope: Scope) -> Exits:
+        """Read blocks of which one runs."""
+        before, ends, exits = scope.values, [], _NOWHERE
+        for block in blocks:
+            scope.values = dict(before)
+            left = self._block(block, scope, uncertain=True)
+            ends += [] if END in left else [scope.values]
+            exits |= left
+        scope.values = joined_branches(ends or [before])
+        return exits - {END} if ends else exits
 
-    def _below(self, node: ast.AST, frame: Frame, *, uncertain: bool = False) -> None:
-        """Read everything inside of a node."""
-        before = self._reading.conditions
-        self._reading.conditions += uncertain
-        is_compound = isinstance(getattr(node, "body", None), list)
-        for one in children(node):
-            if not is_compound or not isinstance(one, ast.stmt | ast.ExceptHandler):
-                self._node(one, frame)
-        for name in ("body", "handlers", "orelse", "finalbody") if is_compound else ():
-            self._block(getattr(node, name, ()), frame)
-        self._reading.conditions = before
+    def _expressions(self, node: ast.stmt, scope: Scope) -> Exits:
+        for part in children(node):
+            self._evaluator.value(part, scope)
+        return _NOWHERE
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
-        self._functions[node] = Function(node, frame)
-        for part in (*node.decorator_list, node.args):
-            self._node(part, frame)
+    def _expression(self, node: ast.Expr, scope: Scope) -> Exits:
+        self._evaluator.value(node.value, scope)
+        call = node.value
+        function = call.func if isinstance(call, ast.Call) else None
+        if (
+            not isinstance(call, ast.Call)
+            or getattr(function, "attr", getattr(function, "id", "")) not in _EXITS
+        ):
+            return _NOWHERE
+        # `sys.exit()` with a code fails the job.
+        succeeds = not call.args or (isinstance(call.args[0], ast.Constant) and not call.args[0].value)
+        return frozenset({END, RETURN} if succeeds else {END})
 
-    def _if(self, node: ast.If | ast.While, frame: Frame) -> None:
-        self._node(node.test, frame)
-        is_main = isinstance(node.test, ast.Compare) and ast.unparse(node.test) == "__name__ == '__main__'"
-        test = Known(True) if is_main else constant(self._evaluator.value(node.test, frame))
-        if test is None or test.value:
-            self._block(node.body, frame, uncertain=test is None)
-        if test is None or not test.value or isinstance(node, ast.While):
-            self._block(node.orelse, frame, uncertain=test is None)
+    def _if(self, node: ast.If, scope: Scope) -> Exits:
+        test = constant(self._evaluator.value(node.test, scope))
+        if test is None:
+            return self._branches((node.body, node.orelse), scope)
+        return self._block(node.body if test.value else node.orelse, scope)
 
-    def _for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:
-        self._node(node.iter, frame)
-        targets = table([node.target]).keys() - table(node.body).keys()
-        names: Table = {**frame.table, **table([], targets)}
-        items = items_of(self._evaluator.value(node.iter, frame))
-        ends = any(isinstance(one, ast.Break | ast.Raise | ast.Return) for one in node.body)
-        may_end = bool(self._flow.of_block(node.body) & {BREAK, RETURN})
-        for number, item in enumerate(items[: 1 if ends else None] or (Unknown(),)):
-            bound = {**frame.bound, **_bound(node.target, item)}
-            inside = self._evaluator.frame(names, frame.outer, bound)
-            self._block(node.body, inside or frame, uncertain=not items or (number > 0 and may_end))
-            if inside is None:
+    def _match(self, node: ast.Match, scope: Scope) -> Exits:
+        self._evaluator.value(node.subject, scope)
+        for case in node.cases:
+            for part in ast.walk(case.pattern):
+                name = getattr(part, "name", getattr(part, "rest", None))
+                scope.bind(name, Unknown()) if name else None
+            self._evaluator.uncertain(case.guard, scope)
+        return self._branches([*(case.body for case in node.cases), []], scope)
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> Exits:
+        target = None if isinstance(node, ast.While) else node.target
+        value = self._evaluator.value(node.test if isinstance(node, ast.While) else node.iter, scope)
+        test = None if target else constant(value)
+        if test and not test.value:
+            return self._block(node.orelse, scope)
+        items = items_of(value) if target and self._turns < MAX_TURNS else ()
+        names = assigned([node])
+        exits = left = _NOWHERE
+        if not items:
+            # What an earlier turn may have assigned is not known.
+            scope.values = _forgotten(scope.values, names)
+        for item in items or (Unknown(),):
+            self._turns += 1
+            if target:
+                self._evaluator.assign(target, item, scope)
+            may_not_run = not (items or test) or bool(exits & {BREAK, RETURN})
+            left = self._block(node.body, scope, uncertain=may_not_run)
+            exits |= left
+            if left & {BREAK, CONTINUE}:
+                scope.values = _forgotten(scope.values, names)
+            if END in left and CONTINUE not in left:
                 break
-        self._block(node.orelse, frame, uncertain=may_end)
+        self._block(node.orelse, scope, uncertain=bool(exits & {BREAK, RETURN}))
+        if not items or BREAK in exits:
+            scope.values = _forgotten(scope.values, names)
+        never_ends = bool(items or test) and END in left and not exits & {BREAK, CONTINUE}
+        return exits & {RETURN} | ({END} if never_ends else _NOWHERE)
 
-    def _inner(self, node: ast.AST, frame: Frame) -> None:
-        """Read a class, a comprehension or a lambda, whose own names are not known."""
-        nodes = list(walk([node]))
-        names = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-        names |= {n.arg for n in nodes if isinstance(n, ast.arg)}
-        self._below(node, Frame(table([], names), frame), uncertain=True)
+    def _try(self, node: ast.Try, scope: Scope) -> Exits:
+        before = _forgotten(scope.values, assigned(node.body))
+        exits = self._block([*node.body, *node.orelse], scope)
+        ends = [] if END in exits else [scope.values]
+        for handler in node.handlers:
+            scope.values = dict(before)
+            self._evaluator.uncertain(handler.type, scope)
+            if handler.name:
+                scope.bind(handler.name, Unknown())
+            left = self._block(handler.body, scope, uncertain=True)
+            ends += [] if END in left else [scope.values]
+            exits |= left - {END}
+        scope.values = joined_branches(ends or [before], exactly=False)
+        last = self._block(node.finalbody, scope)
+        return (exits - {END} if ends else exits | {END}) | last
 
-    def _call(self, node: ast.Call, frame: Frame) -> None:
-        """Read a call; its parts are read before."""
-        self._reading.line = node.lineno
-        arguments = self._evaluator.arguments(node, frame)
-        self._reading.passed(arguments)
-        if isinstance(node.func, ast.Attribute):
-            name = node.func.attr
-            receiver = self._evaluator.value(node.func.value, frame)
-            if matters(name):
-                self._reading.call(receiver, name, arguments)
-            elif isinstance(receiver, Module):
-                self._reading.of_module(f"{receiver.name}.{name}", arguments)
-            return
-        function = self._evaluator.value(node.func, frame)
-        if isinstance(function, Function):
-            self._follow(function, arguments)
-        elif isinstance(function, Method):
-            self._reading.call(function.receiver, function.name, arguments)
-        elif isinstance(function, Module):
-            self._reading.of_module(function.name, arguments)
+    def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> Exits:
+        for item in node.items:
+            value = self._evaluator.value(item.context_expr, scope)
+            if item.optional_vars:
+                entered = value if isinstance(value, Chain) else Unknown()
+                self._evaluator.assign(item.optional_vars, entered, scope)
+        exits = self._block(node.body, scope)
+        if any("suppress(" in ast.unparse(item.context_expr) for item in node.items):
+            scope.values = _forgotten(scope.values, assigned(node.body))
+            return exits - {END}
+        return exits
 
-    def _follow(self, function: Function, arguments: Arguments) -> None:
-        self._functions.pop(function.node, None)
-        depth = self._active[function.node]
-        if depth > 1:
-            return
-        # Inside of itself a function is read once more, for any arguments.
-        inside = self._evaluator.called(function, Arguments(is_complete=False) if depth else arguments)
-        if inside is None:
+    def _leave(self, node: ast.stmt, scope: Scope) -> Exits:
+        return frozenset({END, BREAK if isinstance(node, ast.Break) else CONTINUE})
+
+    def _raise(self, node: ast.Raise, scope: Scope) -> Exits:
+        self._expressions(node, scope)
+        return frozenset({END})
+
+    def _return(self, node: ast.Return, scope: Scope) -> Exits:
+        value = self._evaluator.value(node.value, scope) if node.value else Known(None)
+        self._returned[-1].append(value)
+        return frozenset({END, RETURN})
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope) -> Exits:
+        if node.value is not None:
+            value = self._evaluator.value(node.value, scope)
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                self._evaluator.assign(target, value, scope)
+        return _NOWHERE
+
+    def _add(self, node: ast.AugAssign, scope: Scope) -> Exits:
+        before = self._evaluator.value(node.target, scope)
+        value = self._evaluator.value(node.value, scope)
+        operator = OPERATORS.get(type(node.op), lambda *_: Unknown())
+        change([before])
+        after = before if isinstance(before, Container) else each(operator, before, value)
+        self._evaluator.assign(node.target, after, scope)
+        return _NOWHERE
+
+    def _delete(self, node: ast.Delete, scope: Scope) -> Exits:
+        for target in node.targets:
+            self._evaluator.assign(target, Unknown(), scope)
+        return _NOWHERE
+
+    def _import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> Exits:
+        for alias in node.names:
+            if isinstance(node, ast.ImportFrom) and alias.name == "*":
+                if not methods.is_spark(node.module or ""):
+                    # The other module may have the same names.
+                    for name in [name for name, value in scope.values.items() if constant(value)]:
+                        scope.bind(name, SEVERAL)
+            elif isinstance(node, ast.ImportFrom):
+                name = f"{'.' * node.level}{node.module or ''}.{alias.name}"
+                scope.bind(alias.asname or alias.name, self._evaluator.imported(name))
+            else:
+                top = alias.name.partition(".")[0]
+                module = Module(alias.name if alias.asname else top)
+                scope.bind(alias.asname or top, module)
+        return _NOWHERE
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Exits:
+        for part in node.decorator_list:
+            self._evaluator.value(part, scope)
+        outer = scope.outer if scope.is_class else scope
+        decorators = tuple(map(ast.unparse, node.decorator_list))
+        function = Function(node, outer, self._evaluator.defaults(node.args, scope), decorators)
+        scope.bind(node.name, function)
+        self._later(function)
+        return _NOWHERE
+
+    def _later(self, function: Function, is_elsewhere: bool = False) -> None:
+        if function.node not in self._elsewhere:
+            self._functions[function.node] = function
+        if is_elsewhere:
+            self._elsewhere.add(function.node)
+
+    def _class(self, node: ast.ClassDef, scope: Scope) -> Exits:
+        around = [*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)]
+        for value in [self._evaluator.value(part, scope) for part in around]:
+            for member in value.members.values() if isinstance(value, Class) else ():
+                if isinstance(member, Function):
+                    self._later(member, is_elsewhere=True)
+        inner = Scope(outer=scope, is_class=True)
+        self._block(node.body, inner)
+        scope.bind(node.name, Unknown() if around else Class(inner.values))
+        return _NOWHERE
+
+    def _follow(self, function: Function, arguments: Arguments) -> Value:
+        """Read a function that is called, and return what it gives."""
+        node = function.node
+        if node not in self._elsewhere:
+            self._functions.pop(node, None)
+        depth = self._active[node]
+        name = "" if isinstance(node, ast.Lambda) else node.name
+        self._turns += 1
+        if self._turns > MAX_TURNS:
             self._reading.gap("the script has too many calls to be followed further")
-            return
-        self._active[function.node] += 1
+        if depth > 1 or self._turns > MAX_TURNS:
+            return methods.result_of(name)
+        # Inside of itself a function is read once more, for any arguments.
+        arguments = Arguments(is_complete=False) if depth else arguments
+        is_plain = isinstance(node, ast.FunctionDef) and set(function.decorators) <= {"staticmethod"}
+        if function.decorators and not is_plain:
+            arguments = replace(arguments, is_complete=False)
+        scope = Scope(outer=function.scope)
+        for parameter, value in self._evaluator.parameters(function, arguments):
+            scope.bind(parameter, value)
+        self._active[node] += 1
+        line, conditions = self._reading.line, self._reading.conditions
+        self._returned.append([])
         try:
-            self._block(function.node.body, inside, uncertain=depth > 0)
+            if isinstance(node, ast.Lambda):
+                return self._evaluator.value(node.body, scope)
+            exits = self._block(node.body, scope, uncertain=depth > 0)
         finally:
-            self._active[function.node] -= 1
+            self._active[node] -= 1
+            returned = self._returned.pop()
+            self._reading.line, self._reading.conditions = line, conditions
+        returned += [] if END in exits else [Known(None)]
+        if not is_plain or any(isinstance(part, ast.Yield | ast.YieldFrom) for part in walk(node.body)):
+            returned = []
+        value = merged(returned) if returned else Unknown()
+        return methods.result_of(name) if isinstance(value, Unknown) else value
 
 
-def _bound(target: ast.expr, value: Value) -> dict[str, Value]:
-    if isinstance(target, ast.Name):
-        return {target.id: value}
-    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else []
-    items = value.items if isinstance(value, Items) and len(value.items) == len(parts) else ()
-    return {part.id: item for part, item in zip(parts, items, strict=False) if isinstance(part, ast.Name)}
+def _forgotten(values: Mapping[str, Value], names: Iterable[str]) -> dict[str, Value]:
+    """Return the values of names, without those that some of them may no longer have."""
+    return {**values, **{name: merged([values.get(name, SEVERAL)], exactly=False) for name in names}}
 
 
-_NODES: Mapping[type, Callable[..., None]] = {
-    **dict.fromkeys((ast.If, ast.While), _Walk._if),
-    **dict.fromkeys((ast.AsyncFor, ast.For), _Walk._for),
-    **dict.fromkeys(FUNCTIONS, _Walk._function),
-    **dict.fromkeys(INNER, _Walk._inner),
+_STATEMENTS: Mapping[type, Callable[..., Exits]] = {
+    ast.AnnAssign: _Walk._assign,
+    ast.Assign: _Walk._assign,
+    ast.AsyncFor: _Walk._loop,
+    ast.AsyncFunctionDef: _Walk._function,
+    ast.AsyncWith: _Walk._with,
+    ast.AugAssign: _Walk._add,
+    ast.Break: _Walk._leave,
+    ast.ClassDef: _Walk._class,
+    ast.Continue: _Walk._leave,
+    ast.Delete: _Walk._delete,
+    ast.Expr: _Walk._expression,
+    ast.For: _Walk._loop,
+    ast.FunctionDef: _Walk._function,
+    ast.If: _Walk._if,
+    ast.Import: _Walk._import,
+    ast.ImportFrom: _Walk._import,
+    ast.Match: _Walk._match,
+    ast.Raise: _Walk._raise,
+    ast.Return: _Walk._return,
+    ast.Try: _Walk._try,
+    getattr(ast, "TryStar", ast.Try): _Walk._try,
+    ast.While: _Walk._loop,
+    ast.With: _Walk._with,
 }

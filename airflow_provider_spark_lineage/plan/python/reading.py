@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.plan.python.methods import (
     VIEW,
     Row,
 )
+from airflow_provider_spark_lineage.plan.python.texts import joined
 from airflow_provider_spark_lineage.plan.python.values import (
     Arguments,
     Chain,
@@ -25,13 +26,12 @@ from airflow_provider_spark_lineage.plan.python.values import (
     Other,
     Unknown,
     Value,
-    formatted,
-    joined,
+    items_of,
     reason_of,
     whole_text,
 )
 from airflow_provider_spark_lineage.plan.session import Session
-from airflow_provider_spark_lineage.plan.sql.statements import MAX_STATEMENTS, WORD, read_sql
+from airflow_provider_spark_lineage.plan.sql.statements import MAX_STATEMENTS, read_sql
 from airflow_provider_spark_lineage.plan.sql.targets import Result
 
 _NAME = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
@@ -39,15 +39,13 @@ _APPENDS = ("append", "false", "update")
 _OVERWRITES = ("complete", "overwrite", "true")
 """Modes, or values of an argument `overwrite`; with any other mode a write creates."""
 
-_FRAME = "spark_lineage_frame"
-
 _USE = {"setCurrentCatalog": "use catalog ", "setCurrentDatabase": "use "}
 """Method of `spark.catalog` -> the SQL that does the same."""
 
 
 @dataclass
 class Reading:
-    """What the script says so far."""
+    """Collects the reads and writes of a script."""
 
     program: Program
     session: Session
@@ -64,8 +62,21 @@ class Reading:
         """Add a gap at the line of the call."""
         self.program.add([Unread(self.line, reason)])
 
-    def call(self, receiver: Value, name: str, arguments: Arguments) -> None:
-        """Note what a method, or a function of a module, reads and writes."""
+    def call(self, receiver: Value | None, name: str, function: Value, arguments: Arguments) -> None:
+        """Note what a method, or a function of another module, reads and writes."""
+        for value in arguments.values():
+            if isinstance(value, Method):
+                self.gap(f"`{value.name}` is called elsewhere: what it reads or writes is not followed")
+        if receiver is None:
+            self.of_module(function.name if isinstance(function, Module) else "", arguments)
+            return
+        before = self.conditions
+        for choice in arguments.choices():
+            self.conditions += choice is not arguments
+            self._method(receiver, name, choice)
+            self.conditions = before
+
+    def _method(self, receiver: Value, name: str, arguments: Arguments) -> None:
         if isinstance(receiver, Other):
             return
         chain = receiver if isinstance(receiver, Chain) else Chain("")
@@ -74,27 +85,23 @@ class Reading:
         if row is not None:
             self._access(row, chain, name, arguments)
         elif owner.endswith("?") and (owner[:-1], name) in ROWS:
-            self.gap(f"whether `{owner[:-1]}.{name}` is Spark's is not known")
+            self.gap(f"`{owner[:-1]}.{name}` may be Spark's or another library's")
         elif (owner, name) in _EFFECTS:
             _EFFECTS[owner, name](self, arguments)
         elif owner == "catalog" and name in _USE:
-            self._sql(Arguments((joined((Known(_USE[name]), *arguments.positional[:1])),)))
+            self._sql(Arguments((joined(Known(_USE[name]), *arguments.positional[:1]),)))
         elif VIEW.fullmatch(name):
             if "Global" not in name:
                 self._view(arguments.get(0, "name"))
         elif NOT_FOLLOWED.fullmatch(f"{owner}.{name}"):
             self.gap(f"what `{name}` reads or writes is not followed")
-
-    def passed(self, arguments: Arguments) -> None:
-        """Note methods of Spark that are arguments: `pool.map(spark.table, names)` calls them elsewhere."""
-        for value in (*arguments.positional, *(value for _, value in arguments.named)):
-            if isinstance(value, Method):
-                self.gap(f"`{value.name}` is called elsewhere: what it reads or writes is not followed")
+        elif isinstance(receiver, Module):
+            self.of_module(f"{receiver.name}.{name}", arguments)
 
     def of_module(self, name: str, arguments: Arguments) -> None:
         """Note that a function of another module gets a session or a frame, and may read and write by it."""
-        values = (*arguments.positional, *(value for _, value in arguments.named))
-        if not KNOWN_MODULES.match(name) and any(isinstance(value, Chain) for value in values):
+        is_given = any(isinstance(value, Chain) for value in arguments.values())
+        if is_given and "." in name and not KNOWN_MODULES.match(name):
             self.gap(f"what `{name}` reads or writes is not followed")
 
     def _access(self, row: Row, chain: Chain, name: str, arguments: Arguments) -> None:
@@ -128,7 +135,7 @@ class Reading:
                 # Hadoop's input formats take several paths, separated by commas.
                 paths = tuple(part for path in paths for part in path.split(","))
             known = {option: whole_text(value) or "" for option, value in options.items()}
-            unknown = sorted(one for one in known if not known[one] and options[one] != Known(None))
+            unknown = sorted(name for name in known if not known[name] and options[name] != Known(None))
             known_options = tuple(sorted(pair for pair in known.items() if pair[1]))
             access = Access(self.line, change, file_format, paths, options=known_options, partial=is_partial)
             unknown += [] if is_complete else ["*"]
@@ -158,29 +165,23 @@ class Reading:
         return text if "." in text else text.lower()
 
     def _paths(self, value: Value, what: str) -> tuple[str, ...]:
-        items = value.items if isinstance(value, Items) and value.items else (value,)
+        items = items_of(value) or (value,)
         for item in items:
             if whole_text(item) is None:
                 self.gap(f"the path of {what} {reason_of(item)}")
         return tuple(filter(None, map(whole_text, items)))
 
     def _table(self, value: Value, what: str, change: str, **more: object) -> None:
-        found = _NAME.findall(whole_text(value) or "")
-        if not found:
+        parts = _NAME.findall(whole_text(value) or "")
+        if not parts:
             self.gap(f"the table of {what} {reason_of(value)}")
             return
         result = Result(self.session, self.line, not self.conditions, HOLE)
-        result.access(tuple(quoted.replace("``", "`") or plain for quoted, plain in found), change, **more)
+        result.access(tuple(quoted.replace("``", "`") or plain for quoted, plain in parts), change, **more)
         self.program.add(result.steps)
 
     def _sql(self, arguments: Arguments) -> None:
         query = arguments.get(0, "sqlQuery")
-        parts = {name: value for name, value in arguments.named if name not in ("args", "sqlQuery")}
-        if parts and isinstance(query, Known):
-            # Spark gives frames the names of views of its own, and quotes texts.
-            self.session.add_view(_FRAME)
-            names = [(name, Known(f"'{WORD}'" if whole_text(one) else _FRAME)) for name, one in parts.items()]
-            query = formatted(query, Arguments((), tuple(names)))
         if not isinstance(query, Known) or not isinstance(query.value, str):
             self.gap(f"the SQL {reason_of(query)}")
             return
@@ -212,16 +213,16 @@ def _options(chain: Chain, name: str, arguments: Arguments) -> tuple[dict[str, V
     """Return the options of a reader or a writer, its last call included, and whether these are all."""
     options: dict[str, Value] = {}
     is_complete = True
-    for method, given in (*chain.calls, (name, arguments)):
+    for method, of_call in (*chain.calls, (name, arguments)):
         if method == "option":
-            key = whole_text(given.get(0, "key"))
-            options |= {key.lower(): given.get(1, "value") or Known(None)} if key else {}
+            key = whole_text(of_call.get(0, "key"))
+            options |= {key.lower(): of_call.get(1, "value") or Known(None)} if key else {}
             is_complete &= key is not None
         elif method in ("options", "load", "save", "start"):
-            options |= {key.lower(): value for key, value in given.named}
-            is_complete &= given.is_complete
+            options |= {key.lower(): value for key, value in of_call.named}
+            is_complete &= of_call.is_complete
         elif method == "jdbc":
-            url, table = given.get(0, "url"), given.get(1, "table")
+            url, table = of_call.get(0, "url"), of_call.get(1, "table")
             options |= {"url": url or Unknown(), "dbtable": table or Unknown()}
     return options, is_complete
 

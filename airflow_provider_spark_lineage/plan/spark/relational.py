@@ -261,6 +261,8 @@ def unknown_node(step: Step) -> Node:
 
     At the root of a plan, with no rows below, it is taken for a command.
     """
+    name = step.name.removeprefix("unread ")
+    problem = f"{name} is not known" if name == step.name else f"{name} could not be read"
     ids = {column.id for column in step.all_outputs}
     every_input = (everything(step.all_outputs),)
     added = []
@@ -279,12 +281,12 @@ def unknown_node(step: Step) -> Node:
                 (step.read(tree),) if simple_name(tree[0]["class"]) == "Alias" else every_input
             )
     if step.root and not step.all_outputs:
-        reason = f"{step.name} is not known: what it reads or writes is not recorded"
+        reason = f"{problem}: what it reads or writes is not recorded"
         return Command((), tuple(added), step.label, relation=step.name, target=step.target, reason=reason)
     if not step.inputs:
-        reason = f"{step.name} is not known: where its rows come from is not recorded"
+        reason = f"{problem}: where its rows come from is not recorded"
         return Opaque((), tuple(added), step.label, reason=reason)
-    reason = f"{step.name} is not known: the columns of its input are passed through"
+    reason = f"{problem}: the columns of its input are passed through"
     untraced = [f"`{column.name}`" for column in step.attributes(UNTRACED)]
     if untraced:
         reason += f", and where {', '.join(untraced[:20])} come from is not recorded"

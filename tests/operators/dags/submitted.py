@@ -29,7 +29,7 @@ def submitted() -> None:
     parts = Operator.partial(task_id="parts", **job).expand(
         application_args=[[str(HOME), "part one"], [str(HOME), "part two"]]
     )
-    whole >> parts >> Operator(task_id="fails", application_args=[str(HOME), "fails"], **job)
+    whole >> parts >> Operator(task_id="killed", application_args=[str(HOME), "killed"], **job)
 
 
 submitted()

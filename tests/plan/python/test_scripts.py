@@ -72,12 +72,12 @@ df.write.parquet(f"{args.target}/{args.date}")
     [
         (["/in", "--date", "1"], ["read parquet /in", "create parquet /default/1"]),
         (["--date=1", "--dry", "-t", "/x", "/in"], ["read parquet /in", "create parquet /x/1"]),
-        (["/in", "--date"], ["`source`", "`date`"]),
-        ([], ["`source`", "`date`"]),
+        (["/in", "--date"], ["`source`", "`target`"]),
+        ([], ["`source`", "`target`"]),
     ],
 )
 def test_argparse(arguments: list[str], expected: list[str]) -> None:
-    """Python's own parser reads the arguments; without those that it needs, they are gaps."""
+    """Python's own parser reads the arguments; of those that it refuses no default is taken."""
     found = steps(PARSED, *arguments)
     assert len(found) == len(expected)
     assert all(part in line for part, line in zip(expected, found, strict=True)), found
@@ -98,8 +98,8 @@ def test_endless_scripts_end() -> None:
     assert all(line.endswith(many) for line in found[1:])
     values = "".join(f"def f{n}(): return f{n + 1}() + f{n + 1}()\n" for n in range(40))
     assert steps(f"{values}def f40(): return 'a'\nspark.read.parquet(f0())")[-1].startswith("gap ")
-    grown = "".join(f"x{n} = x{n + 1} + x{n + 1}\n" for n in range(40))
-    assert steps(f"{grown}x40 = 'a'\nspark.read.parquet(x0)") == [
+    grown = "".join(f"x{n + 1} = x{n} + x{n}\n" for n in range(40))
+    assert steps(f"x0 = 'a'\n{grown}spark.read.parquet(x40)") == [
         "gap 42: the path of read.parquet is too long"
     ]
     deep = "spark.read.parquet(" + "'a' + " * 5000 + "'b')"

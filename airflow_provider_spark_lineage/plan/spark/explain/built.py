@@ -55,7 +55,7 @@ class Found:
     """It is a batch of a stream, whose scans read what is new of their folders."""
 
     is_unread: bool = False
-    """There is a command whose text does not say what it writes."""
+    """The text does not say what one of its commands writes."""
 
     scanned: frozenset[int] = frozenset()
     """Ids of the columns that physical scans read."""
@@ -134,7 +134,7 @@ class Place:
 
     def problem(self, sentence: str) -> None:
         """Add what could not be read of this node."""
-        self.found.problems[f"{self.name}: {sentence}"] = None
+        self.found.problems[f"{self.name.removeprefix('unread ')}: {sentence}"] = None
 
 
 def told_types(texts: list[str]) -> dict[int, types.Type]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
+from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
 from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
@@ -30,6 +33,22 @@ def _on_resolved(place: Place) -> Built:
     """A V2 command over the name of its table."""
     facts = resolved_facts(place)
     add(place, facts)
+    if not facts:
+        place.problem(_NO_PLACE)
+    return command(place)
+
+
+_NEW_NAME = re.compile(r"\[([^\[\]]+)\]|((?:`[^`]*`|[^,\s`])+)")
+
+
+def _rename(place: Place) -> Built:
+    """`RenameTable [db, newer], false`; in a physical plan `RenameTable db.newer, ...`."""
+    match = _NEW_NAME.match(place.text)
+    if not match:
+        raise UnreadableError("no new name")
+    parts = match[1].split(", ") if match[1] else re.findall(r"`[^`]*`|[^.`]+", match[2])
+    facts = resolved_facts(place)
+    add(place, {**facts, "new_name": [part.strip("`") for part in parts]} if facts else {})
     if not facts:
         place.problem(_NO_PLACE)
     return command(place)
@@ -70,8 +89,28 @@ def _view(place: Place) -> Built:
     facts = session_table(place)
     if facts:
         facts["view"] = facts.pop("table")
-    add(place, {**facts, "mode": place.name})
+    add(place, {**facts, **_view_columns(place), "mode": place.name})
     return over_query(place)
+
+
+_OWN_COLUMNS = re.compile(r"`, \[(\(.+?,(?:None|Some\(.*?\))\))\], ")
+_OWN_COLUMN = re.compile(r"\((.+?),(?:None|Some\(.*?\))\)(?:, |$)")
+
+
+def _view_columns(place: Place) -> dict[str, Any]:
+    """Return the columns of `create view v (number, total)`, in the text `[(number,None), (total,None)]`."""
+    match = _OWN_COLUMNS.search(place.text)
+    if not match:
+        return {}
+    names = _OWN_COLUMN.findall(match[1])
+    below = (place.children or place.inner)[-1:]
+    output = below[0].output if below else []
+    if len(names) != len(output):
+        place.problem("the names of the view's columns could not be read")
+        return {}
+    kinds = (place.found.columns.kinds.get(column, types.unknown()) for column in output)
+    fields = [{"name": name, "type": kind} for name, kind in zip(names, kinds, strict=True)]
+    return {"schema": json.dumps({"type": "struct", "fields": fields})}
 
 
 def _variable(place: Place) -> Built:
@@ -96,6 +135,7 @@ COMMANDS: dict[str, Row] = {
     "DropNamespace": _drop_database,
     "DropTable": _drop,
     "DropTableCommand": _drop_of_session,
+    "RenameTable": _rename,
     "SetVariable": _set_variable,
     **dict.fromkeys(
         (
@@ -125,7 +165,6 @@ COMMANDS: dict[str, Row] = {
             "CreateTable",
             "DropColumns",
             "RenameColumn",
-            "RenameTable",
             "ReplaceColumns",
             "ReplaceTable",
             "TruncateTable",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import quote
 
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
 from airflow_provider_spark_lineage.plan.spark.explain.columns import Tree
@@ -28,6 +29,7 @@ _FILES = re.compile(
 )
 _MODE = re.compile(rf", ({_MODES})(?:, |$)")
 _DYNAMIC = "spark.sql.sources.partitionOverwriteMode"
+_OF_URI = "/:%!$&'()*+,;=@"
 _FILE_TABLE = re.compile(r"(avro|csv|json|orc|parquet|text) (\S+:/.*)")
 
 
@@ -67,6 +69,31 @@ def _into_hive(place: Place) -> Built:
         facts["overwrite"] = match[3] == "true"
         facts["static_partitions"] = len(re.findall(r"=(?!None)", match[2] or ""))
     add(place, facts)
+    return over_query(place)
+
+
+_DIRECTORY = re.compile(
+    r"Storage\(Location: (?P<location>.*?)(?:, (?:Serde|InputFormat|OutputFormat|Compressed|Storage) ?.*)?\)"
+    r"(?:, (?P<format>[\w.]+))?, (?P<overwrite>true|false)",
+    re.DOTALL,
+)
+
+
+def _into_directory(place: Place) -> Built:
+    """`InsertIntoDataSourceDirCommand Storage(Location: /out), parquet, true`."""
+    match = _DIRECTORY.fullmatch(place.text)
+    if not match:
+        raise UnreadableError("no folder")
+    folder = match["location"]
+    # Spark 3.5 prints a URI, where a space is `%20`; later ones print the path.
+    location = folder if quote(folder, safe=_OF_URI) == folder else quote(folder, safe="/:")
+    facts = {
+        "location": location,
+        "directory": location,
+        "format": match["format"] or "",
+        "overwrite": match["overwrite"] == "true",
+    }
+    add(place, {**facts, **settings_facts(place.found.settings)})
     return over_query(place)
 
 
@@ -155,6 +182,7 @@ WRITES: dict[str, Row] = {
     "CreateDataSourceTableAsSelectCommand": _into_table,
     "CreateHiveTableAsSelectCommand": _into_table,
     "CreateTableAsSelect": _as_select,
+    "InsertIntoDataSourceDirCommand": _into_directory,
     "InsertIntoHadoopFsRelationCommand": _into_files,
     "InsertIntoHiveTable": _into_hive,
     "OverwriteByExpression": _into_v2,

@@ -1,6 +1,6 @@
-"""What the physical aggregates of a text mean: one aggregate is several operators, which pass buffers on.
+"""Reads the physical aggregates of a text: Spark runs one aggregate as several operators.
 
-The functions of the last one name the columns that the first one reads: the operators between are left out.
+The functions of the last operator name the columns that the first one reads; those between are left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the physical commands of a text mean: writes, and commands on tables of V2 catalogs."""
+"""Reads the physical commands of a text: writes, and commands on tables of V2 catalogs."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def execute(operator: Operator, plan: Translation) -> Drawn:
     names = re.search(r"\[[^\[\]]*\]$", arguments)
     if names and children:
         # Spark cuts a long list of names, but not that of the rows' columns.
-        told, *rest = MORE.split(names[0][1:-1])
-        children = [plan.node(f"{'NamedAtLeast' if rest else 'Named'} [{told}]", *children)]
+        listed, *rest = MORE.split(names[0][1:-1])
+        children = [plan.node(f"{'NamedAtLeast' if rest else 'Named'} [{listed}]", *children)]
         arguments = arguments[: names.start()] + "[]"
     return plan.node(f"{name} {arguments}", *children)
 
@@ -63,7 +63,7 @@ def _alter(operator: Operator, plan: Translation) -> Drawn:
     table, rest = _resolved(operator)
     changes = {_CHANGES.get(change, "") for change in re.findall(r"TableChange\$(\w+)@", rest)}
     if len(changes) != 1 or "" in changes:
-        raise UnreadableError("what it changes is not told")
+        raise UnreadableError("the text does not say what it changes")
     return plan.node(changes.pop(), table)
 
 
@@ -74,14 +74,14 @@ def _as_select(name: str) -> Row:
         table, _ = _resolved(operator)
         writes = [
             write
-            for inside in plan.inside
-            for write in inside.formatted.numbered.values()
+            for run in plan.inside
+            for write in run.formatted.numbered.values()
             if write.name in ("AppendData", "OverwriteByExpression") and write.children
         ]
         if len(writes) != 1:
             raise UnreadableError("its query is not in the text")
-        (inside,) = (one for one in plan.inside if writes[0] in one.formatted.numbered.values())
-        return plan.node(name, table, inside.translated(writes[0].children[0]))
+        (of_query,) = (run for run in plan.inside if writes[0] in run.formatted.numbered.values())
+        return plan.node(name, table, of_query.translated(writes[0].children[0]))
 
     return row
 
@@ -93,7 +93,7 @@ def _write(operator: Operator, plan: Translation) -> Drawn:
         raise UnreadableError("no table")
     name = operator.name
     if name == "OverwriteByExpression":
-        # Which rows it replaces is not in the text; some of them is true in any case.
+        # The text does not say which rows it replaces: `some of them` holds in any case.
         name = "OverwritePartitionsDynamic"
         plan.problem(operator, "which rows it replaces is not in the text")
     return plan.node(f"{name} RelationV2[] {match[1]}", plan.input(operator))

@@ -1,4 +1,4 @@
-"""Takes apart the conditions and lists of a physical plan's text: brackets say what belongs together."""
+"""Splits the conditions and lists in the text of a physical plan by their brackets."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def listed_items(text: str) -> list[str]:
 def conjuncts(text: str) -> list[str]:
     """Return the conditions that all must hold; a text whose brackets do not match is one condition."""
     groups = _conjunctions(text)
-    waiting, found = [(0, len(text))], []
+    waiting, conditions = [(0, len(text))], []
     while waiting:
         begin, end = waiting.pop()
         close, ends = groups.get(begin, (0, []))
         if ends and close == end - 1:
-            begins = [begin + 1, *(one + len(_AND) for one in ends)]
+            begins = [begin + 1, *(end_of_part + len(_AND) for end_of_part in ends)]
             waiting.extend(reversed(list(zip(begins, [*ends, close], strict=True))))
         else:
-            found.append(text[begin:end])
-    return found
+            conditions.append(text[begin:end])
+    return conditions
 
 
 def _conjunctions(text: str) -> dict[int, tuple[int, list[int]]]:
-    """Return the places of brackets that have AND right inside: of the opening, the closing and each AND."""
+    """Return for each pair of brackets with AND right inside: opening -> (closing, each AND)."""
     groups: dict[int, tuple[int, list[int]]] = {}
     opened: list[tuple[int, list[int]]] = []
     for match in _BRACKET_OR_AND.finditer(text):
@@ -71,14 +71,16 @@ _BRACKET_OR_AND = re.compile(rf"[()\[\]{{}}]|{_AND}")
 
 
 def conjunction(conditions: list[str], compared: frozenset[str]) -> str:
-    """Return conditions as one, without those that the optimizer adds: what is compared is not null."""
-    uses = Counter(one for condition in conditions for one in {mark[1] for mark in MARK.finditer(condition)})
-    kept = []
+    """Return conditions as one, without each `isnotnull` that the optimizer adds for a compared column."""
+    uses = Counter(
+        column for condition in conditions for column in {mark[1] for mark in MARK.finditer(condition)}
+    )
+    needed = []
     for condition in conditions:
         match = _NOT_NULL.fullmatch(condition)
         if match is None or not (match[1] in compared or uses[match[1]] > 1):
-            kept.append(condition)
-    return kept[0] if len(kept) == 1 else f"({' AND '.join(kept)})" if kept else ""
+            needed.append(condition)
+    return needed[0] if len(needed) == 1 else f"({' AND '.join(needed)})" if needed else ""
 
 
 _COPY = re.compile(r"#(\d+)L? AS [^,]*?#(\d+)L?(?=, |\]$)")

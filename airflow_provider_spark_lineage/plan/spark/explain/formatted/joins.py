@@ -1,4 +1,4 @@
-"""What the physical operators of several inputs mean: joins, unions, and what INTERSECT and EXCEPT became."""
+"""Reads the physical operators with several inputs: joins and unions, also of INTERSECT and EXCEPT."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _join(operator: Operator, plan: Translation) -> Drawn:
 
 
 def _is_of_subquery(join: Operator) -> bool:
-    """Return whether a join is what Spark makes of a subquery for each row: with an aggregate by its keys."""
+    """Return whether Spark may have made a join of a correlated subquery: one side is grouped by its keys."""
     for key, child in zip(_KEYS, join.children, strict=True):
         if "isnull(" in join.details.get(key, ""):
             # Nulls are compared, too: with the rows that the subquery runs for.
@@ -49,7 +49,7 @@ def _is_of_subquery(join: Operator) -> bool:
 
 
 def counted_rows(operator: Operator, plan: Translation, columns: str) -> Drawn:
-    """INTERSECT ALL and EXCEPT ALL: rows of both sides are counted, and repeated as often as they count."""
+    """INTERSECT ALL and EXCEPT ALL: Spark counts equal rows of both sides, and repeats each that often."""
     union = next((below for below in operator.below() if below.name == "Union"), None)
     if union is None:
         raise UnreadableError("what it repeats is not in the text")

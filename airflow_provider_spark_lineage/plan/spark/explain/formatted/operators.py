@@ -1,7 +1,7 @@
-"""What each physical operator means: the logical node that does the same, in the text that `nodes` reads.
+"""Maps each physical operator to the logical node that does the same, in the text that `nodes` reads.
 
-So expressions, kinds of edges and gaps are the same code for both texts. An operator without a row, or one
-that cannot be read, is `Unread`: what it computes has no edge, and a gap says so.
+Expressions, kinds of edges and gaps are read by the same code for both texts. An operator without a row, or
+one that cannot be read, becomes `Unread`: the columns that it computes have no edges, and a gap says so.
 """
 
 from __future__ import annotations
@@ -214,10 +214,10 @@ OPERATORS: dict[str, Row] = {
 
 
 def logical(formatted: Formatted, inside: Sequence[Formatted] = ()) -> tuple[Drawn, Translation]:
-    """Return a text's plan as the drawing of a logical one, and how it was made.
+    """Return the plan of a text as the drawing of a logical plan, and its translation.
 
-    `inside` are the texts of executions that a command ran: its query may stand there alone.
+    `inside` are the texts of the executions that a command ran: its query may be in one of them only.
     """
-    plans = [Translation(one, compared_by_joins(one), row_of) for one in (formatted, *inside)]
+    plans = [Translation(text, compared_by_joins(text), row_of) for text in (formatted, *inside)]
     plans[0].inside.extend(plans[1:])
     return plans[0].translated(formatted.root), plans[0]

@@ -1,4 +1,4 @@
-"""What the physical operators that read mean: scans, what is cached, what is used twice, recursive CTEs."""
+"""Reads the physical operators that give rows: scans, caches, reused exchanges, recursive CTEs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ABOUT_FILE = re.compile(
 
 
 def _columns(operator: Operator) -> str:
-    """Return the columns of a scan, and those that no dataset has: the name of its file, for example."""
+    """Return the columns of a scan, and those of them that no dataset has, such as the name of the file."""
     columns = listed_items(operator.detail("Output").partition("\n")[0])
     if not columns:
         return f"[rows#{NO_COLUMN + int(operator.number)}], [rows#{NO_COLUMN + int(operator.number)}]"
@@ -47,7 +47,7 @@ _PLAIN_QUERY = re.compile(r"SELECT [^()]* FROM \S+ *")
 
 
 def _source_scan(operator: Operator, plan: Translation) -> Drawn:
-    """A table of a catalog; what the source computes by itself is not traced."""
+    """A table of a catalog. What the source computes by itself is not traced."""
     query = operator.details.get("External engine query", "").strip()
     if query and not _PLAIN_QUERY.fullmatch(query):
         raise UnreadableError("a database computes a part of the query")
@@ -70,9 +70,9 @@ def _rdd(operator: Operator, plan: Translation) -> Drawn:
 def _cached(operator: Operator, plan: Translation) -> Drawn:
     """`InMemoryRelation [id#1L], StorageLevel(...)`: other queries may use its rows under other ids."""
     columns = operator.detail("Arguments").partition("], ")[0].removeprefix("[").removesuffix("]")
-    told, *rest = MORE.split(columns)
+    listed, *rest = MORE.split(columns)
     name = "RenamedAtLeast" if rest else "Renamed"
-    return plan.node(f"{name} [{told}]", plan.of((operator.inner or operator.children)[0]))
+    return plan.node(f"{name} [{listed}]", plan.of((operator.inner or operator.children)[0]))
 
 
 def _cached_scan(operator: Operator, plan: Translation) -> Drawn:

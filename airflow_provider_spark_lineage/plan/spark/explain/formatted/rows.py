@@ -1,4 +1,4 @@
-"""How the nodes read that `operators` makes of physical operators where no logical node has such a text."""
+"""Reads the nodes that `operators` makes for physical operators and that no logical plan has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.plan.spark.relational import HIDDEN, UNTRACE
 
 def _scan(node: str) -> Row:
     def row(place: Place) -> Built:
-        """`FileRows [a#1, b#2], [b#2] parquet spark_catalog.db.t`: no dataset has the second list."""
+        """`FileRows [a#1, b#2], [b#2] parquet db.t`: the second list is not in the dataset."""
         ids, end = place.defined(0)
         hidden, end = place.defined(place.reader.expect(end, ", "))
         text = place.text[end:].strip()
@@ -47,7 +47,7 @@ def _conditions(place: Place) -> Built:
 
 
 def _renamed_at_least(place: Place) -> Built:
-    """The columns of the input, of which the first are listed: `RenamedAtLeast [a#1, b#2]`."""
+    """The columns of the input, of which the text lists the first: `RenamedAtLeast [a#1, b#2]`."""
     ids, _ = place.defined(0)
     if ids != place.first[: len(ids)]:
         raise UnreadableError("its text was cut")
@@ -80,18 +80,19 @@ def _alias(place: Place, expr_id: int, tree: list[dict[str, object]]) -> list[di
 
 
 def _untraced(place: Place, names: list[str], cure: str) -> Built:
-    """Return columns of which nothing is known but their names."""
-    place.problem(f"which columns are written under these names is not known: set {cure}")
+    """Return columns of which only the names are known."""
+    listed = ", ".join(f"`{name}`" for name in names)
+    place.found.problems[f"the text does not say which columns are written as {listed}: set {cure}"] = None
     ids = []
     for name in names:
         ids.append(-1 - len(place.found.columns.names))
         place.found.columns.define(ids[-1], name)
-    node = place.built(ids, "unread rows", **{UNTRACED: place.trees(ids)})
+    node = place.built(ids, "the renaming of columns", **{UNTRACED: place.trees(ids)})
     return Built([{**place.built([], "Project").tree[0], "projectList": place.trees(ids)}, *node.tree], ids)
 
 
 def _named_at_least(place: Place) -> Built:
-    """The columns of the input, of which a write names the first: `NamedAtLeast [a, b]`."""
+    """The columns of the input; the text lists the first names of a write: `NamedAtLeast [a, b]`."""
     current = [min(place.found.columns.names[expr_id]) for expr_id in place.first]
     if not ", ".join(current).startswith(place.text[1:-1]):
         return _untraced(place, place.text[1:-1].split(", "), "spark.sql.debug.maxToStringFields higher")
@@ -104,11 +105,11 @@ def _named(place: Place) -> Built:
     current = [min(names[expr_id]) for expr_id in place.first]
     if place.text[1:-1] == ", ".join(current):
         return place.built(place.first, "SubqueryAlias")
-    given = place.text[1:-1].split(", ")
-    if len(given) != len(current):
-        return _untraced(place, given, "spark.sql.ui.explainMode to extended")
+    new = place.text[1:-1].split(", ")
+    if len(new) != len(current):
+        return _untraced(place, new, "spark.sql.ui.explainMode to extended")
     items, ids = [], []
-    for expr_id, name, old in zip(place.first, given, current, strict=True):
+    for expr_id, name, old in zip(place.first, new, current, strict=True):
         if name == old:
             ids.append(expr_id)
             items.append(place.trees([expr_id])[0])
@@ -121,7 +122,7 @@ def _named(place: Place) -> Built:
 
 
 def _with_exists(place: Place) -> Built:
-    """Whether there are rows of another plan for each row: `WithExists [exists#12]`."""
+    """A column that says whether another plan has rows for each row: `WithExists [exists#12]`."""
     (expr_id,), _ = place.defined(0)
     place.found.columns.kinds[expr_id] = "boolean"
     exists = call("Exists", [])

@@ -1,7 +1,7 @@
 """Splits the `formatted` explain text into operators: the tree, and the details of each number.
 
-Spark writes this text where nobody asked for the extended one. It has the physical plan alone: `operators`
-says what each operator means. Knows how Spark prints operators (`ExplainUtils`), and none of them.
+Spark writes this text unless `spark.sql.ui.explainMode` asks for another. It has the physical plan only.
+This module knows how Spark prints operators (`ExplainUtils`); `operators` knows what each one means.
 """
 
 from __future__ import annotations
@@ -148,6 +148,6 @@ def _placed(root: Drawn, operators: dict[str, Operator]) -> Operator:
 
 
 def _plans(children: list[Drawn]) -> list[Drawn]:
-    """Return children: of an adaptive plan the first one, because later ones leave out what is empty."""
+    """Return the children; of an adaptive plan the initial one: later ones leave out empty parts."""
     initial = [child for child in children if child.text.startswith(_INITIAL)]
     return initial or children

@@ -15,13 +15,13 @@ from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import (
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
 
 NO_COLUMN = 10**12
-"""Added to the number of a scan without columns: the id by which its facts are known."""
+"""Added to the number of a scan without columns, this gives the column id that its facts are found by."""
 
 MORE = re.compile(r"(?:, |^)\.\.\. \d+ more fields")
-"""Stands where Spark left out the rest of a list."""
+"""Text that Spark prints in place of the rest of a long list."""
 
 UNREAD = "Unread"
-"""Begins the name of a node that was not understood."""
+"""Prefix of the name of a node that is not understood."""
 
 
 @dataclass
@@ -34,10 +34,10 @@ class Translation:
 
     row_of: Callable[[Operator], Row]
     problems: dict[str, None] = field(default_factory=dict)
-    """What the text leaves open, a sentence each."""
+    """One sentence for each thing that the text does not say."""
 
     is_unread: bool = False
-    """There is a command whose text does not say what it does."""
+    """The text does not say what one of its commands does."""
 
     inside: list[Translation] = field(default_factory=list)
     """The plans of executions that this one ran."""
@@ -46,7 +46,7 @@ class Translation:
     """`id()` of an operator -> its node."""
 
     def of(self, operator: Operator) -> Drawn:
-        """Return the node of an operator that was translated, which comes after those below it."""
+        """Return the node of an operator, which has been translated already."""
         return self.done[id(operator)]
 
     def input(self, operator: Operator) -> Drawn:
@@ -66,7 +66,7 @@ class Translation:
         return arguments
 
     def problem(self, operator: Operator, sentence: str) -> None:
-        """Add what the text leaves open of an operator."""
+        """Add a sentence about what the text does not say of an operator."""
         self.problems[f"{operator.name}: {sentence}: set spark.sql.ui.explainMode to extended"] = None
 
     def node(self, text: str, *children: Drawn) -> Drawn:
@@ -99,7 +99,7 @@ Row = Callable[[Operator, Translation], Drawn]
 
 
 def unread(operator: Operator, plan: Translation) -> Drawn:
-    """Return the node of an operator that is not understood: it has the columns that the text lists."""
+    """Return the node of an operator that is not understood, with the columns that the text lists."""
     # A command has no rows, and so no columns.
     columns = (operator.gives or operator.details.get("Output", "")).partition("\n")[0]
     plan.is_unread |= not columns

@@ -1,0 +1,30 @@
+"""Tells which executions Spark ran to infer the schema of files: they read, but not for the user.
+
+The names of columns in CSV files, and all about JSON and XML files, are in the files alone. A log lacks the
+option by which records know these reads. It has the call that ran them, or the command around them.
+"""
+
+from __future__ import annotations
+
+import re
+
+_DEFINES = re.compile(r"^Execute (?:CreateDataSourceTableCommand|CreateTempViewUsing)\b", re.MULTILINE)
+_READERS = frozenset({"csv", "json", "load", "xml"})
+"""Methods of `DataFrameReader`. Writers have the same names."""
+
+_SCANS = re.compile(r"^[^\n]*?\b(?:FileScan|Scan) (\w+)", re.MULTILINE)
+_WRITES = re.compile(r"^(?:Execute |\w*(?:AppendData|Overwrite))", re.MULTILINE)
+
+
+def only_defines(text: str) -> bool:
+    """Return whether a command with this text runs no query but those that infer a schema."""
+    return bool(_DEFINES.search(text))
+
+
+def infers(name: str, text: str) -> bool:
+    """Return whether an execution read files as text to infer their schema, by Spark's name of the action."""
+    if name not in _READERS:
+        return False
+    plan = text.partition("== Physical Plan ==")[2]
+    scans = set(_SCANS.findall(plan))
+    return scans == {"text"} and not _WRITES.search(plan)

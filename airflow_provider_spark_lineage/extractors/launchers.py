@@ -1,0 +1,162 @@
+"""Lineage of operators that launch Spark by another system: a shell, Livy, Kubernetes, clouds.
+
+    [openlineage]
+    extractors = airflow_provider_spark_lineage.extractors.launchers.LauncherExtractor
+
+What an operator reports without us stays; one that has nothing to do with Spark reports that alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
+
+from airflow_provider_spark_lineage.launchers.table import LAUNCHERS, launch_of
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.launchers.application import Launch
+    from airflow_provider_spark_lineage.task import TaskLineage
+
+
+class LauncherExtractor(BaseExtractor):
+    """Answers the OpenLineage provider for the operators of `launchers.table`."""
+
+    @classmethod
+    def get_operator_classnames(cls) -> list[str]:
+        """Return the class names of the operators that use this extractor."""
+        return list(LAUNCHERS)
+
+    def _execute_extraction(self) -> OperatorLineage:
+        return self._with_ours("extract", self._planned)
+
+    def extract_on_complete(self, task_instance: Any) -> OperatorLineage:
+        """Return what the applications' records say, else their texts, with a gap."""
+        return self._ended("extract_on_complete", task_instance, failed=False)
+
+    def extract_on_failure(self, task_instance: Any) -> OperatorLineage:
+        """Return what the applications' records say; a text says nothing of what a failed task did."""
+        return self._ended("extract_on_failure", task_instance, failed=True)
+
+    def _ended(self, method: str, task_instance: Any, *, failed: bool) -> OperatorLineage:
+        def ours(launch: Launch) -> OperatorLineage:
+            return _task_lineage(launch, task_instance).operator_lineage(failed=failed)
+
+        return self._with_ours(method, ours, task_instance)
+
+    @staticmethod
+    def _planned(launch: Launch) -> OperatorLineage:
+        """Return the datasets of applications that have not run, where their texts name all of them."""
+        from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
+        from airflow_provider_spark_lineage.launchers.texts import planned_of
+        from airflow_provider_spark_lineage.submitted.planned import certain
+
+        lineage = None if launch.problems else planned_of(launch.applications)
+        if lineage is None or not certain(lineage):
+            return OperatorLineage()
+        return OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
+
+    def _with_ours(
+        self, method: str, ours: Callable[[Launch], OperatorLineage], *arguments: Any
+    ) -> OperatorLineage:
+        """Return what the operator reports without us, with what it launches added."""
+        from airflow_provider_spark_lineage.capture.guard import harmless
+
+        own, is_own = self._own(method, *arguments)
+        with harmless("the Spark applications that this task launches could not be reported"):
+            launch = launch_of(self.operator)
+            if launch is not None and _is_active():
+                from airflow_provider_spark_lineage import conf
+                from airflow_provider_spark_lineage.facets.launches import launch_facets
+
+                added = ours(launch)
+                added.run_facets = {
+                    **launch_facets(launch, with_arguments=conf.sql_text() == "full"),
+                    **added.run_facets,
+                }
+                return _merged(own, added) if is_own else added
+        return own
+
+    def _own(self, method: str, *arguments: Any) -> tuple[OperatorLineage, bool]:
+        """Return what the provider would report without this extractor, and whether the operator says it."""
+        extractor = _extractor_without_ours(self.operator)
+        if extractor is None:
+            return OperatorLineage(run_facets=_unknown_source(self.operator)), False
+        extractor.source_code_enabled = getattr(self, "source_code_enabled", True)
+        return getattr(extractor, method)(*arguments) or OperatorLineage(), True
+
+
+def _extractor_without_ours(operator: Any) -> Any:
+    """Return the provider's own extractor of an operator; None where it has none."""
+    from airflow.providers.openlineage.extractors.base import DefaultExtractor
+    from airflow.providers.openlineage.extractors.bash import BashExtractor
+
+    if operator.task_type in BashExtractor.get_operator_classnames():
+        return BashExtractor(operator)
+    names = ("get_openlineage_facets_on_start", "get_openlineage_facets_on_complete")
+    has_method = any(callable(getattr(operator, name, None)) for name in names)
+    return DefaultExtractor(operator) if has_method else None
+
+
+def _unknown_source(operator: Any) -> dict[str, Any]:
+    """Return the facet that the provider gives an operator without an extractor, and without hook lineage."""
+    from airflow.providers.openlineage.utils.utils import get_unknown_source_attribute_run_facet
+
+    return {} if _has_hook_lineage() else get_unknown_source_attribute_run_facet(task=operator)
+
+
+def _has_hook_lineage() -> bool:
+    """Return whether the provider will take datasets of hooks for the event of this task."""
+    from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
+    from airflow.providers.openlineage.extractors import manager
+
+    is_created = getattr(manager, "_is_hook_lineage_collector_created", None)
+    if is_created is not None and not is_created():
+        return False
+    from airflow.providers.common.compat.lineage.hook import get_hook_lineage_collector
+
+    collector = get_hook_lineage_collector()
+    if not getattr(collector, "has_collected", False):
+        return False
+    collected = collector.collected_assets
+    found = (*collected.inputs, *collected.outputs)
+    return any(translate_airflow_asset(each.asset, each.context) is not None for each in found)
+
+
+def _is_active() -> bool:
+    from airflow_provider_spark_lineage import conf
+
+    return not conf.disabled()
+
+
+def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
+    """Return the lineage of a task that has ended.
+
+    Asked for in the provider's forked child, which reads files and asks nobody.
+    """
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.launchers.collector import Launched
+    from airflow_provider_spark_lineage.task import TaskLineage, lineage_of
+
+    lineage = lineage_of(task_instance)
+    if lineage is None:
+        since = getattr(task_instance, "start_date", None)
+        lineage = TaskLineage(Launched(launch, conf.records(), since))
+        lineage.finish()
+    return lineage
+
+
+def _merged(own: OperatorLineage, added: OperatorLineage) -> OperatorLineage:
+    """Return both; where both name a dataset or a facet, the operator's own stays."""
+    return OperatorLineage(
+        inputs=_joined(own.inputs, added.inputs),
+        outputs=_joined(own.outputs, added.outputs),
+        run_facets={**added.run_facets, **own.run_facets},
+        job_facets={**added.job_facets, **own.job_facets},
+    )
+
+
+def _joined(own: list[Any], added: list[Any]) -> list[Any]:
+    names = {(dataset.namespace, dataset.name) for dataset in own}
+    return [*own, *(dataset for dataset in added if (dataset.namespace, dataset.name) not in names)]

@@ -1,0 +1,164 @@
+"""The lineage of one try of a task that launches Spark by another system: its records, else its texts.
+
+Nothing is added to what the operator launches. Records are there where the application's own settings name a
+place for them, and `[spark_lineage] records` says that this worker may read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from airflow_provider_spark_lineage.agent.folder import local_path
+from airflow_provider_spark_lineage.agent.settings import RECORDS
+from airflow_provider_spark_lineage.capture.guard import harmless, tell
+from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.driver_note import SUFFIX as NOTE_SUFFIX
+from airflow_provider_spark_lineage.driver_note import DriverNote, read_notes
+from airflow_provider_spark_lineage.launchers.application import Launch
+from airflow_provider_spark_lineage.launchers.texts import planned_of, unread_gaps
+from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.pipeline import Execution, Run, RunBuilder, executions
+from airflow_provider_spark_lineage.record import SUFFIX, file_stem, read_records, record_paths
+
+NOTHING_WRITTEN = (
+    "the application has written nothing to {} since the task began: the agent did not start in its driver, "
+    "or could not write there, as the driver's log says, or the application still runs"
+)
+NOT_BELOW = "its records go to {}, which is not below [spark_lineage] records: they are not read"
+NOT_A_DISK = (
+    "its records go to {}, which is no disk of this worker: download them, and read them by "
+    "`spark-lineage events`"
+)
+NOT_ENDED = "the driver had not ended in order when its records were read: what it did last may be missing"
+SEVERAL = (
+    "{} holds records of {} applications since the task began, and of which of them the task's are is not "
+    "known: give each run a folder of its own, with `run_id` in its name"
+)
+
+
+class Launched:
+    """What the applications of a launch did, as far as it can be known on this worker.
+
+    `base` is `[spark_lineage] records`; files from before `since`, the start of the try, are of other runs.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        base: str,
+        since: datetime | None,
+        on_execution: Callable[[Execution], None] | None = None,
+    ) -> None:
+        self._launch = launch
+        self._base = base.rstrip("/")
+        self._since = since.timestamp() if since is not None else None
+        self._on_execution = on_execution
+        self._notes: list[DriverNote] = []
+        self._final: Run | None = None
+        self._planned: Lineage | None = None
+
+    def start(self) -> None:
+        """Do nothing: the launch is the user's."""
+
+    def drain(self, timeout_seconds: float) -> list[str]:
+        """Return what is missing; a driver elsewhere writes what has ended."""
+        return []
+
+    def finish(self) -> None:
+        """Read what is there; `run` and `planned` return it from now on."""
+        if self._final is not None:
+            return
+        lost: list[str] = []
+        for problem in self._launch.problems:
+            tell(problem, lost)
+        run = RunBuilder().run(lost)
+        with harmless("the records of the application could not be read", lost):
+            run = self._read(lost)
+        applications = self._launch.applications
+        if not run.executions and not self._notes:
+            with harmless("the text of the application could not be read", lost):
+                self._planned = planned_of(applications)
+            if self._planned is None:
+                run = RunBuilder().run(lost)
+                gaps = (*run.lineage.gaps, *unread_gaps(applications))
+                run = Run(Lineage(gaps=gaps), problems=run.problems)
+        self._final = run
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Return what is known, after `finish`; before, only that nothing is."""
+        return self._final if self._final is not None else RunBuilder().run(problems)
+
+    @property
+    def planned(self) -> Lineage | None:
+        """What the texts of the applications say, where no record is there."""
+        return self._planned
+
+    @property
+    def agent_configured(self) -> bool:
+        """Whether OpenLineage's Java agent sends events of the same executions."""
+        return any(note.agent_configured for note in self._notes)
+
+    def _read(self, lost: list[str]) -> Run:
+        builder = RunBuilder()
+        places: dict[str, int] = {}
+        for application in self._launch.applications:
+            uri = application.conf.get(RECORDS, "").rstrip("/")
+            if uri and self._base:
+                places[uri] = places.get(uri, 0) + 1
+        for uri, count in places.items():
+            folder = self._folder(uri, lost)
+            if folder is not None:
+                self._read_folder(folder, uri, count, builder, lost)
+        return builder.run(lost)
+
+    def _folder(self, uri: str, lost: list[str]) -> Path | None:
+        """Return the folder of a place that may be read here; None, with a sentence, for another."""
+        clean = without_secrets(uri)
+        is_below = f"{uri}/".startswith(f"{self._base}/") and "/../" not in f"{uri}/"
+        if not is_below:
+            tell(NOT_BELOW.format(clean), lost)
+            return None
+        folder = local_path(uri)
+        if folder is None:
+            tell(NOT_A_DISK.format(clean), lost)
+        return folder
+
+    def _read_folder(self, folder: Path, uri: str, count: int, builder: RunBuilder, lost: list[str]) -> None:
+        has_records = any(folder.glob("*" + SUFFIX))
+        paths = [path for path in record_paths(folder) if self._is_of_this_try(path)] if has_records else []
+        notes = _notes(
+            folder, [path for path in folder.glob("*" + NOTE_SUFFIX) if self._is_of_this_try(path)], lost
+        )
+        first = {path.name.rpartition("-")[0]: path for path in reversed(paths)}
+        ids = {record.application_id for record in read_records([*first.values()], [])}
+        ids.update(note.application_id for note in notes)
+        if not (paths or notes):
+            tell(NOTHING_WRITTEN.format(without_secrets(uri)), lost)
+        if len(ids) > count:
+            tell(SEVERAL.format(without_secrets(uri), len(ids)), lost)
+            return
+        self._notes += notes
+        for note in notes:
+            lost += note.problems
+            if not note.is_complete:
+                tell(NOT_ENDED, lost)
+        for execution in executions(read_records(paths, lost)):
+            builder.add(execution)
+            if self._on_execution is not None:
+                self._on_execution(execution)
+
+    def _is_of_this_try(self, path: Path) -> bool:
+        return self._since is not None and path.stat().st_mtime >= self._since
+
+
+def _notes(folder: Path, paths: Iterable[Path], lost: list[str]) -> list[DriverNote]:
+    """Return the notes whose files are among the paths."""
+    names = [path.name for path in paths]
+    return [
+        note
+        for note in (read_notes(folder, lost) if names else ())
+        for stem in [file_stem(note.application_id)]
+        if any(name.startswith((f"{stem}.", f"{stem}_")) for name in names)
+    ]

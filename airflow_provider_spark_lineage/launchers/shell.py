@@ -1,0 +1,68 @@
+"""Commands of a shell, on the worker or on another machine.
+
+Most have nothing to do with Spark: their readers are loaded for those that have.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from airflow_provider_spark_lineage.launchers.application import PYTHON, Launch, texts
+
+_NAMES = re.compile(r"(?:^|[\s/;&|(\"'])spark\d?-(?:submit|sql)\b")
+NOT_READ = "the command line could not be read, so its Spark application is not known: {}"
+
+
+def of_bash(operator: Any) -> Launch | None:
+    """Return what a `BashOperator` launches on this machine."""
+    own = texts(operator.env)
+    inherited = os.environ if operator.env is None or getattr(operator, "append_env", False) else {}
+    launch = of_script(operator.bash_command, {**inherited, **own}, is_here=True)
+    if launch is None:
+        return None
+    # Without a folder of its own, the command runs in a temporary one.
+    folder = str(operator.cwd or "")
+    applications = (
+        replace(
+            application,
+            directory=None if application.directory is None else os.path.join(folder, application.directory),
+            variables={**own, **application.variables}
+            if application.kind == PYTHON
+            else application.variables,
+        )
+        for application in launch.applications
+    )
+    return replace(launch, applications=tuple(applications))
+
+
+def of_ssh(operator: Any) -> Launch | None:
+    """Return what an `SSHOperator` launches on another machine."""
+    return of_script(operator.command, texts(operator.environment), is_here=False)
+
+
+def mentions_spark(text: str) -> bool:
+    """Return whether a text may call a command of Spark.
+
+    >>> mentions_spark("/opt/spark/bin/spark-submit a.py"), mentions_spark("ls spark-submits")
+    (True, False)
+    """
+    return _NAMES.search(text) is not None
+
+
+def of_script(script: Any, variables: Mapping[str, str], *, is_here: bool) -> Launch | None:
+    """Return what a script launches; None where it does not mention a command of Spark."""
+    # `@task.bash` has its command only while it runs.
+    if not isinstance(script, str) or not mentions_spark(script):
+        return None
+    from airflow_provider_spark_lineage.launchers.shell_words import MalformedError
+    from airflow_provider_spark_lineage.launchers.spark_command import applications_of
+
+    try:
+        applications = tuple(applications_of(script, variables, is_here=is_here))
+    except MalformedError as error:
+        return Launch(problems=(NOT_READ.format(error),))
+    return Launch(applications) if applications else None

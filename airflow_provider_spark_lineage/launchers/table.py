@@ -1,0 +1,53 @@
+"""Which function reads the Spark applications of which operator: one row for each class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.launchers.application import Launch
+
+LAUNCHERS: Mapping[str, str] = {
+    "BashOperator": "shell.of_bash",
+    "_BashDecoratedOperator": "shell.of_bash",
+    "SSHOperator": "shell.of_ssh",
+    "KubernetesPodOperator": "kubernetes.of_pod",
+    "SparkKubernetesOperator": "kubernetes.of_spark_application",
+    "LivyOperator": "livy.of_batch",
+    "DataprocSubmitJobOperator": "dataproc.of_job",
+    "DataprocCreateBatchOperator": "dataproc.of_batch",
+    "EmrAddStepsOperator": "emr.of_steps",
+    "EmrServerlessStartJobOperator": "emr.of_serverless",
+    "EmrContainerOperator": "emr.of_container",
+    "GlueJobOperator": "glue.of_job",
+    "DatabricksSubmitRunOperator": "databricks.of_submitted_run",
+    "DatabricksNotebookOperator": "databricks.of_notebook",
+    "DatabricksTaskOperator": "databricks.of_task",
+    "AzureSynapseRunSparkBatchOperator": "synapse.of_batch",
+}
+"""Class name of an operator -> module and function that read an instance with rendered templates."""
+
+
+def launch_of(operator: Any) -> Launch | None:
+    """Return what an operator launches, by its class or the nearest base class with a row.
+
+    None where it has nothing to do with Spark. What cannot be read is a problem of the launch.
+    """
+    names = (parent.__name__ for parent in type(operator).__mro__)
+    row = next((LAUNCHERS[name] for name in names if name in LAUNCHERS), "")
+    if not row:
+        return None
+    module, _, function = row.partition(".")
+    read = getattr(import_module(f"{__package__}.{module}"), function)
+    try:
+        launch: Launch | None = read(operator)
+    # An operator's attributes are the user's, and another release of a provider may have others.
+    except Exception as error:
+        from airflow_provider_spark_lineage.credentials import without_secrets
+        from airflow_provider_spark_lineage.launchers.application import Launch
+
+        reason = without_secrets(f"{type(error).__name__}: {error}")[:300]
+        return Launch(problems=(f"the Spark application of this operator could not be read: {reason}",))
+    return launch

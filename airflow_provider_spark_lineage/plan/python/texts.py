@@ -1,0 +1,150 @@
+"""What operators, functions and methods of Python give for constants: texts and paths above all."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import posixpath
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import product
+from pathlib import PurePosixPath
+
+from airflow_provider_spark_lineage.plan.planned import HOLE
+from airflow_provider_spark_lineage.plan.python.values import (
+    SEVERAL,
+    Arguments,
+    Either,
+    Known,
+    Unknown,
+    Value,
+    constants,
+    items_of,
+    merged,
+    reason_of,
+)
+
+MAX_TEXT = 100_000
+"""Limit, in letters, of a text that is put together."""
+
+
+def each(function: Callable[..., Value], *values: Value) -> Value:
+    """Return what a function gives for each value that one argument may have; of two, none is known."""
+    if sum(isinstance(value, Either) for value in values) > 1:
+        values = tuple(SEVERAL if isinstance(value, Either) else value for value in values)
+    choices = product(*(value.values if isinstance(value, Either) else (value,) for value in values))
+    return merged([function(*choice) for choice in choices])
+
+
+def joined(*parts: Value) -> Value:
+    """Return constants put together as one text, with a hole for each part that is not known."""
+    texts = [str(part.value) if isinstance(part, Known) else HOLE for part in parts]
+    if sum(map(len, texts)) > MAX_TEXT:
+        return Unknown("is too long")
+    holes = (reason_of(part) for part in parts if not isinstance(part, Known) or part.reason)
+    return Known("".join(texts), next(holes, ""))
+
+
+_PERCENT = re.compile(r"%(?:(?P<own>%)|(?P<name>)[sd])")
+_BRACES = re.compile(r"(?P<own>[{}])(?P=own)|\{(?P<name>\w*)\}")
+
+
+def _add(left: Value, right: Value) -> Value:
+    known = [part.value for part in (left, right) if isinstance(part, Known)]
+    # Only texts are added to a text.
+    if known and all(isinstance(value, str) for value in known):
+        return joined(left, right)
+    return Unknown(reason_of(left if isinstance(left, Unknown) else right))
+
+
+def _percent(left: Value, right: Value) -> Value:
+    values = items_of(right) or (right,)
+    if any(isinstance(value, Known) and isinstance(value.value, float) for value in values):
+        # `%d` leaves out a part of it.
+        return Unknown()
+    return formatted(left, Arguments(values), _PERCENT)
+
+
+def formatted(text: Value, arguments: Arguments, pattern: re.Pattern[str] = _BRACES) -> Value:
+    """Return what `text.format(...)` gives: each place of a pattern filled."""
+    mark = "{" if pattern is _BRACES else "%"
+    if not isinstance(text, Known) or not isinstance(text.value, str) or mark in pattern.sub("", text.value):
+        return Unknown(reason_of(text))
+    parts: list[Value] = []
+    end = count = 0
+    for match in pattern.finditer(text.value):
+        name = match["name"] or str(count)
+        count += match["name"] == ""
+        value = arguments.get(int(name) if name.isdecimal() else -1, name)
+        parts += [Known(text.value[end : match.start()], text.reason)]
+        parts += [Known(match["own"]) if match["own"] else value or Unknown()]
+        end = match.end()
+    return each(joined, *parts, Known(text.value[end:], text.reason))
+
+
+def _path(*parts: Value) -> Value:
+    """Return parts of a path put together; one that is not known may begin at the root."""
+    text = joined(*parts)
+    is_path = all(isinstance(part.value, str | PurePosixPath) for part in parts if isinstance(part, Known))
+    if not parts or not is_path or not isinstance(text, Known):
+        return Unknown(reason_of(text))
+    texts = (str(part.value) if isinstance(part, Known) else HOLE for part in parts)
+    return Known(posixpath.join(*texts), text.reason)
+
+
+def _pathlib(*parts: Value) -> Value:
+    """Return a path as `pathlib` writes it: `s3://b` has one slash there."""
+    text = _path(*parts)
+    return replace(text, value=PurePosixPath(str(text.value))) if isinstance(text, Known) else text
+
+
+METHODS = ("lower", "lstrip", "removeprefix", "removesuffix", "replace", "rstrip", "strip", "upper")
+"""Methods of texts that give a text, known where all is known."""
+
+
+def of_text(method: str, *values: Value) -> Value:
+    """Return what a method of a text gives."""
+    texts = constants(values)
+    if texts is None or not all(isinstance(text, str) for text in texts):
+        return Unknown(reason_of(values[0]))
+    if len(texts[0]) * len(texts[-1]) > MAX_TEXT:
+        return Unknown("is too long")
+    try:
+        return Known(getattr(str, method)(*texts))
+    except TypeError:
+        return Unknown()
+
+
+OPERATORS: Mapping[type, Callable[..., Value]] = {ast.Add: _add, ast.Div: _pathlib, ast.Mod: _percent}
+
+_COMPARISONS: Mapping[type, Callable[..., object]] = {
+    ast.Eq: operator.eq,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.eq,
+    ast.IsNot: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.NotEq: operator.ne,
+}
+
+
+def compared(comparison: type, *values: Value) -> Value:
+    """Return the result of a comparison of constants."""
+    known = constants(values)
+    try:
+        return Unknown() if known is None else Known(bool(_COMPARISONS[comparison](*known)))
+    except (KeyError, TypeError):
+        return Unknown()
+
+
+FUNCTIONS: Mapping[str, Callable[..., Value]] = {
+    "builtins.len": lambda part: Known(len(items_of(part))) if items_of(part) else Unknown(),
+    "builtins.str": lambda *parts: joined(*parts) if len(parts) < 2 else Unknown(),
+    "builtins.vars": lambda *parts: parts[0] if parts else Unknown(),
+    "os.path.join": _path,
+    "pathlib.Path": _pathlib,
+    "pathlib.PurePosixPath": _pathlib,
+}
+"""Full name -> what a function gives for its positional arguments."""

@@ -1,0 +1,46 @@
+"""Which reads of an event log are Spark's own: those that infer the schema of files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from airflow_provider_spark_lineage.event_log.inference import infers, only_defines
+
+CASES = Path(__file__).resolve().parents[1] / "records"
+
+
+def texts(case: str, log: str) -> Iterator[str]:
+    for line in gzip.decompress((CASES / case / f"{log}-4.1.jsonl.gz").read_bytes()).splitlines():
+        event = json.loads(line)
+        if event["Event"].endswith("SQLExecutionStart"):
+            yield event["physicalPlanDescription"]
+
+
+@pytest.mark.parametrize("log", ["events", "formatted"])
+def test_a_reader_infers_and_a_writer_of_the_same_name_does_not(log: str) -> None:
+    """`spark.read.csv` runs two queries over the text of the file, `df.write.csv` a command."""
+    of_names, of_types, write = texts("csv", log)
+    for name in ("csv", "load"):
+        assert [infers(name, text) for text in (of_names, of_types, write)] == [True, True, False]
+
+
+@pytest.mark.parametrize("log", ["events", "formatted"])
+def test_other_actions_over_text_are_the_users(log: str) -> None:
+    """A user may run the same query as Spark, by another method."""
+    of_names, _, _ = texts("csv", log)
+    assert not infers("collect", of_names)
+    assert not infers("command", of_names)
+
+
+@pytest.mark.parametrize("log", ["events", "formatted"])
+def test_a_definition_over_files_runs_no_other_query(log: str) -> None:
+    """CREATE VIEW USING reads files to define the view; CREATE TABLE AS SELECT reads them for its rows."""
+    view, of_names, of_types, table, _ = texts("csv_view", log)
+    assert "CreateTempViewUsing" in view
+    assert only_defines(view)
+    assert not any(map(only_defines, (of_names, of_types, table)))

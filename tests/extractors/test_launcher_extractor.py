@@ -1,0 +1,131 @@
+"""The extractor adds to what the provider reports without it, and takes nothing away."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.airflow
+
+STATEMENT = "insert overwrite directory 's3://b/out' using parquet select * from parquet.`s3://b/in`"
+JOB = {"spark_sql_job": {"query_list": {"queries": [STATEMENT]}}}
+
+
+def dataproc(**fields: Any) -> Any:
+    """An operator by its name, with attributes of Dataproc's."""
+    from airflow.sdk import BaseOperator
+
+    operator = type("DataprocSubmitJobOperator", (BaseOperator,), {})(task_id="t")
+    vars(operator).update({"job": JOB, "job_id": None, "project_id": "p", "region": "r", **fields})
+    return operator
+
+
+def extractor_of(operator: Any) -> Any:
+    from airflow_provider_spark_lineage.extractors.launchers import LauncherExtractor
+
+    return LauncherExtractor(operator)
+
+
+def instance() -> Any:
+    fields = {"dag_id": "d", "task_id": "t", "run_id": "r", "map_index": -1, "try_number": 1}
+    return SimpleNamespace(**fields, start_date=datetime.now(tz=timezone.utc))
+
+
+def names(lineage: Any) -> tuple[list[str], list[str]]:
+    return [each.name for each in lineage.inputs], [each.name for each in lineage.outputs]
+
+
+def test_each_event_of_an_operator_without_an_extractor_of_its_own():
+    """START and COMPLETE have the plan; a FAIL does not say that it happened. All have the application."""
+    extractor = extractor_of(dataproc(job_id="j-1"))
+    start, complete = extractor.extract(), extractor.extract_on_complete(instance())
+    failed = extractor.extract_on_failure(instance())
+    assert [names(each) for each in (start, complete, failed)] == [(["in"], ["out"])] * 2 + [([], [])]
+    for each in (start, complete, failed):
+        assert each.run_facets["sparkLineage_launch"].runId == "j-1"
+        assert each.run_facets["externalQuery"].externalQueryId == "j-1"
+        assert "unknownSourceAttribute" not in each.run_facets
+    assert "sparkLineage_gaps" not in start.run_facets
+    assert "sparkLineage_gaps" in complete.run_facets
+
+
+def test_what_the_operator_reports_itself_stays_and_wins():
+    """A dataset or a facet that both name is the operator's; its other ones are beside ours."""
+    from airflow.providers.openlineage.extractors import OperatorLineage
+    from openlineage.client.event_v2 import InputDataset, OutputDataset
+    from openlineage.client.facet_v2 import external_query_run
+
+    own = InputDataset("s3://b", "in", facets={"own": None})
+    query = external_query_run.ExternalQueryRunFacet(externalQueryId="own", source="own")
+
+    def complete(task_instance: Any) -> OperatorLineage:
+        return OperatorLineage([own], [OutputDataset("x", "y")], {"externalQuery": query})
+
+    operator = dataproc(job_id="j-1", get_openlineage_facets_on_complete=complete)
+    lineage = extractor_of(operator).extract_on_complete(instance())
+    assert lineage.inputs == [own]
+    assert names(lineage)[1] == ["y", "out"]
+    assert lineage.run_facets["externalQuery"] is query
+    assert lineage.run_facets["sparkLineage_launch"].runId == "j-1"
+
+
+@pytest.mark.parametrize("method", ["extract", "extract_on_complete", "extract_on_failure"])
+def test_a_job_without_spark_reports_what_it_does_without_us(method):
+    """The provider's mark of an operator that nothing is known of, and its hooks' datasets, unchanged."""
+    from airflow.providers.openlineage.extractors.manager import ExtractorManager
+
+    operator = dataproc(job={"hive_job": {}})
+    arguments = () if method == "extract" else (instance(),)
+    lineage = getattr(extractor_of(operator), method)(*arguments)
+    assert names(lineage) == ([], [])
+    assert list(lineage.run_facets) == ["unknownSourceAttribute"]
+    assert ExtractorManager().get_extractor_class(operator) is None
+
+
+def test_a_job_without_spark_whose_hook_reports_datasets_is_not_unknown(monkeypatch):
+    """The provider adds those datasets to an event without the mark."""
+    from airflow.providers.openlineage.extractors.manager import ExtractorManager
+    from airflow.sdk import lineage as sdk_lineage
+    from airflow.sdk import plugins_manager
+
+    # As with the provider's plugin, which reads what hooks report.
+    monkeypatch.setattr(plugins_manager, "get_hook_lineage_readers_plugins", lambda: [object])
+    sdk_lineage.get_hook_lineage_collector.cache_clear()
+    extractor = extractor_of(dataproc(job={"hive_job": {}}))
+    try:
+        collector = sdk_lineage.get_hook_lineage_collector()
+        assert extractor.extract_on_complete(instance()).run_facets
+        collector.add_output_asset(context=object(), uri="file:///b/out")
+        assert names(ExtractorManager().get_hook_lineage(instance())) == ([], ["/b/out"])
+        assert extractor.extract_on_complete(instance()).run_facets == {}
+    finally:
+        sdk_lineage.get_hook_lineage_collector.cache_clear()
+
+
+def test_an_operator_that_cannot_be_read_is_a_gap(caplog):
+    """No exception leaves us; the event has what the provider knows."""
+    operator = dataproc()
+    del operator.job
+    lineage = extractor_of(operator).extract_on_complete(instance())
+    [gap] = lineage.run_facets["sparkLineage_gaps"].gaps
+    assert "could not be read: AttributeError" in gap.reason
+    assert caplog.text.count("could not be read") == 1
+
+
+def test_the_packages_switch_turns_it_off(monkeypatch):
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__DISABLED", "True")
+    lineage = extractor_of(dataproc()).extract_on_complete(instance())
+    assert names(lineage) == ([], [])
+    assert "sparkLineage_launch" not in lineage.run_facets
+
+
+@pytest.mark.parametrize("sql_text", ["masked", "none"])
+def test_arguments_are_left_out_where_texts_of_statements_are(sql_text, monkeypatch):
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__SQL_TEXT", sql_text)
+    job = {"pyspark_job": {"main_python_file_uri": "gs://a.py", "args": ["Smith"]}}
+    lineage = extractor_of(dataproc(job=job)).extract_on_complete(instance())
+    [application] = lineage.run_facets["sparkLineage_launch"].applications
+    assert (application.main, application.arguments) == ("gs://a.py", None)

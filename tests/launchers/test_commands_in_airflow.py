@@ -1,0 +1,136 @@
+"""Real operators of a shell, through the listener to the events: with the extractor and without."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+
+pytestmark = pytest.mark.airflow
+
+DAG = Path(__file__).parent / "dags" / "commands.py"
+EXTRACTOR = "airflow_provider_spark_lineage.extractors.launchers.LauncherExtractor"
+COPY = """
+import sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+spark.read.parquet(sys.argv[1]).write.parquet(sys.argv[2])
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Return a run of the DAG, with the extractor or without."""
+    runs = {}
+
+    def cached(*, extractor: bool) -> DagRun:
+        if extractor not in runs:
+            folder = tmp_path_factory.mktemp("commands")
+            (folder / "copy.py").write_text(COPY)
+            for name in ("spark-submit", "spark-sql"):
+                command = folder / "bin" / name
+                command.parent.mkdir(exist_ok=True)
+                command.write_text("#!/bin/sh\n")
+                command.chmod(0o755)
+            settings = {
+                "COMMANDS_JOBS": str(folder),
+                "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+                **({"AIRFLOW__OPENLINEAGE__EXTRACTORS": EXTRACTOR} if extractor else {}),
+            }
+            runs[extractor] = run_dag(DAG, home=folder / "airflow", settings=settings)
+        return runs[extractor]
+
+    return cached
+
+
+def events(run: DagRun, task: str) -> list[dict]:
+    found = [event.document for event in run.read().items if event.name == f"commands.{task}"]
+    assert next(event["eventType"] for event in found) == "START", tail(run.log, 40)
+    return found
+
+
+def names(event: dict) -> tuple[list[str], list[str]]:
+    return [each["name"] for each in event["inputs"]], [each["name"] for each in event["outputs"]]
+
+
+def gaps(event: dict) -> list[str]:
+    return [gap["reason"] for gap in event["run"]["facets"].get("sparkLineage_gaps", {}).get("gaps", [])]
+
+
+def test_a_script_that_the_command_submits(run):
+    """Planned datasets at START and COMPLETE; the provider's own facets stay, and secrets do not."""
+    start, complete = events(run(extractor=True), "submitted")
+    for event in (start, complete):
+        assert names(event) == (["orders"], ["submitted"])
+        assert event["job"]["facets"]["sourceCode"]["language"] == "bash"
+        facet = event["run"]["facets"]["sparkLineage_launch"]
+        [application] = facet["applications"]
+        assert {key: application[key] for key in ("type", "main", "arguments")} == {
+            "type": "python",
+            "main": "copy.py",
+            "arguments": "s3://lake/orders s3://lake/submitted --password ***",
+        }
+    assert gaps(start) == []
+    assert gaps(complete) == ["read from the text of the program; not what ran"]
+
+
+def test_statements_of_tables_are_named_on_complete_alone(run):
+    """A table has its name by where it lies, which the text does not say."""
+    start, complete = events(run(extractor=True), "statements")
+    assert names(start) == ([], [])
+    assert [len(each) for each in names(complete)] == [1, 1]
+    assert len(gaps(complete)) > 1
+
+
+def test_a_malformed_command_is_one_warning_and_one_gap(run):
+    _, complete = events(run(extractor=True), "malformed")
+    assert names(complete) == ([], [])
+    [reason] = gaps(complete)
+    assert "line 2: a quote or a bracket is not closed" in reason
+    assert Path(run(extractor=True).log).read_text().count(reason) == 1
+
+
+@pytest.mark.parametrize("task", ["submitted", "malformed", "failed", "decorated"])
+def test_events_are_valid(run, task):
+    """With our facets and the provider's in them."""
+    for event in events(run(extractor=True), task):
+        assert problems_of(event) == []
+
+
+def test_a_failed_task_has_no_datasets_of_a_text(run):
+    """What a script says is not what it did."""
+    start, failed = events(run(extractor=True), "failed")
+    assert failed["eventType"] == "FAIL"
+    assert names(start) == (["a"], ["b"])
+    assert names(failed) == ([], [])
+    assert failed["run"]["facets"]["sparkLineage_launch"]
+
+
+def test_a_decorated_function_has_its_command_when_it_ran(run):
+    start, complete = events(run(extractor=True), "decorated")
+    assert names(start) == ([], [])
+    assert names(complete) == (["in"], ["out"])
+
+
+def test_a_command_without_spark_has_the_events_that_it_has_without_us(run):
+    """The same facets with the same content, apart from ids and times."""
+    with_ours, without = (events(run(extractor=each), "plain") for each in (True, False))
+    assert [shape(event) for event in with_ours] == [shape(event) for event in without]
+
+
+def shape(event: dict) -> dict:
+    run_facets = dict(event["run"]["facets"])
+    # Times, ids and settings of the two runs.
+    varying = {"airflow", "airflowState", "nominalTime", "parent", "debug", "unknownSourceAttribute"}
+    return {
+        "type": event["eventType"],
+        "datasets": names(event),
+        "job": event["job"],
+        "run facets": sorted(run_facets),
+        "same": {name: facet for name, facet in run_facets.items() if name not in varying},
+    }

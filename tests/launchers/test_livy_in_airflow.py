@@ -1,0 +1,90 @@
+"""Airflow's own `LivyOperator` against Livy's HTTP API, through the listener to the events."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers.livy import livy
+
+from airflow_provider_spark_lineage.driver_note import DriverNote
+from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.record import encode_record, read_record
+from airflow_provider_spark_lineage.testing import run_dag, tail
+
+pytest.importorskip("airflow.providers.apache.livy.operators.livy", reason="needs Airflow's Livy provider")
+pytestmark = pytest.mark.airflow
+
+TESTS = Path(__file__).parents[1]
+RECORD = TESTS / "records" / "scan_write_parquet" / "record-4.1.json.gz"
+EXTRACTOR = "airflow_provider_spark_lineage.extractors.launchers.LauncherExtractor"
+
+
+def driver(batch: dict[str, Any]) -> None:
+    """Write what a driver with the agent writes."""
+    place = batch.get("conf", {}).get("spark.lineage.records", "")
+    if place:
+        folder = Path(place.removeprefix("file://"))
+        folder.mkdir(parents=True, exist_ok=True)
+        record = read_record(RECORD)
+        notes = DriverNote(
+            record.application_id, record.application_name, record.spark_version, is_complete=True
+        )
+        for name, content in (encode_record(record), notes.encode()):
+            (folder / name).write_bytes(content)
+
+
+def test_a_batch_has_its_records_its_id_and_its_address(tmp_path):
+    """Facts of the driver and no gap; records of an earlier run in the same folder are not read."""
+    records = tmp_path / "records"
+    earlier = records / "recorded" / "application_0_0001-000001.json.gz"
+    earlier.parent.mkdir(parents=True)
+    shutil.copy(RECORD, earlier)
+    os.utime(earlier, (1, 1))
+    with livy(driver) as server:
+        run = run_dag(
+            TESTS / "launchers" / "dags" / "batches.py",
+            home=tmp_path / "airflow",
+            settings={
+                "AIRFLOW__OPENLINEAGE__EXTRACTORS": EXTRACTOR,
+                "AIRFLOW__SPARK_LINEAGE__RECORDS": records.as_uri(),
+                "AIRFLOW_CONN_SERVER": json.dumps(
+                    {"conn_type": "livy", "host": "127.0.0.1", "port": server.port, "schema": "http"}
+                ),
+                "BATCHES_RECORDS": records.as_uri(),
+            },
+        )
+    assert [batch["file"] for batch in server.batches] == ["s3://jobs/orders.py", "s3://jobs/fails.jar"]
+    of = {
+        (event.name, event.document["eventType"]): event.document
+        for event in run.read().items
+        if event.name.startswith("batches.")
+    }
+    assert [problems_of(event) for event in of.values()] == [[]] * 4
+    start, complete = of["batches.recorded", "START"], of["batches.recorded", "COMPLETE"]
+    assert (start["inputs"], start["outputs"]) == ([], []), tail(run.log, 40)
+    assert complete["outputs"][0]["facets"]["columnLineage"]["fields"]
+    facets = complete["run"]["facets"]
+    assert "sparkLineage_gaps" not in facets
+    address = f"http://127.0.0.1:{server.port}/batches/0"
+    assert facets["externalQuery"]["externalQueryId"] == "0"
+    assert facets["externalQuery"]["source"] == address
+    launch = facets["sparkLineage_launch"]
+    assert {name: launch[name] for name in ("service", "runId", "link")} == {
+        "service": "Livy",
+        "runId": "0",
+        "link": address,
+    }
+    [application] = launch["applications"]
+    assert application["main"] == "s3://jobs/orders.py"
+    assert application["arguments"].endswith("--password ***")
+
+    failed = of["batches.fails", "FAIL"]
+    [application] = failed["run"]["facets"]["sparkLineage_launch"]["applications"]
+    assert application == {"type": "jar", "main": "s3://jobs/fails.jar", "mainClass": "org.example.Fails"}
+    [gap] = failed["run"]["facets"]["sparkLineage_gaps"]["gaps"]
+    assert "its code (jar) is not read" in gap["reason"]
