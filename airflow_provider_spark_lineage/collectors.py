@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from airflow_provider_spark_lineage.extractors.operators import (
     IN_PROCESS,
+    PYTHON,
     SPARK_PIPELINES,
     SPARK_SQL,
     SPARK_SUBMIT,
@@ -52,7 +53,10 @@ OnExecution = Callable[["Execution"], None]
 
 def collector_of(task_instance: Any, on_execution: OnExecution | None) -> Collector:
     """Return the collector for a task instance, by the class of its operator."""
-    return _COLLECTORS[driver_of(type(task_instance.task)) or IN_PROCESS](task_instance, on_execution)
+    from airflow_provider_spark_lineage import conf
+
+    driver = driver_of(type(task_instance.task), conf.extra_operators())
+    return _COLLECTORS[driver or IN_PROCESS](task_instance, on_execution)
 
 
 def _in_process(task_instance: Any, on_execution: OnExecution | None) -> Collector:
@@ -73,25 +77,29 @@ def _spark_submit(task_instance: Any, on_execution: OnExecution | None) -> Colle
     """Return a collector for an application that `spark-submit` runs."""
     from airflow_provider_spark_lineage.submitted.jobs import SparkSubmitJob
 
-    return _submitted(task_instance, on_execution, SparkSubmitJob, "submit")
+    return _submitted(task_instance, on_execution, SPARK_SUBMIT, SparkSubmitJob, "submit")
 
 
 def _spark_sql(task_instance: Any, on_execution: OnExecution | None) -> Collector:
     """Return a collector for statements that `spark-sql` runs."""
     from airflow_provider_spark_lineage.submitted.jobs import SparkSqlJob
 
-    return _submitted(task_instance, on_execution, SparkSqlJob, "run_query")
+    return _submitted(task_instance, on_execution, SPARK_SQL, SparkSqlJob, "run_query")
 
 
 def _spark_pipelines(task_instance: Any, on_execution: OnExecution | None) -> Collector:
     """Return a collector for a declarative pipeline that `spark-pipelines` runs."""
     from airflow_provider_spark_lineage.submitted.jobs import SparkPipelinesJob
 
-    return _submitted(task_instance, on_execution, SparkPipelinesJob, "submit_pipeline")
+    return _submitted(task_instance, on_execution, SPARK_PIPELINES, SparkPipelinesJob, "submit_pipeline")
 
 
 def _submitted(
-    task_instance: Any, on_execution: OnExecution | None, job_class: type[Job], run_method: str
+    task_instance: Any,
+    on_execution: OnExecution | None,
+    driver: str,
+    job_class: type[Job],
+    run_method: str,
 ) -> Collector:
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.agent.settings import DRAIN_TIMEOUT, MAX_PLAN, SQL_TEXT
@@ -103,6 +111,7 @@ def _submitted(
         Place(conf.records(), task_instance),
         job_class=job_class,
         run_method=run_method,
+        driver=driver,
         settings={
             DRAIN_TIMEOUT: f"{conf.drain_timeout_seconds():g}",
             MAX_PLAN: str(conf.max_plan_bytes()),
@@ -116,6 +125,7 @@ def _submitted(
 
 _COLLECTORS: Mapping[str, Callable[[Any, OnExecution | None], Collector]] = {
     IN_PROCESS: _in_process,
+    PYTHON: _in_process,
     SPARK_SUBMIT: _spark_submit,
     SPARK_SQL: _spark_sql,
     SPARK_PIPELINES: _spark_pipelines,

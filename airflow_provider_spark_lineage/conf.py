@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import TypeVar
 
 from airflow.providers.common.compat.sdk import conf
+
+from airflow_provider_spark_lineage.extractors.operators import KINDS
 
 SECTION = "spark_lineage"
 _TRUE = ("t", "true", "1")
@@ -21,7 +24,7 @@ _FALSE = ("f", "false", "0")
 
 log = logging.getLogger(__name__)
 
-_Value = TypeVar("_Value", bool, int, float, str)
+_Value = TypeVar("_Value", bool, int, float, str, tuple[str, ...])
 
 
 def agent() -> str:
@@ -30,8 +33,18 @@ def agent() -> str:
 
 
 def auto_capture() -> bool:
-    """[spark_lineage] auto_capture: capture tasks of Airflow's own PySpark operators, for the extractors."""
+    """[spark_lineage] auto_capture: capture tasks of Airflow's own operators, in DAGs that nobody edits."""
     return _read("auto_capture", _boolean, "True or False", default=False)
+
+
+def auto_capture_exclude() -> tuple[str, ...]:
+    """[spark_lineage] auto_capture_exclude: patterns of DAGs and tasks that auto-capture leaves alone."""
+    return _read("auto_capture_exclude", _patterns, _PATTERNS, default=(), fallback=("*",))
+
+
+def auto_capture_include() -> tuple[str, ...]:
+    """[spark_lineage] auto_capture_include: patterns of the DAGs and tasks that auto-capture is for."""
+    return _read("auto_capture_include", _patterns, _PATTERNS, default=("*",), fallback=())
 
 
 def disabled() -> bool:
@@ -52,6 +65,22 @@ def emit_timeout_seconds() -> float:
 def execution_events() -> bool:
     """[spark_lineage] execution_events: emit START and COMPLETE or FAIL per execution, as child runs."""
     return _read("execution_events", _boolean, "True or False", default=True)
+
+
+def extra_operators() -> dict[str, str]:
+    """[spark_lineage] extra_operators: more operators that run Spark; dotted class -> one of `KINDS`."""
+    text = _read("extra_operators", str, "a list", default="")
+    kinds = {}
+    for entry in filter(None, (entry.strip() for entry in text.split(";"))):
+        name, _, kind = (part.strip() for part in entry.partition("="))
+        if _DOTTED.fullmatch(name) and kind in KINDS:
+            kinds[name] = kind
+        else:
+            _warn(
+                f"[{SECTION}] extra_operators: {entry!r} is left out. Write package.module.Class = KIND, "
+                f"where KIND is one of {', '.join(KINDS)}, with semicolons between entries."
+            )
+    return kinds
 
 
 def keep_records() -> bool:
@@ -78,6 +107,18 @@ def sql_text() -> str:
     """[spark_lineage] sql_text: how much of SQL statements, and of messages that may repeat them, is kept."""
     words = "full, masked or none"
     return _read("sql_text", _sql_text, words, default="full", fallback="none")
+
+
+_PATTERNS = "a list of dag_id or dag_id.task_id with * for any text, separated by semicolons"
+_PATTERN = re.compile(r"[\w.*?\[\]!-]+")
+_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
+
+
+def _patterns(text: str) -> tuple[str, ...]:
+    patterns = tuple(filter(None, (pattern.strip() for pattern in text.split(";"))))
+    if not all(_PATTERN.fullmatch(pattern) for pattern in patterns):
+        raise ValueError(text)
+    return patterns
 
 
 def _boolean(text: str) -> bool:
@@ -121,7 +162,7 @@ def _read(
     try:
         text = conf.get(SECTION, option, fallback=None)
     except Exception as error:  # A `_cmd` that fails, or a secrets backend that is down.
-        _warn(f"[{SECTION}] {option} cannot be read ({type(error).__name__}); using {fallback}.")
+        _warn(f"[{SECTION}] {option} cannot be read ({type(error).__name__}); using {_shown(fallback)}.")
         return fallback
     if text is None:
         return default
@@ -130,8 +171,14 @@ def _read(
     try:
         return parse(text)
     except ValueError:
-        _warn(f"[{SECTION}] {option} = {text!r} is not {expected}; using {fallback}. Correct the option.")
+        instead = _shown(fallback)
+        _warn(f"[{SECTION}] {option} = {text!r} is not {expected}; using {instead}. Correct the option.")
         return fallback
+
+
+def _shown(value: object) -> str:
+    """Return a value as a user writes it."""
+    return (";".join(value) or "nothing") if isinstance(value, tuple) else str(value)
 
 
 @cache

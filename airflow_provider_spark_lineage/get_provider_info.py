@@ -20,15 +20,37 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "auto_capture": {
         "description": (
-            "Capture Spark in tasks of Airflow's own ``PySparkOperator`` and ``@task.pyspark``, so that\n"
-            "they report lineage in DAGs nobody can edit. Name this package's extractor as well, in\n"
-            "``[openlineage] extractors``:\n"
-            "``airflow_provider_spark_lineage.extractors.pyspark.PySparkExtractor``.\n"
+            "Capture Spark in tasks of Airflow's own operators, so that they report lineage in DAGs nobody\n"
+            "edits: ``PySparkOperator``, ``@task.pyspark``, ``SparkSubmitOperator``, ``SparkJDBCOperator``,\n"
+            "``SparkSqlOperator``, ``SparkPipelinesOperator``, their subclasses, and ``PythonOperator`` and\n"
+            "``@task`` where the function opens a Spark session. Nothing else need be set.\n"
         ),
         "version_added": "0.1.0",
         "type": "boolean",
         "example": "True",
         "default": "False",
+    },
+    "auto_capture_exclude": {
+        "description": (
+            "DAGs and tasks that ``auto_capture`` leaves alone: patterns of ``dag_id`` or\n"
+            "``dag_id.task_id``, with ``*`` for any text, separated by semicolons. Wins over\n"
+            "``auto_capture_include``.\n"
+            "A value that cannot be read excludes everything.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "string",
+        "example": "payroll;sandbox_*;shop.reload_*",
+        "default": "",
+    },
+    "auto_capture_include": {
+        "description": (
+            "DAGs and tasks that ``auto_capture`` is for: patterns as in ``auto_capture_exclude``.\n"
+            "A value that cannot be read includes nothing.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "string",
+        "example": "shop;etl_*",
+        "default": "*",
     },
     "disabled": {
         "description": (
@@ -70,6 +92,19 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "type": "boolean",
         "example": "False",
         "default": "True",
+    },
+    "extra_operators": {
+        "description": (
+            "More operators that ``auto_capture`` and the extractor are for: the dotted class, an equals\n"
+            "sign, and how it runs Spark, with semicolons between entries. ``in process``: its ``execute``\n"
+            "uses a PySpark session; ``python``: it may use one; ``spark-submit``, ``spark-sql``,\n"
+            "``spark-pipelines``: the hook of Airflow's operator of that name runs the job. Subclasses of\n"
+            "Airflow's own operators need no entry.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "string",
+        "example": "company.operators.ScoreOperator = in process;company.operators.Submit = spark-submit",
+        "default": "",
     },
     "keep_records": {
         "description": (

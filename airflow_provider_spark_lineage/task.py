@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from airflow_provider_spark_lineage.collectors import Collector
     from airflow_provider_spark_lineage.facets.events import RunIdentity
+    from airflow_provider_spark_lineage.lineage.model import Lineage
     from airflow_provider_spark_lineage.pipeline import Run
     from airflow_provider_spark_lineage.sender import Sender
 
@@ -86,21 +87,11 @@ class TaskLineage:
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         with harmless("the lineage of this task could not be written as OpenLineage"):
-            from airflow_provider_spark_lineage import conf
-            from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
-            from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets
-            from airflow_provider_spark_lineage.facets.runs import lineage_run_facets
-
             lineage = self.run.lineage
             planned = None if failed else self._collector.planned
             if planned is not None:
                 lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
-            return OperatorLineage(
-                inputs=input_datasets(lineage),
-                outputs=output_datasets(lineage, dataset_edges_per_field=conf.repeat_dataset_edges()),
-                run_facets=lineage_run_facets(lineage),
-                job_facets=lineage_job_facets(lineage),
-            )
+            return _operator_lineage(lineage)
         return OperatorLineage()
 
 
@@ -109,14 +100,65 @@ def planned_operator_lineage(operator: Any) -> OperatorLineage:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     with harmless("what this task is going to read and write could not be worked out"):
-        from airflow_provider_spark_lineage.submitted.planned import certain, planned_of
+        from airflow_provider_spark_lineage.submitted.planned import certain
 
-        lineage = planned_of(operator)
+        lineage = _planned(operator)
         if lineage is not None and certain(lineage):
             from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
 
             return OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
     return OperatorLineage()
+
+
+SWITCHED_OFF = (
+    "nothing is captured of operators that are not of this package: set [spark_lineage] auto_capture to True"
+)
+NOT_CAPTURED = "auto-capture did not start in this task: the task's log may say why"
+
+
+def uncaptured_operator_lineage(operator: Any, *, failed: bool) -> OperatorLineage:
+    """Return what the text says of a job that has run, with a gap that says why no more is known.
+
+    Empty where the user wants nothing.
+    """
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    with harmless("what this task read and wrote could not be worked out"):
+        from airflow_provider_spark_lineage import conf
+        from airflow_provider_spark_lineage.extractors.selection import is_selected
+        from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
+
+        if not conf.disabled() and is_selected(operator.dag_id, operator.task_id):
+            gap = Gap("task", NOT_CAPTURED if conf.auto_capture() else SWITCHED_OFF)
+            lineage = (None if failed else _planned(operator)) or Lineage()
+            return _operator_lineage(replace(lineage, gaps=(gap, *lineage.gaps)))
+    return OperatorLineage()
+
+
+def _planned(operator: Any) -> Lineage | None:
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.extractors.operators import driver_of
+    from airflow_provider_spark_lineage.submitted.planned import planned_of
+
+    if conf.disabled():
+        return None
+    return planned_of(operator, driver_of(type(operator), conf.extra_operators()))
+
+
+def _operator_lineage(lineage: Lineage) -> OperatorLineage:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
+    from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets
+    from airflow_provider_spark_lineage.facets.runs import lineage_run_facets
+
+    return OperatorLineage(
+        inputs=input_datasets(lineage),
+        outputs=output_datasets(lineage, dataset_edges_per_field=conf.repeat_dataset_edges()),
+        run_facets=lineage_run_facets(lineage),
+        job_facets=lineage_job_facets(lineage),
+    )
 
 
 _latest: tuple[tuple[Any, ...], TaskLineage] | None = None
@@ -146,14 +188,14 @@ def start_capture(task_instance: Any) -> TaskLineage | None:
             sender.silenced = lambda: collector.agent_configured
         collector.start()
         lineage = TaskLineage(collector, sender, emit_timeout_seconds=conf.emit_timeout_seconds())
-        _latest = (_key(task_instance), lineage)
+        _latest = (key_of(task_instance), lineage)
         return _latest[1]
     return None
 
 
 def lineage_of(task_instance: Any) -> TaskLineage | None:
     """Return what was captured for a task instance in this process; None if nothing was."""
-    if _latest is not None and _latest[0] == _key(task_instance):
+    if _latest is not None and _latest[0] == key_of(task_instance):
         return _latest[1]
     return None
 
@@ -188,7 +230,8 @@ def is_active(task_instance: Any) -> bool:
     return bool(policy.emit and policy.extract_operator_metadata)
 
 
-def _key(task_instance: Any) -> tuple[Any, ...]:
+def key_of(task_instance: Any) -> tuple[Any, ...]:
+    """Return what tells one try of a task instance from all others."""
     return (
         task_instance.dag_id,
         task_instance.task_id,

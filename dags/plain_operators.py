@@ -1,10 +1,7 @@
 """# DAGs that nobody edits
 
 Only Airflow's own `PySparkOperator` and `@task.pyspark`, and not one line about lineage. They report it all
-the same when two options of the deployment are set:
-
-    [openlineage]
-    extractors = airflow_provider_spark_lineage.extractors.pyspark.PySparkExtractor
+the same when one option of the deployment is set:
 
     [spark_lineage]
     auto_capture = True

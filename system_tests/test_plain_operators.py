@@ -11,7 +11,6 @@ from system_tests.conftest import AssertEvents, RunExample
 from system_tests.examples import DAGS
 
 SETTINGS = {
-    "AIRFLOW__OPENLINEAGE__EXTRACTORS": "airflow_provider_spark_lineage.extractors.pyspark.PySparkExtractor",
     "AIRFLOW__OPENLINEAGE__CUSTOM_RUN_FACETS": (
         "airflow_provider_spark_lineage.run_facets.spark_application;"
         "airflow_provider_spark_lineage.run_facets.spark_executions"
@@ -24,14 +23,14 @@ SETTINGS = {
 def test_unmodified_operators_report_the_same(
     run_example: RunExample, assert_events: AssertEvents, *, in_workers: bool
 ) -> None:
-    """`PySparkOperator` and `@task.pyspark` yield lineage through extractor, plugin and run facets."""
+    """`PySparkOperator` and `@task.pyspark` yield lineage by one option, and run facets."""
     assert_events(run_example("plain_operators", settings=SETTINGS, in_workers=in_workers))
 
 
 def test_our_operators_report_what_the_unmodified_ones_do(
     tmp_path: Path, run_example: RunExample, assert_events: AssertEvents
 ) -> None:
-    """The same DAG with our operators instead of extractor and plugin yields the same events."""
+    """The same DAG with our operators instead of the plugin yields the same events."""
     dags = tmp_path / "dags"
     dags.mkdir()
     shutil.copy(DAGS / "nycflights_source.py", dags)
@@ -47,6 +46,6 @@ def test_our_operators_report_what_the_unmodified_ones_do(
     assert replaced != text
     (dags / "plain_operators.py").write_text(replaced)
 
-    # Without the extractor and without the plugin's switch.
+    # Without the plugin's switch.
     facets = "AIRFLOW__OPENLINEAGE__CUSTOM_RUN_FACETS"
     assert_events(run_example(dags / "plain_operators.py", settings={facets: SETTINGS[facets]}))

@@ -23,11 +23,15 @@ GOOD = [
     ("auto_capture", "True", True),
     ("auto_capture", "t", True),
     ("auto_capture", "0 # off for now", False),
+    ("auto_capture_exclude", "payroll; sandbox_*;", ["payroll", "sandbox_*"]),
+    ("auto_capture_include", "[a-d]?.task.in_group", ["[a-d]?.task.in_group"]),
+    ("auto_capture_include", "", []),
     ("disabled", "true", True),
     ("drain_timeout_seconds", "2.5", 2.5),
     ("drain_timeout_seconds", "0", 0.0),
     ("emit_timeout_seconds", "0.5", 0.5),
     ("execution_events", "False", False),
+    ("extra_operators", "a.B = in process;c.d.E=spark-sql", {"a.B": "in process", "c.d.E": "spark-sql"}),
     ("max_plan_bytes", "1000", 1000),
     ("repeat_dataset_edges", "1", True),
     ("sql_text", "Masked", "masked"),
@@ -35,6 +39,8 @@ GOOD = [
 ]
 BAD = [
     ("auto_capture", "yes please"),
+    ("auto_capture_exclude", "payroll, sandbox"),
+    ("auto_capture_include", "'shop'"),
     ("drain_timeout_seconds", "-1"),
     ("drain_timeout_seconds", "nan"),
     ("drain_timeout_seconds", "soon"),
@@ -45,7 +51,15 @@ BAD = [
     ("sql_text", "mask"),
     ("sql_text", ""),
 ]
-OTHERWISE = {"sql_text": "none"}
+WRONG_ENTRIES = [
+    "Submit = spark-submit",
+    "a.B",
+    "a.B = spark submit",
+    "a.B = in process, c.D = python",
+    "= python",
+]
+
+OTHERWISE = {"auto_capture_exclude": ["*"], "auto_capture_include": [], "sql_text": "none"}
 """Option -> what a wrong value counts as, where that is not the default: the value that tells least."""
 
 # One process for all cases: importing Airflow's configuration takes seconds.
@@ -80,6 +94,7 @@ def answers(
     """(option, value) -> what its function returned and what it logged, in a process of its own."""
     cases = [(option, None) for option in OPTIONS]
     cases += [(option, value) for option, value, _ in GOOD] + BAD
+    cases += [("extra_operators", f"{entry}; x.Y = python") for entry in WRONG_ENTRIES]
     environment = {name: value for name, value in os.environ.items() if "SPARK_LINEAGE" not in name}
     environment["AIRFLOW_HOME"] = str(tmp_path_factory.mktemp("airflow"))
     done = subprocess.run(
@@ -110,7 +125,7 @@ def test_every_option_has_a_function_and_every_function_an_option():
 def test_readme_lists_every_option_with_its_default():
     """Whoever reads README alone knows all options, and what happens without them."""
     section = README.read_text().partition("\n## Options\n")[2].partition("\n## ")[0]
-    listed = dict(re.findall(r"^\| `(\w+)` \| `?(\w*)`? ?\|", section, flags=re.MULTILINE))
+    listed = dict(re.findall(r"^\| `(\w+)` \| `?([\w*]*)`? ?\|", section, flags=re.MULTILINE))
     assert listed == {name: option["default"] for name, option in OPTIONS.items()}
 
 
@@ -121,6 +136,8 @@ def test_default_is_the_documented_one(option, answers):
     result, lines = answers[option, None]
     documented = OPTIONS[option]["default"]
     kinds = {"boolean": bool, "integer": int, "float": float, "string": str}
+    if type(result) in (list, dict):
+        result = ";".join(result)
     assert type(result) is kinds[OPTIONS[option]["type"]]
     value = documented if type(result) is str else type(result)(json.loads(documented.lower()))
     assert str(value) == str(result)
@@ -142,3 +159,13 @@ def test_bad_value_falls_back_with_one_warning(option, value, answers):
     assert result == OTHERWISE.get(option, answers[option, None][0])
     assert len(lines) == 1
     assert lines[0].startswith(f"WARNING: [spark_lineage] {option} = {value!r} is not ")
+
+
+@pytest.mark.airflow
+@pytest.mark.parametrize("entry", WRONG_ENTRIES)
+def test_one_wrong_entry_costs_no_other(entry, answers):
+    """Each operator is named for itself; the warning says how it is written."""
+    result, lines = answers["extra_operators", f"{entry}; x.Y = python"]
+    assert result == {"x.Y": "python"}
+    assert len(lines) == 1
+    assert f"{entry!r} is left out. Write package.module.Class = KIND" in lines[0]

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Iterator, List, Optional, Type
 
-from airflow_provider_spark_lineage.credentials import without_secrets
-
 log = logging.getLogger("airflow_provider_spark_lineage")
 
 
@@ -55,6 +53,9 @@ class harmless:  # noqa: N801  reads as a statement
         # SystemExit are the user's.
         if not isinstance(error, Exception):
             return False
+        # Here, because its patterns take milliseconds, which every process of Airflow would pay.
+        from airflow_provider_spark_lineage.credentials import without_secrets
+
         sentence = f"{self._what}: {type(error).__name__}"
         if _withheld:
             tell(sentence, self._problems)

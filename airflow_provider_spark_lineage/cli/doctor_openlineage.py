@@ -285,7 +285,7 @@ def _own_options(options: Any) -> Iterator[Finding]:
 
 
 def _own_extractors(named: list[str], *, auto_capture: bool) -> Iterator[Finding]:
-    """Check that auto-capture and extractors are both on: either alone sends nothing."""
+    """Check that extractors are not alone: auto-capture needs none."""
     ours = [name for name in named if name.startswith(f"{PACKAGE}.")]
     for name in ours:
         module, _, attribute = name.rpartition(".")
@@ -295,16 +295,10 @@ def _own_extractors(named: list[str], *, auto_capture: bool) -> Iterator[Finding
             advice = f"`[openlineage] extractors` names {name}, which cannot be imported: {_reason(error)}."
             yield Finding("extractor", name, "problem", advice)
     value = f"{'on' if auto_capture else 'off'}, {'with' if ours else 'no'} extractors of ours"
-    if auto_capture and not ours:
+    if ours and not auto_capture:
         advice = (
-            "`[spark_lineage] auto_capture` is on, but `[openlineage] extractors` names none of ours, so "
-            f"what Airflow's own operators do is captured and not sent; add those of {PACKAGE}.extractors."
-        )
-        yield Finding("auto_capture", value, "problem", advice)
-    elif ours and not auto_capture:
-        advice = (
-            "`[openlineage] extractors` names ours, but nothing is captured for them to send; set "
-            "`[spark_lineage] auto_capture` to True."
+            "`[openlineage] extractors` names ours, but without auto-capture they know only the texts of "
+            "jobs; set `[spark_lineage] auto_capture` to True."
         )
         yield Finding("auto_capture", value, "problem", advice)
     else:

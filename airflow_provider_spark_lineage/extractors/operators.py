@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 IN_PROCESS = "in process"
@@ -16,19 +17,56 @@ SPARK_SQL = "spark-sql"
 SPARK_PIPELINES = "spark-pipelines"
 """`spark-pipelines` starts the driver, in a process of its own, or asks a Spark Connect server."""
 
+PYTHON = "python"
+"""A function runs in the task's own process, and may open a PySpark session there or not."""
+
+KINDS = (IN_PROCESS, SPARK_SUBMIT, SPARK_SQL, SPARK_PIPELINES, PYTHON)
+"""The words of `[spark_lineage] extra_operators`."""
+
 DRIVERS: Mapping[str, str] = {
     "PySparkOperator": IN_PROCESS,
     "_PySparkDecoratedOperator": IN_PROCESS,
     "SparkSubmitOperator": SPARK_SUBMIT,
+    "SparkJDBCOperator": SPARK_SUBMIT,
     "SparkSqlOperator": SPARK_SQL,
     "SparkPipelinesOperator": SPARK_PIPELINES,
+    "PythonOperator": PYTHON,
+    # The function runs in another process: `@task.virtualenv`, `@task.external_python`.
+    "_BasePythonVirtualenvOperator": "",
 }
-"""Class name of an operator of Airflow's -> where the Spark driver runs."""
+"""Class name of an operator of Airflow's -> where the Spark driver runs; empty where nothing is captured."""
+
+NO_EXTRA: Mapping[str, str] = {}
 
 
-def driver_of(operator: type) -> str | None:
+def driver_of(operator: type, extra: Mapping[str, str] = NO_EXTRA) -> str | None:
     """Return where the Spark driver of an operator runs, by its class or the nearest known base class.
 
-    None for an operator that is not known to run Spark.
+    None for an operator that is not known to run Spark. `extra` are the user's own: dotted class -> kind.
     """
-    return next((DRIVERS[parent.__name__] for parent in operator.__mro__ if parent.__name__ in DRIVERS), None)
+    for parent in operator.__mro__:
+        kind = extra_kind(parent, extra)
+        if kind is None:
+            kind = DRIVERS.get(parent.__name__)
+        if kind is not None:
+            return kind or None
+    return None
+
+
+def extra_kind(operator: type, extra: Mapping[str, str]) -> str | None:
+    """Return the kind of a class that the user named, by the module that defines it or one that has it."""
+    if not extra:
+        return None
+    kind = extra.get(f"{operator.__module__}.{operator.__qualname__}")
+    if kind is not None:
+        return kind
+    for dotted, named in extra.items():
+        module, _, name = dotted.rpartition(".")
+        if name == operator.__name__ and getattr(sys.modules.get(module), name, None) is operator:
+            return named
+    return None
+
+
+def is_named(operator: type, extra: Mapping[str, str]) -> bool:
+    """Return whether the user named the class of an operator, or one of its base classes."""
+    return any(extra_kind(parent, extra) is not None for parent in operator.__mro__)

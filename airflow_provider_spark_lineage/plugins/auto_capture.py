@@ -1,77 +1,76 @@
-"""`[spark_lineage] auto_capture`: captures tasks of operators that we do not own, in the task's process."""
+"""`[spark_lineage] auto_capture`: captures tasks of operators that we do not own, in the task's process.
+
+Airflow loads this module in all of its processes: what reads and writes lineage is imported when a task
+runs Spark.
+"""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.common.compat.sdk import AirflowPlugin, hookimpl
 
+from airflow_provider_spark_lineage import conf
 from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.extractors.operators import DRIVERS, IN_PROCESS
+from airflow_provider_spark_lineage.extractors.operators import driver_of, is_named
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.task import TaskLineage
+    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
+
+_latest: CapturedTask | None = None
+"""The task that this process runs, or ran last: `dag.test()` runs several in one process."""
 
 
 class _AutoCapture:
-    """Listens for tasks that start and end in this process."""
+    """Listens for tasks that start and end in this process.
 
-    @hookimpl
+    Its methods are called before those of OpenLineage's listener, which asks the operator or the extractor.
+    """
+
+    @hookimpl(tryfirst=True)
     def on_task_instance_running(self, previous_state: Any, task_instance: Any) -> None:
-        """Start capturing before the operator opens its session."""
+        """Start capturing before the operator opens its session or starts its job."""
+        global _latest  # noqa: PLW0603  the hooks of a task have no place of their own
         with harmless("auto-capture could not be started"):
-            from airflow_provider_spark_lineage import conf
-
+            # Airflow 3.0 has no hook for a task that skipped itself.
+            _finish()
             task = getattr(task_instance, "task", None)
-            if task is not None and DRIVERS.get(task.task_type) == IN_PROCESS and conf.auto_capture():
-                from airflow_provider_spark_lineage.task import start_capture
+            if task is None or not conf.auto_capture():
+                return
+            extra = conf.extra_operators()
+            driver = driver_of(type(task), extra)
+            if driver is not None and not conf.disabled():
+                from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
 
-                lineage = start_capture(task_instance)
-                if lineage is not None:
-                    _stop_on_kill(task, lineage, task_instance)
-
-    # First, because OpenLineage's listener asks the extractor in the same call.
+                _latest = CapturedTask(task_instance, driver, is_named=is_named(type(task), extra))
+                _latest.start()
 
     @hookimpl(tryfirst=True)
     def on_task_instance_success(self, previous_state: Any, task_instance: Any) -> None:
         """Stop capturing after the operator ended."""
-        _finish_task(task_instance)
+        _finish(task_instance)
 
     @hookimpl(tryfirst=True)
     def on_task_instance_failed(self, previous_state: Any, task_instance: Any, error: Any) -> None:
         """Stop capturing after the operator failed."""
-        _finish_task(task_instance)
+        _finish(task_instance)
 
     @hookimpl(tryfirst=True)
     def on_task_instance_skipped(self, previous_state: Any, task_instance: Any) -> None:
         """Stop capturing after the function skipped its task; Airflow 3.0 does not call this."""
-        _finish_task(task_instance)
+        _finish(task_instance)
 
 
-def _stop_on_kill(task: Any, lineage: TaskLineage, task_instance: Any) -> None:
-    """Replace a task's `on_kill` by one that also sends what the task has done."""
-    on_kill = task.on_kill
+def _finish(task_instance: Any = None) -> None:
+    """End the capture of a task instance, or of whatever is captured.
 
-    def stop() -> None:
-        try:
-            on_kill()
-        finally:
-            lineage.stop(task_instance)
-
-    task.on_kill = stop
-
-
-def _finish_task(task_instance: Any) -> None:
+    Other processes call these hooks too, for tasks that never ran in them.
+    """
+    global _latest
     with harmless("auto-capture could not be finished"):
-        # Other processes call these hooks too, for tasks that never ran in them.
-        module = sys.modules.get("airflow_provider_spark_lineage.task")
-        task = getattr(task_instance, "task", None)
-        if module is None or task is None or DRIVERS.get(task.task_type) != IN_PROCESS:
-            return
-        lineage = module.lineage_of(task_instance)
-        if lineage is not None:
-            lineage.finish()
+        if _latest is not None and (task_instance is None or task_instance is _latest.task_instance):
+            ended, _latest = _latest, None
+            ended.finish()
 
 
 class SparkLineagePlugin(AirflowPlugin):
@@ -79,3 +78,9 @@ class SparkLineagePlugin(AirflowPlugin):
 
     name = "spark_lineage"
     listeners = [_AutoCapture()]  # noqa: RUF012  Airflow's protocol
+
+
+with harmless("auto-capture could not be prepared"):
+    if conf.auto_capture():
+        # Now, because a task that does not run Spark would wait for it.
+        from airflow_provider_spark_lineage.plugins import tasks as _tasks  # noqa: F401

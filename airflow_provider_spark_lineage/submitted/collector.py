@@ -12,6 +12,7 @@ from airflow_provider_spark_lineage.agent.folder import local_path
 from airflow_provider_spark_lineage.agent.settings import RECORDS, SQL_TEXT
 from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell
+from airflow_provider_spark_lineage.capture.replaced import Replacements
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.driver_note import DriverNote, read_notes
 from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
@@ -39,6 +40,8 @@ WITHOUT_FILES = (
     "nothing is captured: in Kubernetes' cluster mode the driver cannot get files of this worker; set "
     "[spark_lineage] agent to the URI of the zip that `spark-lineage agent --out` writes"
 )
+NO_HOOK = "nothing is captured: {} has neither a method `_get_hook` nor a `hook`, as Airflow's operators have"
+NO_JOB = "the task ended before it started a job, or started it by another hook than its operator's"
 UNFINISHED = (
     "the driver was killed, or could not write any more: what it did last may be missing; its log may say why"
 )
@@ -52,7 +55,7 @@ class Submitted:
 
     `run_method` is the method of the hook that starts the job, `job_class` the kind of its jobs. `settings`
     are `spark.lineage.*` properties for the driver; `agent` is the URI of the agent's zip, where the driver
-    cannot get a file of this machine.
+    cannot get a file of this machine. `driver` says where it runs, if the class of the operator does not.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Submitted:
         job_class: Callable[[Any, str], Job],
         run_method: str,
         settings: dict[str, str],
+        driver: str | None = None,
         agent: str = "",
         keep: bool = False,
         on_execution: Callable[[Execution], None] | None = None,
@@ -72,6 +76,7 @@ class Submitted:
         self._job_class = job_class
         self._run_method = run_method
         self._settings = settings
+        self._driver = driver
         self._agent = agent
         self._keep = keep
         self._on_execution = on_execution
@@ -83,21 +88,39 @@ class Submitted:
         self._notes: list[DriverNote] = []
         self._final: Run | None = None
         self._planned: Lineage | None = None
+        self._hook: Any = None
+        self._methods = Replacements()
 
     def start(self) -> None:
         """Have the operator's hook start the job with what writes down its executions."""
-        get_hook = self._task._get_hook
+        if callable(getattr(self._task, "_get_hook", None)):
+            self._task._get_hook = self._watching(self._task._get_hook)
+            # A hook that was created before is not watched.
+            self._task._hook = None
+            vars(self._task).pop("hook", None)
+            return
+        vars(self._task).pop("hook", None)
+        # The operator's `hook` has to be made as late as without us: `execute` may change what it is made of.
+        owner = next((parent for parent in type(self._task).__mro__ if "hook" in vars(parent)), None)
+        if owner is None:
+            tell(NO_HOOK.format(type(self._task).__name__), self._problems)
+        else:
+            self._methods.replace(owner, "hook", self._watching)
 
-        def get_watched_hook() -> Any:
-            hook = get_hook()
+    def _watching(self, get_hook: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function that makes the operator's hook, with the hook watched."""
+
+        def get_watched_hook(*task: Any) -> Any:
+            hook = get_hook(*task)
+            if task and task[0] is not self._task:
+                return hook
             with harmless("the job's hook could not be watched", self._problems):
-                setattr(hook, self._run_method, self._armed(hook, getattr(hook, self._run_method)))
+                if hook is not self._hook:
+                    self._hook = hook
+                    setattr(hook, self._run_method, self._armed(hook, getattr(hook, self._run_method)))
             return hook
 
-        self._task._get_hook = get_watched_hook
-        # A hook that was created before is not watched.
-        self._task._hook = None
-        vars(self._task).pop("hook", None)
+        return get_watched_hook
 
     def _armed(self, hook: Any, run: Callable[..., Any]) -> Callable[..., Any]:
         """Return the hook's method that starts the job, with the job armed before."""
@@ -148,10 +171,11 @@ class Submitted:
         """Read what the driver wrote; events of executions are sent, and the files are removed."""
         if self._final is not None:
             return
+        self._methods.restore()
         final = self._read(self._on_execution)
         if not self._has_written:
             with harmless("the text of the job could not be read"):
-                self._planned = planned_of(self._task)
+                self._planned = planned_of(self._task, self._driver)
         self._final = final
         with harmless("the records of the job could not be removed"):
             self._place.clean(keep=self._keep or not self._is_over())
@@ -192,6 +216,8 @@ class Submitted:
     ) -> Run:
         builder = RunBuilder()
         uri = self._place.uri if self._job is not None else self._place.earlier()
+        if not uri and not lost:
+            tell(NO_JOB, lost)
         if not uri or not (self._is_armed or self._job is None):
             return builder.run(lost)
         folder = self._place.read_from(uri, self._job, lost, timeout_seconds)

@@ -23,9 +23,12 @@ LARGEST_BYTES = 200_000
 """Limit of a script's size: reading a larger one takes seconds."""
 
 
-def planned_of(task: Any) -> Lineage | None:
-    """Return the planned lineage of an operator with rendered templates; None where there is no text."""
-    read = _TEXTS.get(driver_of(type(task)) or "")
+def planned_of(task: Any, driver: str | None = None) -> Lineage | None:
+    """Return the planned lineage of an operator with rendered templates; None where there is no text.
+
+    `driver` says where the driver runs, if the class of the operator does not.
+    """
+    read = _TEXTS.get(driver or driver_of(type(task)) or "")
     return read(task) if read is not None else None
 
 

@@ -69,11 +69,62 @@ def test_operator_brings_in_nothing_that_only_a_run_needs(home, airflow_own):
     assert _below(added, *ours, "sqlglot", "pandas", "pyarrow", "rich", "click") == []
 
 
-@pytest.mark.parametrize("package", ["extractors", "run_facets"])
+@pytest.mark.parametrize("package", ["extractors.spark", "extractors.pyspark", "run_facets"])
 def test_what_openlineage_loads_is_light(package, home):
     """OpenLineage imports these in every task; an import that fails there disables its whole plugin."""
     loaded = _loaded(home, [f"airflow_provider_spark_lineage.{package}"])
-    assert _below(loaded, "pyspark", "py4j", "airflow_provider_spark_lineage.facets") == []
+    ours = [f"airflow_provider_spark_lineage.{name}" for name in ("captured", "facets", "pipeline", "task")]
+    assert _below(loaded, "pyspark", "py4j", *ours) == []
+
+
+def test_collectors_ask_for_operators_without_airflow(home):
+    """The package of the extractors has the table of operators too, which is also read without Airflow."""
+    loaded = _loaded(home, ["airflow_provider_spark_lineage.extractors.operators"])
+    assert _below(loaded, "airflow", "openlineage") == []
+
+
+RUNS = """
+import json, sys
+from types import SimpleNamespace
+from airflow_provider_spark_lineage.plugins.auto_capture import SparkLineagePlugin
+
+def ours():
+    # Airflow reads the description of every provider.
+    names = {name for name in sys.modules if name.startswith("airflow_provider_spark_lineage.")}
+    return sorted(names - {"airflow_provider_spark_lineage.get_provider_info"})
+
+at_import = ours()
+listener = SparkLineagePlugin.listeners[0]
+for name in ("BashOperator", "PythonOperator", "PySparkOperator", "SparkSubmitOperator"):
+    task = type(name, (), {})()
+    instance = SimpleNamespace(task=task, dag_id="d", task_id="t")
+    if sys.argv[1] == "PythonOperator" and name not in ("BashOperator", "PythonOperator"):
+        continue
+    listener.on_task_instance_running(previous_state=None, task_instance=instance)
+    listener.on_task_instance_success(previous_state=None, task_instance=instance)
+print("LOADED" + json.dumps([at_import, ours(), "pyspark" in sys.modules]))
+"""
+AT_IMPORT = {"capture", "capture.guard", "conf", "extractors", "extractors.operators"}
+WAITS_FOR_SPARK = {"capture.arrival", "capture.imports", "capture.replaced", "extractors.selection"}
+
+
+@pytest.mark.parametrize(
+    ("auto_capture", "tasks", "light"), [("False", "all", set()), ("True", "PythonOperator", WAITS_FOR_SPARK)]
+)
+def test_a_task_without_spark_imports_next_to_nothing(home, auto_capture, tasks, light):
+    """Every task of Airflow has the plugin; one that does not run Spark must not pay for those that do."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUNS, tasks],
+        env={**os.environ, "AIRFLOW_HOME": home, "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": auto_capture},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    at_import, after_runs, has_pyspark = json.loads(done.stdout.rpartition("LOADED")[2])
+    assert at_import == after_runs
+    names = {name.partition(".")[2] for name in at_import if ".plugins" not in name}
+    assert names == AT_IMPORT | light
+    assert not has_pyspark
 
 
 def test_the_extractor_of_launchers_brings_in_no_provider_and_no_reader(home):

@@ -44,17 +44,29 @@ def listeners(monkeypatch: pytest.MonkeyPatch):
 class Task:
     """Of an operator that we do not own."""
 
-    def __init__(self, task_type: str) -> None:
-        self.task_type = task_type
-        self.is_told = False
+    is_told = False
+    task_id = "t"
+    dag_id = "d"
+
+    @property
+    def task_type(self) -> str:
+        return type(self).__name__
 
     def on_kill(self) -> None:
         self.is_told = True
 
 
-def instance(task_type: str = "PySparkOperator") -> SimpleNamespace:
+def operator(*names: str, **also: object) -> type:
+    """Return a class of the first name, whose base classes have the others."""
+    base: type = Task
+    for name in reversed(names):
+        base = type(name, (base,), also if name == names[0] else {})
+    return base
+
+
+def instance(*names: str, **also: object) -> SimpleNamespace:
     fields = {"dag_id": "d", "task_id": "t", "run_id": "r", "map_index": -1, "try_number": 1}
-    return SimpleNamespace(**fields, task=Task(task_type))
+    return SimpleNamespace(**fields, task=operator(*names or ("PySparkOperator",), **also)())
 
 
 def started(listeners, task_instance: SimpleNamespace) -> bool:
@@ -77,10 +89,88 @@ def test_a_task_is_captured_and_let_go_however_it_ends(listeners, task_type, end
     assert task.lineage_of(subject) is not None, "the extractor asks after this"
 
 
-@pytest.mark.parametrize("task_type", ["PythonOperator", "PySparkLineageOperator"])
-def test_other_operators_are_left_alone(listeners, task_type):
-    """Our own operators capture by themselves; capture twice would send everything twice."""
-    assert not started(listeners, instance(task_type))
+@pytest.mark.parametrize("name", ["PythonOperator", "_PythonDecoratedOperator"])
+def test_a_function_is_captured_from_its_first_session_on(listeners, name):
+    """Until then nothing of pyspark is replaced but what creates a context, and afterwards nothing at all."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    session, create = SparkSession.__init__, SparkContext._do_init
+    subject = instance(name, "PythonOperator")
+    assert not started(listeners, subject)
+    assert SparkSession.__init__ is session
+    assert SparkContext._do_init is not create
+    listeners.hook.on_task_instance_success(previous_state=None, task_instance=subject)
+    assert SparkContext._do_init is create
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        instance("BashOperator"),
+        instance("Own", "PySparkOperator", get_openlineage_facets_on_complete=print),
+        instance("_PythonVirtualenvDecoratedOperator", "_BasePythonVirtualenvOperator", "PythonOperator"),
+    ],
+    ids=lambda subject: subject.task.task_type,
+)
+def test_other_operators_are_left_alone(listeners, subject):
+    """Others report by themselves, or run their function in another process."""
+    from pyspark import SparkContext
+
+    create = SparkContext._do_init
+    assert not started(listeners, subject)
+    assert SparkContext._do_init is create
+
+
+def test_a_skipped_task_is_let_go_when_the_next_one_begins(listeners):
+    """Airflow 3.0 does not tell that a task was skipped, and `dag.test()` goes on in the same process."""
+    from pyspark import SparkContext
+
+    create = SparkContext._do_init
+    started(listeners, instance("PythonOperator"))
+    started(listeners, instance("BashOperator"))
+    assert SparkContext._do_init is create
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "is_captured"),
+    [
+        ("", "", False),
+        ("*", "", True),
+        ("d", "", True),
+        ("d.t; other", "", True),
+        ("d.other", "", False),
+        ("[a-d]", "d.u", True),
+        ("*", "*.t", False),
+        ("d.t", "d", False),
+        ("d, e", "", False),
+        ("*", "'x'", False),
+    ],
+)
+def test_lists_of_dags_and_tasks_decide(listeners, monkeypatch, include, exclude, is_captured):
+    """The more private of two wins, also where one cannot be read."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_INCLUDE", include)
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_EXCLUDE", exclude)
+    assert started(listeners, instance()) is is_captured
+
+
+def test_a_subclass_is_captured_as_its_base_class_is(listeners):
+    """The provider's extractors go by exact names; the operator of this task answers by itself."""
+    subject = instance("NightlyOperator", "PySparkOperator")
+    assert started(listeners, subject)
+    assert subject.task.get_openlineage_facets_on_failure(subject).inputs == []
+    other = instance("NightlyOperator", "PySparkOperator").task
+    assert not hasattr(other, "get_openlineage_facets_on_complete"), "given to the class, not to the task"
+
+
+@pytest.mark.parametrize("also", [{}, {"get_openlineage_facets_on_complete": print}])
+def test_named_operators_are_captured(listeners, monkeypatch, also):
+    """Also those that report by themselves: theirs stays, and ours is added."""
+    name = f"{__name__}.ScoreOperator"
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXTRA_OPERATORS", f"{name}=in process")
+    subject = instance("ScoreOperator", **also, __module__=__name__)
+    assert started(listeners, subject)
+    assert ("get_openlineage_facets_on_complete" in vars(subject.task)) is not bool(also)
 
 
 def test_a_task_that_is_told_to_stop_sends_what_it_did(listeners, monkeypatch):
@@ -120,6 +210,24 @@ def test_it_has_finished_before_openlineage_asks_the_extractor(listeners):
     subject = instance()
     assert started(listeners, subject)
     listeners.hook.on_task_instance_success(previous_state=None, task_instance=subject)
+    assert asked == [True]
+
+
+def test_it_has_started_before_openlineage_asks_the_operator(listeners):
+    """START names what the text of a job says, by a method that the operator has from us."""
+    asked = []
+
+    class OpenLineage:
+        """Asks the operator when it is told, as the provider's listener does."""
+
+        from airflow.listeners import hookimpl
+
+        @hookimpl
+        def on_task_instance_running(self, task_instance):
+            asked.append(hasattr(task_instance.task, "get_openlineage_facets_on_start"))
+
+    listeners.register(OpenLineage())
+    assert started(listeners, instance())
     assert asked == [True]
 
 

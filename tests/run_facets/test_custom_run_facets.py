@@ -35,7 +35,7 @@ def ran(monkeypatch):
     summary = ExecutionSummary(1, "count", "2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01+00:00", False)
     run = Run(Lineage(), applications=(Application("a", "n", "4"),), executions=(summary,))
     captured = SimpleNamespace(run=lambda: run)
-    monkeypatch.setattr(task, "_latest", (task._key(_task_instance()), task.TaskLineage(captured)))
+    monkeypatch.setattr(task, "_latest", (task.key_of(_task_instance()), task.TaskLineage(captured)))
 
 
 @BOTH

@@ -7,15 +7,14 @@ Every action and every command of a client ends in one of two methods, `_execute
 from __future__ import annotations
 
 import functools
-import importlib.machinery
 import os
 import sys
 import threading
-import zipimport
 from contextlib import closing, contextmanager
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
 from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.capture.imports import imports
 from airflow_provider_spark_lineage.capture.replaced import Replacements
 
 MODULE = "pyspark.sql.connect.client.core"
@@ -34,7 +33,6 @@ class ClientHooks:
         self._watchers: List[Any] = []
         self._lock = threading.Lock()
         self._methods = Replacements()
-        self._finder = _Finder(self._install_if_watched)
         self._process = os.getpid()
 
     def add(self, watcher: Any) -> None:
@@ -47,8 +45,8 @@ class ClientHooks:
             self._watchers.append(watcher)
             if MODULE in sys.modules:
                 self._install()
-            elif self._finder not in sys.meta_path:
-                sys.meta_path.insert(0, self._finder)
+            elif len(self._watchers) == 1:
+                imports().wait(MODULE, self._install_if_watched)
 
     def remove(self, watcher: Any) -> None:
         """Stop notifying a watcher; put the client's methods back after the last one."""
@@ -76,8 +74,7 @@ class ClientHooks:
                 self._methods.replace(owner, name, wrap)
 
     def _uninstall(self) -> None:
-        if self._finder in sys.meta_path:
-            sys.meta_path.remove(self._finder)
+        imports().forget(MODULE, self._install_if_watched)
         self._methods.restore()
 
     def _executes(self, run: Any) -> Callable[..., Any]:
@@ -137,33 +134,6 @@ class ClientHooks:
     def _awake(self) -> Tuple[Any, ...]:
         """Return the watchers; none in a forked child, whose executions are not those of the task."""
         return tuple(self._watchers) if os.getpid() == self._process else ()
-
-
-class _Finder:
-    """Finds the client's module as Python does, and has a function called after it was imported."""
-
-    def __init__(self, imported: Callable[[], None]) -> None:
-        self._imported = imported
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Return the module's spec; None for every other module."""
-        if name != MODULE:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is None or spec.loader is None:
-            return None
-        run = getattr(spec.loader, "exec_module", None)
-        # The loader of a zip is shared by its modules, and before Python 3.10 it has no such method.
-        if run is None or isinstance(spec.loader, zipimport.zipimporter):
-            return None
-
-        def exec_module(module: Any) -> None:
-            run(module)
-            with harmless("Spark Connect could not be observed"):
-                self._imported()
-
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
 
 
 @functools.lru_cache(maxsize=1)

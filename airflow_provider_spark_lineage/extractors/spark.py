@@ -1,0 +1,61 @@
+"""The extractor for all operators of Airflow's Spark provider, and for those that the user names.
+
+Set `[openlineage] extractors = airflow_provider_spark_lineage.extractors.SparkExtractor`. With
+`[spark_lineage] auto_capture` it reports what Spark did; without, what the text of a job says. Auto-capture
+alone needs no extractor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
+
+from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.extractors.operators import DRIVERS, PYTHON
+
+
+class SparkExtractor(BaseExtractor):
+    """Answers the OpenLineage provider for operators that report nothing themselves.
+
+    The provider calls it in a forked child, which has no way to the JVM and none to Airflow's supervisor: it
+    reads what the task's process stored, and the text of the job.
+    """
+
+    @classmethod
+    def get_operator_classnames(cls) -> list[str]:
+        """Return the class names of the operators that use this extractor."""
+        # The provider has an extractor for `PythonOperator`, whose facets stay.
+        names = [name for name, driver in DRIVERS.items() if driver not in ("", PYTHON)]
+        with harmless("[spark_lineage] extra_operators could not be read"):
+            from airflow_provider_spark_lineage import conf
+
+            extra = conf.extra_operators()
+            names += [name.rpartition(".")[2] for name, kind in extra.items() if kind != PYTHON]
+        return list(dict.fromkeys(names))
+
+    def _execute_extraction(self) -> OperatorLineage:
+        """Return what the text of the job names: nothing has run."""
+        from airflow_provider_spark_lineage.extractors.selection import is_selected
+        from airflow_provider_spark_lineage.task import planned_operator_lineage
+
+        with harmless("what this task is going to read and write could not be worked out"):
+            if is_selected(self.operator.dag_id, self.operator.task_id):
+                return planned_operator_lineage(self.operator)
+        return OperatorLineage()
+
+    def extract_on_complete(self, task_instance: Any) -> OperatorLineage:
+        """Return what the task read and wrote."""
+        return self._result(task_instance, failed=False)
+
+    def extract_on_failure(self, task_instance: Any) -> OperatorLineage:
+        """Return what the task had read, the writes that had finished, and Spark's errors."""
+        return self._result(task_instance, failed=True)
+
+    def _result(self, task_instance: Any, *, failed: bool) -> OperatorLineage:
+        from airflow_provider_spark_lineage.task import lineage_of, uncaptured_operator_lineage
+
+        lineage = lineage_of(task_instance)
+        if lineage is not None:
+            return lineage.operator_lineage(failed=failed)
+        return uncaptured_operator_lineage(self.operator, failed=failed)

@@ -1,0 +1,77 @@
+"""Adds the lineage of a task to what OpenLineage's provider reports of it by itself.
+
+The provider has one extractor for a class, and asks no other: source code of a function, hook lineage, and
+`inlets` and `outlets` would be lost with an extractor in its place. So its result is extended.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.task import key_of
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    from airflow_provider_spark_lineage.task import TaskLineage
+
+_latest: tuple[tuple[Any, ...], TaskLineage] | None = None
+"""The task whose lineage is added: `dag.test()` runs several in one process."""
+
+_manager: Any = None
+"""The provider's extractor manager, after its method was extended."""
+
+
+def add_to_provider(task_instance: Any, lineage: TaskLineage) -> None:
+    """Have a task's lineage added to its last event; all other events stay as they are."""
+    global _latest, _manager  # noqa: PLW0603  the provider has one extractor manager in a process
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    manager = get_openlineage_listener().extractor_manager
+    if manager is not _manager:
+        manager.extract_metadata = _extended(manager.extract_metadata)
+        _manager = manager
+    _latest = (key_of(task_instance), lineage)
+
+
+def _extended(extract: Callable[..., OperatorLineage]) -> Callable[..., OperatorLineage]:
+    """Return `ExtractorManager.extract_metadata` with ours added; its parameters differ between releases."""
+    signature = inspect.signature(extract)
+
+    @functools.wraps(extract)
+    def extract_metadata(*args: Any, **kwargs: Any) -> OperatorLineage:
+        reported = extract(*args, **kwargs)
+        with harmless("the lineage of this task could not be added to its event"):
+            arguments = signature.bind(*args, **kwargs).arguments
+            state, lineage = arguments["task_instance_state"], _lineage_of(arguments.get("task_instance"))
+            if lineage is not None and state != "running":
+                return _sum(lineage.operator_lineage(failed=state == "failed"), reported)
+        return reported
+
+    return extract_metadata
+
+
+def _lineage_of(task_instance: Any) -> TaskLineage | None:
+    if _latest is not None and task_instance is not None and _latest[0] == key_of(task_instance):
+        return _latest[1]
+    return None
+
+
+def _sum(ours: OperatorLineage, theirs: OperatorLineage) -> OperatorLineage:
+    """Return both; of a dataset that both name, and of a facet, ours."""
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    def datasets(first: list[Any], second: list[Any]) -> list[Any]:
+        names = {(dataset.namespace, dataset.name) for dataset in first}
+        return [*first, *(dataset for dataset in second if (dataset.namespace, dataset.name) not in names)]
+
+    return OperatorLineage(
+        inputs=datasets(ours.inputs, theirs.inputs),
+        outputs=datasets(ours.outputs, theirs.outputs),
+        run_facets={**theirs.run_facets, **ours.run_facets},
+        job_facets={**theirs.job_facets, **ours.job_facets},
+    )

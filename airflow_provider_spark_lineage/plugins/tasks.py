@@ -1,0 +1,120 @@
+"""Auto-capture of one task: starts its capture, and has OpenLineage's provider report the result.
+
+Nobody configures an extractor: the task's operator gets the methods that the provider looks for. Where
+the provider reports something by itself, as of a Python function, that stays and ours is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from airflow_provider_spark_lineage.capture.arrival import Arrival
+from airflow_provider_spark_lineage.extractors.operators import PYTHON
+from airflow_provider_spark_lineage.extractors.selection import is_selected
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    from airflow_provider_spark_lineage.task import TaskLineage
+
+
+class CapturedTask:
+    """A task that runs in this process.
+
+    `driver` says where its Spark driver runs; `is_named` is true where the user named its operator.
+    """
+
+    def __init__(self, task_instance: Any, driver: str, *, is_named: bool) -> None:
+        self.task_instance = task_instance
+        self._task = task_instance.task
+        self._is_named = is_named
+        self._lineage: TaskLineage | None = None
+        self._arrival = Arrival(self._start) if driver == PYTHON else None
+
+    def start(self) -> None:
+        """Capture from now on; a function that may not use Spark at all, from its first session on."""
+        if not is_selected(self.task_instance.dag_id, self.task_instance.task_id):
+            return
+        if self._arrival is not None:
+            self._arrival.arm()
+        else:
+            self._start()
+
+    def finish(self) -> None:
+        """Stop capturing; what was captured stays for the provider."""
+        if self._arrival is not None:
+            self._arrival.disarm()
+        if self._lineage is not None:
+            self._lineage.finish()
+
+    def _start(self) -> None:
+        from airflow_provider_spark_lineage.task import is_active, start_capture
+
+        if not is_active(self.task_instance):
+            return
+        report = self._report_by()
+        if report is None:
+            return
+        self._lineage = lineage = start_capture(self.task_instance)
+        if lineage is not None:
+            _stop_on_kill(self._task, lineage, self.task_instance)
+            report(lineage)
+
+    def _report_by(self) -> Callable[[TaskLineage], None] | None:
+        """Return how the provider gets the lineage; None where someone else reports on this operator."""
+        from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+        from airflow_provider_spark_lineage.extractors.spark import SparkExtractor
+
+        manager = get_openlineage_listener().extractor_manager
+        extractor = manager.get_extractor_class(self._task)
+        if extractor is None:
+            return self._answer if self._arrival is None else self._add
+        if issubclass(extractor, SparkExtractor):
+            return _extracted
+        has_methods = extractor is manager.default_extractor
+        is_providers = extractor.__module__.startswith("airflow.providers.openlineage.") and not has_methods
+        return self._add if is_providers or self._is_named else None
+
+    def _answer(self, lineage: TaskLineage) -> None:
+        """Give the operator the methods that the provider asks."""
+        from airflow_provider_spark_lineage.task import planned_operator_lineage
+
+        task = self._task
+
+        def on_start() -> OperatorLineage:
+            return planned_operator_lineage(task)
+
+        def on_complete(task_instance: Any) -> OperatorLineage:
+            return lineage.operator_lineage()
+
+        def on_failure(task_instance: Any) -> OperatorLineage:
+            return lineage.operator_lineage(failed=True)
+
+        task.get_openlineage_facets_on_start = on_start
+        task.get_openlineage_facets_on_complete = on_complete
+        task.get_openlineage_facets_on_failure = on_failure
+
+    def _add(self, lineage: TaskLineage) -> None:
+        """Have the lineage added to what the provider reports."""
+        from airflow_provider_spark_lineage.plugins.added import add_to_provider
+
+        add_to_provider(self.task_instance, lineage)
+
+
+def _extracted(lineage: TaskLineage) -> None:
+    """Do nothing: our extractor asks for the lineage."""
+
+
+def _stop_on_kill(task: Any, lineage: TaskLineage, task_instance: Any) -> None:
+    """Replace a task's `on_kill` by one that also sends what the task has done."""
+    on_kill = task.on_kill
+
+    def stop() -> None:
+        try:
+            on_kill()
+        finally:
+            lineage.stop(task_instance)
+
+    task.on_kill = stop

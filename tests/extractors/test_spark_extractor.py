@@ -1,0 +1,122 @@
+"""The extractor answers from what the plugin captured in the same process, else from the text of a job."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from airflow_provider_spark_lineage import task
+from airflow_provider_spark_lineage.extractors.operators import DRIVERS
+from airflow_provider_spark_lineage.lineage.model import Dataset, Gap, Input, Lineage
+from airflow_provider_spark_lineage.pipeline import Run
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+
+pytestmark = pytest.mark.airflow
+
+ORDERS = DatasetId("file", "/in/orders")
+
+
+def instance(**changes: object) -> SimpleNamespace:
+    fields = {"dag_id": "d", "task_id": "t", "run_id": "r", "map_index": -1, "try_number": 1}
+    return SimpleNamespace(**{**fields, **changes})
+
+
+class PySparkOperator:
+    dag_id = "d"
+    task_id = "t"
+
+
+@pytest.fixture
+def extractor(monkeypatch: pytest.MonkeyPatch):
+    """The extractor of a task that read one dataset; its text says more."""
+    from airflow_provider_spark_lineage.extractors import SparkExtractor
+
+    run = Run(Lineage(inputs=(Input(Dataset(Identity(ORDERS))),)))
+    planned = Lineage(gaps=(Gap("text", "not what ran"),))
+    captured = SimpleNamespace(run=lambda: run, planned=planned)
+    monkeypatch.setattr(task, "_latest", (task.key_of(instance()), task.TaskLineage(captured)))
+    return SparkExtractor(PySparkOperator())
+
+
+def gaps(lineage) -> list[str]:
+    facet = lineage.run_facets.get("sparkLineage_gaps")
+    return [gap.reason for gap in facet.gaps] if facet else []
+
+
+def test_a_failed_task_had_read_what_it_had_read(extractor):
+    """A text says what a job is going to do: of one that failed, that is not known."""
+    failed = extractor.extract_on_failure(instance())
+    assert ([each.name for each in failed.inputs], gaps(failed)) == (["/in/orders"], [])
+    ended = extractor.extract_on_complete(instance())
+    assert gaps(ended) == ["not what ran"]
+
+
+@pytest.mark.parametrize("method", ["extract_on_complete", "extract_on_failure"])
+@pytest.mark.parametrize("other", [{"try_number": 2}, {"map_index": 3}])
+def test_a_task_that_was_not_captured_has_a_gap_with_the_cure(extractor, monkeypatch, method, other):
+    """Another try, another mapped instance: no guess."""
+    answer = getattr(extractor, method)(instance(**other))
+    assert (answer.inputs, answer.outputs, gaps(answer)) == ([], [], [task.SWITCHED_OFF])
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE", "True")
+    assert gaps(getattr(extractor, method)(instance(**other))) == [task.NOT_CAPTURED]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("DISABLED", "True"), ("AUTO_CAPTURE_EXCLUDE", "d"), ("AUTO_CAPTURE_INCLUDE", "e")]
+)
+def test_it_is_silent_where_the_user_wants_nothing(extractor, monkeypatch, option, value):
+    """Not even a gap."""
+    monkeypatch.setenv(f"AIRFLOW__SPARK_LINEAGE__{option}", value)
+    for answer in (extractor.extract(), extractor.extract_on_complete(instance(try_number=2))):
+        assert (answer.inputs, answer.outputs, answer.run_facets) == ([], [], {})
+
+
+def test_the_provider_gets_it_by_the_documented_names(monkeypatch):
+    """By Airflow's own names of classes, and those that the user adds; a broken option is no exception."""
+    from airflow.providers.openlineage.utils.utils import try_import_from_string
+
+    package = "airflow_provider_spark_lineage.extractors"
+    spark = try_import_from_string(f"{package}.SparkExtractor")
+    pyspark = try_import_from_string(f"{package}.pyspark.PySparkExtractor")
+    session = {"PySparkOperator", "_PySparkDecoratedOperator"}
+    jobs = {"SparkSubmitOperator", "SparkJDBCOperator", "SparkSqlOperator", "SparkPipelinesOperator"}
+    assert set(pyspark.get_operator_classnames()) == session
+    assert set(spark.get_operator_classnames()) == session | jobs
+    monkeypatch.setenv(
+        "AIRFLOW__SPARK_LINEAGE__EXTRA_OPERATORS", "a.Submit = spark-submit; a.May = python; a.Bad; = ;"
+    )
+    assert set(spark.get_operator_classnames()) == session | jobs | {"Submit"}
+
+
+def test_an_operator_that_breaks_its_reader_is_no_exception():
+    """Others' operators may have anything in their attributes, or none of them."""
+    from airflow_provider_spark_lineage.extractors import SparkExtractor
+
+    class SparkSqlOperator(PySparkOperator):
+        @property
+        def sql(self):
+            raise RuntimeError("on purpose")
+
+    for operator in (SparkSqlOperator(), object()):
+        extractor = SparkExtractor(operator)
+        for answer in (extractor.extract(), extractor.extract_on_complete(instance(dag_id="other"))):
+            assert (answer.inputs, answer.outputs) == ([], [])
+
+
+def test_the_table_names_operators_that_airflow_has():
+    """A class that Airflow renames would be captured no more."""
+    from importlib import import_module
+
+    operators = "airflow.providers.apache.spark.operators"
+    for module, name in (
+        (f"{operators}.spark_pyspark", "PySparkOperator"),
+        ("airflow.providers.apache.spark.decorators.pyspark", "_PySparkDecoratedOperator"),
+        (f"{operators}.spark_submit", "SparkSubmitOperator"),
+        (f"{operators}.spark_jdbc", "SparkJDBCOperator"),
+        (f"{operators}.spark_sql", "SparkSqlOperator"),
+        ("airflow.providers.standard.operators.python", "PythonOperator"),
+        ("airflow.providers.standard.operators.python", "_BasePythonVirtualenvOperator"),
+    ):
+        assert name in DRIVERS
+        assert hasattr(import_module(module), name)

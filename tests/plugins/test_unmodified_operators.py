@@ -1,0 +1,126 @@
+"""Airflow's own operators with auto-capture, in real Airflow and real Spark."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers.spark_home import spark_home
+
+from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+
+pytestmark = [pytest.mark.airflow, pytest.mark.spark]
+
+DAG = Path(__file__).parent / "dags" / "unmodified.py"
+EXTRACTOR = {
+    "AIRFLOW__OPENLINEAGE__EXTRACTORS": "airflow_provider_spark_lineage.extractors.SparkExtractor",
+}
+CAPTURE = {
+    "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True",
+    "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_EXCLUDE": "*.left_out",
+    "AIRFLOW__SPARK_LINEAGE__EXTRA_OPERATORS": "company.CopyOperator = in process",
+}
+COLUMNS = {
+    "session": ("customer", "customer"),
+    "nightly": ("amount", "amount"),
+    "decorated": ("twice", "amount"),
+    "mapped_1": ("mapped", "customer"),
+    "mapped_2": ("mapped", "customer"),
+    "submit": ("submit", "amount"),
+    "sql": ("sql", "amount"),
+    **{name: (name, "customer") for name in ("function", "copies", "reports", "fails")},
+}
+"""Output -> its column, and the column of `orders` that it comes from."""
+
+JOB = """
+import sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+spark.read.parquet(sys.argv[1]).selectExpr("amount as submit").write.parquet(sys.argv[2])
+"""
+
+
+def run(home: Path, **settings: str) -> DagRun:
+    (home / "job.py").write_text(JOB)
+    return run_dag(
+        DAG,
+        home=home / "airflow",
+        settings={
+            "AIRFLOW_CONN_MACHINE": json.dumps({"conn_type": "spark", "host": "local[1]"}),
+            "UNMODIFIED_HOME": str(home),
+            **spark_home(),
+            **settings,
+        },
+    )
+
+
+@pytest.fixture(scope="module", params=[CAPTURE, {**CAPTURE, **EXTRACTOR}], ids=["alone", "with extractor"])
+def captured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, DagRun]:
+    home = tmp_path_factory.mktemp("captured")
+    dag_run = run(home, **request.param)
+    failed = [task for task, state in dag_run.tasks.items() if state != "success"]
+    assert failed == ["fails"], tail(dag_run.log, 60)
+    return home, dag_run
+
+
+def events(dag_run: DagRun, *types: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the events of tasks, not those of single executions, with the task."""
+    for event in dag_run.read().items:
+        if event.type in types and "airflow" in event.document["run"]["facets"]:
+            yield event.name.removeprefix("unmodified."), event.document
+
+
+def test_every_task_reports_its_columns(captured):
+    """By whatever operator Spark was used; a failed task has what it had finished."""
+    home, dag_run = captured
+    columns = {}
+    for _, event in events(dag_run, "complete", "fail"):
+        for output in event["outputs"]:
+            fields = output["facets"].get("columnLineage", {"fields": {}})["fields"]
+            for column, entry in fields.items():
+                [origin] = entry["inputFields"]
+                assert origin["name"] == f"{home}/orders"
+                columns[output["name"].removeprefix(f"{home}/")] = (column, origin["field"])
+    assert columns == COLUMNS
+
+
+def test_each_execution_is_a_child_run(captured):
+    """As with our operators; nothing is sent twice, whoever else is asked."""
+    _, dag_run = captured
+    names = Counter(event.name for event in dag_run.read().items if event.type == "complete")
+    for output in COLUMNS:
+        task = output.partition("_")[0]
+        assert names[f"unmodified.{task}.{output}"] == 1, output
+
+
+def test_what_the_provider_reports_by_itself_stays(captured):
+    """Source code of a function, the operator's attributes, and what an operator says of itself."""
+    _, dag_run = captured
+    ends = dict(events(dag_run, "complete"))
+    assert "def function()" in ends["function"]["job"]["facets"]["sourceCode"]["sourceCode"]
+    for task in ("function", "mapped", "plain", "looks"):
+        assert "unknownSourceAttribute" in ends[task]["run"]["facets"], task
+    assert [each["name"] for each in ends["reports"]["inputs"]][1:] == ["catalog"]
+
+
+def test_a_task_without_spark_and_one_that_is_left_out_have_nothing_of_ours(captured):
+    """Importing pyspark is no use of Spark."""
+    _, dag_run = captured
+    tasks = ("plain", "looks", "left_out")
+    checked = [pair for pair in events(dag_run, "start", "complete") if pair[0] in tasks]
+    assert len(checked) == 6
+    for task, event in checked:
+        assert (event["inputs"], event["outputs"]) == ([], []), task
+        assert not any(key.startswith("sparkLineage") for key in event["run"]["facets"]), task
+
+
+def test_start_says_what_the_text_of_a_job_says(captured):
+    """A function may do anything; a statement names its tables."""
+    home, dag_run = captured
+    starts = {task: [each["name"] for each in event["outputs"]] for task, event in events(dag_run, "start")}
+    assert {task: outputs for task, outputs in starts.items() if outputs} == {"sql": [f"{home}/sql"]}
