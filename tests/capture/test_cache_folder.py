@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 
 from airflow_provider_spark_lineage.capture.jvm.classes import cache_folder
 
@@ -31,3 +32,13 @@ def test_a_folder_of_somebody_else_is_not_used(tmp_path, monkeypatch):
     assert cache_folder() is not None
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     assert cache_folder() is None
+
+
+def test_a_user_without_a_home_has_no_folder(tmp_path, monkeypatch):
+    """In containers a user may be a number alone: `~` must not become a folder of the working directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+    assert cache_folder() is None
+    assert list(tmp_path.iterdir()) == []
