@@ -27,17 +27,20 @@ class _Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self) -> None:
         self._loader: Any = None
+        self._is_searching = False
+        self._has_loaded = False
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
         """Return pyspark's spec with this object as its loader; None for all other modules."""
-        if fullname != "pyspark":
+        # Python calls it under the lock of imports: not in two threads at once.
+        if fullname != "pyspark" or self._is_searching or self._has_loaded:
             return None
         # Libraries ask for the spec alone, to see whether there is pyspark.
-        sys.meta_path.remove(self)
+        self._is_searching = True
         try:
             spec = importlib.util.find_spec(fullname)
         finally:
-            sys.meta_path.insert(0, self)
+            self._is_searching = False
         if spec is not None and hasattr(spec.loader, "get_code"):
             self._loader, spec.loader = spec.loader, self
         return spec
@@ -47,11 +50,13 @@ class _Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: Any) -> None:
         """Run pyspark's code; in Python 3.9 the loader of a zip cannot."""
-        sys.meta_path.remove(self)
+        is_first, self._has_loaded = not self._has_loaded, True
         module.__loader__ = module.__spec__.loader = self._loader
         exec(self._loader.get_code("pyspark"), module.__dict__)  # noqa: S102  what an import does
-        with harmless("the agent could not be started"):
-            _watch_contexts(module.SparkContext)
+        # A library may have asked for the spec before, and load the package from it once more.
+        if is_first:
+            with harmless("the agent could not be started"):
+                _watch_contexts(module.SparkContext)
 
 
 def _watch_contexts(context_class: Any) -> None:

@@ -200,21 +200,21 @@ class Application:
             return None
         for stage in [stage for stage, number in self._of_stage.items() if number == running.number]:
             del self._of_stage[stage]
-        root = self._running.get(running.root)
-        if inference.infers(_name(running), running.text) or (root and inference.only_defines(root.text)):
+        around = self._around(running)
+        if inference.infers(_name(running), running.text) or (around and inference.only_defines(around.text)):
             return None
-        if root is not None:
-            root.parts.append(
+        if around is not None:
+            around.parts.append(
                 {"name": _name(running), "explain": _clean(running), "metrics": _metrics(running)}
             )
-            root.parts.extend(running.parts)
+            around.parts.extend(running.parts)
             # A command passes on what the write inside counted, in the write's name.
-            root.values.update(running.values)
-            root.jobs += running.jobs
-            root.rows += running.rows
-            root.size_bytes += running.size_bytes
-            root.ran_tasks |= running.ran_tasks
-            root.counts_are_exact &= running.counts_are_exact
+            around.values.update(running.values)
+            around.jobs += running.jobs
+            around.rows += running.rows
+            around.size_bytes += running.size_bytes
+            around.ran_tasks |= running.ran_tasks
+            around.counts_are_exact &= running.counts_are_exact
             return None
         if not running.text and pipelines.is_definition(running.details):
             # Spark looks at a flow's query once, and again with the whole pipeline: only that counts.
@@ -223,6 +223,18 @@ class Application:
         return self._of_pipeline(
             running, self._record(running, int(event["time"]), str(event.get("errorMessage") or ""))
         )
+
+    def _around(self, running: _Execution) -> _Execution | None:
+        """Return the execution that an execution is a part of; None where the program itself ran it.
+
+        A function of `foreachBatch` is code of the program: it may write several tables, and handle the
+        failure of one.
+        """
+        root = self._running.get(running.root)
+        if root is None or not _is_of_function(root, running):
+            return root
+        inside = [other for other in self._running.values() if other.root == root.number != other.number]
+        return next((other for other in reversed(inside) if other.number < running.number), None)
 
     def _of_pipeline(self, running: _Execution, record: Record) -> Record | None:
         """Return a record as it is, unless a pipeline ran it; None where it only prepares another one."""
@@ -265,6 +277,7 @@ class Application:
 
 
 _BATCH = re.compile(r"^id = [0-9a-f-]{36}\nrunId = [0-9a-f-]{36}\nbatch = \d+$", re.MULTILINE)
+_FUNCTION = re.compile(r"^~?WriteToMicroBatchDataSourceV1 ForeachBatchSink, ", re.MULTILINE)
 _UNKNOWN_SINK = (
     "where a batch of a stream writes is not in its physical plan: set spark.sql.ui.explainMode to extended"
 )
@@ -272,7 +285,18 @@ _UNKNOWN_SINK = (
 
 def _is_batch_without_sink(running: _Execution) -> bool:
     """Return whether an execution is a stream's batch, whose plan is written without the sink."""
-    return bool(_BATCH.search(running.description)) and running.text.startswith("== Physical Plan ==")
+    is_batch = running.number == running.root and bool(_BATCH.search(running.description))
+    return is_batch and running.text.startswith("== Physical Plan ==")
+
+
+def _is_of_function(root: _Execution, running: _Execution) -> bool:
+    """Return whether a function of `foreachBatch` ran an execution inside a batch.
+
+    Where the plan has no sink, the function is known by its writes: sinks run queries alone.
+    """
+    if _is_batch_without_sink(root):
+        return inference.writes(running.text)
+    return bool(_FUNCTION.search(root.text))
 
 
 def _naming(properties: Mapping[str, Any]) -> dict[str, str]:

@@ -13,7 +13,10 @@ _READERS = frozenset({"csv", "json", "load", "xml"})
 """Methods of `DataFrameReader`. Writers have the same names."""
 
 _SCANS = re.compile(r"^[^\n]*?\b(?:FileScan|Scan) (\w+)", re.MULTILINE)
-_WRITES = re.compile(r"^(?:Execute |\w*(?:AppendData|Overwrite))", re.MULTILINE)
+_WRITES = re.compile(
+    r"^[ :+*()\d-]*(?:Execute |\w*(?:AppendData|AsSelect|Overwrite|ReplaceData|WriteDelta))", re.MULTILINE
+)
+"""An operator that writes; others may stand above it."""
 
 
 def only_defines(text: str) -> bool:
@@ -25,6 +28,13 @@ def infers(name: str, text: str) -> bool:
     """Return whether an execution read files as text to infer their schema, by Spark's name of the action."""
     if name not in _READERS:
         return False
-    plan = text.partition("== Physical Plan ==")[2]
-    scans = set(_SCANS.findall(plan))
-    return scans == {"text"} and not _WRITES.search(plan)
+    return set(_SCANS.findall(_physical(text))) == {"text"} and not writes(text)
+
+
+def writes(text: str) -> bool:
+    """Return whether the physical plan of an execution writes."""
+    return bool(_WRITES.search(_physical(text)))
+
+
+def _physical(text: str) -> str:
+    return text.partition("== Physical Plan ==")[2]

@@ -103,3 +103,21 @@ def test_a_damaged_zip_does_not_stop_the_program(agent: Path, tmp_path: Path):
     assert done.stdout == "on\n"
     assert done.stderr.startswith("Spark lineage: the agent cannot start: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_package_that_is_loaded_twice_is_watched_once(agent: Path, tmp_path: Path):
+    """Libraries keep the spec that they asked for, and may load pyspark from it whenever they like."""
+    package = tmp_path / "pyspark"
+    package.mkdir()
+    (package / "__init__.py").write_text("from pyspark.context import SparkContext\n")
+    (package / "context.py").write_text("class SparkContext:\n    def _do_init(self): pass\n")
+    code = (
+        "import importlib.util as of\n"
+        "early = of.find_spec('pyspark')\n"
+        "import pyspark\n"
+        "early.loader.exec_module(of.module_from_spec(early))\n"
+        "watched = pyspark.SparkContext._do_init\n"
+        "print(hasattr(watched, '__wrapped__'), hasattr(watched.__wrapped__, '__wrapped__'))"
+    )
+    done = python(code, agent, tmp_path, PYSPARK_GATEWAY_PORT="1")
+    assert (done.stdout, done.stderr) == ("True False\n", "")

@@ -14,7 +14,8 @@ from airflow_provider_spark_lineage.event_log import is_event_log, read_event_lo
 from airflow_provider_spark_lineage.pipeline import RecordedFolder
 from airflow_provider_spark_lineage.record import Record, RecordError
 
-CASE = Path(__file__).resolve().parents[1] / "records" / "ctas" / "events-4.1.jsonl.gz"
+CASES = Path(__file__).resolve().parents[1] / "records"
+CASE = CASES / "ctas" / "events-4.1.jsonl.gz"
 LINES = gzip.decompress(CASE.read_bytes()).splitlines(keepends=True)
 LOG = b"".join(LINES)
 
@@ -224,3 +225,32 @@ def test_logs_of_several_applications_say_so(tmp_path: Path, whole: list[Record]
     records, problems = read(tmp_path)
     assert len(records) == 2 * len(whole)
     assert problems == ["there are 2 applications in one place: 0, local-2"]
+
+
+def batch_with(case: str, *writes: tuple[str, str]) -> str:
+    """Return the log of a batch whose function writes to folders, each with its error, in place of one."""
+    events = [json.loads(line) for line in gzip.decompress((CASES / case).read_bytes()).splitlines()]
+    inside = [event for event in events if event.get("executionId") == 1293]
+    begin = events.index(inside[0])
+    rest = [event for event in events[begin:] if event not in inside]
+    for number, (folder, error) in enumerate(writes, 1293):
+        for event in (inside[0], inside[-1]):
+            text = json.dumps(event).replace("/data/sums", folder)
+            fields = {"executionId": number, **({"errorMessage": error} if event is inside[-1] else {})}
+            rest.insert((number - 1293) * 2 + (event is inside[-1]), {**json.loads(text), **fields})
+    return "".join(json.dumps(e, separators=(",", ":")) + "\n" for e in events[:begin] + rest)
+
+
+@pytest.mark.parametrize("log", ["events", "formatted"])
+def test_what_a_function_of_a_batch_runs_is_the_programs(tmp_path: Path, log: str) -> None:
+    """`foreachBatch` often writes a batch to several places; a failure that it handles leaves no output."""
+    path = tmp_path / "app-1"
+    writes = ("/data/a", ""), ("/data/b", "org.apache.spark.SparkException: disk"), ("/data/c", "")
+    path.write_text(batch_with(f"stream_foreach_batch/{log}-4.1.jsonl.gz", *writes))
+    lines = RecordedFolder(path).text().splitlines()
+    found = [line.split()[:3] for line in lines if line.startswith(("reads", "writes"))]
+    assert found == [
+        ["reads", "file", "/data/orders"],
+        ["writes", "file", "/data/a"],
+        ["writes", "file", "/data/c"],
+    ]

@@ -44,3 +44,17 @@ def test_a_definition_over_files_runs_no_other_query(log: str) -> None:
     assert "CreateTempViewUsing" in view
     assert only_defines(view)
     assert not any(map(only_defines, (of_names, of_types, table)))
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "AdaptiveSparkPlan isFinalPlan=false\n+- Execute InsertIntoHadoopFsRelationCommand file:/out, CSV\n"
+        "   +- FileScan text [value#0]",
+        "AdaptiveSparkPlan (3)\n+- Execute InsertIntoHadoopFsRelationCommand (2)\n   +- Scan text  (1)\n\n\n"
+        "(1) Scan text \nOutput [1]: [value#0]",
+    ],
+)
+def test_a_write_below_another_operator_is_a_write(plan: str) -> None:
+    """Spark plans a write over an aggregate adaptively: the command is not the first line of its plan."""
+    assert not infers("csv", f"== Physical Plan ==\n{plan}")

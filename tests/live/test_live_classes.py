@@ -7,22 +7,33 @@ import time
 
 import pytest
 
+from airflow_provider_spark_lineage.capture.jvm import classes
 from airflow_provider_spark_lineage.capture.jvm.classes import load_reader
 
 pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
-def load(spark, tmp_path):
-    """Return a function that loads the reader as a new JVM would, and gives its class and class loader."""
+def load_class(spark, tmp_path):
+    """Return a function that loads the reader as a new JVM would."""
 
-    def load(*, is_new_jvm=True):
+    def load_class(*, is_new_jvm=True):
         jvm = spark._jvm
         if is_new_jvm:
             for name in [str(name) for name in jvm.System.getProperties().stringPropertyNames()]:
                 if name.startswith("sparklineage."):
                     jvm.System.clearProperty(name)
-        reader = load_reader(spark.sparkContext._gateway, jvm, tmp_path)
+        return load_reader(spark.sparkContext._gateway, jvm, tmp_path)
+
+    return load_class
+
+
+@pytest.fixture
+def load(load_class):
+    """Return a function that loads the reader, and gives the names of its class and class loader."""
+
+    def load(**options):
+        reader = load_class(**options)
         return reader.getName(), reader.getClassLoader().getClass().getSimpleName()
 
     return load
@@ -48,15 +59,63 @@ def test_classes_are_compiled_once_for_many_jvms(load, tmp_path):
     assert load() == (name, "URLClassLoader")
 
 
-def test_a_damaged_file_is_written_again(load, tmp_path):
-    """A torn file must neither stop capture nor stay."""
+def torn(content):
+    """Return what is left of a file that was cut short."""
+    return content[:1000]
+
+
+def changed(content):
+    """Return a file whose first class no decompressor reads."""
+    begin = content.index(b".class") + len(b".class")
+    return content[:begin] + b"\xff" * 50 + content[begin + 50 :]
+
+
+@pytest.mark.parametrize("damage", [torn, changed])
+def test_a_damaged_file_is_written_again(load, tmp_path, damage):
+    """It must neither stop capture nor stay."""
     name, _ = load()
     file = kept(tmp_path)
-    whole = file.stat().st_size
-    file.write_bytes(file.read_bytes()[:1000])
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    damaged = file.stat().st_ino
     again, loader = load()
     assert (again, loader != "URLClassLoader") == (name, True)
     deadline = time.monotonic() + 30
-    while kept(tmp_path).stat().st_size != whole:
+    while kept(tmp_path).stat().st_ino == damaged:
         assert time.monotonic() < deadline
         threading.Event().wait(0.05)
+    assert kept(tmp_path).stat().st_size == len(whole)
+
+
+def test_a_file_that_is_lost_later_does_not_stop_spark(load_class, spark, tmp_path, recorded, monkeypatch):
+    """The listener uses some classes late, and an error on Spark's bus stops the context."""
+    load_class()
+    file = kept(tmp_path)
+    reader = load_class()
+    assert reader.getClassLoader().getClass().getSimpleName() == "URLClassLoader"
+    # As an open file on NFS that another machine has replaced.
+    file.write_bytes(b"")
+    monkeypatch.setattr(classes, "_loaded", (spark.sparkContext._gateway, reader))
+    with recorded() as records:
+        spark.sparkContext.parallelize([1]).count()
+        spark.range(5).count()
+    assert [record.name for record in records] == ["count", "count"]
+    assert not spark.sparkContext._jsc.sc().isStopped()
+
+
+def test_a_class_that_is_missing_does_not_stop_spark(load_class, spark, tmp_path, recorded, monkeypatch):
+    """Spark survives other errors of a listener, but not those of loading classes."""
+    # A name of its own: py4j keeps methods by the names of classes.
+    monkeypatch.setattr(classes, "_key", lambda jvm: "missing")
+    package = load_class().getPackageName()
+    file = kept(tmp_path)
+    jvm, gateway = spark._jvm, spark.sparkContext._gateway
+    urls = gateway.new_array(jvm.java.net.URL, 1)
+    urls[0] = jvm.java.io.File(str(file)).toURI().toURL()
+    parent = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    reader = jvm.java.net.URLClassLoader(urls, parent).loadClass(f"{package}.Reader")
+    monkeypatch.setattr(classes, "_loaded", (gateway, reader))
+    with recorded(problems=["an execution could not be recorded"]):
+        file.write_bytes(b"")
+        assert spark.sparkContext.parallelize([1]).count() == 1
+    assert not spark.sparkContext._jsc.sc().isStopped()

@@ -191,3 +191,19 @@ def test_a_view_has_the_columns_that_its_statement_names(
     fields = json.loads(facts["schema"])["fields"] if "schema" in facts else None
     assert (fields and [field["name"] for field in fields]) == names
     assert read.problems == problems
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("+- Range (0, 2, step=1, splits=Some(1))", ["id"]),
+        ("+- Union false, false\n   :- Range (0, 2, step=1)\n   +- Relation [a#1L] parquet", ["id"]),
+        ("+- Join Cross\n   :- Range (0, 2, step=1)\n   +- Range (0, 9, step=1)", ["id", "id"]),
+    ],
+)
+def test_a_range_has_a_column_that_nothing_else_names(query: str, expected: list[str]) -> None:
+    """Spark does not print it; without it a table would lose a column, and a union its first names."""
+    read = read_explain(explained(WRITE + query))
+    assert read.problems == []
+    (written,) = evaluate(read_plan(read.plan)).writes
+    assert [column.name for column, _ in written.columns] == expected

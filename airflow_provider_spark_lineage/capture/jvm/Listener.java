@@ -125,6 +125,14 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     public void onJobStart(SparkListenerJobStart event) {
+        try {
+            jobStarted(event);
+        } catch (Throwable error) {
+            failed(error);
+        }
+    }
+
+    private void jobStarted(SparkListenerJobStart event) {
         if (!begun || event.properties() == null) {
             return;
         }
@@ -165,6 +173,14 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     public void onTaskEnd(SparkListenerTaskEnd event) {
+        try {
+            taskEnded(event);
+        } catch (Throwable error) {
+            failed(error);
+        }
+    }
+
+    private void taskEnded(SparkListenerTaskEnd event) {
         if (event.taskInfo() != null && event.taskInfo().successful()) {
             return;
         }
@@ -180,6 +196,14 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     public void onJobEnd(SparkListenerJobEnd event) {
+        try {
+            jobEnded(event);
+        } catch (Throwable error) {
+            failed(error);
+        }
+    }
+
+    private void jobEnded(SparkListenerJobEnd event) {
         List stages = (List) stagesOfJob.remove(Integer.valueOf(event.jobId()));
         Jobs jobs = (Jobs) callOfJob.remove(Integer.valueOf(event.jobId()));
         if (stages != null) {
@@ -192,6 +216,14 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     public void onStageCompleted(SparkListenerStageCompleted event) {
+        try {
+            stageCompleted(event);
+        } catch (Throwable error) {
+            failed(error);
+        }
+    }
+
+    private void stageCompleted(SparkListenerStageCompleted event) {
         Integer stage = Integer.valueOf(event.stageInfo().stageId());
         Jobs jobs = (Jobs) callOfStage.get(stage);
         if (jobs != null) {
@@ -222,8 +254,18 @@ public class Listener extends SparkListener implements Runnable {
                 ended((SparkListenerSQLExecutionEnd) event);
             }
         } catch (Throwable error) {
-            // An exception must not reach Spark's bus; the line makes Python log the loss.
+            failed(error);
+        }
+    }
+
+    /** Notes an error, which must not reach Spark's bus: some stop the Spark context. */
+    private void failed(Throwable error) {
+        try {
+            // The line makes Python log the loss.
             ended.add(lost(error));
+        } catch (Throwable again) {
+            // A class that cannot be loaded, for example.
+            ended.add(LOST);
         }
     }
 

@@ -61,7 +61,7 @@ def cache_folder() -> Optional[Path]:
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = Path(cache, "airflow-provider-spark-lineage")
     if not folder.is_absolute():
-        # A user without a home, as containers have them.
+        # A user without a home, as in containers with a number for a user.
         return None
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -81,15 +81,27 @@ def load_reader(gateway: Any, jvm: Any, folder: Optional[Path]) -> Any:
         return _compile(jvm, package).getClassLoader().loadClass(f"{package}.Reader")
     package, file = f"sparklineage.of{key}", folder / f"classes-{key}.jar"
     if _is_whole(file):
-        urls = gateway.new_array(jvm.java.net.URL, 1)
-        urls[0] = jvm.java.io.File(str(file)).toURI().toURL()
-        return jvm.java.net.URLClassLoader(urls, _parent(jvm)).loadClass(f"{package}.Reader")
+        return _load(gateway, jvm, file, package)
     compiler = _compile(jvm, package)
     loader = compiler.getClassLoader()
     arguments = gateway.new_array(jvm.java.lang.Object, 2)
     arguments[0], arguments[1] = compiler.getBytecodes(), str(file)
     loader.loadClass(f"{package}.ClassesFile").getConstructors()[0].newInstance(arguments).start()
     return loader.loadClass(f"{package}.Reader")
+
+
+def _load(gateway: Any, jvm: Any, file: Path, package: str) -> Any:
+    """Return the class `Reader` in a file of compiled classes.
+
+    All classes are loaded now, and the file is closed: it may be removed, or be on a disk that goes away. A
+    class that the listener did not find later would be an error on Spark's bus, which stops the context.
+    """
+    urls = gateway.new_array(jvm.java.net.URL, 1)
+    urls[0] = jvm.java.io.File(str(file)).toURI().toURL()
+    loader = jvm.java.net.URLClassLoader(urls, _parent(jvm))
+    classes = {name: loader.loadClass(f"{package}.{name}") for name in _CLASSES}
+    loader.close()
+    return classes["Reader"]
 
 
 def _key(jvm: Any) -> str:
@@ -108,10 +120,11 @@ def _key(jvm: Any) -> str:
 
 
 def _is_whole(file: Path) -> bool:
+    """Return whether a file has all classes; its checksums tell whether they are as they were written."""
     try:
         with zipfile.ZipFile(file) as classes:
-            return classes.testzip() is None
-    except (OSError, zipfile.BadZipFile):
+            return classes.testzip() is None and len(classes.namelist()) == len(_CLASSES)
+    except Exception:  # A damaged file raises errors of any decompressor, among others.
         return False
 
 

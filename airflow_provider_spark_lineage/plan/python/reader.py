@@ -72,7 +72,8 @@ END, BREAK, CONTINUE, RETURN = "end", "break", "continue", "return"
 """`END`: nothing behind them runs. The others: where the script goes on, then or in some cases."""
 
 _NOWHERE: Exits = frozenset()
-_EXITS = frozenset({"_exit", "exit", "quit"})
+_EXITS = frozenset({"_exit", "exit", "os._exit", "quit", "sys.exit"})
+"""Functions that end the program; other objects have methods of the same names."""
 
 
 class _Walk:
@@ -143,11 +144,7 @@ class _Walk:
     def _expression(self, node: ast.Expr, scope: Scope) -> Exits:
         self._evaluator.value(node.value, scope)
         call = node.value
-        function = call.func if isinstance(call, ast.Call) else None
-        if (
-            not isinstance(call, ast.Call)
-            or getattr(function, "attr", getattr(function, "id", "")) not in _EXITS
-        ):
+        if not isinstance(call, ast.Call) or _called(call.func) not in _EXITS:
             return _NOWHERE
         # `sys.exit()` with a code fails the job.
         succeeds = not call.args or (isinstance(call.args[0], ast.Constant) and not call.args[0].value)
@@ -337,6 +334,16 @@ class _Walk:
             returned = []
         value = merged(returned) if returned else Unknown()
         return methods.result_of(name) if isinstance(value, Unknown) else value
+
+
+def _called(function: ast.expr) -> str:
+    """Return `f` or `a.f` for a function that is called by such a name; empty for others."""
+    match function:
+        case ast.Name(name):
+            return name
+        case ast.Attribute(ast.Name(owner), name):
+            return f"{owner}.{name}"
+    return ""
 
 
 def _forgotten(values: Mapping[str, Value], names: Iterable[str]) -> dict[str, Value]:

@@ -76,11 +76,11 @@ def _rows(name: str) -> Row:
 
 
 def _range(place: Place) -> Built:
-    """Its only column is not printed; `lost` are ids that no other node defines."""
-    ids = [place.found.columns.lost_ids.pop(0)] if place.found.columns.lost_ids else []
-    for expr_id in ids:
-        place.found.columns.define(expr_id, "id", "bigint")
-    return place.built(ids, output=place.trees(ids))
+    """Its only column is not printed: it has an id that no other node defines, or no other node uses it."""
+    columns = place.found.columns
+    expr_id = columns.lost_ids.pop(0) if columns.lost_ids else min([0, *columns.names]) - 1
+    columns.define(expr_id, "id", "bigint")
+    return place.built([expr_id], output=place.trees([expr_id]))
 
 
 def _object(place: Place) -> Built:
