@@ -137,9 +137,13 @@ _MAX_WAIT_SECONDS = 1.0
 _forking = threading.local()
 """`has_lock`: whether the thread that forks acquired `jvm_lock` in time and has to release it."""
 
+_waits = True
+"""Whether a fork waits at all: after one that waited in vain none does, until the lock is free again."""
+
 
 def _before_fork() -> None:
-    _forking.has_lock = jvm_lock.acquire(timeout=_MAX_WAIT_SECONDS)
+    global _waits  # noqa: PLW0603  a process has one JVM
+    _forking.has_lock = _waits = jvm_lock.acquire(timeout=_MAX_WAIT_SECONDS if _waits else 0)
     _hold_connections()
 
 
