@@ -83,7 +83,7 @@ class Submitted:
         self._job: Job | None = None
         """Set when the hook starts it; a try that finds the job of an earlier one starts none."""
 
-        self._is_armed = self._has_written = False
+        self._is_armed = self._has_written = self._has_returned = False
         self._problems: list[str] = []
         self._notes: list[DriverNote] = []
         self._final: Run | None = None
@@ -133,7 +133,14 @@ class Submitted:
                 self._is_armed = not (reason or job.is_dry)
                 if reason:
                     tell(reason, self._problems)
-            return run(*args, **kwargs)
+            try:
+                result = run(*args, **kwargs)
+            except Exception:
+                # Of a job that failed; what stops a task is no Exception, and may leave the driver alive.
+                self._has_returned = True
+                raise
+            self._has_returned = True
+            return result
 
         return run_armed
 
@@ -182,9 +189,9 @@ class Submitted:
 
     def _is_over(self) -> bool:
         """Return whether no driver will write any more; one on a cluster may outlive `spark-submit`."""
-        is_here = self._job is not None and not self._job.is_on_cluster
-        has_ended = all(note.is_complete for note in self._notes)
-        return has_ended and (is_here or bool(self._notes))
+        if self._job is not None and not self._job.is_on_cluster and self._has_returned:
+            return True
+        return bool(self._notes) and all(note.is_complete for note in self._notes)
 
     def run(self, problems: Sequence[str] = ()) -> Run:
         """Return what the driver has written so far; of a place elsewhere, what can be read at once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -48,7 +49,9 @@ class SparkSubmitOperator:
 def collected(tmp_path: Path):
     """Return a function that has a driver write its files, and gives the collector that has read them."""
 
-    def run(driver: Callable[[Path], None], application: str = "") -> Submitted:
+    def run(
+        driver: Callable[[Path], None], application: str = "", error: type[BaseException] = SystemExit
+    ) -> Submitted:
         def prepared(folder: Path) -> None:
             folder.mkdir(parents=True)
             driver(folder)
@@ -60,7 +63,8 @@ def collected(tmp_path: Path):
         place = Place(str(tmp_path / "records"), instance)
         collector = Submitted(task, place, job_class=OwnJob, run_method="submit", settings=settings)
         collector.start()
-        task._get_hook().submit("app.py")
+        with suppress(error):
+            task._get_hook().submit("app.py")
         collector.finish()
         return collector
 
@@ -111,3 +115,16 @@ def test_a_driver_that_wrote_nothing_is_told_by_its_place(collected):
     (gap,) = collected(lambda folder: None).run().lineage.gaps
     assert gap.reason.startswith("the driver has written nothing: ")
     assert "could not write to " in gap.reason
+
+
+@pytest.mark.parametrize(("end", "stays"), [(RuntimeError, False), (KeyboardInterrupt, True)])
+def test_files_of_a_driver_that_was_killed_are_removed(collected, tmp_path: Path, end, stays):
+    """`spark-submit` has ended, so nobody writes any more; one that is stopped from outside may still run."""
+
+    def driver(folder: Path) -> None:
+        write(folder, note(is_complete=False))
+        raise end
+
+    collector = collected(driver, error=end)
+    assert [gap.reason for gap in collector.run().lineage.gaps] == [UNFINISHED]
+    assert any((tmp_path / "records").rglob("*.gz")) == stays
