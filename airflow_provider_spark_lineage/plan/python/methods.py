@@ -68,6 +68,9 @@ ROWS: Mapping[tuple[str, str], Row] = {
 }
 """(what the method is of, method) -> what it reads or writes; "" for methods that no other library has."""
 
+CHANGE_THEMSELVES = frozenset({"read", "readStream", "write", "writeStream", "writeTo"})
+"""Objects whose methods change the object: `writer.mode("append")` counts without an assignment."""
+
 VIEW = re.compile(r"create(?:OrReplace)?(?:Global)?TempView|registerTempTable")
 
 NOT_FOLLOWED = re.compile(

@@ -20,6 +20,7 @@ from airflow_provider_spark_lineage.plan.python.scopes import (
     Scope,
     assigned,
     children,
+    first,
     joined_branches,
     walk,
 )
@@ -142,8 +143,14 @@ class _Walk:
         return _NOWHERE
 
     def _expression(self, node: ast.Expr, scope: Scope) -> Exits:
-        self._evaluator.value(node.value, scope)
+        value = self._evaluator.value(node.value, scope)
         call = node.value
+        if isinstance(value, Chain) and value.kind in methods.CHANGE_THEMSELVES:
+            owner: ast.AST | None = call
+            while isinstance(owner, ast.Call):
+                owner = first(owner)
+            if isinstance(owner, ast.Name) and owner.id in scope.values:
+                scope.bind(owner.id, value)
         if not isinstance(call, ast.Call) or _called(call.func) not in _EXITS:
             return _NOWHERE
         # `sys.exit()` with a code fails the job.
