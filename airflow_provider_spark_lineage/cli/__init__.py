@@ -21,6 +21,9 @@ COMMANDS = {
 }
 """Command name -> what `--help` says; each lives in `cli/<name>.py` as `command`."""
 
+OTHER_NAMES = {"text": "explain"}
+"""What a command is called as well."""
+
 OF_THE_HARNESS = frozenset({"compare", "expect"})
 """Commands that need the extra `testing`."""
 
@@ -36,6 +39,7 @@ class _LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        cmd_name = OTHER_NAMES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return None
         try:

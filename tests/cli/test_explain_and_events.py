@@ -37,6 +37,12 @@ def test_explain_prints_the_golden_text(recorded):
     assert "\x1b" not in result.stdout
 
 
+def test_explain_is_called_text_as_well(recorded):
+    """Both words print the same lineage."""
+    folder = recorded("two_copies")
+    assert run("text", folder).stdout == run("explain", folder).stdout != ""
+
+
 def test_explain_one_column(recorded):
     """`--column` leaves what that output column depends on, and nothing else."""
     text = run("explain", recorded("alias_chain"), "--column", "customer").stdout
