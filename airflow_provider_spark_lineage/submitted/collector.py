@@ -83,7 +83,10 @@ class Submitted:
         self._job: Job | None = None
         """Set when the hook starts it; a try that finds the job of an earlier one starts none."""
 
-        self._is_armed = self._has_written = self._has_returned = False
+        self._is_armed = self._has_written = False
+        self._has_returned = False
+        """Whether the hook is done with the job; where the task is stopped, its driver may still run."""
+
         self._problems: list[str] = []
         self._notes: list[DriverNote] = []
         self._final: Run | None = None
@@ -135,8 +138,7 @@ class Submitted:
                     tell(reason, self._problems)
             try:
                 result = run(*args, **kwargs)
-            except Exception:
-                # Of a job that failed; what stops a task is no Exception, and may leave the driver alive.
+            except Exception:  # The job's own failure, raised again; what stops a task is no Exception.
                 self._has_returned = True
                 raise
             self._has_returned = True

@@ -59,32 +59,30 @@ def run_shell(job: Job, *arguments: str, timeout_seconds: float) -> str:
 
 def _run(command: list[str], environment: Mapping[str, str], timeout_seconds: float) -> str:
     theirs, ours = os.pipe()
-    try:
-        process = subprocess.Popen(  # noqa: S603  the command of the job itself
-            command,
-            env=environment,
-            stdin=theirs,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-    except BaseException:
-        os.close(ours)
-        raise
-    finally:
-        os.close(theirs)
-    try:
-        said, _ = process.communicate(timeout=timeout_seconds)
-    except subprocess.TimeoutExpired:
-        return f"no answer in {timeout_seconds:g} seconds"
-    finally:
-        # Ends what is running still.
-        os.close(ours)
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+    # Its end ends what is running still.
+    with os.fdopen(ours, "wb") as lifeline:
+        try:
+            process = subprocess.Popen(  # noqa: S603  the command of the job itself
+                command,
+                env=environment,
+                stdin=theirs,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+            )
+        finally:
+            os.close(theirs)
+        try:
+            said, _ = process.communicate(timeout=timeout_seconds)
+        except subprocess.TimeoutExpired:
+            return f"no answer in {timeout_seconds:g} seconds"
+        finally:
+            lifeline.close()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
     return reason_of(without_secrets(said)) if process.returncode else ""
 
 
