@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from airflow_provider_spark_lineage.capture.connect.tables import described_by, names_in_plan
+from airflow_provider_spark_lineage.capture.connect.tables import (
+    described_by,
+    inserted_table,
+    names_in_plan,
+)
 
 
 def row(name, kind="", comment=""):
@@ -47,3 +51,19 @@ def test_tables_of_a_plan_are_described():
         "spark_catalog.default.files",
         "`spark_catalog`.`db`.`t`",
     ]
+
+
+INSERT = (
+    "InsertIntoHadoopFsRelationCommand file:/w/{0}, false, Parquet, [path=file:/w/{0}], Append, "
+    "`spark_catalog`.`db`.`{0}`, org.apache.spark.sql.execution.datasources.CatalogFileIndex(file:/w), [a]\n"
+)
+
+
+def test_a_table_that_a_plan_inserts_into_has_its_full_name():
+    """Of several inserts nobody says which is meant; a write to a path has no table."""
+    assert (
+        inserted_table(INSERT.format("t") + "+- Project\n" + INSERT.format("t")) == "`spark_catalog`.`db`.`t`"
+    )
+    assert inserted_table(INSERT.format("t") + INSERT.format("u")) == ""
+    path = "InsertIntoHadoopFsRelationCommand file:/out, false, Parquet, [path=/out], Append, [a]\n"
+    assert inserted_table(path) == ""

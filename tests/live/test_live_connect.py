@@ -66,6 +66,30 @@ def test_a_statement_runs_once(remote, recorded, tmp_path):
     remote.sql("drop table once")
 
 
+def test_an_insert_is_about_the_table_of_its_own_database(remote, recorded):
+    """The name means another table as soon as the program changes the database; a new column is seen."""
+    with recorded() as records:
+        remote.sql("create table same (a int) using parquet")
+        remote.sql("insert into same values (1)")
+        remote.sql("create database other")
+        remote.sql("use other")
+        remote.sql("create table same (b int) using parquet")
+        for number in (1, 2):
+            remote.sql(f"insert into same values ({number})")
+        remote.sql("alter table same add columns (c int)")
+        remote.sql("insert into same values (3, 4)")
+        remote.sql("use default")
+    inserts = [record.connect["tables"]["same"] for record in records if record.sql.startswith("insert")]
+    assert [(table["database"], [name for name, _ in table["columns"]]) for table in inserts] == [
+        ("default", ["a"]),
+        ("other", ["b"]),
+        ("other", ["b"]),
+        ("other", ["b", "c"]),
+    ]
+    remote.sql("drop database other cascade")
+    remote.sql("drop table same")
+
+
 def test_a_query_is_recorded_when_its_rows_are_fetched(remote, recorded, orders):
     """`spark.sql` of a query runs nothing: the action on it does."""
     with recorded() as records:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Optional
@@ -127,7 +128,8 @@ class Execution:
         self._wait()
         self._result = self._explain_result()
         if self._action.is_command:
-            self._session.worker.submit(self._session.forget)
+            forget = functools.partial(self._session.forget, moves_rows=not self._action.renames)
+            self._session.worker.submit(forget)
         if self._stream is not None and error is None:
             self._session.streams.append(self)
         else:
@@ -183,7 +185,7 @@ class Execution:
 
     def _state(self, problems: List[str]) -> Dict[str, Any]:
         """Return what is at the places that the command names, before it runs."""
-        before = self._session.describe(self._server, list(self._action.targets), problems)
+        before = self._session.describe(self._server, names_to_describe(self._action, ""), problems)
         self._session.forget()
         path = self._action.command.get("path")
         if path and not before:

@@ -12,13 +12,13 @@ import re
 import threading
 import time
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.parameters import NoLiteralError, explain_of
 from airflow_provider_spark_lineage.capture.connect.relations import infers_schema
 from airflow_provider_spark_lineage.capture.connect.server import Channel, RefusedError, Server
-from airflow_provider_spark_lineage.capture.connect.tables import Tables, names_in_plan
+from airflow_provider_spark_lineage.capture.connect.tables import Tables, inserted_table, names_in_plan
 from airflow_provider_spark_lineage.capture.connect.worker import Worker
 from airflow_provider_spark_lineage.capture.guard import alarm_paused
 from airflow_provider_spark_lineage.credentials import without_secrets
@@ -129,19 +129,19 @@ class Session:
         rows = server.rows(statement, EXPLAIN_SECONDS)
         return "\n".join(str(value) for row in rows for value in row.values())
 
-    def describe(self, server: Server, names: List[str], problems: List[str]) -> Dict[str, Any]:
-        """Return what the catalog says of tables, by the names that were given."""
+    def describe(self, server: Server, names: Mapping[str, str], problems: List[str]) -> Dict[str, Any]:
+        """Return what the catalog says of tables: name as written -> name to ask by."""
         tables: Dict[str, Any] = {}
-        for name in names:
+        for name, asked in names.items():
             try:
-                tables[name] = self.tables.described(server, name)
+                tables[name] = self.tables.described(server, asked)
             except RefusedError as refusal:
                 problems.append(f"the table {name} could not be described: {refusal}")
         return tables
 
-    def forget(self) -> None:
+    def forget(self, *, moves_rows: bool = False) -> None:
         """Forget what the server said of tables and files, which a command may have changed."""
-        self.tables.forget()
+        self.tables.forget(moves_rows=moves_rows)
         self._schemas.clear()
 
     def schema(self, server: Server, read: Any) -> str:
@@ -228,9 +228,16 @@ def _place(server: Server, probe: str) -> str:
     return ""
 
 
-def names_to_describe(action: Action, text: str) -> List[str]:
-    """Return the names of the tables that an action is about."""
-    return list(dict.fromkeys((*action.targets, *names_in_plan(text))))
+def names_to_describe(action: Action, text: str) -> Dict[str, str]:
+    """Return the names of the tables that an action is about: as written -> to ask by.
+
+    A full name, where the plan has it: the program may have changed the current database meanwhile.
+    """
+    names = {name: name for name in (*action.targets, *names_in_plan(text))}
+    full = inserted_table(text)
+    if full and len(action.targets) == 1:
+        names[action.targets[0]] = full
+    return names
 
 
 def is_query_result(relation: Any) -> Optional[bool]:

@@ -32,6 +32,13 @@ _IN_PLANS = (
 )
 """Tables in the text of a plan, which may have their location nowhere."""
 
+_FULL = re.compile(r"(?:`(?:[^`]|``)+`\.){2}`(?:[^`]|``)+`")
+"""Catalog, database and table as a plan prints them: the same table whatever the current database is."""
+
+_INSERT = re.compile(rf"InsertIntoHadoopFsRelationCommand [^\n]*, (?P<name>{_FULL.pattern}), ")
+_OF_FILES = frozenset({"avro", "csv", "json", "orc", "parquet", "text"})
+"""Providers whose tables no write adds columns to."""
+
 _PROPERTY = re.compile(r"(?:^\[|, )([\w.]+)=(.*?)(?=, [\w.]+=|\]$)")
 
 _MAX_TABLES = 20
@@ -44,9 +51,16 @@ class Tables:
     def __init__(self) -> None:
         self._known: Dict[str, Dict[str, Any]] = {}
 
-    def forget(self) -> None:
-        """Forget all tables: a command may have changed any."""
-        self._known.clear()
+    def forget(self, *, moves_rows: bool = False) -> None:
+        """Forget all tables, which a command may have changed.
+
+        One that moves rows leaves tables of Spark's own files as they are: their full names stay known.
+        """
+        self._known = {
+            name: table
+            for name, table in self._known.items()
+            if moves_rows and _FULL.fullmatch(name) and table.get("provider", "").lower() in _OF_FILES
+        }
 
     def all(self) -> List[Dict[str, Any]]:
         """Return what is known of any table."""
@@ -65,6 +79,12 @@ def names_in_plan(text: str) -> List[str]:
         match["name"].rstrip(".") for pattern in _IN_PLANS for match in pattern.finditer(text)
     )
     return list(names)[:_MAX_TABLES]
+
+
+def inserted_table(text: str) -> str:
+    """Return the full name of the table of files that a plan inserts into; empty where there are several."""
+    names = {match["name"] for match in _INSERT.finditer(text)}
+    return names.pop() if len(names) == 1 else ""
 
 
 def described(server: Server, name: str) -> Optional[Dict[str, Any]]:
