@@ -74,8 +74,8 @@ def test_an_insert_is_about_the_table_of_its_own_database(remote, recorded):
         remote.sql("create database other")
         remote.sql("use other")
         remote.sql("create table same (b int) using parquet")
-        for number in (1, 2):
-            remote.sql(f"insert into same values ({number})")
+        remote.sql("insert into same values (1)")
+        remote.sql("insert into same values (2)")
         remote.sql("alter table same add columns (c int)")
         remote.sql("insert into same values (3, 4)")
         remote.sql("use default")
