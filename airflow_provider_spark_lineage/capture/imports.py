@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import importlib.machinery
+import importlib.util
 import os
 import sys
 import zipimport
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Set
 
 from airflow_provider_spark_lineage.capture.guard import harmless
 
@@ -20,6 +20,7 @@ class Imports:
 
     def __init__(self) -> None:
         self._waiting: Dict[str, List[Callable[[], None]]] = {}
+        self._searching: Set[str] = set()
         self._process = os.getpid()
 
     def wait(self, module: str, function: Callable[[], None]) -> None:
@@ -44,15 +45,22 @@ class Imports:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Return the spec of an awaited module; None for every other module."""
-        if name not in self._waiting:
+        if name not in self._waiting or name in self._searching or name in sys.modules:
             return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        self._searching.add(name)
+        try:
+            # By all finders: libraries and platforms have finders of their own.
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._searching.discard(name)
         if spec is None or spec.loader is None:
             return None
-        run = getattr(spec.loader, "exec_module", None)
-        # The loader of a zip is shared by its modules, and before Python 3.10 it has no such method.
-        if run is None or isinstance(spec.loader, zipimport.zipimporter):
-            return None
+        if isinstance(spec.loader, zipimport.zipimporter):
+            spec.loader = _of_one_module(spec.loader)
+        loader: Any = spec.loader
+        run = getattr(loader, "exec_module", None)
+        if run is None:
+            return spec
 
         def exec_module(module: Any) -> None:
             run(module)
@@ -61,8 +69,21 @@ class Imports:
                     with harmless(f"the import of {name} could not be observed"):
                         function()
 
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        loader.exec_module = exec_module
         return spec
+
+
+def _of_one_module(shared: zipimport.zipimporter) -> Any:
+    """Return a loader like that of a zip, which all modules of the zip share."""
+    loader: Any = zipimport.zipimporter(os.path.join(shared.archive, shared.prefix))
+    if not hasattr(loader, "exec_module"):
+        # Python 3.9. May be deleted with it.
+        def exec_module(module: Any) -> None:
+            exec(loader.get_code(module.__name__), module.__dict__)  # noqa: S102  what an import does
+
+        loader.create_module = lambda _: None
+        loader.exec_module = exec_module
+    return loader
 
 
 @functools.lru_cache(maxsize=1)

@@ -37,6 +37,15 @@ def python(
     )
 
 
+def oldest_python() -> str:
+    """Return Python 3.9 where there is one, else this interpreter."""
+    oldest = shutil.which("python3.9")
+    # A shim of pyenv may stand for a version that is not selected.
+    if oldest is None or subprocess.run([oldest, "-V"], capture_output=True, check=False).returncode:
+        return sys.executable
+    return oldest
+
+
 def test_the_zip_is_small_and_has_no_package_of_the_worker(agent: Path):
     """It travels with every job, and must not hide the package where that is installed, too."""
     assert agent.stat().st_size < LARGEST_BYTES
@@ -60,11 +69,7 @@ def test_everything_in_the_zip_can_be_imported_from_it_alone(agent: Path):
         "    importlib.import_module(module.name)\n"
         "print(package.__file__)"
     )
-    oldest = shutil.which("python3.9")
-    # A shim of pyenv may stand for a version that is not selected.
-    if oldest is None or subprocess.run([oldest, "-V"], capture_output=True, check=False).returncode:
-        oldest = sys.executable
-    done = python(code, agent, interpreter=oldest)
+    done = python(code, agent, interpreter=oldest_python())
     assert done.returncode == 0, done.stderr
     assert str(agent) in done.stdout
 
@@ -103,6 +108,21 @@ def test_a_damaged_zip_does_not_stop_the_program(agent: Path, tmp_path: Path):
     assert done.stdout == "on\n"
     assert done.stderr.startswith("Spark lineage: the agent cannot start: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("interpreter", dict.fromkeys([sys.executable, oldest_python()]))
+def test_a_spark_in_a_zip_is_watched(agent: Path, tmp_path: Path, interpreter: str):
+    """YARN gives the driver a zip of pyspark; modules of one zip share their loader."""
+    with zipfile.ZipFile(tmp_path / "pyspark.zip", "w") as archive:
+        archive.writestr("pyspark/__init__.py", "from pyspark.context import SparkContext\n")
+        archive.writestr("pyspark/context.py", "class SparkContext:\n    def _do_init(self): pass\n")
+        archive.writestr("pyspark/other.py", "")
+    code = (
+        "import pyspark, pyspark.other, os\n"
+        "print(hasattr(pyspark.SparkContext._do_init, '__wrapped__'), os.path.basename(pyspark.__file__))"
+    )
+    done = python(code, agent, tmp_path / "pyspark.zip", interpreter=interpreter, PYSPARK_GATEWAY_PORT="1")
+    assert (done.stdout, done.stderr) == ("True __init__.py\n", "")
 
 
 def test_a_package_that_is_loaded_twice_is_watched_once(agent: Path, tmp_path: Path):

@@ -61,32 +61,19 @@ BEFORE = "session().range(3).collect()\n"
 USES = "session().range(3).collect()\nsession().range(4).collect()\nsession().stop()\n"
 
 
+@pytest.mark.parametrize("kind", [CLASSIC, REMOTE], ids=["classic", "connect"])
 @pytest.mark.parametrize(
-    "parts",
+    "program",
     [
-        ("arrival.arm()\n", CLASSIC, USES),
-        (CLASSIC, "arrival.arm()\n", USES),
-        (CLASSIC, BEFORE, "arrival.arm()\n", USES),
+        lambda kind: ("arrival.arm()\n", kind, USES),
+        lambda kind: (kind, "arrival.arm()\n", USES),
+        lambda kind: (kind, BEFORE, "arrival.arm()\n", USES),
     ],
     ids=["before the import", "before the session", "after the session"],
 )
-def test_a_classic_session_is_captured_from_its_first_query_on(parts):
-    """And to its end: the context stops inside the function, before anyone asks for the lineage."""
-    assert python(WAIT, *parts, "ends()\n") == "1 2 []"
-
-
-@pytest.mark.parametrize(
-    "parts",
-    [
-        ("arrival.arm()\n", REMOTE, USES),
-        (REMOTE, "arrival.arm()\n", USES),
-        (REMOTE, BEFORE, "arrival.arm()\n", USES),
-    ],
-    ids=["before the import", "before the session", "after the session"],
-)
-def test_a_session_of_spark_connect_is_captured_as_well(url, parts):
-    """It has no context in this process."""
-    assert python(WAIT, *parts, "ends()\n", url=url) == "1 2 []"
+def test_a_session_is_captured_from_its_first_query_on(url, program, kind):
+    """And to its end: the session stops inside the function, before anyone asks for the lineage."""
+    assert python(WAIT, *program(kind), "ends()\n", url=url) == "1 2 []"
 
 
 def test_importing_pyspark_begins_nothing():
