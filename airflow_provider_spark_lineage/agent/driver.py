@@ -20,7 +20,9 @@ from airflow_provider_spark_lineage.record import Record, encode_record
 
 
 def prepare(context_class: Any) -> None:
-    """Load what a capture needs, in this process and in the JVM."""
+    """Load what a capture needs, in this process and in the JVM, where `spark-submit` has set it a place."""
+    if not context_class._jvm.System.getProperty(RECORDS):
+        return
     # Imports the classes of pyspark.
     sites()
     prepare_jvm(context_class._gateway, context_class._jvm)

@@ -49,6 +49,9 @@ class _Execution:
     """Values of accumulators, by their ids."""
 
     parts: list[dict[str, Any]] = field(default_factory=list)
+    failed_parts: list[dict[str, Any]] = field(default_factory=list)
+    """Parts of a failed execution; one that succeeds has repeated them or done without."""
+
     jobs: int = 0
     rows: int = 0
     size_bytes: int = 0
@@ -204,10 +207,11 @@ class Application:
         if inference.infers(_name(running), running.text) or (around and inference.only_defines(around.text)):
             return None
         if around is not None:
-            around.parts.append(
-                {"name": _name(running), "explain": _clean(running), "metrics": _metrics(running)}
-            )
-            around.parts.extend(running.parts)
+            part = {"name": _name(running), "explain": _clean(running), "metrics": _metrics(running)}
+            if event.get("errorMessage"):
+                around.failed_parts += [part, *running.parts, *running.failed_parts]
+                return None
+            around.parts += [part, *running.parts]
             # A command passes on what the write inside counted, in the write's name.
             around.values.update(running.values)
             around.jobs += running.jobs
@@ -220,9 +224,10 @@ class Application:
             # Spark looks at a flow's query once, and again with the whole pipeline: only that counts.
             return None
         self._number += 1
-        return self._of_pipeline(
-            running, self._record(running, int(event["time"]), str(event.get("errorMessage") or ""))
-        )
+        error = str(event.get("errorMessage") or "")
+        if error:
+            running.parts += running.failed_parts
+        return self._of_pipeline(running, self._record(running, int(event["time"]), error))
 
     def _around(self, running: _Execution) -> _Execution | None:
         """Return the execution that an execution is a part of; None where the program itself ran it.

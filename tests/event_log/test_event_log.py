@@ -42,6 +42,21 @@ def test_an_execution_that_ran_inside_another_is_its_part(whole: list[Record]) -
     assert [["InsertIntoHadoopFs" in part["explain"] for part in record.parts] for record in made] == [[True]]
 
 
+@pytest.mark.parametrize(("failed", "parts"), [({274}, 0), ({273, 274}, 1)], ids=["the part", "both"])
+def test_a_part_that_failed_is_nothing_that_its_execution_did(
+    tmp_path: Path, failed: set[int], parts: int
+) -> None:
+    """A command that succeeds repeated the part or did without it; one that fails read what its part read."""
+    log = LOG
+    for number in failed:
+        end = b'"executionId":%d,"time":1704067200000,"errorMessage":"' % number
+        log = log.replace(end, end + b"no room")
+    path = tmp_path / "app-1"
+    path.write_bytes(log)
+    records, _ = read(path)
+    assert [len(record.parts) for record in records] == [0, parts]
+
+
 def test_counts_are_read_from_the_accumulators(tmp_path: Path) -> None:
     """What the tasks and the driver counted is in other events than the plan that names it."""
     path = tmp_path / "app-1"
