@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,30 @@ def test_a_column_that_no_node_makes_is_a_gap() -> None:
     """A text of a Spark to come may name columns that no node known today prints."""
     plan = WRITE + "+- Project [x#7]\n   +- OneRowRelation"
     assert read_explain(explained(plan)).problems
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("between(a#1, 1, 2)", {11}),
+        ("(between(A#1, 1, 2) AND true)", {11}),
+        ("between(a#11, 1, 2)", {11}),
+        # The query around has a column of that name too.
+        ("between(b#12, 1, outer(a#1))", {12, 1}),
+        ("(a#1 = 1)", {1}),
+        ("between(c#3, 1, 2)", {3}),
+    ],
+)
+def test_the_name_tells_which_column_an_argument_of_a_function_means(
+    condition: str, expected: set[int]
+) -> None:
+    """Spark prints the old id where it gave the columns of a relation that it reads twice new ones."""
+    plan = (
+        f"{WRITE}+- Project [a#1 AS x#9]\n   +- Join Cross\n      :- Relation [a#1,c#3] parquet\n"
+        f"      +- Filter {condition}\n         +- Relation [a#11,b#12,c#13,C#14] parquet"
+    )
+    [used] = [node["condition"] for node in read_explain(explained(plan)).plan if "condition" in node]
+    assert set(map(int, re.findall(r'"exprId": {"id": (\d+)', json.dumps(used)))) == expected
 
 
 def test_a_text_that_was_cut_has_no_plan() -> None:

@@ -87,7 +87,7 @@ def read_explain(
         return Explained(problems=[f"the analyzed plan could not be read: {error}"])
     if root.name == _RUNS_ANOTHER and inside:
         return Explained()
-    found = Found(Columns(kinds), settings or {})
+    found = Found(Columns(kinds), settings or {}, is_analyzed=True)
     found.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
     found.columns.lost_ids.extend(_lost_ids(root))
     found.views.update(_views(root))

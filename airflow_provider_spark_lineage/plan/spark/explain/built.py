@@ -50,6 +50,9 @@ class Found:
     targets: list[dict[str, Any]] = field(default_factory=list)
     """Facts of what is written, in the order of the plan."""
 
+    is_analyzed: bool = False
+    """It is an analyzed plan: functions that Spark replaces by others are still there."""
+
     problems: dict[str, None] = field(default_factory=dict)
     is_stream: bool = False
     """It is a batch of a stream, whose scans read what is new of their folders."""
@@ -91,7 +94,9 @@ class Place:
     reader: Reader = field(init=False)
 
     def __post_init__(self) -> None:
-        self.reader = Reader(self.text, self.found.columns, [plan.tree for plan in self.inner])
+        plans = [plan.tree for plan in self.inner]
+        inputs = self.below if self.found.is_analyzed else []
+        self.reader = Reader(self.text, self.found.columns, plans, inputs)
 
     @property
     def below(self) -> list[int]:
@@ -113,6 +118,7 @@ class Place:
         items, end = listed(self.text, position, separator)
         for expr_id, name, kind, big in items:
             self.found.columns.define(expr_id, name, kind, big)
+            self.reader.inputs[expr_id] = None
         return [item[0] for item in items], end
 
     def trees(self, ids: list[int]) -> list[Tree]:

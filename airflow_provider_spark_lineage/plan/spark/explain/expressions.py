@@ -41,6 +41,9 @@ _OPERATOR = re.compile(f" (?:{'|'.join(map(re.escape, _SYMBOLS))}) ")
 _BEHIND_OPERAND: Stops = (" IN (", " LIKE ", " ILIKE ", " RLIKE ", " ASC NULLS ", " DESC NULLS ")
 _IN_PARENTHESES: Stops = (*(f" {symbol} " for symbol in _SYMBOLS), ")")
 _CALL = re.compile(r"([^\s()\[\],\0]+)\(")
+_OUTER = "outer"
+"""A call around a column of the query that a correlated subquery is in."""
+
 _LAMBDA = "lambdafunction("
 _VARIABLE = re.compile(r"lambda ([^\s#\0]+?)#(\d+)L?")
 _SUBQUERY = re.compile(r"(scalar-subquery|exists|list|lateral-subquery)#\d+ \[")
@@ -61,9 +64,17 @@ _PATTERN = re.compile(r" (?:LIKE|ILIKE|RLIKE) ")
 class Reader:
     """Reads the expressions in the arguments of one node."""
 
-    def __init__(self, text: str, columns: Columns, plans: Sequence[Tree] = ()) -> None:
+    def __init__(
+        self, text: str, columns: Columns, plans: Sequence[Tree] = (), inputs: Sequence[int] = ()
+    ) -> None:
         self.text = text + END
         self.columns = columns
+        self.inputs = dict.fromkeys(inputs)
+        """Ids of the columns that the node's expressions can use; empty where ids are as they should be."""
+
+        self._is_argument = False
+        """Whether what is read is an argument of a function."""
+
         self.marks = Marks(self.text)
         self.problems: list[str] = []
         """What could not be told apart, a sentence each."""
@@ -134,6 +145,8 @@ class Reader:
         mark = self.marks.column_at(position, self.columns)
         if mark:
             name, expr_id = text[position : mark.start()], int(mark[1])
+            if self._is_argument and expr_id not in self.inputs:
+                expr_id = self._renumbered(expr_id, name)
             tree = self.columns.tree(expr_id, name)
             return Value(tree, self.columns.kinds[expr_id], mark.end(), named=True)
         for pattern, read in _FORMS:
@@ -146,6 +159,21 @@ class Reader:
                 if text.startswith((*stops, " ", ".", "["), value.end):
                     return value
         return self._literal(position, stops)
+
+    def _renumbered(self, expr_id: int, name: str) -> int:
+        """Return the input that an argument of a function means, where its id is that of no input.
+
+        Where a relation is read twice, Spark gives its columns new ids the second time. It forgets the
+        arguments of a function that it has replaced (`RuntimeReplaceable`), and prints these: the name tells.
+        """
+        if self.columns.open:
+            return expr_id
+        same = [
+            other
+            for other in self.inputs
+            if name.lower() in (known.lower() for known in self.columns.names.get(other, ()))
+        ]
+        return same[0] if len(same) == 1 else expr_id
 
     def _literal(self, position: int, stops: Stops) -> Value:
         stops = (*stops, *_BEHIND_OPERAND)
@@ -259,6 +287,13 @@ class Reader:
     # Calls.
 
     def _call(self, match: re.Match[str], stops: Stops) -> Value:
+        around, self._is_argument = self._is_argument, match[1] != _OUTER
+        try:
+            return self._read_call(match)
+        finally:
+            self._is_argument = around
+
+    def _read_call(self, match: re.Match[str]) -> Value:
         name, position = match[1], match.end()
         starts: list[int] = []
         values: list[Value] = []
