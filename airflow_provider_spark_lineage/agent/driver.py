@@ -62,11 +62,15 @@ class Agent(Capture):
         )
         self._writing = threading.Lock()
         self._is_open = True
+        self._ends = threading.Event()
+        # Started early, because Python 3.12 starts no thread when it exits.
+        self._ending = threading.Thread(target=self._end_when_asked, daemon=True)
 
     def begin(self) -> None:
         """Write the note that the driver began, and start capture."""
         # A file system that does not answer must not keep the driver from its work.
         threading.Thread(target=self._write_note, daemon=True).start()
+        self._ending.start()
         self.arm()
 
     def context_stops(self, context: Any) -> None:
@@ -80,12 +84,12 @@ class Agent(Capture):
             return
         self._is_open = False
         with harmless("the agent could not be ended", self.problems):
+            self._ends.set()
             # A file system that does not answer must not keep the driver from ending.
-            thread = threading.Thread(target=self._end, daemon=True)
-            thread.start()
-            thread.join(2 * self._drain_timeout_seconds)
+            self._ending.join(2 * self._drain_timeout_seconds)
 
-    def _end(self) -> None:
+    def _end_when_asked(self) -> None:
+        self._ends.wait()
         with harmless("the agent could not be ended"):
             self.disarm()
             self._note.is_complete = True
