@@ -62,7 +62,8 @@ def auto_capture(found: Found) -> Iterator[Finding]:
     ours = [name for name in named if name.startswith(f"{PACKAGE}.")] if isinstance(named, set) else []
     is_on = airflow.own_values.get("auto_capture") is True
     value = f"{'on' if is_on else 'off'}, {'with' if ours else 'no'} extractors of ours"
-    if ours and not is_on:
+    # The extractor of launched applications reads records by itself.
+    if not is_on and any(not name.startswith(f"{PACKAGE}.extractors.launchers.") for name in ours):
         advice = (
             "`[openlineage] extractors` names ours, but without auto-capture they know only the texts of "
             "jobs; set `[spark_lineage] auto_capture` to True."
