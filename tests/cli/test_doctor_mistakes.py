@@ -238,6 +238,11 @@ PLANTED = [
         ["`[openlineage] disabled_for_operators` silences", "SparkSqlOperator; take it out"],
     ),
     (options(selective_enable=True), "selective-enable", ["`enable_lineage`"]),
+    (
+        options(emission_policy=[{"scope": {"dag_id": "shop"}, "controls": {"emit": False}}]),
+        "emission-policy",
+        ["sets `emit` to false for dag_id shop"],
+    ),
     # Extractors
     (
         extractor(error="ModuleNotFoundError: No module named 'company'", is_import_error=True),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+LISTENER = "io.openlineage.spark.agent.OpenLineageSparkListener"
 RUN = [sys.executable, "-m", "airflow_provider_spark_lineage", "doctor", "--json"]
 TRANSPORT = {
     "type": "http",
@@ -19,7 +20,8 @@ TRANSPORT = {
 RIGHT = {
     "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps(TRANSPORT),
     "AIRFLOW__OPENLINEAGE__NAMESPACE": "tests",
-    "AIRFLOW__OPENLINEAGE__EXTRACTORS": "airflow_provider_spark_lineage.extractors.SparkExtractor;good.Extractor",
+    "AIRFLOW__OPENLINEAGE__EXTRACTORS": "airflow_provider_spark_lineage.extractors.SparkExtractor;"
+    "airflow_provider_spark_lineage.extractors.launchers.LauncherExtractor;good.Extractor",
     "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True",
 }
 BASE = """
@@ -186,9 +188,8 @@ def test_many_mistakes_in_files_and_variables(doctor, tmp_path):
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
     conf = tmp_path / "conf"
     conf.mkdir()
-    listener = "io.openlineage.spark.agent.OpenLineageSparkListener"
     (conf / "spark-defaults.conf").write_text(
-        f"# spark.extraListeners none\nspark.extraListeners  {listener}\n"
+        f"# spark.extraListeners none\nspark.extraListeners  {LISTENER}\n"
     )
     home = tmp_path / "airflow"
     (home / "plugins").mkdir(parents=True)
@@ -207,7 +208,7 @@ def test_many_mistakes_in_files_and_variables(doctor, tmp_path):
         AIRFLOW__OPENLINEAGE__EMISSION_POLICY="{}",
         AIRFLOW__SPARK_LINEAGE_DISABLED="True",
         AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_INCLUDE="shop, etl",
-        AIRFLOW_CONN_SPARK_DEFAULT=f"spark://me:swordfish@host/?spark.extraListeners={listener}",
+        AIRFLOW_CONN_SPARK_DEFAULT=f"spark://me:swordfish@host/?spark.extraListeners={LISTENER}",
         OPENLINEAGE_EXTRACTOR_TwiceOperator="first.Extractor",
         OPENLINEAGE_URL="http://me:swordfish@marquez:5000",
         OPENLINEAGE_API_KEY="tr0ub4dor",
@@ -267,9 +268,44 @@ def test_broken_files(doctor, tmp_path):
     assert code == 1
 
 
+DAG = """
+from airflow.sdk import dag, task
+
+@dag
+def shop():
+    @task
+    def load(): ...
+    load()
+
+shop()
+"""
+
+
 @pytest.mark.airflow
 def test_airflow_database_is_asked(doctor, tmp_path):
     """Only the database knows which DAGs there are, and which connections have the Java listener."""
-    code, findings = doctor("--airflow")
-    assert set(mistakes(findings)) <= {"database-unreadable"}
+    patterns = {"AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_INCLUDE": "shp;sho*;shop.load;shop.unload"}
+    code, findings = doctor("--airflow", **patterns)
+    assert set(mistakes(findings)) == {"database-unreadable"}
+    assert code == 0
+    (tmp_path / "airflow" / "dags").mkdir()
+    (tmp_path / "airflow" / "dags" / "shop.py").write_text(DAG)
+    extra = json.dumps({"spark.extraListeners": LISTENER, "password": "swordfish"})
+    environment = {
+        **os.environ,
+        "AIRFLOW_HOME": str(tmp_path / "airflow"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+    }
+    for arguments in (
+        ["db", "migrate"],
+        ["connections", "add", "emr", "--conn-type", "spark", "--conn-host", "x", "--conn-extra", extra],
+        ["dags", "reserialize"],
+    ):
+        command = [sys.executable, "-m", "airflow", *arguments]
+        subprocess.run(command, env=environment, cwd=tmp_path, check=True, capture_output=True)
+    code, findings = doctor("--airflow", **patterns)
+    found = mistakes(findings)
+    assert set(found) == {"own-pattern", "java-listener"}
+    assert [advice.split("`")[3] for advice in found["own-pattern"]] == ["shp", "shop.unload"]
+    assert "the connection `emr`" in found["java-listener"][0]
     assert code == 0

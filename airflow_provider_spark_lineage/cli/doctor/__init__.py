@@ -50,6 +50,7 @@ CHECKS: tuple[Callable[[Found], Iterator[Finding]], ...] = (
     openlineage.execution,
     openlineage.namespace,
     openlineage.switches,
+    openlineage.emission_policy,
     spark.injection,
     legacy.variables,
     legacy.extractor_variables,

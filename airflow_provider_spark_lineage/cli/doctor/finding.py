@@ -51,6 +51,7 @@ MISTAKES: Mapping[str, Level] = {
     "namespace-default": "note",
     "operators-off": "problem",
     "selective-enable": "note",
+    "emission-policy": "note",
     # Extractors
     "extractor-import": "problem",
     "extractor-breaks-plugin": "problem",

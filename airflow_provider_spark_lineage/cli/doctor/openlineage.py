@@ -12,6 +12,9 @@ from airflow_provider_spark_lineage.cli.doctor.transport import TRANSPORT_EXAMPL
 
 PACKAGE = "airflow_provider_spark_lineage"
 
+_CONTROLS = ("emit", "emit_task_events", "extract_operator_metadata")
+"""Controls of `[openlineage] emission_policy` without which a task has no lineage."""
+
 
 def readable(found: Found) -> Iterator[Finding]:
     """Check that the provider can be imported at all."""
@@ -197,6 +200,22 @@ def switches(found: Found) -> Iterator[Finding]:
             "`[openlineage] selective_enable` is on: only DAGs and tasks that call `enable_lineage` emit."
         )
         yield mistake("selective-enable", "selective_enable", "True", advice)
+
+
+def emission_policy(found: Found) -> Iterator[Finding]:
+    """Look for rules that keep events of tasks, or their lineage, back."""
+    airflow = found.readable
+    rules = airflow.options.get("emission_policy") if airflow else None
+    for rule in rules if isinstance(rules, list) else []:
+        controls = rule.get("controls") if isinstance(rule, dict) else None
+        off = [name for name in _CONTROLS if isinstance(controls, dict) and controls.get(name) is False]
+        if off:
+            scope = ", ".join(f"{name} {value}" for name, value in (rule.get("scope") or {}).items())
+            advice = (
+                f"`[openlineage] emission_policy` sets `{off[0]}` to false for {scope or 'all tasks'}, so no "
+                "lineage is sent of them; set it to true if that is not meant."
+            )
+            yield mistake("emission-policy", "emission_policy", off[0], advice)
 
 
 def _is_spark_task(operator: str) -> bool:

@@ -23,6 +23,15 @@ from airflow_provider_spark_lineage.cli.doctor.found import Extractor, Plugins
 from airflow_provider_spark_lineage.cli.doctor.source import airflow_imports, legacy_names
 
 _TIMEOUT_SECONDS = 120
+_ROOT = Path(__file__).parents[3]
+_PROGRAM = f"""
+import sys
+root = sys.argv[1]
+# Airflow's commands do not search the working directory, and need not find this package beside others.
+sys.path[:] = [*filter(None, sys.path), root]
+from {__name__} import main
+main(*sys.argv[2:])
+"""
 _PLUGIN = "airflow.providers.openlineage.plugins.openlineage"
 
 
@@ -30,23 +39,21 @@ def probed(questions: dict[str, Any]) -> Plugins:
     """Return what a new process says of plugins, extractors, operators and, if asked, the database."""
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
-        command = [sys.executable, "-m", __name__, json.dumps(questions), str(answer)]
-        path = [entry for entry in sys.path if entry]
+        command = [sys.executable, "-c", _PROGRAM, str(_ROOT), json.dumps(questions), str(answer)]
+        code: int | str = "unknown"
         try:
-            done = subprocess.run(  # noqa: S603  this module, by the Python that runs it
+            code = subprocess.run(  # noqa: S603  this module, by the Python that runs it
                 command,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_TIMEOUT_SECONDS,
                 check=False,
-                # The folders that this process searches, so that both find the same modules.
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
-            )
+            ).returncode
             answers = json.loads(answer.read_text(encoding="utf-8"))
         except subprocess.TimeoutExpired:
             return Plugins(error=f"loading them takes more than {_TIMEOUT_SECONDS} seconds")
         except (OSError, ValueError):
-            return Plugins(error=f"the process that loads them ended with exit code {done.returncode}")
+            return Plugins(error=f"the process that loads them ended with exit code {code}")
     extractors = tuple(Extractor(**{**row, **_tuples(row)}) for row in answers.pop("extractors", []))
     dags = answers.pop("dags", None)
     return Plugins(
@@ -64,7 +71,14 @@ def _tuples(row: dict[str, Any]) -> dict[str, Any]:
 # ---- In the new process --------------------------------------------------------------------------
 
 
-def _main(questions: dict[str, Any]) -> dict[str, Any]:
+def main(questions: str, answer: str) -> None:
+    """Write what is found to a file; Airflow and plugins print to the streams."""
+    Path(answer).write_text(json.dumps(_answers(json.loads(questions))), encoding="utf-8")
+    # Plugins may have started threads that would keep the process.
+    os._exit(0)
+
+
+def _answers(questions: dict[str, Any]) -> dict[str, Any]:
     answers = _plugins() if questions["active"] else {}
     # The plugin has loaded extractors, and whatever else it needs: now the rest may be imported.
     registered = _registered() if questions["active"] and not answers.get("listener_error") else {}
@@ -225,10 +239,3 @@ def _tasks(data: Any) -> list[str]:
     """Return the task ids in the serialized form of a DAG."""
     tasks = ((data or {}).get("dag") or {}).get("tasks") or []
     return [str(task.get("__var", task).get("task_id", "")) for task in tasks]
-
-
-if __name__ == "__main__":
-    _answers = _main(json.loads(sys.argv[1]))
-    Path(sys.argv[2]).write_text(json.dumps(_answers), encoding="utf-8")
-    # Plugins may have started threads that would keep the process.
-    os._exit(0)
