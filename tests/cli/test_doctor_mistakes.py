@@ -162,7 +162,11 @@ PLANTED = [
         "listener-missing",
         ["does not load OpenLineage's plugin", "--force-reinstall"],
     ),
-    (plugins(error="it ended with exit code 3"), "listener-unknown", ["exit code 3", "`airflow plugins`"]),
+    (
+        plugins(error="the process ended with exit code 3"),
+        "listener-unknown",
+        ["exit code 3", "`airflow plugins`"],
+    ),
     (plugins(errors={"own.py": "KeyError: 'x'"}), "plugin-broken", ["own.py does not load (KeyError: 'x')"]),
     (transport({"url": "http://marquez"}), "transport-type", ["names no `type`"]),
     (transport(["http"]), "transport-type", ["names no `type`"]),

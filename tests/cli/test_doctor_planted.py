@@ -53,6 +53,7 @@ EXTRACTORS = {
     "raising.py": "raise RuntimeError('no such licence: http://me:swordfish@host')\n",
     "leaving.py": "import sys\nprint('goodbye')\nsys.exit(3)\n",
     "broken.py": "def (:\n",
+    "killing.py": "import os\nos._exit(7)\n",
 }
 
 
@@ -166,6 +167,14 @@ def test_extractor_that_stops_the_whole_plugin(doctor, name, reason):
     assert f"{name}.Extractor, whose import raises {reason}" in breaks
     assert "disables OpenLineage's whole plugin" in breaks
     assert {"listener-missing", "listener-unknown"} & set(found)
+
+
+@pytest.mark.airflow
+def test_extractor_that_ends_the_process(doctor):
+    """What ends the process that loads plugins ends Airflow's too; the report is written all the same."""
+    code, findings = doctor(AIRFLOW__OPENLINEAGE__EXTRACTORS="killing.Extractor")
+    assert "ended with exit code 7" in mistakes(findings)["listener-unknown"][0]
+    assert code == 1
 
 
 @pytest.mark.airflow

@@ -32,7 +32,7 @@ MISTAKES: Mapping[str, Level] = {
     "openlineage-unreadable": "problem",
     "openlineage-off": "problem",
     "listener-missing": "problem",
-    "listener-unknown": "note",
+    "listener-unknown": "problem",
     "plugin-broken": "note",
     "transport-missing": "problem",
     "transport-unreadable": "problem",

@@ -74,7 +74,8 @@ def listener(found: Found) -> Iterator[Finding]:
     plugins = found.plugins
     if plugins.error:
         advice = (
-            f"Whether Airflow loads OpenLineage's plugin is unknown: {plugins.error}; run `airflow plugins`."
+            f"Airflow's plugins cannot be loaded to look at OpenLineage's: {plugins.error}; run "
+            "`airflow plugins`, and fix the plugin or extractor that it stops at."
         )
         yield mistake("listener-unknown", "listener", "unknown", advice)
     elif plugins.listener_error:
