@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.cli.doctor_machine import java_major
-from airflow_provider_spark_lineage.cli.doctor_openlineage import describe_transport, without_credentials
+from airflow_provider_spark_lineage.cli.doctor.secrets import without_credentials
+from airflow_provider_spark_lineage.cli.doctor.spark import java_major
+from airflow_provider_spark_lineage.cli.doctor.transport import describe_transport
 
 PYSPARK = metadata.version("pyspark")
 OLDEST_JAVA = 8 if PYSPARK.startswith("3.") else 17
@@ -22,8 +23,9 @@ ACTIVE = {"AIRFLOW__OPENLINEAGE__TRANSPORT": FILE_TRANSPORT, "AIRFLOW__OPENLINEA
 RUN = "from airflow_provider_spark_lineage.cli import main; main()"
 RUN_MACHINE = """
 import dataclasses, json
-from airflow_provider_spark_lineage.cli import doctor_machine
-print(json.dumps([dataclasses.asdict(finding) for finding in doctor_machine.findings()]))
+from airflow_provider_spark_lineage.cli.doctor import examine
+from airflow_provider_spark_lineage.cli.doctor.look import look_at_machine
+print(json.dumps([dataclasses.asdict(finding) for finding in examine(look_at_machine())]))
 """
 
 
@@ -58,6 +60,9 @@ def _python(
         if "OPENLINEAGE" not in name and "SPARK_LINEAGE" not in name
     }
     environment["AIRFLOW_HOME"] = str(folder / "airflow")
+    # The tests may run a package that is not installed.
+    paths = [variables.get("PYTHONPATH"), os.environ.get("PYTHONPATH")]
+    variables = {**variables, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
     return subprocess.run(
         [sys.executable, "-c", *arguments],
         env={**environment, **variables},

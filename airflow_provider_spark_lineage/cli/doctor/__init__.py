@@ -1,0 +1,137 @@
+"""`spark-lineage doctor`: checks whether lineage can work here, and says what to fix. It changes nothing.
+
+`look` collects what there is, once; the checks of `CHECKS` are functions of that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from airflow_provider_spark_lineage.cli.doctor import extractors, legacy, openlineage, own, packages, spark
+from airflow_provider_spark_lineage.cli.doctor.finding import Finding, mistake
+from airflow_provider_spark_lineage.cli.doctor.found import Found
+from airflow_provider_spark_lineage.cli.doctor.look import look
+from airflow_provider_spark_lineage.cli.doctor.secrets import hidden
+from airflow_provider_spark_lineage.cli.doctor.transport import transport
+
+
+def _python(found: Found) -> Iterator[Finding]:
+    yield Finding("python", found.python)
+
+
+CHECKS: tuple[Callable[[Found], Iterator[Finding]], ...] = (
+    _python,
+    packages.needed,
+    packages.versions,
+    packages.legacy,
+    packages.pyspark,
+    packages.pyspark_client,
+    packages.pyspark_connect,
+    packages.py4j,
+    packages.pandas,
+    spark.java,
+    spark.java_listener,
+    openlineage.readable,
+    openlineage.activity,
+    openlineage.listener,
+    openlineage.other_plugins,
+    transport,
+    openlineage.unreadable,
+    openlineage.quoted,
+    openlineage.separators,
+    openlineage.unknown_options,
+    openlineage.execution,
+    openlineage.namespace,
+    openlineage.switches,
+    openlineage.emission_policy,
+    spark.injection,
+    legacy.variables,
+    legacy.extractor_variables,
+    legacy.backend,
+    extractors.imports,
+    extractors.interface,
+    extractors.airflow_imports,
+    extractors.clashes,
+    extractors.before_capture,
+    own.names,
+    own.variables,
+    own.values,
+    own.disabled,
+    own.auto_capture,
+    own.operators,
+    own.operator_names,
+    own.patterns,
+    own.database,
+)
+"""The checks in the order of the report, the most basic first."""
+
+
+@click.command(name="doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
+@click.option("--airflow", is_flag=True, help="Ask Airflow's metadata database too: DAGs and connections.")
+def command(*, as_json: bool, airflow: bool) -> None:
+    """Check whether lineage can work here, and say what to fix.
+
+    Exit code 0 when it can, 1 when something must be fixed first.
+    """
+    # Importing Airflow prints warnings on both streams; those that matter become findings.
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        findings = examine(look(database=airflow))
+    problems = [finding for finding in findings if finding.level == "problem"]
+    if as_json:
+        report = {"healthy": not problems, "findings": [asdict(finding) for finding in findings]}
+        click.echo(json.dumps(report, indent=2))
+    else:
+        _print(findings, problems)
+    raise SystemExit(1 if problems else 0)
+
+
+def examine(found: Found) -> list[Finding]:
+    """Return every finding, without secrets."""
+    findings: list[Finding] = []
+    for check in CHECKS:
+        try:
+            findings += check(found)
+        except Exception as error:  # A configuration that no check expects must not hide the other findings.
+            topic = check.__name__.strip("_")
+            advice = f"The check `{topic}` raised {type(error).__name__}; please report that."
+            findings.append(mistake("check-failed", topic, "not checked", advice))
+    return [hidden(finding, found.secrets) for finding in findings]
+
+
+def _print(findings: list[Finding], problems: list[Finding]) -> None:
+    """Print a table of the findings, then a sentence for each note and each problem."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    styles: dict[str, Any] = {
+        "ok": ("ok", "green"),
+        "note": ("note", "yellow"),
+        "problem": ("fix", "bold red"),
+    }
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("looked at", no_wrap=True)
+    table.add_column("found", overflow="fold")
+    table.add_column("", no_wrap=True)
+    for finding in findings:
+        # Text, because `[openlineage]` would be taken for markup.
+        table.add_row(finding.topic, Text(finding.value), Text(*styles[finding.level]))
+    Console().print(table)
+    click.echo()
+    for finding in findings:
+        if finding.level == "note":
+            click.echo(f"Note: {finding.advice}")
+    if not problems:
+        click.echo("Lineage can work here.")
+        return
+    click.echo("To fix:")
+    for number, finding in enumerate(problems, start=1):
+        click.echo(f"{number}. {finding.advice}")

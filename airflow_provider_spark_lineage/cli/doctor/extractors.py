@@ -1,0 +1,148 @@
+"""The doctor's checks of `[openlineage] extractors`: are they imported, and for which operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from airflow_provider_spark_lineage.cli.doctor.finding import Finding, mistake
+from airflow_provider_spark_lineage.cli.doctor.found import Extractor, Found
+from airflow_provider_spark_lineage.extractors.operators import DRIVERS, PYTHON
+
+PACKAGE = "airflow_provider_spark_lineage"
+_BUILT_IN = ("PythonOperator", "_PythonDecoratedOperator", "BashOperator")
+"""Operators for which the provider has extractors of its own."""
+
+_SETTING = "`[openlineage] extractors`"
+_CIRCULAR = ("partially initialized", "circular import")
+"""What Python says of a module that is imported while it is being imported."""
+
+
+def imports(found: Found) -> Iterator[Finding]:
+    """Check that each extractor can be imported, in Airflow's order too."""
+    for extractor in found.plugins.extractors:
+        if extractor.legacy_names:
+            yield _legacy(extractor)
+        if not extractor.error:
+            if not extractor.is_registered and not _is_shadowed(extractor, found):
+                yield _circular(extractor, "it was not registered when Airflow loaded its plugins")
+        elif any(words in extractor.error for words in _CIRCULAR):
+            yield _circular(extractor, extractor.error)
+        elif extractor.is_import_error:
+            yield _not_importable(extractor)
+        else:
+            advice = (
+                f"{_SETTING} names {extractor.path}, whose import raises {extractor.error}: any exception "
+                "but ImportError there disables OpenLineage's whole plugin, so that no task emits; correct "
+                "the module, or take it out of that option."
+            )
+            yield mistake("extractor-breaks-plugin", "extractor", extractor.path, advice)
+
+
+def _not_importable(extractor: Extractor) -> Finding:
+    advice = (
+        f"{_SETTING} names {extractor.path}, which cannot be imported ({extractor.error}) and is ignored; "
+        "correct the path, and keep the module in an installed package or in Airflow's `plugins_folder`: "
+        "the folder of DAGs is not searched."
+    )
+    return mistake("extractor-import", "extractor", extractor.path, advice)
+
+
+def _circular(extractor: Extractor, reason: str) -> Finding:
+    names = ", ".join(extractor.airflow_imports) or "what it needs of Airflow"
+    advice = (
+        f"{_SETTING} names {extractor.path}, whose import is circular ({reason}), because Airflow is still "
+        f"loading when it imports extractors; import {names} inside the extractor's methods."
+    )
+    return mistake("extractor-circular", "extractor", extractor.path, advice)
+
+
+def _legacy(extractor: Extractor) -> Finding:
+    advice = (
+        f"{extractor.path} uses {' and '.join(extractor.legacy_names)} of the package openlineage-airflow; "
+        "import `BaseExtractor` and `OperatorLineage` from `airflow.providers.openlineage.extractors.base`, "
+        "and return OperatorLineage, which has no `name`, where TaskMetadata was."
+    )
+    return mistake("legacy-task-metadata", "extractor", extractor.path, advice)
+
+
+def airflow_imports(found: Found) -> Iterator[Finding]:
+    """Look for modules of Airflow that an extractor's file imports at its top."""
+    for extractor in found.plugins.extractors:
+        if extractor.airflow_imports and not extractor.error and extractor.is_registered:
+            names = ", ".join(extractor.airflow_imports)
+            advice = (
+                f"The module of {extractor.path} imports {names} at its top, which is circular in a process "
+                "where Airflow is still loading; import it inside the methods, or under `if TYPE_CHECKING`."
+            )
+            yield mistake("extractor-airflow-import", "extractor", extractor.path, advice)
+
+
+def interface(found: Found) -> Iterator[Finding]:
+    """Check that each extractor is a class that the provider can ask."""
+    for extractor in found.plugins.extractors:
+        if extractor.interface:
+            advice = (
+                f"{_SETTING} names {extractor.path}, which {extractor.interface}; write a subclass of "
+                "`airflow.providers.openlineage.extractors.base.BaseExtractor` with a class method "
+                "`get_operator_classnames` that returns a list."
+            )
+            yield mistake("extractor-interface", "extractor", extractor.path, advice)
+
+
+def clashes(found: Found) -> Iterator[Finding]:
+    """Look for operators that several extractors answer for: the provider keeps one for a class name."""
+    for name, extractors in _by_operator(found).items():
+        paths = [extractor.path for extractor in extractors]
+        if len(paths) > 1:
+            # The provider reads the option into a set, whose order differs between processes.
+            advice = (
+                f"{' and '.join(paths)} both answer for `{name}`: OpenLineage has one extractor for a class "
+                "name, and the last one registered wins, in an order that may change with each process (now "
+                f"{_winner(found, name)}); leave one of them in {_SETTING}."
+            )
+            yield mistake("extractor-twice", "extractor", name, advice)
+        elif name in _BUILT_IN and not _is_ours(paths[0]):
+            advice = (
+                f"{paths[0]} answers for `{name}` in place of the provider's own extractor, whose source "
+                f"code facet is lost; take `{name}` out of its `get_operator_classnames` if that is not "
+                "meant."
+            )
+            yield mistake("extractor-over-built-in", "extractor", name, advice)
+
+
+def before_capture(found: Found) -> Iterator[Finding]:
+    """Look for the user's extractors that auto-capture leaves operators to."""
+    airflow = found.readable
+    if airflow is None or airflow.own_values.get("auto_capture") is not True:
+        return
+    named = {dotted.rpartition(".")[2] for dotted in airflow.own_values.get("extra_operators", {})}
+    for name, extractors in _by_operator(found).items():
+        others = [extractor.path for extractor in extractors if not _is_ours(extractor.path)]
+        if others and DRIVERS.get(name) not in (None, "", PYTHON) and name not in named:
+            advice = (
+                f"Auto-capture leaves `{name}` alone, because {others[0]} answers for it; take that out of "
+                f"{_SETTING}, or name the operator in `[spark_lineage] extra_operators` to have both."
+            )
+            yield mistake("extractor-before-capture", "extractor", name, advice)
+
+
+def _by_operator(found: Found) -> dict[str, list[Extractor]]:
+    by_operator: dict[str, list[Extractor]] = {}
+    for extractor in found.plugins.extractors:
+        for name in extractor.names:
+            by_operator.setdefault(name, []).append(extractor)
+    return by_operator
+
+
+def _winner(found: Found, name: str) -> str:
+    return found.plugins.registered.get(name) or "unknown"
+
+
+def _is_shadowed(extractor: Extractor, found: Found) -> bool:
+    """Return whether others answer for all of an extractor's operators, so that it need not be registered."""
+    by_operator = _by_operator(found)
+    return all(len(by_operator[name]) > 1 for name in extractor.names)
+
+
+def _is_ours(path: str) -> bool:
+    return path.startswith(f"{PACKAGE}.")

@@ -1,0 +1,135 @@
+"""Collects what the doctor's checks read: packages, Java, Spark's files, the environment, Airflow's options.
+
+It changes nothing, opens no connection, and raises in no state of the machine.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+
+from airflow_provider_spark_lineage.cli.doctor.found import Found, Java
+from airflow_provider_spark_lineage.cli.doctor.packages import NEEDED
+from airflow_provider_spark_lineage.cli.doctor.secrets import secrets_of
+
+_JAVA_TIMEOUT_SECONDS = 10
+
+
+def look(*, database: bool = False) -> Found:
+    """Look at this machine, and at Airflow if it is installed with OpenLineage's provider.
+
+    `database` asks Airflow's metadata database too, for DAGs and connections.
+    """
+    found = look_at_machine()
+    if not {"apache-airflow", "apache-airflow-providers-openlineage"} <= set(found.distributions):
+        return found
+    # Only now: reading its options imports Airflow, which takes seconds.
+    from airflow_provider_spark_lineage.cli.doctor.look_airflow import look_airflow
+
+    airflow = look_airflow(database=database)
+    return replace(found, airflow=airflow, secrets=secrets_of(os.environ, airflow))
+
+
+def look_at_machine() -> Found:
+    """Look at packages, Java, Spark's files and the environment."""
+    distributions = _distributions()
+    return Found(
+        python=platform.python_version(),
+        distributions=distributions,
+        requirements={name: _requirements(name) for name in NEEDED if name in distributions},
+        environment=dict(os.environ),
+        spark_in_files=_version_in_files(),
+        java=_java(),
+        spark_listeners=_spark_listeners(),
+        secrets=secrets_of(os.environ, None),
+    )
+
+
+# ---- Packages ------------------------------------------------------------------------------------
+
+
+def _distributions() -> dict[str, str]:
+    """Return what is installed; of two versions of one package, the one that Python imports."""
+    found: dict[str, str] = {}
+    for distribution in metadata.distributions():
+        try:
+            name, version = distribution.metadata["Name"], distribution.version
+        except Exception:  # noqa: S112  a folder that pip left behind half removed is no package
+            continue
+        if name and version:
+            found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), version)
+    return found
+
+
+def _requirements(name: str) -> tuple[str, ...]:
+    try:
+        return tuple(metadata.requires(name) or ())
+    except Exception:
+        return ()
+
+
+def _version_in_files() -> str:
+    """Return the version that PySpark's files name; nothing is imported."""
+    try:
+        spec = importlib.util.find_spec("pyspark")
+        if spec is None or spec.origin is None:
+            return ""
+        text = Path(spec.origin).with_name("version.py").read_text(encoding="utf-8")
+    except (OSError, ValueError, ImportError):
+        return ""
+    match = re.search(r"__version__[^=\n]*=\s*[\"']([^\"']+)", text)
+    return match[1] if match else ""
+
+
+# ---- Spark and Java ------------------------------------------------------------------------------
+
+
+def _spark_listeners() -> dict[str, str]:
+    """Return the listeners that Spark's own configuration files name: file -> its value."""
+    spec = importlib.util.find_spec("pyspark")
+    homes = [Path(os.environ["SPARK_HOME"])] if os.environ.get("SPARK_HOME") else []
+    homes += [Path(spec.origin).parent] if spec and spec.origin else []
+    folders = [home / "conf" for home in homes]
+    if os.environ.get("SPARK_CONF_DIR"):
+        folders = [Path(os.environ["SPARK_CONF_DIR"])]
+    found = {}
+    for file in (folder / "spark-defaults.conf" for folder in folders):
+        try:
+            text = file.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        # A property file of Java: a key, then spaces, `=` or `:`, then the value.
+        values = re.findall(r"^\s*spark\.extraListeners(?:\s*[=:]\s*|\s+)(\S.*)$", text, re.MULTILINE)
+        if values:
+            found[str(file)] = values[-1].strip()
+    return found
+
+
+def _java() -> Java:
+    home = os.environ.get("JAVA_HOME", "")
+    path = shutil.which(str(Path(home) / "bin" / "java") if home else "java") or ""
+    return Java(home, path, _java_version(path) if path else "")
+
+
+def _java_version(path: str) -> str:
+    try:
+        result = subprocess.run(  # noqa: S603  the path comes from the user's own JAVA_HOME or PATH
+            [path, "-version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_JAVA_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = re.search(r' version "([^"]+)"', result.stderr + result.stdout)
+    return match[1] if match else ""

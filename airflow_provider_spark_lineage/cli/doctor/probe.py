@@ -1,0 +1,241 @@
+"""Loads Airflow's plugins in a process of its own, and reports what became of the extractors.
+
+A process of its own, because plugins and extractors are the user's code: it may print, hang or end the
+process, and what it breaks stays broken in the process that imported it. Plugins are loaded before
+anything else is imported, as Airflow does, so that an import that is circular there is circular here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from airflow_provider_spark_lineage.cli.doctor.found import Extractor, Plugins
+from airflow_provider_spark_lineage.cli.doctor.source import airflow_imports, legacy_names
+
+_TIMEOUT_SECONDS = 120
+_ROOT = Path(__file__).parents[3]
+_PROGRAM = f"""
+import sys
+root = sys.argv[1]
+# Airflow's commands do not search the working directory, and need not find this package beside others.
+sys.path[:] = [*filter(None, sys.path), root]
+from {__name__} import main
+main(*sys.argv[2:])
+"""
+_PLUGIN = "airflow.providers.openlineage.plugins.openlineage"
+
+
+def probed(questions: dict[str, Any]) -> Plugins:
+    """Return what a new process says of plugins, extractors, operators and, if asked, the database."""
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "answer.json"
+        command = [sys.executable, "-c", _PROGRAM, str(_ROOT), json.dumps(questions), str(answer)]
+        code: int | str = "unknown"
+        try:
+            code = subprocess.run(  # noqa: S603  this module, by the Python that runs it
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_TIMEOUT_SECONDS,
+                check=False,
+            ).returncode
+            answers = json.loads(answer.read_text(encoding="utf-8"))
+        except subprocess.TimeoutExpired:
+            return Plugins(error=f"loading them takes more than {_TIMEOUT_SECONDS} seconds")
+        except (OSError, ValueError):
+            return Plugins(error=f"the process that loads them ended with exit code {code}")
+    extractors = tuple(Extractor(**{**row, **_tuples(row)}) for row in answers.pop("extractors", []))
+    dags = answers.pop("dags", None)
+    return Plugins(
+        extractors=extractors,
+        dags=None if dags is None else {dag: tuple(tasks) for dag, tasks in dags.items()},
+        connections_with_listener=tuple(answers.pop("connections_with_listener", ())),
+        **answers,
+    )
+
+
+def _tuples(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) for name, value in row.items() if isinstance(value, list)}
+
+
+# ---- In the new process --------------------------------------------------------------------------
+
+
+def main(questions: str, answer: str) -> None:
+    """Write what is found to a file; Airflow and plugins print to the streams."""
+    Path(answer).write_text(json.dumps(_answers(json.loads(questions))), encoding="utf-8")
+    # Plugins may have started threads that would keep the process.
+    os._exit(0)
+
+
+def _answers(questions: dict[str, Any]) -> dict[str, Any]:
+    answers = _plugins() if questions["active"] else {}
+    # The plugin has loaded extractors, and whatever else it needs: now the rest may be imported.
+    registered = _registered() if questions["active"] and not answers.get("listener_error") else {}
+    classes = registered.values()
+    answers["registered"] = {name: _dotted(extractor) for name, extractor in registered.items()}
+    answers["extractors"] = [_extractor(path, set(classes)) for path in questions["extractors"]]
+    if not registered:
+        for row in answers["extractors"]:
+            row.pop("is_registered", None)
+    answers["broken_operators"] = dict(_broken(questions["operators"]))
+    answers["broken_transports"] = dict(_broken(questions["transports"], _transport_problem))
+    if questions["database"]:
+        answers.update(_database())
+    return answers
+
+
+def _reason(error: BaseException) -> str:
+    first = (str(error).strip().splitlines() or [""])[0].rstrip(".")
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+def _plugins() -> dict[str, Any]:
+    """Have Airflow load its plugins, and return what its manager says of OpenLineage's and the others."""
+    try:
+        manager = importlib.import_module("airflow.plugins_manager")
+        manager.ensure_plugins_loaded()
+        errors = (
+            manager.get_import_errors() if hasattr(manager, "get_import_errors") else manager.import_errors
+        )
+    except BaseException as error:  # A plugin may raise anything, SystemExit too.
+        return {"error": _reason(error)}
+    was_loaded = _PLUGIN in sys.modules
+    texts = {str(source): (str(text).strip().splitlines() or [""])[-1] for source, text in errors.items()}
+    others = {source: text for source, text in texts.items() if "openlineage" not in source.lower()}
+    try:
+        listeners = importlib.import_module(_PLUGIN).OpenLineageProviderPlugin.listeners
+    except BaseException as error:
+        return {"has_listener": False, "listener_error": _reason(error), "errors": others}
+    if not was_loaded:
+        own = [text for source, text in texts.items() if source not in others]
+        return {"has_listener": False, "listener_error": "".join(own[:1]), "errors": others}
+    return {"has_listener": bool(listeners), "errors": others}
+
+
+def _registered() -> dict[str, type]:
+    """Return the extractors that OpenLineage's plugin has: class name of an operator -> class."""
+    try:
+        listener = importlib.import_module("airflow.providers.openlineage.plugins.listener")
+        return dict(listener.get_openlineage_listener().extractor_manager.extractors)
+    except BaseException:  # Reported as the plugin's error.
+        return {}
+
+
+def _dotted(cls: Any) -> str:
+    return f"{getattr(cls, '__module__', '')}.{getattr(cls, '__qualname__', cls)}"
+
+
+def _extractor(path: str, registered: set[type]) -> dict[str, Any]:
+    """Return the fields of an `Extractor`."""
+    module, _, name = path.rpartition(".")
+    text = _source(module)
+    row: dict[str, Any] = {
+        "path": path,
+        "airflow_imports": airflow_imports(text),
+        "legacy_names": legacy_names(text),
+    }
+    try:
+        if not module:
+            raise ImportError(f"{path} is not a dotted path")
+        imported = importlib.import_module(module)
+        if not hasattr(imported, name):
+            raise ImportError(f"module {module} has no attribute {name}")
+        cls = getattr(imported, name)
+    except BaseException as error:
+        return {**row, "error": _reason(error), "is_import_error": isinstance(error, ImportError)}
+    names, interface = _interface(cls)
+    return {**row, "names": names, "interface": interface, "is_registered": cls in registered or not names}
+
+
+def _interface(cls: Any) -> tuple[list[str], str]:
+    """Return the class names that an extractor answers for, and what is wrong with it."""
+    if not inspect.isclass(cls):
+        return [], "is not a class"
+    read = getattr(cls, "get_operator_classnames", None)
+    if read is None:
+        return [], "has no class method `get_operator_classnames`"
+    try:
+        names = read()
+    except BaseException as error:
+        return [], f"raises {_reason(error)} in `get_operator_classnames`, which must be a class method"
+    if isinstance(names, str) or not isinstance(names, (list, tuple, set, frozenset)):
+        return [], f"returns {type(names).__name__} from `get_operator_classnames`, not a list of class names"
+    strings = sorted(name for name in names if isinstance(name, str))
+    missing = sorted(getattr(cls, "__abstractmethods__", ()))
+    if missing:
+        return strings, f"does not implement {', '.join(missing)}"
+    dotted = [name for name in strings if "." in name]
+    if dotted:
+        return strings, f"answers for {dotted[0]}, but OpenLineage compares class names without their module"
+    return strings, ""
+
+
+def _source(module: str) -> str:
+    """Return the text of a module without importing it; its packages are imported."""
+    try:
+        spec = importlib.util.find_spec(module)
+        return Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
+    except BaseException:  # Importing the package may raise anything; that is reported with the extractor.
+        return ""
+
+
+def _no_problem(cls: Any) -> str:
+    return "" if inspect.isclass(cls) else "is not a class"
+
+
+def _transport_problem(cls: Any) -> str:
+    from openlineage.client.transport import Transport
+
+    return "" if inspect.isclass(cls) and issubclass(cls, Transport) else "is no subclass of Transport"
+
+
+def _broken(paths: list[str], problem: Callable[[Any], str] = _no_problem) -> Iterator[tuple[str, str]]:
+    """Yield the classes that cannot be imported, with the reason."""
+    for path in paths:
+        module, _, name = path.rpartition(".")
+        try:
+            text = problem(getattr(importlib.import_module(module), name))
+        except BaseException as error:
+            text = _reason(error)
+        if text:
+            yield path, text
+
+
+# ---- The metadata database -----------------------------------------------------------------------
+
+
+def _database() -> dict[str, Any]:
+    """Return DAGs with their tasks, and the connections that configure OpenLineage's Java listener."""
+    from airflow_provider_spark_lineage.cli.doctor.spark import LISTENER
+
+    try:
+        from airflow.models import Connection
+        from airflow.models.serialized_dag import SerializedDagModel
+        from airflow.utils.session import create_session
+
+        with create_session() as session:
+            # The newest version of a DAG is the last.
+            rows = session.query(SerializedDagModel).order_by(SerializedDagModel.created_at).all()
+            dags = {row.dag_id: _tasks(row.data) for row in rows}
+            connections = session.query(Connection).all()
+            found = [str(each.conn_id) for each in connections if LISTENER in str(each.extra or "")]
+    except BaseException as error:  # No database, one of another version, or one that refuses.
+        return {"database_error": type(error).__name__}
+    return {"dags": dags, "connections_with_listener": sorted(found)}
+
+
+def _tasks(data: Any) -> list[str]:
+    """Return the task ids in the serialized form of a DAG."""
+    tasks = ((data or {}).get("dag") or {}).get("tasks") or []
+    return [str(task.get("__var", task).get("task_id", "")) for task in tasks]

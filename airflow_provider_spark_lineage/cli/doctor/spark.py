@@ -1,0 +1,93 @@
+"""The doctor's checks of what Spark starts with: Java, and OpenLineage's Java listener."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import unquote
+
+from airflow_provider_spark_lineage.cli.doctor.finding import Finding, mistake
+from airflow_provider_spark_lineage.cli.doctor.found import Found
+from airflow_provider_spark_lineage.cli.doctor.packages import numbers
+
+LISTENER = "OpenLineageSparkListener"
+"""The class `io.openlineage.spark.agent.OpenLineageSparkListener`, as every configuration of it names it."""
+
+_NO_SUBJECT = 23
+"""From here on, `Subject.getSubject` raises (JDK-8296244); Hadoop calls it when a session starts."""
+
+_WITH_SUBJECT_FIXED = (4, 1)
+"""The first Spark whose Hadoop does not call it."""
+
+
+def java(found: Found) -> Iterator[Finding]:
+    """Check the Java that Spark would start: JAVA_HOME first, then PATH."""
+    spark = found.distributions.get("pyspark") or "4.1"
+    oldest = 8 if spark.startswith("3.") else 17
+    cure = "install Java 17 (on Debian or Ubuntu `apt-get install openjdk-17-jre-headless`)"
+    home, path, version = found.java.home, found.java.path, found.java.version
+    where = "(JAVA_HOME)" if home else "(PATH)"
+    shown = f"{version} {where}"
+    if not path and home:
+        advice = f"JAVA_HOME names {home}, where there is no Java; {cure} or unset it."
+        yield mistake("java-missing", "java", "not found", advice)
+    elif not path:
+        advice = f"Spark needs Java {oldest} or newer and finds none; {cure}."
+        yield mistake("java-missing", "java", "not found", advice)
+    elif not version:
+        advice = f"`{path} -version` fails; {cure}."
+        yield mistake("java-fails", "java", f"does not answer {where}", advice)
+    elif java_major(version) < oldest:
+        advice = f"Spark needs Java {oldest} or newer, not {version}; {cure}."
+        yield mistake("java-too-old", "java", shown, advice)
+    elif java_major(version) >= _NO_SUBJECT and numbers(spark) < _WITH_SUBJECT_FIXED:
+        advice = f"Spark {spark} does not start on Java {version}; {cure}, and set JAVA_HOME to it."
+        yield mistake("java-too-new", "java", shown, advice)
+    else:
+        yield Finding("java", shown)
+
+
+def java_major(version: str) -> int:
+    """Return 17 for `17.0.15` and 8 for `1.8.0_392`."""
+    parts = [int(number) for number in re.findall(r"\d+", version)]
+    if parts[:1] == [1] and len(parts) > 1:
+        return parts[1]
+    return parts[0] if parts else 0
+
+
+def java_listener(found: Found) -> Iterator[Finding]:
+    """Look for OpenLineage's Java listener, which reports the same executions once more."""
+    places = [name for name, listeners in found.spark_listeners.items() if LISTENER in listeners]
+    places += _variables(found.environment)
+    if found.airflow is not None:
+        connections = found.airflow.plugins.connections_with_listener
+        places += [f"the connection `{name}`" for name in connections]
+    for place in places:
+        advice = (
+            f"OpenLineage's Java listener is configured in {place}, so each execution is reported twice; "
+            f"take `{LISTENER}` out of `spark.extraListeners` there, or set `[spark_lineage] disabled` to "
+            "True."
+        )
+        yield mistake("java-listener", "java listener", place, advice)
+
+
+def _variables(environment: Mapping[str, str]) -> list[str]:
+    names = []
+    for name, value in sorted(environment.items()):
+        if LISTENER in unquote(value):
+            connection = name.removeprefix("AIRFLOW_CONN_").lower()
+            named = f"the connection `{connection}` (the environment variable {name})"
+            names.append(named if name.startswith("AIRFLOW_CONN_") else f"the environment variable {name}")
+    return names
+
+
+def injection(found: Found) -> Iterator[Finding]:
+    """Look for the provider's options that pass settings to the Java listener."""
+    options = found.airflow.options if found.airflow else {}
+    for name in ("spark_inject_parent_job_info", "spark_inject_transport_info"):
+        if options.get(name) is True:
+            advice = (
+                f"`[openlineage] {name}` is for OpenLineage's Java listener, which this package does "
+                "without; set it to False unless a cluster has that listener."
+            )
+            yield mistake("java-listener-injected", name, "True", advice)

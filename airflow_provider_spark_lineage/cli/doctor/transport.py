@@ -1,0 +1,154 @@
+"""The doctor's checks of OpenLineage's transport: where events go.
+
+Only its type and its address are repeated: the rest may hold credentials.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from airflow_provider_spark_lineage.cli.doctor.finding import Finding, mistake
+from airflow_provider_spark_lineage.cli.doctor.found import Found, Unreadable
+from airflow_provider_spark_lineage.cli.doctor.secrets import without_credentials
+
+TRANSPORT_EXAMPLE = """AIRFLOW__OPENLINEAGE__TRANSPORT='{"type": "http", "url": "http://localhost:5000"}'"""
+_NEEDS = {
+    "http": "url",
+    "async_http": "url",
+    "file": "log_file_path",
+    "kafka": "topic",
+    "composite": "transports",
+}
+"""Transport type -> the option without which the client cannot build it."""
+
+_ENDPOINT = "/api/v1/lineage"
+"""What the client appends to the address of an HTTP transport."""
+
+
+def transport(found: Found) -> Iterator[Finding]:
+    """Check where events go."""
+    airflow = found.readable
+    if airflow is None or not found.is_active:
+        return
+    connection = airflow.options.get("config_conn_id")
+    path, option = airflow.options.get("config_path"), airflow.options.get("config_path_option")
+    is_of_file = bool(path) and (bool(option) or not airflow.options.get("transport"))
+    if connection:
+        yield Finding("transport", f"from connection `{connection}`, not opened here")
+    elif isinstance(airflow.transport, Unreadable):
+        advice = (
+            f"The OpenLineage configuration {path} cannot be read ({airflow.transport.error}); correct it."
+        )
+        yield mistake("transport-unreadable", "transport", "unknown", advice)
+    elif is_of_file and not airflow.transport:
+        advice = f"The OpenLineage configuration {path} has no `transport`; add one."
+        yield mistake("transport-type", "transport", "no type", advice)
+    else:
+        broken = airflow.plugins.broken_transports
+        yield describe_transport(airflow.transport, airflow.transport_types, broken)
+    if airflow.texts.get("transport") and (connection or option):
+        used = "config_conn_id" if connection else "config_path"
+        advice = (
+            f"`[openlineage] transport` is ignored, because `[openlineage] {used}` is set; remove one of "
+            "them."
+        )
+        yield mistake("transport-ignored", "transport option", "ignored", advice)
+
+
+def describe_transport(
+    config: Any, types: tuple[str, ...] = (), broken: Mapping[str, str] | None = None
+) -> Finding:
+    """Return where events go, by type and address only.
+
+    `types` are those that the client knows by name; `broken` the classes that cannot be imported.
+    """
+    kind = config.get("type") if isinstance(config, dict) else None
+    if not isinstance(kind, str):
+        advice = f"The OpenLineage transport names no `type`; give it one, for example {TRANSPORT_EXAMPLE}."
+        return mistake("transport-type", "transport", "no type", advice)
+    if types and kind not in types and "." not in kind:
+        known = ", ".join(difflib.get_close_matches(kind.lower(), types, n=1) or sorted(types))
+        advice = (
+            f"The OpenLineage transport `{kind}` is unknown; set its `type` to {known}, or to a dotted class."
+        )
+        return mistake("transport-unknown", "transport", kind, advice)
+    if broken and kind in broken:
+        advice = (
+            f"The OpenLineage transport `{kind}` cannot be used ({broken[kind]}); correct its `type`, or "
+            "install the class where Airflow's processes can import it."
+        )
+        return mistake("transport-unknown", "transport", kind, advice)
+    needed = _NEEDS.get(kind)
+    if needed and not config.get(needed):
+        advice = f"The OpenLineage transport `{kind}` needs `{needed}`; add it."
+        return mistake("transport-incomplete", "transport", kind, advice)
+    if kind in ("http", "async_http") and (problem := _url_problem(str(config["url"]))):
+        shown = without_credentials(str(config["url"]))
+        return mistake("transport-url", "transport", f"{kind} to {shown}", problem)
+    if kind == "noop":
+        advice = "The OpenLineage transport `noop` throws every event away; choose another type."
+        return mistake("transport-noop", "transport", kind, advice)
+    if kind == "console":
+        advice = "Events only go to the task's log; choose another transport to keep them."
+        return mistake("transport-console", "transport", kind, advice)
+    if kind == "composite":
+        members = members_of(config)
+        for member in members:
+            finding = describe_transport(member, types, broken)
+            if finding.level == "problem":
+                return finding
+        return Finding("transport", "composite of " + ", ".join(_address(member) for member in members))
+    return Finding("transport", _address(config))
+
+
+def _url_problem(url: str) -> str:
+    shown = without_credentials(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return (
+            "The OpenLineage transport's `url` is no address; correct it, for example "
+            "`http://localhost:5000`."
+        )
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        return (
+            f"The OpenLineage transport's `url` is {shown if '@' not in shown else 'no address'}, which does "
+            "not begin with a scheme and a host; set it to an address such as `http://localhost:5000`."
+        )
+    if parts.path.rstrip("/").endswith(_ENDPOINT):
+        return f"The client appends `{_ENDPOINT}` to the transport's `url` by itself; take it out of {shown}."
+    return ""
+
+
+def _address(config: Any) -> str:
+    if not isinstance(config, dict):
+        return "unknown"
+    kind = str(config.get("type", "unknown"))
+    target = str(config.get(_NEEDS.get(kind, ""), ""))
+    if kind == "composite" or not target:
+        return kind
+    return f"{kind} to {without_credentials(target)}"
+
+
+def transport_classes(config: Any) -> list[str]:
+    """Return the types that a transport's configuration names, its own and those of its members."""
+    if not isinstance(config, dict):
+        return []
+    kind = config.get("type")
+    names = [kind] if isinstance(kind, str) else []
+    for member in members_of(config):
+        names += transport_classes(member)
+    return names
+
+
+def members_of(config: dict[str, Any]) -> list[Any]:
+    """Return the transports inside one."""
+    members = config.get("transports", [])
+    members = list(members.values()) if isinstance(members, dict) else members
+    return [
+        *(members if isinstance(members, list) else []),
+        *([config["transport"]] if "transport" in config else []),
+    ]
