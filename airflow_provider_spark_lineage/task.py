@@ -211,23 +211,30 @@ def is_active(task_instance: Any) -> bool:
 
     if conf.disabled() or openlineage_conf.is_disabled():
         return False
+    policy = emission_policy(task_instance)
+    if policy is not None:
+        return bool(policy.emit and policy.extract_operator_metadata)
+    from airflow.providers.openlineage.utils.utils import is_operator_disabled, is_selective_lineage_enabled
+
     task = task_instance.task
+    return not is_operator_disabled(task) and is_selective_lineage_enabled(task)
+
+
+def emission_policy(task_instance: Any) -> Any:
+    """Return the provider's `EmissionPolicy` of a task.
+
+    None for providers before 2.19, which have two options instead.
+    """
     try:
         from airflow.providers.openlineage.utils.emission_policy import resolve_task_emission_policy
-    except ImportError:  # Providers before 2.19 have two options instead of a policy.
-        from airflow.providers.openlineage.utils.utils import (
-            is_operator_disabled,
-            is_selective_lineage_enabled,
-        )
-
-        return not is_operator_disabled(task) and is_selective_lineage_enabled(task)
+    except ImportError:
+        return None
     with warnings.catch_warnings():
         # The provider warns of deprecated options itself when it reads them.
         warnings.simplefilter("ignore", DeprecationWarning)
-        policy = resolve_task_emission_policy(
-            operator=task, dag_id=task_instance.dag_id, task_id=task_instance.task_id
+        return resolve_task_emission_policy(
+            operator=task_instance.task, dag_id=task_instance.dag_id, task_id=task_instance.task_id
         )
-    return bool(policy.emit and policy.extract_operator_metadata)
 
 
 def key_of(task_instance: Any) -> tuple[Any, ...]:

@@ -42,21 +42,25 @@ class ReportsLineage:
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         """Return what the text of a submitted job names; what a function will do is not known before."""
+        from airflow_provider_spark_lineage.annotation import annotated
         from airflow_provider_spark_lineage.task import planned_operator_lineage
 
-        return planned_operator_lineage(self)
+        return annotated(planned_operator_lineage(self), self)
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage:
         """Return what the task read and wrote."""
-        return self._result(failed=False)
+        return self._result(task_instance, failed=False)
 
     def get_openlineage_facets_on_failure(self, task_instance: Any) -> OperatorLineage:
         """Return what the task had read, the writes that had finished, and Spark's errors."""
-        return self._result(failed=True)
+        return self._result(task_instance, failed=True)
 
-    def _result(self, *, failed: bool) -> OperatorLineage:
+    def _result(self, task_instance: Any, *, failed: bool) -> OperatorLineage:
         from airflow.providers.openlineage.extractors import OperatorLineage
+
+        from airflow_provider_spark_lineage.annotation import annotated
 
         if self._task_lineage is None:
             return OperatorLineage()
-        return self._task_lineage.operator_lineage(failed=failed)
+        lineage = self._task_lineage.operator_lineage(failed=failed)
+        return annotated(lineage, self, task_instance, failed=failed)

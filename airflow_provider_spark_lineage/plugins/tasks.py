@@ -79,18 +79,19 @@ class CapturedTask:
 
     def _answer(self, lineage: TaskLineage) -> None:
         """Give the operator the methods that the provider asks."""
+        from airflow_provider_spark_lineage.annotation import annotated
         from airflow_provider_spark_lineage.task import planned_operator_lineage
 
         task = self._task
 
         def on_start() -> OperatorLineage:
-            return planned_operator_lineage(task)
+            return annotated(planned_operator_lineage(task), task)
 
         def on_complete(task_instance: Any) -> OperatorLineage:
-            return lineage.operator_lineage()
+            return annotated(lineage.operator_lineage(), task, task_instance)
 
         def on_failure(task_instance: Any) -> OperatorLineage:
-            return lineage.operator_lineage(failed=True)
+            return annotated(lineage.operator_lineage(failed=True), task, task_instance, failed=True)
 
         task.get_openlineage_facets_on_start = on_start
         task.get_openlineage_facets_on_complete = on_complete
