@@ -22,7 +22,12 @@ OUTLETS = "outlets"
 
 
 def annotated(
-    ours: OperatorLineage, operator: Any, task_instance: Any = None, *, failed: bool = False, hooks: bool = True
+    ours: OperatorLineage,
+    operator: Any,
+    task_instance: Any = None,
+    *,
+    failed: bool = False,
+    hooks: bool = True,
 ) -> OperatorLineage:
     """Return our lineage with the datasets that the author states and that hooks report.
 
@@ -129,4 +134,3 @@ def _marked(dataset: Any, by: str) -> Any:
     from airflow_provider_spark_lineage.facets.stated import stated_facet
 
     return attrs.evolve(dataset, facets={**(dataset.facets or {}), **stated_facet(by)})
-

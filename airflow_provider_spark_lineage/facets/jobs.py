@@ -41,7 +41,10 @@ def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
 
 
 def with_datasets(
-    facets: dict[str, JobFacet], inputs: Iterable[Any], outputs: Iterable[Any], is_added: Callable[[Any], bool]
+    facets: dict[str, JobFacet],
+    inputs: Iterable[Any],
+    outputs: Iterable[Any],
+    is_added: Callable[[Any], bool],
 ) -> dict[str, JobFacet]:
     """Return job facets whose explicit lineage has datasets that were added to the event, too.
 

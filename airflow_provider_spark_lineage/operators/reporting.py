@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,15 +21,23 @@ class ReportsLineage:
 
     def execute(self, context: Context) -> Any:
         """Run the task as its operator does, with capture on if an event will carry the lineage."""
+        with self.capture_lineage(context):
+            return super().execute(context)  # type: ignore[misc]
+
+    @contextmanager
+    def capture_lineage(self, context: Context) -> Iterator[None]:
+        """Capture what Spark does inside the block: all of the task's work, from an `execute` of its own."""
         from airflow_provider_spark_lineage.task import start_capture
 
         self._task_instance = task_instance = context["ti"]
-        self._task_lineage = start_capture(task_instance)
+        self._task_lineage = lineage = start_capture(task_instance)
         try:
-            return super().execute(context)  # type: ignore[misc]
+            yield
         finally:
-            if self._task_lineage is not None:
-                self._task_lineage.finish()
+            if lineage is not None:
+                lineage.finish()
+        if lineage is not None:
+            lineage.succeed(context)
 
     def on_kill(self) -> None:
         """Run the operator's `on_kill`, and send what the task has done: its process may be killed next."""

@@ -62,7 +62,7 @@ def _lineage_of(task_instance: Any) -> TaskLineage | None:
 
 
 def _sum(ours: OperatorLineage, theirs: OperatorLineage, asked: Mapping[str, Any]) -> OperatorLineage:
-    """Return both; of a dataset that both name, and of a facet, ours. `asked` is what the provider asked for."""
+    """Return both; of a dataset that both name, and of a facet, ours. `asked` is what the provider gave."""
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     from airflow_provider_spark_lineage.annotation import annotated, joined

@@ -6,6 +6,7 @@ the provider reports something by itself, as of a Python function, that stays an
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,7 @@ class CapturedTask:
         self._lineage = lineage = start_capture(self.task_instance)
         if lineage is not None:
             _stop_on_kill(self._task, lineage, self.task_instance)
+            _succeed_after_execute(self._task, self.finish, lineage)
             report(lineage)
 
     def _report_by(self) -> Callable[[TaskLineage], None] | None:
@@ -106,6 +108,33 @@ class CapturedTask:
 
 def _extracted(lineage: TaskLineage) -> None:
     """Do nothing: our extractor asks for the lineage."""
+
+
+def _succeed_after_execute(task: Any, finish: Callable[[], None], lineage: TaskLineage) -> None:
+    """Replace a task's `post_execute` by one that first reports the assets, where the user wants them.
+
+    Listeners learn that a task has ended after Airflow does, which is too late for its assets.
+    """
+    from airflow_provider_spark_lineage import conf
+
+    if not conf.asset_events():
+        return
+    post_execute = task.post_execute
+
+    def succeed(context: Any) -> None:
+        finish()
+        lineage.succeed(context)
+
+    def replaced(context: Any, *result: Any) -> Any:
+        succeed(context)
+        return post_execute(context, *result)
+
+    def replaced_generator(context: Any, *result: Any) -> Any:
+        succeed(context)
+        return (yield from post_execute(context, *result))
+
+    # Airflow runs a hook that is a generator to its end.
+    task.post_execute = replaced_generator if inspect.isgeneratorfunction(post_execute) else replaced
 
 
 def _stop_on_kill(task: Any, lineage: TaskLineage, task_instance: Any) -> None:

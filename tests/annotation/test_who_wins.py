@@ -111,7 +111,10 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
             captured = CapturedTask(subject, "python" if kind == "function" else "in process", is_named=False)
             captured._report_by()(lineage)
         return manager.extract_metadata(
-            dagrun=SimpleNamespace(run_id="r"), task=operator, task_instance_state=state, task_instance=subject
+            dagrun=SimpleNamespace(run_id="r"),
+            task=operator,
+            task_instance_state=state,
+            task_instance=subject,
         )
     finally:
         manager.extractors = before
