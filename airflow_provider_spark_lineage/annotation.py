@@ -92,7 +92,11 @@ def _resolved_outlets(task_instance: Any) -> list[Any]:
         from airflow.providers.openlineage.utils.utils import get_runtime_outlet_assets
     except ImportError:  # 2.9, for example, reports no such assets.
         return []
-    assets = (asset for asset, _ in get_runtime_outlet_assets(task_instance))
+    from airflow_provider_spark_lineage.assets import alias_name
+
+    ours = alias_name(task_instance)  # What Spark wrote is known already.
+    resolved = get_runtime_outlet_assets(task_instance)
+    assets = (asset for asset, alias in resolved if alias is None or alias.name != ours)
     return [dataset for asset in assets if (dataset := translate_airflow_asset(asset, None)) is not None]
 
 

@@ -45,4 +45,4 @@ def test_the_page_is_true(
     lines = [json.dumps({"customer": customer, "amount": amount}) for customer, amount in orders]
     (data / "orders.json").write_text("\n".join(lines))
     run = run_dag(tmp_path / "own.py", settings={"DATA": str(data), **settings_of(text)})
-    assert_lineage(tmp_path / "own.yaml", run, variables={"DATA": str(data)})
+    assert_lineage(tmp_path / "own.yaml", run, variables={"DATA": str(data)}, scope="keys")
