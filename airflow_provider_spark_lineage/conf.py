@@ -32,6 +32,11 @@ def agent() -> str:
     return _read("agent", str, "a path or URI", default="")
 
 
+def asset_events() -> bool:
+    """[spark_lineage] asset_events: have Airflow record an event of an asset for each dataset written."""
+    return _read("asset_events", _boolean, "True or False", default=False)
+
+
 def auto_capture() -> bool:
     """[spark_lineage] auto_capture: capture tasks of Airflow's own operators, in DAGs that nobody edits."""
     return _read("auto_capture", _boolean, "True or False", default=False)

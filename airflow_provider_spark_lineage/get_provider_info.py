@@ -18,6 +18,16 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "example": "s3a://company/spark/spark_lineage_agent.zip",
         "default": "",
     },
+    "asset_events": {
+        "description": (
+            "Have Airflow record an event of an asset for each dataset that a successful task wrote, so\n"
+            "that DAGs which are scheduled on assets follow Spark. The task need not declare them.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "boolean",
+        "example": "True",
+        "default": "False",
+    },
     "auto_capture": {
         "description": (
             "Capture Spark in tasks of Airflow's own operators, so that they report lineage in DAGs nobody\n"

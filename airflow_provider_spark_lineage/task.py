@@ -17,6 +17,7 @@ from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
+    from airflow.sdk import Context
 
     from airflow_provider_spark_lineage.collectors import Collector
     from airflow_provider_spark_lineage.facets.events import RunIdentity
@@ -52,6 +53,19 @@ class TaskLineage:
             self._is_finished = True
             if self._sender is not None:
                 self._sender.finish(self._emit_timeout_seconds)
+
+    def succeed(self, context: Context) -> None:
+        """Have Airflow record events of the assets that were written, where the user wants them.
+
+        Call it after `finish`, in a task that has not failed, with the context of its `execute`.
+        """
+        with harmless("Airflow does not get the assets that this task wrote"):
+            from airflow_provider_spark_lineage import conf
+
+            if conf.asset_events():
+                from airflow_provider_spark_lineage.assets import add_asset_events
+
+                add_asset_events(context, self.run.lineage)
 
     def stop(self, task_instance: Any) -> None:
         """Send what the task has done so far, because its process may be killed next.
@@ -145,6 +159,18 @@ def _planned(operator: Any) -> Lineage | None:
     return planned_of(operator, driver_of(type(operator), conf.extra_operators()))
 
 
+def operator_lineage(
+    lineage: Lineage, operator: Any, task_instance: Any = None, *, failed: bool = False
+) -> OperatorLineage:
+    """Return a lineage as what an extractor returns, with what the task's author and its hooks say.
+
+    `task_instance` is what the provider gave to `extract_on_complete` or `extract_on_failure`; None at START.
+    """
+    from airflow_provider_spark_lineage.annotation import annotated
+
+    return annotated(_operator_lineage(lineage), operator, task_instance, failed=failed)
+
+
 def _operator_lineage(lineage: Lineage) -> OperatorLineage:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
@@ -211,23 +237,30 @@ def is_active(task_instance: Any) -> bool:
 
     if conf.disabled() or openlineage_conf.is_disabled():
         return False
+    policy = emission_policy(task_instance)
+    if policy is not None:
+        return bool(policy.emit and policy.extract_operator_metadata)
+    from airflow.providers.openlineage.utils.utils import is_operator_disabled, is_selective_lineage_enabled
+
     task = task_instance.task
+    return not is_operator_disabled(task) and is_selective_lineage_enabled(task)
+
+
+def emission_policy(task_instance: Any) -> Any:
+    """Return the provider's `EmissionPolicy` of a task.
+
+    None for providers before 2.19, which have two options instead.
+    """
     try:
         from airflow.providers.openlineage.utils.emission_policy import resolve_task_emission_policy
-    except ImportError:  # Providers before 2.19 have two options instead of a policy.
-        from airflow.providers.openlineage.utils.utils import (
-            is_operator_disabled,
-            is_selective_lineage_enabled,
-        )
-
-        return not is_operator_disabled(task) and is_selective_lineage_enabled(task)
+    except ImportError:
+        return None
     with warnings.catch_warnings():
         # The provider warns of deprecated options itself when it reads them.
         warnings.simplefilter("ignore", DeprecationWarning)
-        policy = resolve_task_emission_policy(
-            operator=task, dag_id=task_instance.dag_id, task_id=task_instance.task_id
+        return resolve_task_emission_policy(
+            operator=task_instance.task, dag_id=task_instance.dag_id, task_id=task_instance.task_id
         )
-    return bool(policy.emit and policy.extract_operator_metadata)
 
 
 def key_of(task_instance: Any) -> tuple[Any, ...]:

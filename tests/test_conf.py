@@ -20,6 +20,7 @@ README = Path(__file__).parents[1] / "README.md"
 CONF = Path(inspect.getfile(get_provider_info)).with_name("conf.py")
 
 GOOD = [
+    ("asset_events", "True", True),
     ("auto_capture", "True", True),
     ("auto_capture", "t", True),
     ("auto_capture", "0 # off for now", False),
@@ -38,6 +39,7 @@ GOOD = [
     ("sql_text", "none # for now", "none"),
 ]
 BAD = [
+    ("asset_events", "s3"),
     ("auto_capture", "yes please"),
     ("auto_capture_exclude", "payroll, sandbox"),
     ("auto_capture_include", "'shop'"),

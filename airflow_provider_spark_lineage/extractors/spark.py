@@ -36,12 +36,13 @@ class SparkExtractor(BaseExtractor):
 
     def _execute_extraction(self) -> OperatorLineage:
         """Return what the text of the job names: nothing has run."""
+        from airflow_provider_spark_lineage.annotation import annotated
         from airflow_provider_spark_lineage.extractors.selection import is_selected
         from airflow_provider_spark_lineage.task import planned_operator_lineage
 
         with harmless("what this task is going to read and write could not be worked out"):
             if is_selected(self.operator.dag_id, self.operator.task_id):
-                return planned_operator_lineage(self.operator)
+                return annotated(planned_operator_lineage(self.operator), self.operator)
         return OperatorLineage()
 
     def extract_on_complete(self, task_instance: Any) -> OperatorLineage:
@@ -53,9 +54,12 @@ class SparkExtractor(BaseExtractor):
         return self._result(task_instance, failed=True)
 
     def _result(self, task_instance: Any, *, failed: bool) -> OperatorLineage:
+        from airflow_provider_spark_lineage.annotation import annotated
         from airflow_provider_spark_lineage.task import lineage_of, uncaptured_operator_lineage
 
-        lineage = lineage_of(task_instance)
-        if lineage is not None:
-            return lineage.operator_lineage(failed=failed)
-        return uncaptured_operator_lineage(self.operator, failed=failed)
+        captured = lineage_of(task_instance)
+        if captured is not None:
+            lineage = captured.operator_lineage(failed=failed)
+        else:
+            lineage = uncaptured_operator_lineage(self.operator, failed=failed)
+        return annotated(lineage, self.operator, task_instance, failed=failed)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import attrs
 from openlineage.client.facet_v2 import JobFacet, documentation_job, job_type_job, sql_job
 
 from airflow_provider_spark_lineage.facets.datasets import transformation
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
         LineageDatasetInput,
         LineageInput,
     )
+
+_LINEAGE = "lineage"
 
 
 def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
@@ -34,7 +37,39 @@ def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
     if not lineage.outputs:
         return {}
     entries = [_entry(write) for write in lineage.outputs]
-    return {"lineage": explicit.LineageJobFacet(entries=list(entries), producer=PRODUCER)}
+    return {_LINEAGE: explicit.LineageJobFacet(entries=list(entries), producer=PRODUCER)}
+
+
+def with_datasets(
+    facets: dict[str, JobFacet],
+    inputs: Iterable[Any],
+    outputs: Iterable[Any],
+    is_added: Callable[[Any], bool],
+) -> dict[str, JobFacet]:
+    """Return job facets whose explicit lineage has datasets that were added to the event, too.
+
+    An input that was added is a source of every output, and every input one of an output that was added: what
+    an event without the facet says.
+    """
+    facet: Any = facets.get(_LINEAGE)
+    if facet is None:
+        return facets
+    from openlineage.client.generated import lineage as explicit
+
+    inputs = [*inputs]
+    added = [_whole(each.namespace, each.name) for each in inputs if is_added(each)]
+    entries = [attrs.evolve(entry, inputs=[*entry.inputs, *added]) for entry in facet.entries]
+    entries += [
+        explicit.LineageDatasetEntry(
+            namespace=each.namespace,
+            name=each.name,
+            type="DATASET",
+            inputs=[_whole(read.namespace, read.name) for read in inputs],
+        )
+        for each in outputs
+        if is_added(each)
+    ]
+    return {**facets, _LINEAGE: attrs.evolve(facet, entries=entries)}
 
 
 def sql_facet(query: str) -> dict[str, JobFacet]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,15 +21,23 @@ class ReportsLineage:
 
     def execute(self, context: Context) -> Any:
         """Run the task as its operator does, with capture on if an event will carry the lineage."""
+        with self.capture_lineage(context):
+            return super().execute(context)  # type: ignore[misc]
+
+    @contextmanager
+    def capture_lineage(self, context: Context) -> Iterator[None]:
+        """Capture what Spark does inside the block: all of the task's work, from an `execute` of its own."""
         from airflow_provider_spark_lineage.task import start_capture
 
         self._task_instance = task_instance = context["ti"]
-        self._task_lineage = start_capture(task_instance)
+        self._task_lineage = lineage = start_capture(task_instance)
         try:
-            return super().execute(context)  # type: ignore[misc]
+            yield
         finally:
-            if self._task_lineage is not None:
-                self._task_lineage.finish()
+            if lineage is not None:
+                lineage.finish()
+        if lineage is not None:
+            lineage.succeed(context)
 
     def on_kill(self) -> None:
         """Run the operator's `on_kill`, and send what the task has done: its process may be killed next."""
@@ -42,21 +52,25 @@ class ReportsLineage:
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         """Return what the text of a submitted job names; what a function will do is not known before."""
+        from airflow_provider_spark_lineage.annotation import annotated
         from airflow_provider_spark_lineage.task import planned_operator_lineage
 
-        return planned_operator_lineage(self)
+        return annotated(planned_operator_lineage(self), self)
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage:
         """Return what the task read and wrote."""
-        return self._result(failed=False)
+        return self._result(task_instance, failed=False)
 
     def get_openlineage_facets_on_failure(self, task_instance: Any) -> OperatorLineage:
         """Return what the task had read, the writes that had finished, and Spark's errors."""
-        return self._result(failed=True)
+        return self._result(task_instance, failed=True)
 
-    def _result(self, *, failed: bool) -> OperatorLineage:
+    def _result(self, task_instance: Any, *, failed: bool) -> OperatorLineage:
         from airflow.providers.openlineage.extractors import OperatorLineage
+
+        from airflow_provider_spark_lineage.annotation import annotated
 
         if self._task_lineage is None:
             return OperatorLineage()
-        return self._task_lineage.operator_lineage(failed=failed)
+        lineage = self._task_lineage.operator_lineage(failed=failed)
+        return annotated(lineage, self, task_instance, failed=failed)

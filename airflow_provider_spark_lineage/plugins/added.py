@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.capture.guard import harmless
@@ -49,7 +49,7 @@ def _extended(extract: Callable[..., OperatorLineage]) -> Callable[..., Operator
             arguments = signature.bind(*args, **kwargs).arguments
             state, lineage = arguments["task_instance_state"], _lineage_of(arguments.get("task_instance"))
             if lineage is not None and state != "running":
-                return _sum(lineage.operator_lineage(failed=state == "failed"), reported)
+                return _sum(lineage.operator_lineage(failed=state == "failed"), reported, arguments)
         return reported
 
     return extract_metadata
@@ -61,17 +61,17 @@ def _lineage_of(task_instance: Any) -> TaskLineage | None:
     return None
 
 
-def _sum(ours: OperatorLineage, theirs: OperatorLineage) -> OperatorLineage:
-    """Return both; of a dataset that both name, and of a facet, ours."""
+def _sum(ours: OperatorLineage, theirs: OperatorLineage, asked: Mapping[str, Any]) -> OperatorLineage:
+    """Return both; of a dataset that both name, and of a facet, ours. `asked` is what the provider gave."""
     from airflow.providers.openlineage.extractors import OperatorLineage
 
-    def datasets(first: list[Any], second: list[Any]) -> list[Any]:
-        names = {(dataset.namespace, dataset.name) for dataset in first}
-        return [*first, *(dataset for dataset in second if (dataset.namespace, dataset.name) not in names)]
+    from airflow_provider_spark_lineage.annotation import annotated, joined
 
+    # The provider has asked the hooks: what they report is among theirs.
+    ours = annotated(ours, asked["task"], asked["task_instance"], hooks=False)
     return OperatorLineage(
-        inputs=datasets(ours.inputs, theirs.inputs),
-        outputs=datasets(ours.outputs, theirs.outputs),
+        inputs=joined(ours.inputs, theirs.inputs),
+        outputs=joined(ours.outputs, theirs.outputs),
         run_facets={**theirs.run_facets, **ours.run_facets},
         job_facets={**theirs.job_facets, **ours.job_facets},
     )

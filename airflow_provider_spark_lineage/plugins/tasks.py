@@ -6,6 +6,7 @@ the provider reports something by itself, as of a Python function, that stays an
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,7 @@ class CapturedTask:
         self._lineage = lineage = start_capture(self.task_instance)
         if lineage is not None:
             _stop_on_kill(self._task, lineage, self.task_instance)
+            _succeed_after_execute(self._task, self.finish, lineage)
             report(lineage)
 
     def _report_by(self) -> Callable[[TaskLineage], None] | None:
@@ -79,18 +81,19 @@ class CapturedTask:
 
     def _answer(self, lineage: TaskLineage) -> None:
         """Give the operator the methods that the provider asks."""
+        from airflow_provider_spark_lineage.annotation import annotated
         from airflow_provider_spark_lineage.task import planned_operator_lineage
 
         task = self._task
 
         def on_start() -> OperatorLineage:
-            return planned_operator_lineage(task)
+            return annotated(planned_operator_lineage(task), task)
 
         def on_complete(task_instance: Any) -> OperatorLineage:
-            return lineage.operator_lineage()
+            return annotated(lineage.operator_lineage(), task, task_instance)
 
         def on_failure(task_instance: Any) -> OperatorLineage:
-            return lineage.operator_lineage(failed=True)
+            return annotated(lineage.operator_lineage(failed=True), task, task_instance, failed=True)
 
         task.get_openlineage_facets_on_start = on_start
         task.get_openlineage_facets_on_complete = on_complete
@@ -105,6 +108,33 @@ class CapturedTask:
 
 def _extracted(lineage: TaskLineage) -> None:
     """Do nothing: our extractor asks for the lineage."""
+
+
+def _succeed_after_execute(task: Any, finish: Callable[[], None], lineage: TaskLineage) -> None:
+    """Replace a task's `post_execute` by one that first reports the assets, where the user wants them.
+
+    Listeners learn that a task has ended after Airflow does, which is too late for its assets.
+    """
+    from airflow_provider_spark_lineage import conf
+
+    if not conf.asset_events():
+        return
+    post_execute = task.post_execute
+
+    def succeed(context: Any) -> None:
+        finish()
+        lineage.succeed(context)
+
+    def replaced(context: Any, *result: Any) -> Any:
+        succeed(context)
+        return post_execute(context, *result)
+
+    def replaced_generator(context: Any, *result: Any) -> Any:
+        succeed(context)
+        return (yield from post_execute(context, *result))
+
+    # Airflow runs a hook that is a generator to its end.
+    task.post_execute = replaced_generator if inspect.isgeneratorfunction(post_execute) else replaced
 
 
 def _stop_on_kill(task: Any, lineage: TaskLineage, task_instance: Any) -> None:

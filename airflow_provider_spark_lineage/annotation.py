@@ -1,0 +1,140 @@
+"""What a task's author and its hooks say of its datasets, added to what Spark did.
+
+OpenLineage's provider asks hooks, and then `inlets` and `outlets`, only where an operator or an extractor
+reports no dataset. Where ours reports one, they are added here, converted by the provider's own code.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from airflow_provider_spark_lineage.capture.guard import harmless
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+INLETS = "inlets"
+OUTLETS = "outlets"
+
+
+def annotated(
+    ours: OperatorLineage,
+    operator: Any,
+    task_instance: Any = None,
+    *,
+    failed: bool = False,
+    hooks: bool = True,
+) -> OperatorLineage:
+    """Return our lineage with the datasets that the author states and that hooks report.
+
+    A lineage without datasets stays as it is: the provider adds them to that one itself. `task_instance` is
+    None at START, when no hook has run; `hooks` is false where the provider has asked them already.
+    """
+    if not (ours.inputs or ours.outputs):
+        return ours
+    with harmless("inlets, outlets and the datasets of hooks could not be added to the lineage of this task"):
+        from airflow_provider_spark_lineage.facets.jobs import with_datasets
+        from airflow_provider_spark_lineage.facets.stated import is_stated
+
+        inlets = list(_converted(getattr(operator, INLETS, None) or ()))
+        outlets = list(_converted(getattr(operator, OUTLETS, None) or ()))
+        if task_instance is not None:
+            outlets += _resolved_outlets(task_instance)
+        reads, writes = joined(ours.inputs, inlets, by=INLETS), joined(ours.outputs, outlets, by=OUTLETS)
+        job_facets = with_datasets(ours.job_facets, reads, writes, is_stated)
+        if task_instance is not None and hooks:
+            read_by_hooks, written_by_hooks = _of_hooks(task_instance, failed=failed)
+            reads, writes = joined(reads, read_by_hooks), joined(writes, written_by_hooks)
+        ours.inputs, ours.outputs, ours.job_facets = reads, writes, job_facets
+    return ours
+
+
+def joined(ours: Iterable[Any], others: Iterable[Any], *, by: str = "") -> list[Any]:
+    """Return OpenLineage datasets, each once: of one that both have, ours, with the facets that it lacks.
+
+    `by` says where the author stated the others; a dataset that is only there gets a facet with it.
+    """
+    result = [*ours]
+    places: dict[tuple[str, str], int] = {}
+    for index, dataset in enumerate(result):
+        for name in _names(dataset):
+            places.setdefault(name, index)
+    for dataset in others:
+        index = places.setdefault(_key(dataset), len(result))
+        if index == len(result):
+            result.append(_marked(dataset, by) if by else dataset)
+        else:
+            facets = {**(dataset.facets or {}), **(result[index].facets or {})}
+            result[index] = attrs.evolve(result[index], facets=facets)
+    return result
+
+
+def _converted(entities: Iterable[Any]) -> Iterator[Any]:
+    """Yield entities as OpenLineage datasets; an alias or a reference to an asset is none."""
+    from airflow.providers.openlineage.extractors.manager import ExtractorManager
+
+    for entity in entities:
+        with harmless(f"{type(entity).__name__} in inlets or outlets is not in the lineage of this task"):
+            dataset = ExtractorManager.convert_to_ol_dataset(entity)
+            if dataset is not None:
+                yield dataset
+
+
+def _resolved_outlets(task_instance: Any) -> list[Any]:
+    """Return the assets that the task's code gave to aliases."""
+    from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
+
+    try:
+        from airflow.providers.openlineage.utils.utils import get_runtime_outlet_assets
+    except ImportError:  # 2.9, for example, reports no such assets.
+        return []
+    from airflow_provider_spark_lineage.assets import alias_name
+
+    ours = alias_name(task_instance)  # What Spark wrote is known already.
+    resolved = get_runtime_outlet_assets(task_instance)
+    assets = (asset for asset, alias in resolved if alias is None or alias.name != ours)
+    return [dataset for asset in assets if (dataset := translate_airflow_asset(asset, None)) is not None]
+
+
+def _of_hooks(task_instance: Any, *, failed: bool) -> tuple[list[Any], list[Any]]:
+    """Return the inputs and outputs of hooks; the provider sends events of their SQL by itself."""
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    from airflow_provider_spark_lineage.task import emission_policy
+
+    policy = emission_policy(task_instance)
+    if policy is not None and not policy.hook_lineage:
+        return [], []
+    ask = get_openlineage_listener().extractor_manager.get_hook_lineage
+    arguments = (task_instance, "failed" if failed else "success")
+    # The provider's 2.9 takes no arguments, and returns a tuple.
+    collected = ask(*arguments[: len(inspect.signature(ask).parameters)])
+    if collected is None:
+        return [], []
+    if isinstance(collected, tuple):
+        return [*collected[0]], [*collected[1]]
+    return collected.inputs, collected.outputs
+
+
+def _names(dataset: Any) -> Iterator[tuple[str, str]]:
+    """Yield all names of a dataset: its own, and those that Spark has for it in a catalog."""
+    yield _key(dataset)
+    symlinks = (dataset.facets or {}).get("symlinks")
+    if symlinks is not None:
+        yield from map(_key, symlinks.identifiers)
+
+
+def _key(named: Any) -> tuple[str, str]:
+    """Return what a name is compared by: the provider turns `file:///in/a` into `file://` and `in/a`."""
+    return named.namespace.rstrip(":/"), named.name.strip("/")
+
+
+def _marked(dataset: Any, by: str) -> Any:
+    """Return a copy of a dataset that says who named it; the author's own object stays as it is."""
+    from airflow_provider_spark_lineage.facets.stated import stated_facet
+
+    return attrs.evolve(dataset, facets={**(dataset.facets or {}), **stated_facet(by)})

@@ -1,0 +1,35 @@
+"""The dataset facet of what a task's author states, and Spark was not seen to read or write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from openlineage.client.facet_v2 import DatasetFacet
+
+from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
+
+STATED = "sparkLineage_stated"
+"""Key of `SparkLineageStatedDatasetFacet`."""
+
+
+@attrs.define
+class SparkLineageStatedDatasetFacet(DatasetFacet):
+    """The dataset was named by the task's author; a dataset without this facet was captured."""
+
+    by: str
+    """`inlets` or `outlets`, the argument of the operator."""
+
+    @staticmethod
+    def _get_schema() -> str:
+        return schema_url("SparkLineageStatedDatasetFacet")
+
+
+def stated_facet(by: str) -> dict[str, DatasetFacet]:
+    """Return the facet under its key."""
+    return {STATED: SparkLineageStatedDatasetFacet(by=by, producer=PRODUCER)}
+
+
+def is_stated(dataset: Any) -> bool:
+    """Return whether an OpenLineage dataset has the facet."""
+    return STATED in (dataset.facets or {})

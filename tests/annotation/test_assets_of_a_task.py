@@ -1,0 +1,141 @@
+"""The assets of what a task wrote: their URIs, and when Airflow gets them."""
+
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage import task
+from airflow_provider_spark_lineage.assets import add_asset_events, asset_uri
+from airflow_provider_spark_lineage.lineage.model import Dataset, Lineage, Mode, Output, Statistics
+from airflow_provider_spark_lineage.pipeline import Run
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+
+pytestmark = pytest.mark.airflow
+
+URIS = {
+    ("file", "/shop/orders"): "file:///shop/orders",
+    ("file", "/a b/ü=1/c%20d"): "file:///a b/ü=1/c%20d",
+    ("file", "/a?b#c"): "file:///a%3Fb%23c",
+    ("file", "/"): "file:///",
+    ("s3://shop", "orders/2026"): "s3://shop/orders/2026",
+    ("s3://shop", "/"): "s3://shop/",
+    ("gs://shop", "orders"): "gs://shop/orders",
+    ("hdfs://nn:8020", "/shop/orders"): "hdfs://nn:8020/shop/orders",
+    ("abfss://c@a.dfs.core.windows.net", "/orders"): "abfss://c@a.dfs.core.windows.net/orders",
+    ("postgres://db:5432", "sales.public.orders"): "postgres://db:5432/sales/public/orders",
+    ("mysql://db:3306", "sales.orders"): "mysql://db:3306/sales/orders",
+    ("trino://t:8080", "hive.shop.orders"): "trino://t:8080/hive/shop/orders",
+    ("bigquery", "project.shop.orders"): "bigquery://project/shop/orders",
+    ("redshift://c.eu:5439", "dev.public.orders"): "redshift://c.eu:5439/dev/public/orders",
+    # A name with a dot of its own says nothing certain about its parts.
+    (
+        "postgres://db:5432",
+        "sales.public.v1.0",
+    ): "x-openlineage://postgres%3A%2F%2Fdb%3A5432/sales.public.v1.0",
+    ("hive://metastore:9083", "shop.orders"): "hive://metastore:9083/shop.orders",
+    ("kafka://broker:9092", "orders"): "kafka://broker:9092/orders",
+    ("sqlserver://h:1433", "db.dbo.orders"): "sqlserver://h:1433/db.dbo.orders",
+    ("file:/warehouse", "shop.orders"): "x-openlineage://file%3A%2Fwarehouse/shop.orders",
+    ("my_catalog", "shop.a b"): "x-openlineage://my_catalog/shop.a%20b",
+    ("sqlite:/data/a.db", "orders"): "x-openlineage://sqlite%3A%2Fdata%2Fa.db/orders",
+}
+"""Dataset -> URI. The first rows are those that Airflow's converters and handlers know."""
+
+
+@pytest.mark.parametrize(("dataset", "uri"), URIS.items())
+def test_airflow_keeps_the_uri_of_an_asset_as_it_is(dataset, uri):
+    """Whoever writes the same text as a schedule waits for the same asset."""
+    from airflow.sdk import Asset
+
+    assert asset_uri(DatasetId(*dataset)) == uri
+    assert Asset(uri=uri).uri == uri
+
+
+@pytest.mark.parametrize("dataset", [each for each in URIS if each[0] == "file" and "?" not in each[1]])
+def test_airflows_converter_gets_the_dataset_back(dataset):
+    """The asset of a task's outlets, and the dataset that another task reads, are one node."""
+    from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
+    from airflow.sdk import Asset
+
+    back = translate_airflow_asset(Asset(uri=asset_uri(DatasetId(*dataset))), None)
+    assert (back.namespace, back.name) == dataset
+
+
+def wrote(*names: str, mode: Mode = Mode.APPEND) -> Lineage:
+    outputs = (Output(Dataset(Identity(DatasetId("file", name))), mode, Statistics(rows=3)) for name in names)
+    return Lineage(outputs=tuple(outputs))
+
+
+@pytest.fixture
+def context(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a task is given to run with, where no DAG knows any asset."""
+    from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
+    from airflow.sdk.execution_time import context as sdk
+    from airflow.sdk.execution_time.comms import ErrorResponse
+
+    def not_found(**_: str) -> None:
+        raise AirflowRuntimeError(ErrorResponse(error=ErrorType.ASSET_NOT_FOUND))
+
+    monkeypatch.setattr(sdk.OutletEventAccessor, "_get_asset_from_db", staticmethod(not_found))
+    operator = SimpleNamespace(outlets=[], post_execute=lambda context: context["calls"].append("theirs"))
+    instance = SimpleNamespace(dag_id="d", task_id="t", task=operator)
+    return {"ti": instance, "outlet_events": sdk.OutletEventAccessors(), "calls": []}
+
+
+def events(context: dict[str, Any]) -> list[str]:
+    from airflow.sdk import AssetAlias
+
+    added = context["outlet_events"][AssetAlias("d.t")].asset_alias_events
+    return [each.dest_asset_key.uri for each in added]
+
+
+def test_an_asset_that_cannot_be_takes_no_other_with_it(context, caplog):
+    """Airflow's limit is 1,500 characters."""
+    add_asset_events(context, wrote("/a", "/" + "b" * 1500, "/c"))
+    assert events(context) == ["file:///a", "file:///c"]
+
+
+def test_what_was_dropped_is_no_event(context):
+    """An event says that there is new data."""
+    add_asset_events(context, wrote("/a", mode=Mode.DROP))
+    assert (context["ti"].task.outlets, len(context["outlet_events"])) == ([], 0)
+
+
+def test_the_list_of_outlets_that_other_runs_share_stays(context):
+    """`dag.test()` and mapped tasks have one operator for several runs."""
+    shared = context["ti"].task.outlets
+    for _ in range(2):
+        add_asset_events(context, wrote("/a"))
+    assert (shared, [alias.name for alias in context["ti"].task.outlets]) == ([], ["d.t"])
+
+
+@pytest.mark.parametrize("is_generator", [False, True])
+@pytest.mark.parametrize("is_on", [False, True])
+def test_post_execute_of_an_operator_runs_after_ours(context, monkeypatch, is_generator, is_on):
+    """Airflow runs a generator to its end, so it must stay one."""
+    from airflow.sdk import Asset, Metadata
+    from airflow.sdk.execution_time.callback_runner import create_executable_runner
+
+    from airflow_provider_spark_lineage.plugins.tasks import _succeed_after_execute
+
+    def generator(context: dict[str, Any], result: Any = None) -> Any:
+        context["calls"].append("theirs")
+        yield Metadata(Asset("mine"), {"by": "hand"})
+
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__ASSET_EVENTS", str(is_on))
+    operator, calls = context["ti"].task, context["calls"]
+    if is_generator:
+        operator.post_execute = generator
+    before = operator.post_execute
+    lineage = task.TaskLineage(SimpleNamespace(run=lambda: Run(wrote("/a"))))
+    _succeed_after_execute(operator, lambda: calls.append("ours"), lineage)
+    assert (operator.post_execute is before) is not is_on
+    outlet_events, log = context["outlet_events"], logging.getLogger(__name__)
+    create_executable_runner(operator.post_execute, outlet_events, logger=log).run(context)
+    assert calls == [*(["ours"] if is_on else []), "theirs"]
+    assert events(context) == (["file:///a"] if is_on else [])
+    assert outlet_events[Asset("mine")].extra == ({"by": "hand"} if is_generator else {})

@@ -1,0 +1,140 @@
+"""Assets and annotations in real Airflow and real Spark: what is in its database, and in the events."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers.airflow_workers import worker_processes
+
+from airflow_provider_spark_lineage.testing import DagRun, make_metadata, run_dag, tail
+
+pytestmark = [pytest.mark.airflow, pytest.mark.spark]
+
+DAG = Path(__file__).parent / "dags" / "followed.py"
+WRITTEN = {"ours": ["known by name", "ours"], **{name: [name] for name in ("function", "unmodified", "tidy")}}
+
+
+def with_all_dags(home: Path, settings: dict[str, str]) -> Path:
+    """Return a metadata database that knows the followers of the DAG, as a scheduler's does."""
+    make_metadata(home)
+    variables = {
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(DAG),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+        "AIRFLOW__CORE__DAG_DISCOVERY_SAFE_MODE": "False",
+    }
+    command = [sys.executable, "-m", "airflow", "dags", "reserialize"]
+    done = subprocess.run(
+        command, env={**os.environ, **variables, **settings}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return home / "airflow.db"
+
+
+class Ran:
+    """A run of the DAG: its events, and Airflow's database after it."""
+
+    def __init__(self, home: Path, run: DagRun) -> None:
+        self.home = home
+        self.run = run
+        self._database = sqlite3.connect(home / "airflow" / "airflow.db")
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        return self._database.execute(query).fetchall()
+
+    def end_of(self, task: str) -> dict[str, Any]:
+        [end] = [
+            event.document
+            for event in self.run.read().items
+            if event.name == f"followed.{task}" and event.type in ("complete", "fail")
+        ]
+        return end
+
+
+@pytest.fixture(scope="module", params=["dag.test", "workers", "off"])
+def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    home = tmp_path_factory.mktemp("followed")
+    settings = {
+        "AIRFLOW_CONN_MACHINE": json.dumps({"conn_type": "spark", "host": "local[1]"}),
+        "AIRFLOW__SPARK_LINEAGE__ASSET_EVENTS": str(request.param != "off"),
+        "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True",
+        "FOLLOWED_HOME": str(home),
+    }
+    metadata: Path | None = with_all_dags(home / "metadata", settings)
+    options: dict[str, Any] = {"home": home / "airflow", "dag_id": "followed"}
+    if request.param == "workers":
+        with worker_processes(home / "airflow", metadata) as workers:
+            run = run_dag(DAG, settings={**settings, **workers}, **options)
+    else:
+        run = run_dag(DAG, settings=settings, metadata=metadata, **options)
+    states = {task: state for task, state in run.tasks.items() if state != "success"}
+    assert states == {"fails": "failed"}, tail(run.log, 80)
+    return Ran(home, run)
+
+
+def test_each_write_of_a_successful_task_is_one_event_of_its_asset(ran: Ran, request) -> None:
+    """By our operators and by Airflow's own; a declared asset has Airflow's event, and no second one."""
+    if "off" in request.node.name:
+        pytest.skip("off")
+    query = "select source_task_id, uri, name, e.extra from asset_event e join asset a on a.id = asset_id"
+    rows = ran.rows(query)
+    prefix = f"file://{ran.home}/"
+    names: dict[str, list[str]] = {}
+    for task, uri, _, _ in rows:
+        names.setdefault(task, []).append(uri.removeprefix(prefix))
+    assert {task: sorted(uris) for task, uris in names.items()} == {
+        **WRITTEN,
+        "declares": ["declared", "resolved", "unseen"],
+    }
+    extras = {uri.removeprefix(prefix): json.loads(extra) for _, uri, _, extra in rows}
+    for name in ("declared", "ours", "tidy"):
+        fields = {key: extras[name][key] for key in ("namespace", "name", "rows", "mode")}
+        assert fields == {"namespace": "file", "name": f"{ran.home}/{name}", "rows": 3, "mode": "overwrite"}
+    assert extras["unseen"] == {}
+    known = {name for _, uri, name, _ in rows if uri.endswith("known by name")}
+    assert known == {"known"}
+
+
+def test_dags_that_are_scheduled_on_what_was_written_are_ready(ran: Ran, request) -> None:
+    """By the URI, by a name that only they know, and by the alias of the task; not after a failed task."""
+    queued = {dag for (dag,) in ran.rows("select target_dag_id from asset_dag_run_queue")}
+    assert queued == (set() if "off" in request.node.name else {"by_uri", "by_name", "by_alias"})
+
+
+def test_without_the_option_airflow_has_what_the_task_declares(ran: Ran, request) -> None:
+    """Nothing of ours is in the database."""
+    if "off" not in request.node.name:
+        pytest.skip("on")
+    assert {task for (task,) in ran.rows("select source_task_id from asset_event")} == {"declares"}
+    assert {alias for (alias,) in ran.rows("select name from asset_alias")} == {"theirs", "followed.tidy"}
+
+
+def test_an_operators_own_work_after_the_task_is_done(ran: Ran) -> None:
+    """`post_execute` of a company's operator runs, whoever else uses that moment."""
+    assert (ran.home / "tidied").exists()
+
+
+def test_what_is_stated_and_what_hooks_report_is_in_the_event(ran: Ran) -> None:
+    """In a deployment's own process, too; assets of ours are no datasets beside those of Spark."""
+
+    def stated(datasets: list[dict[str, Any]]) -> dict[str, str | None]:
+        return {each["name"]: each["facets"].get("sparkLineage_stated", {}).get("by") for each in datasets}
+
+    end, home = ran.end_of("declares"), str(ran.home)
+    assert stated(end["inputs"]) == {"/rates": "inlets", "/hooked": None}
+    written = {f"{home}/declared": None, f"{home}/unseen": "outlets", f"{home}/resolved": "outlets"}
+    assert stated(end["outputs"]) == written
+    [declared] = [each for each in end["outputs"] if each["name"] == f"{home}/declared"]
+    assert declared["outputFacets"]["outputStatistics"]["rowCount"] == 3
+    for task in ("ours", "function", "unmodified", "tidy"):
+        names = {each["name"].removeprefix(f"{home}/") for each in ran.end_of(task)["outputs"]}
+        assert names >= set(WRITTEN[task]), task
+        assert not any("sparkLineage_stated" in each["facets"] for each in ran.end_of(task)["outputs"]), task

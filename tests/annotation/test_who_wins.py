@@ -1,0 +1,375 @@
+"""The table of docs/annotation.md, row by row: real operators, and the provider's own extractor manager."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from openlineage.client.event_v2 import Dataset as OpenLineageDataset
+from openlineage.client.facet_v2 import documentation_dataset, schema_dataset
+
+from airflow_provider_spark_lineage import task
+from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.pipeline import Run, RunBuilder, executions
+from airflow_provider_spark_lineage.record import Record
+
+pytestmark = pytest.mark.airflow
+
+RECORDS = Path(__file__).parents[1] / "records" / "ctas" / "record-4.1.json.gz"
+ORDERS = ("file", "/data/orders")
+TOTALS = ("file", "/data/warehouse/totals")
+"""What the recorded job reads and writes; the table `default.totals` of the warehouse is its symlink."""
+
+CAPTURED = "captured"
+"""Stands for a dataset with the facets of Spark, and without the one that says who stated it."""
+
+
+@pytest.fixture(scope="module")
+def spark_did() -> Run:
+    builder = RunBuilder()
+    lines = gzip.decompress(RECORDS.read_bytes()).splitlines()
+    for execution in executions(Record.from_json(json.loads(line)) for line in lines):
+        builder.add(execution)
+    return builder.run()
+
+
+@pytest.fixture(autouse=True)
+def provider(monkeypatch: pytest.MonkeyPatch):
+    """OpenLineage has a transport and no settings that were read before; hooks have reported nothing."""
+    from airflow.providers.common.compat.lineage import hook
+    from airflow.providers.openlineage import conf
+
+    monkeypatch.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", '{"type": "console"}')
+    caches = [each for each in vars(conf).values() if hasattr(each, "cache_clear")]
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setattr(task, "_latest", None)
+    collector = hook.get_hook_lineage_collector()
+    yield
+    monkeypatch.undo()
+    for cache in caches:
+        cache.cache_clear()
+    for collected in ("_inputs", "_outputs", "_input_counts", "_output_counts", "_extra", "_extra_counts"):
+        getattr(collector, collected, {}).clear()
+
+
+def instance(operator: Any) -> SimpleNamespace:
+    fields = {"dag_id": "d", "task_id": "t", "run_id": "r", "map_index": -1, "try_number": 1}
+    return SimpleNamespace(**fields, task=operator)
+
+
+def operator_of(kind: str, **stated: Any) -> Any:
+    """Return a real operator in a DAG: ours, or Airflow's own."""
+    from airflow.providers.apache.spark.operators.spark_pyspark import PySparkOperator
+    from airflow.providers.apache.spark.operators.spark_sql import SparkSqlOperator
+    from airflow.providers.standard.operators.python import PythonOperator
+    from airflow.sdk import DAG
+
+    from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator
+    from airflow_provider_spark_lineage.operators.spark_sql import SparkSqlLineageOperator
+
+    classes: dict[str, Any] = {
+        "ours": PySparkLineageOperator,
+        "ours, sql": SparkSqlLineageOperator,
+        "extractor": PySparkOperator,
+        "extractor, sql": SparkSqlOperator,
+        "auto-capture": PySparkOperator,
+        "function": PythonOperator,
+    }
+    what = {"sql": COPY} if "sql" in kind else {"python_callable": lambda spark: None}
+    with DAG("d"):
+        return classes[kind](task_id="t", **what, **stated)
+
+
+COPY = "insert into parquet.`file:/data/copies` select * from parquet.`file:/data/orders`"
+
+
+def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
+    """Return what the provider's manager makes of a task whose capture has ended with `run`."""
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    from airflow_provider_spark_lineage.extractors import SparkExtractor
+    from airflow_provider_spark_lineage.plugins import added
+    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
+
+    manager = get_openlineage_listener().extractor_manager
+    before = dict(manager.extractors)
+    lineage = task.TaskLineage(SimpleNamespace(run=lambda: run, planned=None))
+    subject = instance(operator)
+    try:
+        if kind.startswith("ours"):
+            operator._task_lineage = lineage
+        elif kind.startswith("extractor"):
+            manager.extractors |= dict.fromkeys(SparkExtractor.get_operator_classnames(), SparkExtractor)
+            task._latest = (task.key_of(subject), lineage)
+        else:
+            captured = CapturedTask(subject, "python" if kind == "function" else "in process", is_named=False)
+            captured._report_by()(lineage)
+        return manager.extract_metadata(
+            dagrun=SimpleNamespace(run_id="r"),
+            task=operator,
+            task_instance_state=state,
+            task_instance=subject,
+        )
+    finally:
+        manager.extractors = before
+        added._latest = None
+
+
+def named(datasets: list[Any]) -> dict[tuple[str, str], str]:
+    """Return the datasets with who named them: `inlets`, `outlets`, CAPTURED, or nobody of ours."""
+    names = [(each.namespace, each.name) for each in datasets]
+    assert len(set(names)) == len(names)
+    return {
+        (each.namespace, each.name): stated.by
+        if (stated := (each.facets or {}).get("sparkLineage_stated"))
+        else (CAPTURED if "dataSource" in (each.facets or {}) else "")
+        for each in datasets
+    }
+
+
+def assets(*uris: str) -> list[Any]:
+    from airflow.sdk import Asset
+
+    return [Asset(uri=uri) for uri in uris]
+
+
+def report_by_hooks() -> None:
+    """Report as hooks do, with the collector of this process."""
+    from airflow.providers.common.compat.lineage.hook import get_hook_lineage_collector
+
+    collector = get_hook_lineage_collector()
+    if type(collector).__name__ == "NoOpCollector":
+        pytest.fail("the provider's reader of hooks is not registered")
+    collector.add_input_asset(object(), uri="file:///data/hooked")
+
+
+HOOKED = ("file", "/data/hooked")
+RATES, REPORT = ("file", "/data/rates"), ("file", "/data/report")
+STATED = {"inlets": ["file:///data/rates", "file:///data/orders"], "outlets": ["file:///data/report"]}
+EVERYWHERE = pytest.mark.parametrize("kind", ["ours", "extractor", "auto-capture", "function"])
+ENDS = pytest.mark.parametrize("state", ["success", "failed"])
+
+
+def stated() -> dict[str, Any]:
+    return {argument: assets(*uris) for argument, uris in STATED.items()}
+
+
+@ENDS
+@EVERYWHERE
+def test_spark_did_something_and_the_author_states_more(kind, state, spark_did):
+    """All are there, each once; what only the author says has a facet that says so."""
+    lineage = asked(kind, operator_of(kind, **stated()), spark_did, state)
+    assert named(lineage.inputs) == {ORDERS: CAPTURED, RATES: "inlets"}
+    assert named(lineage.outputs) == {TOTALS: CAPTURED, REPORT: "outlets"}
+    [orders] = [each for each in lineage.inputs if each.name == ORDERS[1]]
+    assert orders.inputFacets["inputStatistics"].rowCount == 3
+
+
+@ENDS
+@EVERYWHERE
+def test_spark_did_something_and_hooks_report_more(kind, state, spark_did):
+    """A hook's datasets are facts as Spark's are."""
+    report_by_hooks()
+    lineage = asked(kind, operator_of(kind, **stated()), spark_did, state)
+    assert named(lineage.inputs) == {ORDERS: CAPTURED, RATES: "inlets", HOOKED: ""}
+    assert named(lineage.outputs) == {TOTALS: CAPTURED, REPORT: "outlets"}
+
+
+@ENDS
+@EVERYWHERE
+def test_spark_did_nothing_and_hooks_report_something(kind, state):
+    """The provider's rule: hooks hide what is stated."""
+    report_by_hooks()
+    lineage = asked(kind, operator_of(kind, **stated()), Run(Lineage()), state)
+    assert (named(lineage.inputs), named(lineage.outputs)) == ({HOOKED: ""}, {})
+
+
+@ENDS
+@EVERYWHERE
+def test_spark_did_nothing_and_neither_did_hooks(kind, state):
+    """The provider's rule: what is stated is all that there is."""
+    lineage = asked(kind, operator_of(kind, **stated()), Run(Lineage()), state)
+    assert named(lineage.inputs) == {RATES: "", ORDERS: ""}
+    assert named(lineage.outputs) == {REPORT: ""}
+
+
+@pytest.mark.parametrize("kind", ["ours, sql", "extractor, sql"])
+def test_what_a_text_names_before_it_runs_is_completed_too(kind):
+    """START has the datasets that are certain, and those that are stated."""
+    lineage = asked(kind, operator_of(kind, **stated()), Run(Lineage()), "running")
+    assert named(lineage.inputs) == {ORDERS: CAPTURED, RATES: "inlets"}
+    assert named(lineage.outputs) == {("file", "/data/copies"): CAPTURED, REPORT: "outlets"}
+
+
+def test_an_extractor_replaces_the_methods_of_an_operator(spark_did):
+    """The provider's rule, for our operators too: whoever adds an extractor for them has the last word."""
+    from airflow.providers.openlineage.extractors import OperatorLineage
+    from airflow.providers.openlineage.extractors.base import BaseExtractor
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    class Theirs(BaseExtractor):
+        @classmethod
+        def get_operator_classnames(cls):
+            return ["PySparkLineageOperator"]
+
+        def _execute_extraction(self):
+            return OperatorLineage(inputs=[OpenLineageDataset("theirs", "a")])
+
+        def extract_on_complete(self, task_instance):
+            return self.extract()
+
+    manager = get_openlineage_listener().extractor_manager
+    manager.add_extractor("PySparkLineageOperator", Theirs)
+    try:
+        lineage = asked("ours", operator_of("ours", **stated()), spark_did)
+    finally:
+        manager.extractors.pop("PySparkLineageOperator", None)
+    assert (named(lineage.inputs), lineage.outputs) == ({("theirs", "a"): ""}, [])
+
+
+def test_auto_capture_leaves_an_operator_with_an_extractor_of_yours_alone():
+    """Its author has said what it reports."""
+    from airflow.providers.openlineage.extractors.base import DefaultExtractor
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
+
+    class Theirs(DefaultExtractor):
+        pass
+
+    manager = get_openlineage_listener().extractor_manager
+    subject = instance(operator_of("auto-capture"))
+    assert CapturedTask(subject, "in process", is_named=False)._report_by() is not None
+    manager.add_extractor("PySparkOperator", Theirs)
+    try:
+        assert CapturedTask(subject, "in process", is_named=False)._report_by() is None
+    finally:
+        del manager.extractors["PySparkOperator"]
+
+
+def test_hooks_are_not_asked_where_the_policy_forbids(monkeypatch, spark_did):
+    """`emission_policy` decides for the datasets of hooks, whoever reports them."""
+    pytest.importorskip("airflow.providers.openlineage.utils.emission_policy")
+    policy = '[{"scope": {"dag_id": "d"}, "controls": {"hook_lineage": false}}]'
+    monkeypatch.setenv("AIRFLOW__OPENLINEAGE__EMISSION_POLICY", policy)
+    report_by_hooks()
+    lineage = asked("ours", operator_of("ours"), spark_did)
+    assert named(lineage.inputs) == {ORDERS: CAPTURED}
+
+
+def table(cluster: str, database: str, name: str, **also: Any) -> Any:
+    from airflow.providers.common.compat.lineage.entities import Table
+
+    return Table(cluster=cluster, database=database, name=name, **also)
+
+
+def file(url: str) -> Any:
+    from airflow.providers.common.compat.lineage.entities import File
+
+    return File(url=url)
+
+
+def described(namespace: str, name: str) -> Any:
+    """A dataset of OpenLineage with one facet that Spark has, and one that it lacks."""
+    return OpenLineageDataset(
+        namespace,
+        name,
+        facets={
+            "documentation": documentation_dataset.DocumentationDatasetFacet(description="by hand"),
+            "schema": schema_dataset.SchemaDatasetFacet(fields=[]),
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "entity",
+    [
+        lambda: assets("file:///data/warehouse/totals")[0],
+        lambda: file("file:///data/warehouse/totals"),
+        lambda: described(*TOTALS),
+        lambda: table("file:/data/warehouse", "default", "totals"),
+    ],
+    ids=["Asset", "File", "Dataset", "Table"],
+)
+@EVERYWHERE
+def test_a_dataset_that_is_stated_and_captured_is_there_once(kind, entity, spark_did):
+    """By its place or by its name in the catalog: with the facets of Spark, which saw it."""
+    lineage = asked(kind, operator_of(kind, outlets=[entity()]), spark_did)
+    assert named(lineage.outputs) == {TOTALS: CAPTURED}
+    [totals] = lineage.outputs
+    assert [field.name for field in totals.facets["schema"].fields] == ["customer", "total"]
+    assert "columnLineage" in totals.facets
+
+
+def test_what_the_author_knows_about_a_captured_dataset_is_kept(spark_did):
+    """Owners and descriptions are nowhere in a plan."""
+    from airflow.providers.common.compat.lineage.entities import Column, User
+
+    owned = table(
+        "file:/data/warehouse",
+        "default",
+        "totals",
+        description="per customer",
+        columns=[Column(name="customer", data_type="string")],
+        owners=[User(email="a@company.example")],
+    )
+    orders = described(*ORDERS)
+    lineage = asked("ours", operator_of("ours", inlets=[orders], outlets=[owned]), spark_did)
+    [totals], [read] = lineage.outputs, lineage.inputs
+    assert totals.facets["documentation"].description == "per customer"
+    assert totals.facets["ownership"].owners[0].name == "user:<a@company.example>"
+    assert len(totals.facets["schema"].fields) == 2
+    assert read.facets["documentation"].description == "by hand"
+    assert set(orders.facets) == {"documentation", "schema"}, "the author's object is not changed"
+
+
+def test_what_is_no_dataset_is_left_out_and_takes_nothing_with_it(spark_did, caplog):
+    """As the provider does; an entity that cannot be converted is one warning."""
+    from airflow.providers.common.compat.lineage.entities import Column, User
+    from airflow.sdk import Asset, AssetAlias
+
+    inlets = [
+        Asset.ref(name="a"),
+        AssetAlias("b"),
+        Column(name="c", data_type="int"),
+        User(email="d"),
+        *assets("x-unknown:e"),
+        object(),
+        file("no-path"),
+        *assets("file:///data/rates"),
+    ]
+    lineage = asked("ours", operator_of("ours", inlets=inlets), spark_did)
+    assert named(lineage.inputs) == {ORDERS: CAPTURED, RATES: "inlets"}
+
+
+def test_explicit_lineage_has_what_is_stated(spark_did):
+    """A consumer that reads pairs alone must not lose an inlet; hooks' datasets are in no known pair."""
+    report_by_hooks()
+    lineage = asked("ours", operator_of("ours", **stated()), spark_did)
+    if "lineage" not in lineage.job_facets:
+        pytest.skip("OpenLineage's client has no such facet")
+    pairs = {
+        (each.name, read.name)
+        for each in lineage.job_facets["lineage"].entries
+        for read in each.inputs
+        if not getattr(read, "field", None)
+    }
+    reads = {ORDERS[1], RATES[1]}
+    assert pairs == {(written, read) for written in (TOTALS[1], REPORT[1]) for read in reads}
+
+
+def test_facets_are_those_of_the_schema(spark_did):
+    """An event with the facet is valid for the harness, which has its schema."""
+    from openlineage.client.serde import Serde
+
+    lineage = asked("ours", operator_of("ours", **stated()), spark_did)
+    [rates] = [each for each in lineage.inputs if each.name == RATES[1]]
+    facet = Serde.to_dict(rates)["facets"]["sparkLineage_stated"]
+    assert facet["by"] == "inlets"
+    assert re.search(r"/SparkLineageStatedDatasetFacet\.json#", facet["_schemaURL"])
