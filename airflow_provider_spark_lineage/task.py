@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -74,12 +75,20 @@ class TaskLineage:
         is busy then, so another thread, with a connection of its own, does the work. A task that has
         finished capturing reports everything in its final event.
         """
-        if self._is_finished:
-            return
-        thread = threading.Thread(target=self._stop, args=(task_instance,), daemon=True)
-        with alarm_paused():
-            thread.start()
-            thread.join(KILL_TIMEOUT_SECONDS)
+        if not self._is_finished:
+            _within(KILL_TIMEOUT_SECONDS, self._stop, task_instance)
+
+    def pause(self, task_instance: Any) -> None:
+        """Send what a task has done that goes on later, in another process; `finish` comes before."""
+        _within(self._emit_timeout_seconds, self._pause, task_instance)
+
+    def _pause(self, task_instance: Any) -> None:
+        with harmless("what this task had done when it was deferred could not be sent"):
+            from airflow_provider_spark_lineage.facets.events import interim_event
+
+            lineage = self.run.lineage
+            if lineage:
+                _emit(interim_event(lineage, _identity(task_instance)))
 
     def _stop(self, task_instance: Any) -> None:
         with harmless("what this task had done when it was told to stop could not be sent"):
@@ -107,6 +116,14 @@ class TaskLineage:
                 lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
             return _operator_lineage(lineage)
         return OperatorLineage()
+
+
+def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function on a thread of its own, and wait until it has ended, for a limited time."""
+    thread = threading.Thread(target=function, args=arguments, daemon=True)
+    with alarm_paused():
+        thread.start()
+        thread.join(seconds)
 
 
 def planned_operator_lineage(operator: Any) -> OperatorLineage:

@@ -37,6 +37,9 @@ SPARK = {
     "spark.sql.warehouse.dir": str(HOME / "warehouse"),
 }
 
+# Where `spark-sql` keeps the names of tables. Derby, the database behind it, lets in one process at a time.
+METASTORE = {"spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:{HOME}/metastore;create=true"}
+
 
 def layer(name: str, *parts: str) -> str:
     """Path of a dataset, for example `layer("bronze", "flights")`."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pendulum
 from airflow.sdk import dag, task
-from nycflights_source import HOME, SPARK, TABLES, deliver, landing, layer
+from nycflights_source import METASTORE, SPARK, TABLES, deliver, landing, layer
 
 from airflow_provider_spark_lineage.operators.spark_sql import SparkSqlLineageOperator
 
@@ -164,8 +164,6 @@ SELECT conditions,
 FROM silver.flights
 GROUP BY conditions, part_of_day
 """
-
-METASTORE = {"spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:{HOME}/metastore;create=true"}
 
 
 def spark_sql(task_id: str, statements: str) -> SparkSqlLineageOperator:

@@ -163,6 +163,18 @@ def gold_worst_routes(spark: SparkSession) -> None:
     )
 
 
+DELAYS_BY_WEATHER = """
+SELECT conditions,
+       part_of_day,
+       count(*)                                    AS flights,
+       round(avg(departure_delay), 1)              AS mean_departure_delay,
+       percentile_approx(departure_delay, 0.9)     AS departure_delay_p90,
+       count_if(late) / count(*)                   AS late_share
+FROM flights
+GROUP BY conditions, part_of_day
+"""
+
+
 def gold_delays_by_weather(spark: SparkSession) -> None:
     """Gold: delays under each kind of weather, as a table made by Spark SQL."""
     # This session's catalog is kept in memory and knows nothing of an earlier run, whose files would be in
@@ -171,19 +183,7 @@ def gold_delays_by_weather(spark: SparkSession) -> None:
 
     spark.read.parquet(layer("silver", "flights")).createOrReplaceTempView("flights")
     spark.sql("CREATE DATABASE IF NOT EXISTS gold")
-    spark.sql(
-        """
-        CREATE TABLE gold.delays_by_weather USING parquet AS
-        SELECT conditions,
-               part_of_day,
-               count(*)                                    AS flights,
-               round(avg(departure_delay), 1)              AS mean_departure_delay,
-               percentile_approx(departure_delay, 0.9)     AS departure_delay_p90,
-               count_if(late) / count(*)                   AS late_share
-        FROM flights
-        GROUP BY conditions, part_of_day
-        """
-    )
+    spark.sql(f"CREATE TABLE gold.delays_by_weather USING parquet AS {DELAYS_BY_WEATHER}")
 
 
 if __name__ == "__main__":

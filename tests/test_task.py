@@ -246,6 +246,36 @@ def test_the_providers_children_do_not_inherit_our_connections(monkeypatch):
     assert sent[0] is not get_openlineage_listener().adapter
 
 
+def test_a_task_that_is_deferred_sends_what_it_did(backend):
+    """It ends in another process, which does not know; without a gap, because nothing is missing."""
+    captured = Captured()
+    captured.write(TWO[0])
+    lineage = task.TaskLineage(captured)
+    lineage.finish()
+    lineage.pause(instance())
+    (event,) = backend.events
+    assert (event.eventType.value, event.job.name) == ("OTHER", "d.t")
+    assert [one.name for one in event.inputs] == ["/in/orders"]
+    assert "sparkLineage_gaps" not in event.run.facets
+
+
+def test_a_task_that_did_nothing_is_deferred_silently(backend):
+    """A sensor may look a thousand times before there is something to see."""
+    lineage = task.TaskLineage(Captured())
+    lineage.finish()
+    lineage.pause(instance())
+    assert backend.events == []
+
+
+def test_a_backend_that_hangs_does_not_hold_a_task_that_is_deferred(backend):
+    """For `emit_timeout_seconds` at most."""
+    captured = Captured()
+    captured.write(TWO[0])
+    backend.hangs = True
+    task.TaskLineage(captured, emit_timeout_seconds=0.1).pause(instance())
+    assert not backend.woken.is_set()
+
+
 def test_a_backend_that_hangs_does_not_hold_a_task_that_is_told_to_stop(backend, monkeypatch):
     """Airflow kills it five seconds after it told it; the operator's own clean-up comes in that time."""
     monkeypatch.setattr(task, "KILL_TIMEOUT_SECONDS", 0.1)

@@ -31,6 +31,7 @@ DRIVERS: Mapping[str, str] = {
     "SparkSqlOperator": SPARK_SQL,
     "SparkPipelinesOperator": SPARK_PIPELINES,
     "PythonOperator": PYTHON,
+    "PythonSensor": PYTHON,
     # The function runs in another process: `@task.virtualenv`, `@task.external_python`.
     "_BasePythonVirtualenvOperator": "",
 }

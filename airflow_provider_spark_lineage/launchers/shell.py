@@ -9,9 +9,10 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.launchers.application import PYTHON, Launch, texts
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.launchers.application import Launch
 
 _NAMES = re.compile(r"(?:^|[\s/;&|(\"'])spark\d?-(?:submit|sql)\b")
 NOT_READ = "the command line could not be read, so its Spark application is not known: {}"
@@ -19,6 +20,10 @@ NOT_READ = "the command line could not be read, so its Spark application is not 
 
 def of_bash(operator: Any) -> Launch | None:
     """Return what a `BashOperator` launches on this machine."""
+    if not mentions_spark(operator.bash_command):
+        return None
+    from airflow_provider_spark_lineage.launchers.application import PYTHON, texts
+
     own = texts(operator.env)
     inherited = os.environ if operator.env is None or getattr(operator, "append_env", False) else {}
     launch = of_script(operator.bash_command, {**inherited, **own}, is_here=True)
@@ -41,23 +46,27 @@ def of_bash(operator: Any) -> Launch | None:
 
 def of_ssh(operator: Any) -> Launch | None:
     """Return what an `SSHOperator` launches on another machine."""
+    if not mentions_spark(operator.command):
+        return None
+    from airflow_provider_spark_lineage.launchers.application import texts
+
     return of_script(operator.command, texts(operator.environment), is_here=False)
 
 
-def mentions_spark(text: str) -> bool:
-    """Return whether a text may call a command of Spark.
+def mentions_spark(text: Any) -> bool:
+    """Return whether a text may call a command of Spark; `@task.bash` has its text only while it runs.
 
     >>> mentions_spark("/opt/spark/bin/spark-submit a.py"), mentions_spark("ls spark-submits")
     (True, False)
     """
-    return _NAMES.search(text) is not None
+    return isinstance(text, str) and _NAMES.search(text) is not None
 
 
 def of_script(script: Any, variables: Mapping[str, str], *, is_here: bool) -> Launch | None:
     """Return what a script launches; None where it does not mention a command of Spark."""
-    # `@task.bash` has its command only while it runs.
-    if not isinstance(script, str) or not mentions_spark(script):
+    if not mentions_spark(script):
         return None
+    from airflow_provider_spark_lineage.launchers.application import Launch
     from airflow_provider_spark_lineage.launchers.shell_words import MalformedError
     from airflow_provider_spark_lineage.launchers.spark_command import applications_of
 

@@ -60,9 +60,14 @@ class _AutoCapture:
         """Stop capturing after the function skipped its task; Airflow 3.0 does not call this."""
         _finish(task_instance)
 
+    @hookimpl(tryfirst=True)
+    def before_stopping(self, component: Any) -> None:
+        """Stop capturing a task that has not ended: it was deferred or rescheduled, and this process ends."""
+        _finish(is_paused=True)
 
-def _finish(task_instance: Any = None) -> None:
-    """End the capture of a task instance, or of whatever is captured.
+
+def _finish(task_instance: Any = None, *, is_paused: bool = False) -> None:
+    """End the capture of a task instance, or of whatever is captured; one that is paused goes on elsewhere.
 
     Other processes call these hooks too, for tasks that never ran in them.
     """
@@ -70,7 +75,10 @@ def _finish(task_instance: Any = None) -> None:
     with harmless("auto-capture could not be finished"):
         if _latest is not None and (task_instance is None or task_instance is _latest.task_instance):
             ended, _latest = _latest, None
-            ended.finish()
+            if is_paused:
+                ended.pause()
+            else:
+                ended.finish()
 
 
 class SparkLineagePlugin(AirflowPlugin):

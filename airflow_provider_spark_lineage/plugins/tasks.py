@@ -49,6 +49,12 @@ class CapturedTask:
         if self._lineage is not None:
             self._lineage.finish()
 
+    def pause(self) -> None:
+        """Stop capturing a task that goes on later, and send what it has done: the provider does not ask."""
+        self.finish()
+        if self._lineage is not None:
+            self._lineage.pause(self.task_instance)
+
     def _start(self) -> None:
         from airflow_provider_spark_lineage.task import is_active, start_capture
 

@@ -64,9 +64,6 @@ def airflow(home: Path, backend: Backend) -> Iterator[Airflow]:
         pytest.fail("This environment has the checkout, not a wheel of it: make system-standalone")
     settings = {
         "AIRFLOW__CORE__PARALLELISM": "2",
-        "AIRFLOW__OPENLINEAGE__EXTRACTORS": (
-            "airflow_provider_spark_lineage.extractors.pyspark.PySparkExtractor"
-        ),
         "AIRFLOW__OPENLINEAGE__NAMESPACE": "endings",
         "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps({"type": "http", "url": backend.url}),
         "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True",

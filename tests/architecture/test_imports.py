@@ -148,3 +148,29 @@ def test_package_alone_needs_neither_airflow_nor_spark(home):
     """`capture_lineage` promises to work in a notebook without Airflow, so the package root imports none."""
     loaded = _loaded(home, ["airflow_provider_spark_lineage"])
     assert _below(loaded, "airflow", "pyspark", "py4j", "openlineage") == []
+
+
+LAUNCHES = """
+import json, sys
+from airflow_provider_spark_lineage.extractors.launchers import launch_of
+
+before = set(sys.modules)
+for name in ("BashOperator", "SSHOperator", "_BashDecoratedOperator"):
+    for command in ("ls lake/spark-submits | wc -l", None):
+        assert launch_of(type(name, (), {"bash_command": command, "command": command})()) is None
+print("LOADED" + json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def test_a_command_without_spark_imports_what_finds_that_out(home):
+    """Every task of a shell is asked, and few of them start Spark."""
+    done = subprocess.run(
+        [sys.executable, "-c", LAUNCHES],
+        env={**os.environ, "AIRFLOW_HOME": home},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout.rpartition("LOADED")[2]) == [
+        "airflow_provider_spark_lineage.launchers.shell"
+    ]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from airflow_provider_spark_lineage import task
-from airflow_provider_spark_lineage.extractors.operators import DRIVERS
+from airflow_provider_spark_lineage.extractors.operators import DRIVERS, PYTHON, driver_of
 from airflow_provider_spark_lineage.lineage.model import Dataset, Gap, Input, Lineage
 from airflow_provider_spark_lineage.pipeline import Run
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
@@ -117,6 +117,51 @@ def test_the_table_names_operators_that_airflow_has():
         (f"{operators}.spark_sql", "SparkSqlOperator"),
         ("airflow.providers.standard.operators.python", "PythonOperator"),
         ("airflow.providers.standard.operators.python", "_BasePythonVirtualenvOperator"),
+        ("airflow.providers.standard.sensors.python", "PythonSensor"),
     ):
         assert name in DRIVERS
         assert hasattr(import_module(module), name)
+
+
+DECORATORS = {
+    "python": PYTHON,
+    "branch_python": PYTHON,
+    "short_circuit": PYTHON,
+    "sensor": PYTHON,
+    "python_virtualenv": None,
+    "external_python": None,
+    "branch_virtualenv": None,
+    "branch_external_python": None,
+    "bash": None,
+    "stub": None,
+}
+OPERATORS = {
+    "BranchPythonOperator": PYTHON,
+    "ShortCircuitOperator": PYTHON,
+    "PythonVirtualenvOperator": None,
+    "ExternalPythonOperator": None,
+    "BranchPythonVirtualenvOperator": None,
+    "BranchExternalPythonOperator": None,
+}
+
+
+def test_every_decorator_of_airflow_is_captured_or_left_alone():
+    """A function that runs in the task's process is captured; one that runs in another one cannot be."""
+    import pkgutil
+    from importlib import import_module
+
+    from airflow.providers.standard import decorators
+
+    for found in pkgutil.iter_modules(decorators.__path__):
+        module = import_module(f"{decorators.__name__}.{found.name}")
+        classes = (value for value in vars(module).values() if isinstance(value, type))
+        (operator,) = (value for value in classes if value.__module__ == module.__name__)
+        assert driver_of(operator) == DECORATORS[found.name], found.name
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_every_operator_of_a_function_is_captured_or_left_alone(name):
+    """The same without the decorators."""
+    from airflow.providers.standard.operators import python
+
+    assert driver_of(getattr(python, name)) == OPERATORS[name]

@@ -23,13 +23,14 @@ def listeners(monkeypatch: pytest.MonkeyPatch):
     import pluggy
 
     try:
-        from airflow.sdk._shared.listeners.spec import taskinstance
+        from airflow.sdk._shared.listeners.spec import lifecycle, taskinstance
     except ImportError:  # Airflow before 3.2
-        from airflow.listeners.spec import taskinstance
+        from airflow.listeners.spec import lifecycle, taskinstance
 
     from airflow_provider_spark_lineage.plugins.auto_capture import SparkLineagePlugin
 
     manager = pluggy.PluginManager("airflow")
+    manager.add_hookspecs(lifecycle)
     manager.add_hookspecs(taskinstance)
     for listener in SparkLineagePlugin.listeners:
         manager.register(listener)
@@ -89,14 +90,31 @@ def test_a_task_is_captured_and_let_go_however_it_ends(listeners, task_type, end
     assert task.lineage_of(subject) is not None, "the extractor asks after this"
 
 
-@pytest.mark.parametrize("name", ["PythonOperator", "_PythonDecoratedOperator"])
+def test_a_task_that_is_deferred_is_let_go_when_its_process_ends(listeners, monkeypatch):
+    """Airflow has no hook for it, nor for a task that is rescheduled; one that has ended stays ended."""
+    from pyspark.sql import SparkSession
+
+    found = SparkSession.__init__
+    paused = []
+    monkeypatch.setattr(task.TaskLineage, "pause", lambda _, task_instance: paused.append(task_instance))
+    deferred, ended = instance(), instance(task_id="u")
+    assert started(listeners, deferred)
+    listeners.hook.before_stopping(component=None)
+    assert SparkSession.__init__ is found
+    assert started(listeners, ended)
+    listeners.hook.on_task_instance_success(previous_state=None, task_instance=ended)
+    listeners.hook.before_stopping(component=None)
+    assert paused == [deferred]
+
+
+@pytest.mark.parametrize("name", ["PythonOperator", "PythonSensor"])
 def test_a_function_is_captured_from_its_first_session_on(listeners, name):
     """Until then nothing of pyspark is replaced but what creates a context, and afterwards nothing at all."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     session, create = SparkSession.__init__, SparkContext._do_init
-    subject = instance(name, "PythonOperator")
+    subject = instance("Decorated", name)
     assert not started(listeners, subject)
     assert SparkSession.__init__ is session
     assert SparkContext._do_init is not create

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_pyspark import PySparkOperator
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
 from airflow.sdk import BaseOperator
 
 
@@ -26,6 +29,17 @@ class CopyOperator(BaseOperator):
 
     def execute(self, context):
         copy(self.source, self.target, self.task_id)
+
+
+class DeferringOperator(CopyOperator):
+    """Works, waits outside of its process, and works again."""
+
+    def execute(self, context):
+        copy(self.source, f"{self.target}/defers_1", "defers")
+        self.defer(trigger=TimeDeltaTrigger(timedelta(0)), method_name="go_on")
+
+    def go_on(self, context, event):
+        copy(self.source, f"{self.target}/defers_2", "defers")
 
 
 class ReportingOperator(CopyOperator):
