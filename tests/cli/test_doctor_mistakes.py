@@ -361,7 +361,7 @@ PLANTED = [
         "own-option",
         ["no option `[spark_lineage] autocapture`", "did you mean `auto_capture`?"],
     ),
-    (airflow(own_texts={"xyzzy": "1"}), "own-option", ["the options are agent, auto_capture,"]),
+    (airflow(own_texts={"xyzzy": "1"}), "own-option", ["the options are agent, asset_events, auto_capture,"]),
     (
         variables(AIRFLOW__SPARK_LINEAGE_AUTO_CAPTURE="True"),
         "own-variable",
