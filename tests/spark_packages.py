@@ -76,11 +76,14 @@ EXCLUDED = (
 """What Spark or a jar brings itself, in the value of `spark.jars.excludes`."""
 
 
+_SDK = ",".join(f"software.amazon.awssdk:{name}:2.29.52" for name in ("s3", "s3-transfer-manager", "sts"))
 S3A = {
-    "3.4": "org.apache.hadoop:hadoop-aws:3.4.2,software.amazon.awssdk:s3:2.29.52"
-    ",software.amazon.awssdk:s3-transfer-manager:2.29.52,software.amazon.awssdk:sts:2.29.52",
+    "4.0": f"org.apache.hadoop:hadoop-aws:3.4.1,{_SDK}",
+    "4.1": f"org.apache.hadoop:hadoop-aws:3.4.2,{_SDK}",
+    "4.2": f"org.apache.hadoop:hadoop-aws:3.4.2,{_SDK}",
+    "4.3": f"org.apache.hadoop:hadoop-aws:3.4.2,{_SDK}",
 }
-"""Hadoop's version line -> what `s3a://` needs of AWS, in 10 MB.
+"""Spark version line -> what `s3a://` needs of AWS with its Hadoop, in 10 MB.
 
 Hadoop itself asks for a bundle of 600 MB, which no other test's process should load.
 """
@@ -110,6 +113,11 @@ def release(name: str) -> tuple[int, ...]:
     """Return the version of a package, `(3, 3, 1)`."""
     version = (coordinate(name) or "").rpartition(":")[2]
     return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def s3a() -> str:
+    """Return the packages that `s3a://` needs with this interpreter's Spark."""
+    return S3A[_line()]
 
 
 def _line() -> str:

@@ -10,7 +10,7 @@ import pyspark
 import pytest
 from servers.s3 import KEYS, s3
 from servers.spark_home import spark_home
-from spark_packages import S3A, S3A_EXCLUDED
+from spark_packages import S3A_EXCLUDED, s3a
 
 from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
 
@@ -43,7 +43,7 @@ def _run(home: Path, store: dict[str, str], **settings: str) -> DagRun:
             "AIRFLOW_CONN_HERE": json.dumps({"conn_type": "spark", "host": "local[1]"}),
             "AIRFLOW__SPARK_LINEAGE__RECORDS": "s3a://lake/records",
             "S3_HOME": str(home),
-            "S3_PACKAGES": S3A["3.4"],
+            "S3_PACKAGES": s3a(),
             "S3_EXCLUDED": ",".join(S3A_EXCLUDED),
             **{f"JOB_{name}": value for name, value in KEYS.items()},
             **spark_home(),
