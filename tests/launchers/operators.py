@@ -135,6 +135,12 @@ ROWS = [
         kept={"pod": None},
     ),
     Row(
+        "cncf.kubernetes.operators.spark_kubernetes.SparkKubernetesOperator",
+        {"template_spec": {"spec": "python"}, "application_file": None},
+        "!ValueError",
+        kept={"pod": None},
+    ),
+    Row(
         "apache.livy.operators.livy.LivyOperator",
         {
             "file": "s3://jobs/load.jar",
@@ -188,6 +194,12 @@ ROWS = [
         f"{_DATAPROC}.DataprocSubmitJobOperator",
         {"region": "r", "job": {"hive_job": {"query_file_uri": "gs://q.sql"}}},
         "",
+        kept={"job_id": None, "project_id": None},
+    ),
+    Row(
+        f"{_DATAPROC}.DataprocSubmitJobOperator",
+        {"region": "r", "job": {"pyspark_job": "gs://a.py"}},
+        "!ValueError",
         kept={"job_id": None, "project_id": None},
     ),
     Row(
@@ -335,6 +347,30 @@ ROWS = [
         {"spark_submit_task": {"parameters": ["--class", "org.A", "dbfs:/a.jar"]}, "new_cluster": _CLUSTER},
         "jar dbfs:/a.jar [] class=org.A; Databricks",
         kept={"run_id": None, "json": None},
+    ),
+    Row(
+        f"{_DATABRICKS}.DatabricksSubmitRunOperator",
+        {"json": '{"spark_jar_task": {"main_class_name": "org.A"}}'},
+        "jar  [] class=org.A; Databricks",
+        kept={"run_id": None},
+    ),
+    Row(
+        f"{_DATABRICKS}.DatabricksSubmitRunOperator",
+        {"json": "{'spark_jar_task': {'main_class_name': 'org.A'}}"},
+        "jar  [] class=org.A; Databricks",
+        kept={"run_id": None},
+    ),
+    Row(
+        f"{_DATABRICKS}.DatabricksSubmitRunOperator",
+        {"json": "{'spark_jar_task'"},
+        "!SyntaxError",
+        kept={"run_id": None},
+    ),
+    Row(
+        f"{_DATABRICKS}.DatabricksSubmitRunOperator",
+        {"json": {"tasks": [{"spark_python_task": "dbfs:/a.py"}]}},
+        "!ValueError",
+        kept={"run_id": None},
     ),
     Row(
         f"{_DATABRICKS}.DatabricksSubmitRunOperator",
