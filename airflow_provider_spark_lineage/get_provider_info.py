@@ -23,7 +23,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
             "Capture Spark in tasks of Airflow's own operators, so that they report lineage in DAGs nobody\n"
             "edits: ``PySparkOperator``, ``@task.pyspark``, ``SparkSubmitOperator``, ``SparkJDBCOperator``,\n"
             "``SparkSqlOperator``, ``SparkPipelinesOperator``, their subclasses, and ``PythonOperator`` and\n"
-            "``@task`` where the function opens a Spark session. Nothing else need be set.\n"
+            "``@task`` where the function opens a Spark session. Operators of a shell, Livy, Kubernetes and\n"
+            "clouds report the Spark applications that they launch. Nothing else need be set.\n"
         ),
         "version_added": "0.1.0",
         "type": "boolean",

@@ -37,6 +37,7 @@ class _AutoCapture:
             task = getattr(task_instance, "task", None)
             if task is None or not conf.auto_capture():
                 return
+            _report_launches(task_instance)
             extra = conf.extra_operators()
             driver = driver_of(type(task), extra)
             if driver is not None and not conf.disabled():
@@ -61,6 +62,14 @@ class _AutoCapture:
         _finish(task_instance)
 
 
+def _report_launches(task_instance: Any) -> None:
+    """Have the provider ask our extractor where an operator launches Spark by another system."""
+    from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
+
+    if may_launch(task_instance.task) and not conf.disabled():
+        report_launches(task_instance)
+
+
 def _finish(task_instance: Any = None) -> None:
     """End the capture of a task instance, or of whatever is captured.
 
@@ -83,4 +92,5 @@ class SparkLineagePlugin(AirflowPlugin):
 with harmless("auto-capture could not be prepared"):
     if conf.auto_capture():
         # Now, because a task that does not run Spark would wait for it.
+        from airflow_provider_spark_lineage.plugins import launched as _launched  # noqa: F401
         from airflow_provider_spark_lineage.plugins import tasks as _tasks  # noqa: F401
