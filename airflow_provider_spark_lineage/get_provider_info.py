@@ -31,6 +31,17 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "example": "True",
         "default": "False",
     },
+    "auto_capture_commands": {
+        "description": (
+            "With ``auto_capture``: add the agent and a place for records to each ``spark-submit`` of a\n"
+            "Python application in the commands of ``BashOperator``, ``@task.bash`` and ``SSHOperator``, as\n"
+            "``--py-files`` and ``--conf``. A command on another machine needs ``records`` and ``agent``.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "boolean",
+        "example": "True",
+        "default": "False",
+    },
     "auto_capture_exclude": {
         "description": (
             "DAGs and tasks that ``auto_capture`` leaves alone: patterns of ``dag_id`` or\n"

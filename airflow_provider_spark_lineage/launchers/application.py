@@ -43,6 +43,12 @@ class Application:
     problem: str = ""
     """What is not known of it, a sentence; empty where all is."""
 
+    options_at: int | None = None
+    """Where in the operator's script more options can stand; None where that is not known."""
+
+    py_files_at: int | None = None
+    """Where in the script the value of its `--py-files` ends; None without that option."""
+
 
 @dataclass(frozen=True)
 class Launch:

@@ -12,7 +12,7 @@ from airflow.providers.common.compat.sdk import AirflowPlugin, hookimpl
 
 from airflow_provider_spark_lineage import conf
 from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.extractors.operators import driver_of, is_named
+from airflow_provider_spark_lineage.extractors.operators import COMMAND, driver_of, is_named
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
@@ -40,6 +40,8 @@ class _AutoCapture:
             _report_launches(task_instance)
             extra = conf.extra_operators()
             driver = driver_of(type(task), extra)
+            if driver == COMMAND and not _may_submit(task):
+                return
             if driver is not None and not conf.disabled():
                 from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
 
@@ -68,6 +70,13 @@ def _report_launches(task_instance: Any) -> None:
 
     if may_launch(task_instance.task) and not conf.disabled():
         report_launches(task_instance)
+
+
+def _may_submit(task: Any) -> bool:
+    """Return whether the agent may be added to a task's command."""
+    from airflow_provider_spark_lineage.plugins.launched import may_launch
+
+    return conf.auto_capture_commands() and may_launch(task)
 
 
 def _finish(task_instance: Any = None) -> None:

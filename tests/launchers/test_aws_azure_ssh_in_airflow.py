@@ -6,7 +6,6 @@ import contextlib
 import importlib
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +106,7 @@ def ended(tmp_path_factory) -> Ended:
                 "REQUESTS_CA_BUNDLE": str(certificate),
             }
         if "ssh" in families:
+            from servers.commands import write_commands
             from servers.ssh import PASSWORD, USER, ssh
 
             commands = write_commands(folder / "bin")
@@ -122,19 +122,6 @@ def ended(tmp_path_factory) -> Ended:
 
 def connection(conn_type: str, login: str | None = None, password: str | None = None, **fields: Any) -> str:
     return json.dumps({"conn_type": conn_type, "login": login, "password": password, **fields})
-
-
-def write_commands(folder: Path) -> Path:
-    """Write `spark-submit` and `spark-sql` that do what the driver would."""
-    folder.mkdir()
-    for name in ("spark-submit", "spark-sql"):
-        command = folder / name
-        command.write_text(
-            f"#!{sys.executable}\nimport sys\nsys.path[:0] = {[str(TESTS), str(TESTS.parent)]!r}\n"
-            "from servers.driver import driver\nsys.exit(not driver(sys.argv))\n"
-        )
-        command.chmod(0o755)
-    return folder
 
 
 def names(event: dict[str, Any]) -> tuple[list[str], list[str]]:

@@ -384,7 +384,7 @@ def _ssh() -> Sequence[Row]:
             operator=operator,
             given={
                 **common,
-                "command": f"cd / && spark-submit {place} /app/load.py {{{{ task.task_id }}}} $DAY --secret x",
+                "command": f"cd /; spark-submit {place} /app/load.py {{{{ task.task_id }}}} $DAY --secret x",
                 "environment": {"DAY": "1"},
             },
             applications=[
