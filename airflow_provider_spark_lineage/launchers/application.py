@@ -81,6 +81,8 @@ class Launch:
         >>> Launch(page="https://jobs/{}", event_ids=("job_id",)).resumed({"job_id": "j-1"}).link
         'https://jobs/j-1'
         """
+        # EMR Serverless has it inside of the details.
+        event = {**table(event.get("job_details")), **event}
         found = (str(event[name]) for name in self.event_ids if event.get(name))
         run_id = self.run_id or next(found, "")
         return replace(self, run_id=run_id, page=self.page or str(event.get("run_page_url") or ""))

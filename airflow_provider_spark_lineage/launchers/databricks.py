@@ -17,8 +17,7 @@ from airflow_provider_spark_lineage.launchers.application import (
     table,
     texts,
 )
-from airflow_provider_spark_lineage.launchers.shell_words import Command
-from airflow_provider_spark_lineage.launchers.spark_command import of_command
+from airflow_provider_spark_lineage.launchers.spark_command import of_words
 
 SERVICE = "Databricks"
 _TASKS = ("spark_jar_task", "notebook_task", "spark_python_task", "spark_submit_task")
@@ -89,5 +88,4 @@ def _applications(task: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterato
     if jar:
         yield application_of(jar.get("jar_uri"), jar.get("main_class_name"), jar.get("parameters"), **about)
     if submit:
-        words = ("spark-submit", *(str(word) for word in listed(submit.get("parameters"))))
-        yield from of_command(Command(words, words), is_here=False)
+        yield from of_words(["spark-submit", *listed(submit.get("parameters"))])

@@ -31,7 +31,9 @@ def of_job(operator: Any) -> Launch | None:
         problem="" if main else "the script is that of an existing job of Glue",
     )
     run_id = str(getattr(operator, "_job_run_id", None) or "")
-    return Launch((application,), service="Glue", run_id=run_id, page=_page(operator, name))
+    return Launch(
+        (application,), service="Glue", run_id=run_id, page=_page(operator, name), event_ids=("run_id",)
+    )
 
 
 def _properties(text: str) -> dict[str, str]:

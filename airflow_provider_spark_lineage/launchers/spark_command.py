@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from airflow_provider_spark_lineage.launchers.application import SQL, Application, kind_of
 from airflow_provider_spark_lineage.launchers.shell import mentions_spark
@@ -84,6 +85,12 @@ def of_command(command: Command, *, is_here: bool) -> Iterator[Application]:
         if application is not None:
             at = None if base in _ELSEWHERE else ends[start]
             yield replace(application, is_here=is_here and application.is_here, options_at=at)
+
+
+def of_words(words: Iterable[Any]) -> Iterator[Application]:
+    """Yield the applications of a command of another machine, given as its words: no shell reads them."""
+    plain = tuple(str(word) for word in words)
+    yield from of_command(Command(plain, plain), is_here=False)
 
 
 def _is_script_flag(word: str | None) -> bool:

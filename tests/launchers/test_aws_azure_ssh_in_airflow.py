@@ -92,7 +92,7 @@ def ended(tmp_path_factory) -> Ended:
                 "ELSEWHERE_ROLE": ROLE,
             }
         if "azure" in families:
-            from servers.json_api import write_certificate
+            from servers.certificate import write_certificate
             from servers.livy import livy
 
             certificate = write_certificate(folder / "synapse.pem")

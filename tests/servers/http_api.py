@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -38,8 +40,11 @@ class Answer:
 
 
 @contextlib.contextmanager
-def http_api(answer: Callable[[Request], Answer]) -> Iterator[int]:
-    """Serve until the end of the block, and yield the port; what `answer` raises is status 500."""
+def http_api(answer: Callable[[Request], Answer], certificate: Path | None = None) -> Iterator[int]:
+    """Serve until the end of the block, and yield the port; what `answer` raises is status 500.
+
+    With a file of `servers.certificate`, TLS alone is spoken.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         def respond(self) -> None:
@@ -63,6 +68,10 @@ def http_api(answer: Callable[[Request], Answer]) -> Iterator[int]:
             """Nothing: the tests' output is not a log of requests."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from servers.json_api import json_api
+from servers.http_api import Answer, Request, http_api
+
+TOKEN = {"access_token": "local", "expires_on": "4102444800", "token_type": "Bearer"}
 
 
 class Livy:
@@ -27,22 +29,22 @@ def livy(run: Callable[[dict[str, Any]], bool], certificate: Path | None = None)
     known = Livy()
     ends: list[str] = []
 
-    def answer(method: str, path: str, body: Any) -> tuple[int, dict[str, Any]]:
-        if path == "/token":
-            return 200, {"access_token": "local", "expires_on": "4102444800", "token_type": "Bearer"}
-        _, _, rest = path.partition("/batches")
-        if method == "POST":
-            known.batches.append(body)
-            ends.append("success" if run(body) else "dead")
-            return 201 if certificate is None else 200, {"id": len(ends) - 1, "state": "starting"}
-        _, number, *what = rest.split("/")
+    def answer(request: Request) -> Answer:
+        if request.path == "/token":
+            return Answer(TOKEN)
+        if request.method == "POST":
+            known.batches.append(request.document)
+            ends.append("success" if run(request.document) else "dead")
+            batch = {"id": len(ends) - 1, "state": "starting"}
+            return Answer(batch, 201 if certificate is None else 200)
+        number, *rest = request.path.partition("/batches/")[2].split("/")
         state = {"id": int(number), "state": ends[int(number)]}
         answers = {
             (): {**state, "appId": "application_1_0001"},
             ("state",): state,
             ("log",): {"id": int(number), "from": 0, "total": 1, "log": ["done"]},
         }
-        return 200, answers[tuple(what)]
+        return Answer(answers[tuple(rest)])
 
-    with json_api(answer, certificate) as known.port:
+    with http_api(answer, certificate) as known.port:
         yield known
