@@ -29,6 +29,9 @@ NOT_IN_SCRIPT = (
     "nothing is captured of {}: its command stands inside another one (`bash -c`, `docker run`), whose text "
     "is not changed"
 )
+IN_FILE = (
+    "nothing is captured: the operator makes a file of its command, because it ends as a script's name does"
+)
 OTHER_MACHINE = (
     "nothing is captured: the command runs on another machine; set [spark_lineage] records to a URI, and "
     "[spark_lineage] agent to the zip that `spark-lineage agent --out` writes, both for that machine"
@@ -75,9 +78,11 @@ class Armed(Launched):
             hook, run_here = task.subprocess_hook, task.subprocess_hook.run_command
 
             def run_command(command: list[str], *args: Any, **kwargs: Any) -> Any:
-                script = command.index("-c") + 1 if "-c" in command else len(command)
-                changed = [*command[:script], *(self._with_agent(text) for text in command[script:])]
-                return self._ended(run_here, changed, *args, **kwargs)
+                if command[1:2] == ["-c"]:
+                    command = [*command[:2], *map(self._with_agent, command[2:])]
+                else:
+                    tell(IN_FILE, self._problems)
+                return self._ended(run_here, command, *args, **kwargs)
 
             hook.run_command = run_command
         else:

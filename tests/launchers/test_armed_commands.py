@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -216,3 +218,38 @@ def test_a_failure_of_ours_leaves_the_command(tmp_path, monkeypatch, caplog):
     collector.finish()
     assert task.given[-1] == "spark-submit a.py"
     assert any("disk full" in problem for problem in collector.run().problems)
+
+
+def test_a_text_that_becomes_a_file_stays(tmp_path):
+    """The shell gets the name of the file."""
+    task = Bash("spark-submit a.py run.sh")
+    collector = armed(task, tmp_path)
+    task.subprocess_hook.run_command(command=["/bin/bash", "tmp1.sh"])
+    collector.finish()
+    assert task.given == ["/bin/bash", "tmp1.sh"]
+    assert "makes a file" in collector.run().problems[0]
+
+
+FETCH = """#!{python}
+import shutil, sys
+*_, command, source, target = sys.argv
+assert command == "-get" and source.startswith("s3a://lake/records/d.t/"), sys.argv
+shutil.copytree({store!r}, target, dirs_exist_ok=True)
+"""
+
+
+def test_records_that_only_spark_reads_are_fetched_by_spark_submit(tmp_path, monkeypatch):
+    """That of the worker, as the command would find it."""
+    store, commands = tmp_path / "store", tmp_path / "bin"
+    driver(f"spark.lineage.records={store.as_uri()}")
+    commands.mkdir()
+    command = commands / "spark-submit"
+    command.write_text(FETCH.format(python=sys.executable, store=str(store)))
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
+    task = Bash("spark-submit a.py")
+    collector = armed(task, "s3a://lake/records")
+    task.execute()
+    collector.finish()
+    assert collector.run().lineage.outputs[0].edges
+    assert collector.run().problems == ()
