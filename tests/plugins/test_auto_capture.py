@@ -173,6 +173,24 @@ def test_without_need_the_provider_keeps_its_extractors(listeners, extractors, m
 
 
 def test_a_skipped_task_is_let_go_when_the_next_one_begins(listeners, extractors):
+
+
+@pytest.mark.parametrize(
+    ("command", "is_captured"), [("spark-submit a.py", True), ("echo spark", False), (None, True)]
+)
+def test_commands_of_shells_are_captured_if_the_user_says_so(listeners, command, is_captured, monkeypatch):
+    """One that may submit a job: `@task.bash` knows its command when it runs."""
+
+    def subject() -> SimpleNamespace:
+        hook = SimpleNamespace(run_command=print)
+        return instance("BashOperator", bash_command=command, env=None, cwd=None, subprocess_hook=hook)
+
+    assert not started(listeners, subject())
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_COMMANDS", "True")
+    assert started(listeners, subject()) == is_captured
+
+
+def test_a_skipped_task_is_let_go_when_the_next_one_begins(listeners):
     """Airflow 3.0 does not tell that a task was skipped, and `dag.test()` goes on in the same process."""
     from pyspark import SparkContext
 
