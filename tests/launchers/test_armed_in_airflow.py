@@ -87,10 +87,10 @@ def test_spark_itself_says_what_a_command_did(runs):
     assert event["eventType"] == "COMPLETE", tail(run.log, 60)
     facets = event["run"]["facets"]
     assert "sparkLineage_gaps" not in facets
-    outputs = {dataset["name"].rpartition("/")[2]: dataset["facets"] for dataset in event["outputs"]}
-    columns = outputs["totals"]["columnLineage"]["fields"]
+    outputs = {dataset["name"].rpartition("/")[2]: dataset for dataset in event["outputs"]}
+    columns = outputs["totals"]["facets"]["columnLineage"]["fields"]
     assert [field["field"] for field in columns["total"]["inputFields"]] == ["amount"]
-    assert outputs["totals"]["outputStatistics"]["rowCount"] == 1
+    assert outputs["totals"]["outputFacets"]["outputStatistics"]["rowCount"] == 1
     assert "--py-files" not in json.dumps(event)
     assert facets["sparkLineage_launch"]["applications"][0]["main"] == "totals.py"
     children = {item.name for item in run.read().items if item.name.startswith("armed.totals.")}
