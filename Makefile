@@ -40,7 +40,7 @@ unit: setup ## Run the tests that need no JVM and no Airflow, in seconds
 live: setup ## Run the tests that start Spark or Airflow
 	@. scripts/env.sh && $(PREPARED) && pytest $(LIVE) tests
 
-services: setup ## Run the tests of operators of Databricks, Dataproc and Kubernetes, whose providers are large
+services: setup ## Run the tests of operators whose providers are large: Databricks, Dataproc, Kubernetes, Synapse
 	@bash scripts/services.sh
 
 soundness: setup ## Prove all queries by changing what they read, and seeded programs by looking at disk and catalog

@@ -172,13 +172,12 @@ def test_without_need_the_provider_keeps_its_extractors(listeners, extractors, m
     assert extractors == before
 
 
-def test_a_skipped_task_is_let_go_when_the_next_one_begins(listeners, extractors):
-
-
 @pytest.mark.parametrize(
     ("command", "is_captured"), [("spark-submit a.py", True), ("echo spark", False), (None, True)]
 )
-def test_commands_of_shells_are_captured_if_the_user_says_so(listeners, command, is_captured, monkeypatch):
+def test_commands_of_shells_are_captured_if_the_user_says_so(
+    listeners, extractors, command, is_captured, monkeypatch
+):
     """One that may submit a job: `@task.bash` knows its command when it runs."""
 
     def subject() -> SimpleNamespace:
@@ -190,7 +189,7 @@ def test_commands_of_shells_are_captured_if_the_user_says_so(listeners, command,
     assert started(listeners, subject()) == is_captured
 
 
-def test_a_skipped_task_is_let_go_when_the_next_one_begins(listeners):
+def test_a_skipped_task_is_let_go_when_the_next_one_begins(listeners, extractors):
     """Airflow 3.0 does not tell that a task was skipped, and `dag.test()` goes on in the same process."""
     from pyspark import SparkContext
 
