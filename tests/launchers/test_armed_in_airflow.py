@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,8 @@ def runs(tmp_path_factory):
 def run_of(home: Path, *, extractor: bool) -> DagRun:
     (home / "totals.py").write_text(TOTALS)
     commands = write_commands(home / "bin")
-    path = f"{commands}{os.pathsep}{os.environ['PATH']}"
+    # Spark's own command looks for pyspark by the first `python3`.
+    path = os.pathsep.join([str(commands), str(Path(sys.executable).parent), os.environ["PATH"]])
     settings = {
         "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True",
         "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_COMMANDS": "True",
