@@ -14,7 +14,7 @@ PREPARED := python tests/spark_packages.py && python tests/servers/quick_java.py
 # A Spark session serves a whole module, so a module stays in one process. Three, because sessions wait a lot.
 LIVE := -n 3 --dist loadfile -m "spark or airflow"
 
-.PHONY: help setup requirements lint unit live smoke soundness system system-standalone test lakes matrix spark-4.3 demo bench clean
+.PHONY: help setup requirements lint unit live smoke services soundness system system-standalone test lakes matrix spark-4.3 demo bench clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -39,6 +39,9 @@ unit: setup ## Run the tests that need no JVM and no Airflow, in seconds
 
 live: setup ## Run the tests that start Spark or Airflow
 	@. scripts/env.sh && $(PREPARED) && pytest $(LIVE) tests
+
+services: setup ## Run the tests of operators whose providers are large: Databricks, Dataproc, Kubernetes, Synapse
+	@bash scripts/services.sh
 
 soundness: setup ## Prove all queries by changing what they read, and seeded programs by looking at disk and catalog
 	@. scripts/env.sh && python tests/soundness/run.py
@@ -68,8 +71,9 @@ bench: setup ## Print speed and memory figures
 	@. scripts/env.sh && python benchmarks/run.py
 
 # No index address may reach the compiled files, whatever the machine's settings are.
-PIN := uv pip compile --universal requirements/dev.in --overrides requirements/overrides.txt \
+COMPILE := uv pip compile --universal --overrides requirements/overrides.txt \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet
+PIN := $(COMPILE) requirements/dev.in
 
 requirements: ## Compile the pinned sets again (needs uv)
 	@command -v uv >/dev/null || { echo "make requirements: uv is not on PATH; install it (pip install uv)." >&2; exit 1; }
@@ -78,6 +82,10 @@ requirements: ## Compile the pinned sets again (needs uv)
 	@$(PIN) -c .cache/spark-4.1.txt --python-version 3.10 -o requirements/spark-4.1.txt > /dev/null
 	@echo "pyspark==$(SPARK_4_3)" > .cache/spark-4.3.txt
 	@$(PIN) -c .cache/spark-4.3.txt --python-version 3.11 -o requirements/spark-4.3.txt > /dev/null
+	@cat requirements/dev.in requirements/services.in > .cache/services.in
+	@$(COMPILE) .cache/services.in --overrides requirements/services-overrides.txt -c requirements/spark-4.1.txt \
+	  --python-version 3.10 -o .cache/services.txt > /dev/null
+	@grep -vxFf requirements/spark-4.1.txt .cache/services.txt > requirements/services.txt
 
 clean: ## Remove what tests, linters and the demo left; the environments stay
 	@rm -rf .demo .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

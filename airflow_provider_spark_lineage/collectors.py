@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from airflow_provider_spark_lineage.extractors.operators import (
+    COMMAND,
     IN_PROCESS,
     PYTHON,
     SPARK_PIPELINES,
@@ -94,6 +95,36 @@ def _spark_pipelines(task_instance: Any, on_execution: OnExecution | None) -> Co
     return _submitted(task_instance, on_execution, SPARK_PIPELINES, SparkPipelinesJob, "submit_pipeline")
 
 
+def _command(task_instance: Any, on_execution: OnExecution | None) -> Collector:
+    """Return a collector for the applications that a command of a shell submits."""
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.launchers.armed import Armed
+    from airflow_provider_spark_lineage.submitted.place import Place
+
+    return Armed(
+        task_instance.task,
+        Place(conf.records(), task_instance),
+        settings=_agent_settings(),
+        base=conf.records(),
+        since=getattr(task_instance, "start_date", None),
+        agent=conf.agent(),
+        keep=conf.keep_records(),
+        on_execution=on_execution,
+    )
+
+
+def _agent_settings() -> dict[str, str]:
+    """Return the `spark.lineage.*` properties of all drivers."""
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.agent.settings import DRAIN_TIMEOUT, MAX_PLAN, SQL_TEXT
+
+    return {
+        DRAIN_TIMEOUT: f"{conf.drain_timeout_seconds():g}",
+        MAX_PLAN: str(conf.max_plan_bytes()),
+        SQL_TEXT: conf.sql_text(),
+    }
+
+
 def _submitted(
     task_instance: Any,
     on_execution: OnExecution | None,
@@ -102,7 +133,6 @@ def _submitted(
     run_method: str,
 ) -> Collector:
     from airflow_provider_spark_lineage import conf
-    from airflow_provider_spark_lineage.agent.settings import DRAIN_TIMEOUT, MAX_PLAN, SQL_TEXT
     from airflow_provider_spark_lineage.submitted.collector import Submitted
     from airflow_provider_spark_lineage.submitted.place import Place
 
@@ -112,11 +142,7 @@ def _submitted(
         job_class=job_class,
         run_method=run_method,
         driver=driver,
-        settings={
-            DRAIN_TIMEOUT: f"{conf.drain_timeout_seconds():g}",
-            MAX_PLAN: str(conf.max_plan_bytes()),
-            SQL_TEXT: conf.sql_text(),
-        },
+        settings=_agent_settings(),
         agent=conf.agent(),
         keep=conf.keep_records(),
         on_execution=on_execution,
@@ -129,4 +155,5 @@ _COLLECTORS: Mapping[str, Callable[[Any, OnExecution | None], Collector]] = {
     SPARK_SUBMIT: _spark_submit,
     SPARK_SQL: _spark_sql,
     SPARK_PIPELINES: _spark_pipelines,
+    COMMAND: _command,
 }

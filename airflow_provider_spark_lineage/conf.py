@@ -42,6 +42,11 @@ def auto_capture() -> bool:
     return _read("auto_capture", _boolean, "True or False", default=False)
 
 
+def auto_capture_commands() -> bool:
+    """[spark_lineage] auto_capture_commands: add the agent to commands of shells that call `spark-submit`."""
+    return _read("auto_capture_commands", _boolean, "True or False", default=False)
+
+
 def auto_capture_exclude() -> tuple[str, ...]:
     """[spark_lineage] auto_capture_exclude: patterns of DAGs and tasks that auto-capture leaves alone."""
     return _read("auto_capture_exclude", _patterns, _PATTERNS, default=(), fallback=("*",))

@@ -33,7 +33,19 @@ _OPTIONS: dict[str, dict[str, Any]] = {
             "Capture Spark in tasks of Airflow's own operators, so that they report lineage in DAGs nobody\n"
             "edits: ``PySparkOperator``, ``@task.pyspark``, ``SparkSubmitOperator``, ``SparkJDBCOperator``,\n"
             "``SparkSqlOperator``, ``SparkPipelinesOperator``, their subclasses, and ``PythonOperator`` and\n"
-            "``@task`` where the function opens a Spark session. Nothing else need be set.\n"
+            "``@task`` where the function opens a Spark session. Operators of a shell, Livy, Kubernetes and\n"
+            "clouds report the Spark applications that they launch. Nothing else need be set.\n"
+        ),
+        "version_added": "0.1.0",
+        "type": "boolean",
+        "example": "True",
+        "default": "False",
+    },
+    "auto_capture_commands": {
+        "description": (
+            "With ``auto_capture``: add the agent and a place for records to each ``spark-submit`` of a\n"
+            "Python application in the commands of ``BashOperator``, ``@task.bash`` and ``SSHOperator``, as\n"
+            "``--py-files`` and ``--conf``. A command on another machine needs ``records`` and ``agent``.\n"
         ),
         "version_added": "0.1.0",
         "type": "boolean",

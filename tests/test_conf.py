@@ -24,6 +24,7 @@ GOOD = [
     ("auto_capture", "True", True),
     ("auto_capture", "t", True),
     ("auto_capture", "0 # off for now", False),
+    ("auto_capture_commands", "True", True),
     ("auto_capture_exclude", "payroll; sandbox_*;", ["payroll", "sandbox_*"]),
     ("auto_capture_include", "[a-d]?.task.in_group", ["[a-d]?.task.in_group"]),
     ("auto_capture_include", "", []),

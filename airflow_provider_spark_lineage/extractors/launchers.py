@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
 
+from airflow_provider_spark_lineage.extractors.resumption import first_start, trigger_event
 from airflow_provider_spark_lineage.launchers.table import LAUNCHERS, launch_of
 
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ class LauncherExtractor(BaseExtractor):
 
         own, is_own = self._own(method, *arguments)
         with harmless("the Spark applications that this task launches could not be reported"):
-            launch = launch_of(self.operator)
-            if launch is not None and _is_active():
+            launch = launch_of(self.operator, trigger_event(*arguments)) if self._is_active() else None
+            if launch is not None:
                 from airflow_provider_spark_lineage import conf
                 from airflow_provider_spark_lineage.facets.launches import launch_facets
 
@@ -77,6 +78,12 @@ class LauncherExtractor(BaseExtractor):
                 }
                 return _merged(own, added) if is_own else added
         return own
+
+    def _is_active(self) -> bool:
+        from airflow_provider_spark_lineage import conf
+        from airflow_provider_spark_lineage.extractors.selection import is_selected
+
+        return not conf.disabled() and is_selected(self.operator.dag_id, self.operator.task_id)
 
     def _own(self, method: str, *arguments: Any) -> tuple[OperatorLineage, bool]:
         """Return what the provider would report without this extractor, and whether the operator says it."""
@@ -124,12 +131,6 @@ def _has_hook_lineage() -> bool:
     return any(translate_airflow_asset(each.asset, each.context) is not None for each in found)
 
 
-def _is_active() -> bool:
-    from airflow_provider_spark_lineage import conf
-
-    return not conf.disabled()
-
-
 def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
     """Return the lineage of a task that has ended.
 
@@ -141,8 +142,7 @@ def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
 
     lineage = lineage_of(task_instance)
     if lineage is None:
-        since = getattr(task_instance, "start_date", None)
-        lineage = TaskLineage(Launched(launch, conf.records(), since))
+        lineage = TaskLineage(Launched(launch, conf.records(), first_start(task_instance)))
         lineage.finish()
     return lineage
 

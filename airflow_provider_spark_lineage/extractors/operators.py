@@ -20,6 +20,9 @@ SPARK_PIPELINES = "spark-pipelines"
 PYTHON = "python"
 """A function runs in the task's own process, and may open a PySpark session there or not."""
 
+COMMAND = "command"
+"""A command of a shell may start drivers, here or on another machine."""
+
 KINDS = (IN_PROCESS, SPARK_SUBMIT, SPARK_SQL, SPARK_PIPELINES, PYTHON)
 """The words of `[spark_lineage] extra_operators`."""
 
@@ -32,6 +35,8 @@ DRIVERS: Mapping[str, str] = {
     "SparkPipelinesOperator": SPARK_PIPELINES,
     "PythonOperator": PYTHON,
     "PythonSensor": PYTHON,
+    "BashOperator": COMMAND,
+    "SSHOperator": COMMAND,
     # The function runs in another process: `@task.virtualenv`, `@task.external_python`.
     "_BasePythonVirtualenvOperator": "",
 }

@@ -12,7 +12,7 @@ from typing import Any
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
 
 from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.extractors.operators import DRIVERS, PYTHON
+from airflow_provider_spark_lineage.extractors.operators import COMMAND, DRIVERS, PYTHON
 
 
 class SparkExtractor(BaseExtractor):
@@ -25,8 +25,8 @@ class SparkExtractor(BaseExtractor):
     @classmethod
     def get_operator_classnames(cls) -> list[str]:
         """Return the class names of the operators that use this extractor."""
-        # The provider has an extractor for `PythonOperator`, whose facets stay.
-        names = [name for name, driver in DRIVERS.items() if driver not in ("", PYTHON)]
+        # The provider has an extractor for `PythonOperator`, whose facets stay; a command is for `launchers`.
+        names = [name for name, driver in DRIVERS.items() if driver not in ("", PYTHON, COMMAND)]
         with harmless("[spark_lineage] extra_operators could not be read"):
             from airflow_provider_spark_lineage import conf
 

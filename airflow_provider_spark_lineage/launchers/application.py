@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 PYTHON, JAR, SQL, R, NOTEBOOK = "python", "jar", "sql", "r", "notebook"
@@ -43,6 +43,12 @@ class Application:
     problem: str = ""
     """What is not known of it, a sentence; empty where all is."""
 
+    options_at: int | None = None
+    """Where in the operator's script more options can stand; None where that is not known."""
+
+    py_files_at: int | None = None
+    """Where in the script the value of its `--py-files` ends; None without that option."""
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -58,8 +64,28 @@ class Launch:
     run_id: str = ""
     """The service's id of the run, known after `execute`."""
 
-    link: str = ""
-    """Page or address of that run, where the operator can say it without asking the service."""
+    page: str = ""
+    """Page or address of a run, with `{}` for its id; empty where only the service knows it."""
+
+    event_ids: tuple[str, ...] = ()
+    """Names that the operator's trigger has for that id."""
+
+    @property
+    def link(self) -> str:
+        """Page or address of the run; empty without an id."""
+        return self.page.replace("{}", self.run_id) if self.run_id else ""
+
+    def resumed(self, event: Mapping[str, Any]) -> Launch:
+        """Return the launch with the id that a trigger reported: who resumes a task is another object.
+
+        >>> Launch(page="https://jobs/{}", event_ids=("job_id",)).resumed({"job_id": "j-1"}).link
+        'https://jobs/j-1'
+        """
+        # EMR Serverless has it inside of the details.
+        event = {**table(event.get("job_details")), **event}
+        found = (str(event[name]) for name in self.event_ids if event.get(name))
+        run_id = self.run_id or next(found, "")
+        return replace(self, run_id=run_id, page=self.page or str(event.get("run_page_url") or ""))
 
 
 def kind_of(main: str, main_class: str = "") -> str:
@@ -88,6 +114,14 @@ def application_of(main: Any, main_class: Any = "", arguments: Any = (), **field
 def table(value: Any) -> dict[str, Any]:
     """Return a JSON object as it is; empty for everything else."""
     return dict(value) if isinstance(value, Mapping) else {}
+
+
+def part(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return an object of a JSON object, empty where there is none; raise ValueError for another value."""
+    value = document.get(name)
+    if value is not None and not isinstance(value, Mapping):
+        raise ValueError(f"`{name}` is no object")
+    return table(value)
 
 
 def listed(value: Any) -> list[Any]:

@@ -21,6 +21,7 @@ from airflow_provider_spark_lineage.launchers.texts import planned_of, unread_ga
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.pipeline import Execution, Run, RunBuilder, executions
 from airflow_provider_spark_lineage.record import SUFFIX, file_stem, read_records, record_paths
+from airflow_provider_spark_lineage.submitted.other_process import OtherProcess
 
 NOTHING_WRITTEN = (
     "the application has written nothing to {} since the task began: the agent did not start in its driver, "
@@ -38,7 +39,7 @@ SEVERAL = (
 )
 
 
-class Launched:
+class Launched(OtherProcess):
     """What the applications of a launch did, as far as it can be known on this worker.
 
     `base` is `[spark_lineage] records`; files from before `since`, the start of the try, are of other runs.
@@ -51,20 +52,14 @@ class Launched:
         since: datetime | None,
         on_execution: Callable[[Execution], None] | None = None,
     ) -> None:
+        super().__init__()
         self._launch = launch
         self._base = base.rstrip("/")
         self._since = since.timestamp() if since is not None else None
         self._on_execution = on_execution
-        self._notes: list[DriverNote] = []
-        self._final: Run | None = None
-        self._planned: Lineage | None = None
 
     def start(self) -> None:
         """Do nothing: the launch is the user's."""
-
-    def drain(self, timeout_seconds: float) -> list[str]:
-        """Return what is missing; a driver elsewhere writes what has ended."""
-        return []
 
     def finish(self) -> None:
         """Read what is there; `run` and `planned` return it from now on."""
@@ -73,15 +68,15 @@ class Launched:
         lost: list[str] = []
         for problem in self._launch.problems:
             tell(problem, lost)
-        run = RunBuilder().run(lost)
+        run = None
         with harmless("the records of the application could not be read", lost):
             run = self._read(lost)
         applications = self._launch.applications
-        if not run.executions and not self._notes:
+        if run is None or not (run.executions or self._notes):
             with harmless("the text of the application could not be read", lost):
                 self._planned = planned_of(applications)
+            run = RunBuilder().run(lost)
             if self._planned is None:
-                run = RunBuilder().run(lost)
                 gaps = (*run.lineage.gaps, *unread_gaps(applications))
                 run = Run(Lineage(gaps=gaps), problems=run.problems)
         self._final = run
@@ -90,28 +85,22 @@ class Launched:
         """Return what is known, after `finish`; before, only that nothing is."""
         return self._final if self._final is not None else RunBuilder().run(problems)
 
-    @property
-    def planned(self) -> Lineage | None:
-        """What the texts of the applications say, where no record is there."""
-        return self._planned
-
-    @property
-    def agent_configured(self) -> bool:
-        """Whether OpenLineage's Java agent sends events of the same executions."""
-        return any(note.agent_configured for note in self._notes)
-
     def _read(self, lost: list[str]) -> Run:
         builder = RunBuilder()
         places: dict[str, int] = {}
         for application in self._launch.applications:
             uri = application.conf.get(RECORDS, "").rstrip("/")
-            if uri and self._base:
+            if uri and (self._base or self._is_own(uri)):
                 places[uri] = places.get(uri, 0) + 1
         for uri, count in places.items():
             folder = self._folder(uri, lost)
             if folder is not None:
                 self._read_folder(folder, uri, count, builder, lost)
         return builder.run(lost)
+
+    def _is_own(self, uri: str) -> bool:
+        """Return whether a place is for this try alone."""
+        return False
 
     def _folder(self, uri: str, lost: list[str]) -> Path | None:
         """Return the folder of a place that may be read here; None, with a sentence, for another."""
@@ -126,17 +115,24 @@ class Launched:
         return folder
 
     def _read_folder(self, folder: Path, uri: str, count: int, builder: RunBuilder, lost: list[str]) -> None:
+        is_own = self._is_own(uri)
         has_records = any(folder.glob("*" + SUFFIX))
-        paths = [path for path in record_paths(folder) if self._is_of_this_try(path)] if has_records else []
+        paths = [
+            path
+            for path in (record_paths(folder) if has_records else ())
+            if is_own or self._is_of_this_try(path)
+        ]
         notes = _notes(
-            folder, [path for path in folder.glob("*" + NOTE_SUFFIX) if self._is_of_this_try(path)], lost
+            folder,
+            [path for path in folder.glob("*" + NOTE_SUFFIX) if is_own or self._is_of_this_try(path)],
+            lost,
         )
         first = {path.name.rpartition("-")[0]: path for path in reversed(paths)}
         ids = {record.application_id for record in read_records([*first.values()], [])}
         ids.update(note.application_id for note in notes)
         if not (paths or notes):
             tell(NOTHING_WRITTEN.format(without_secrets(uri)), lost)
-        if len(ids) > count:
+        if len(ids) > count and not is_own:
             tell(SEVERAL.format(without_secrets(uri), len(ids)), lost)
             return
         self._notes += notes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,11 +13,11 @@ from airflow_provider_spark_lineage.launchers.application import (
     Launch,
     application_of,
     listed,
+    part,
     table,
     texts,
 )
-from airflow_provider_spark_lineage.launchers.shell_words import Command
-from airflow_provider_spark_lineage.launchers.spark_command import of_command
+from airflow_provider_spark_lineage.launchers.spark_command import of_words
 
 SERVICE = "Databricks"
 _TASKS = ("spark_jar_task", "notebook_task", "spark_python_task", "spark_submit_task")
@@ -24,8 +26,18 @@ _TASKS = ("spark_jar_task", "notebook_task", "spark_python_task", "spark_submit_
 def of_submitted_run(operator: Any) -> Launch | None:
     """Return what a `DatabricksSubmitRunOperator` launches; None for dbt, SQL warehouses and pipelines."""
     named = {name: getattr(operator, name, None) for name in ("tasks", "new_cluster", "run_name", *_TASKS)}
-    run = {**table(operator.json), **{name: value for name, value in named.items() if value is not None}}
+    run = {**_document(operator.json), **{name: value for name, value in named.items() if value is not None}}
     return _launch(run, operator.run_id)
+
+
+def _document(given: Any) -> dict[str, Any]:
+    """Return `json`: an object, or its text in JSON or Python, as a template renders to."""
+    if not isinstance(given, str) or not given:
+        return table(given)
+    try:
+        return table(json.loads(given))
+    except ValueError:
+        return table(ast.literal_eval(given))
 
 
 def of_notebook(operator: Any) -> Launch | None:
@@ -52,7 +64,12 @@ def _launch(run: Mapping[str, Any], run_id: Any) -> Launch | None:
     )
     if not applications:
         return None
-    return Launch(applications, service=SERVICE, run_id="" if run_id is None else str(run_id))
+    return Launch(
+        applications,
+        service=SERVICE,
+        run_id="" if run_id is None else str(run_id),
+        event_ids=("run_id",),
+    )
 
 
 def _applications(task: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterator[Application]:
@@ -61,7 +78,7 @@ def _applications(task: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterato
         "conf": texts(cluster.get("spark_conf")),
         "name": str(task.get("task_key") or task.get("run_name") or ""),
     }
-    jar, notebook, script, submit = (table(task.get(name)) for name in _TASKS)
+    jar, notebook, script, submit = (part(task, name) for name in _TASKS)
     if notebook:
         path, parameters = str(notebook.get("notebook_path", "")), texts(notebook.get("base_parameters"))
         words = tuple(f"{name}={value}" for name, value in parameters.items())
@@ -71,5 +88,4 @@ def _applications(task: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterato
     if jar:
         yield application_of(jar.get("jar_uri"), jar.get("main_class_name"), jar.get("parameters"), **about)
     if submit:
-        words = ("spark-submit", *(str(word) for word in listed(submit.get("parameters"))))
-        yield from of_command(Command(words, words), is_here=False)
+        yield from of_words(["spark-submit", *listed(submit.get("parameters"))])

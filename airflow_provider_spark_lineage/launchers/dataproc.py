@@ -13,6 +13,7 @@ from airflow_provider_spark_lineage.launchers.application import (
     Launch,
     R,
     listed,
+    part,
     table,
     texts,
 )
@@ -32,8 +33,8 @@ def of_job(operator: Any) -> Launch | None:
         return None
     run_id = str(operator.job_id or "")
     project = operator.project_id or _project(job)
-    link = f"{_CONSOLE}/jobs/{run_id}?region={operator.region}&project={project}"
-    return Launch((application,), service=SERVICE, run_id=run_id, link=link if run_id and project else "")
+    page = f"{_CONSOLE}/jobs/{{}}?region={operator.region}&project={project}" if project else ""
+    return Launch((application,), service=SERVICE, run_id=run_id, page=page, event_ids=("job_id",))
 
 
 def of_batch(operator: Any) -> Launch | None:
@@ -45,8 +46,8 @@ def of_batch(operator: Any) -> Launch | None:
     created = str(getattr(getattr(operator.operation, "metadata", None), "batch", "") or "")
     run_id = created.rpartition("/")[2]
     project = operator.project_id
-    link = f"{_CONSOLE}/batches/{operator.region}/{run_id}/monitoring?project={project}"
-    return Launch((application,), service=SERVICE, run_id=run_id, link=link if run_id and project else "")
+    page = f"{_CONSOLE}/batches/{operator.region}/{{}}/monitoring?project={project}" if project else ""
+    return Launch((application,), service=SERVICE, run_id=run_id, page=page, event_ids=("batch_id",))
 
 
 def _application(given: Mapping[str, Any], ending: str) -> Application | None:
@@ -54,7 +55,7 @@ def _application(given: Mapping[str, Any], ending: str) -> Application | None:
     kind = next((kind for kind in _KINDS if given.get(f"{kind}_{ending}")), None)
     if kind is None:
         return None
-    job = table(given[f"{kind}_{ending}"])
+    job = part(given, f"{kind}_{ending}")
     queries = [str(query) for query in listed(table(job.get("query_list")).get("queries"))]
     conf = {**texts(table(given.get("runtime_config")).get("properties")), **texts(job.get("properties"))}
     return Application(

@@ -17,8 +17,7 @@ from airflow_provider_spark_lineage.launchers.application import (
     table,
     texts,
 )
-from airflow_provider_spark_lineage.launchers.shell_words import Command
-from airflow_provider_spark_lineage.launchers.spark_command import of_command
+from airflow_provider_spark_lineage.launchers.spark_command import of_words
 
 _RUNNER = "command-runner.jar"
 
@@ -45,7 +44,7 @@ def of_serverless(operator: Any) -> Launch | None:
         name=str(getattr(operator, "name", "") or ""),
     )
     run_id = str(operator.job_id or "")
-    return Launch((application,), service="EMR Serverless", run_id=run_id)
+    return Launch((application,), service="EMR Serverless", run_id=run_id, event_ids=("job_id",))
 
 
 def of_container(operator: Any) -> Launch | None:
@@ -62,7 +61,8 @@ def of_container(operator: Any) -> Launch | None:
         name=str(operator.name or ""),
         kind=SQL if sql else "",
     )
-    return Launch((application,), service="EMR on EKS", run_id=str(operator.job_id or ""))
+    run_id = str(operator.job_id or "")
+    return Launch((application,), service="EMR on EKS", run_id=run_id, event_ids=("job_id",))
 
 
 def _steps(given: Any) -> list[Any]:
@@ -78,18 +78,16 @@ def _steps(given: Any) -> list[Any]:
 def _of_steps(steps: list[Any]) -> Iterator[Application]:
     for step in steps:
         jar = table(table(step).get("HadoopJarStep"))
-        words = [str(word) for word in listed(jar.get("Args"))]
-        if str(jar.get("Jar", "")).endswith(_RUNNER) and words:
+        if str(jar.get("Jar", "")).endswith(_RUNNER):
             # A `bash -c` step has a script in one word.
-            yield from of_command(Command(tuple(words), tuple(words)), is_here=False)
+            yield from of_words(listed(jar.get("Args")))
 
 
 def _submitted(
     main: Any, arguments: Any, parameters: Any, defaults: dict[str, str], *, name: str, kind: str = ""
 ) -> Application:
     """Return the application of a driver whose other options are the text of a command line."""
-    options = ("spark-submit", *shlex.split(str(parameters or "")), str(main or ""))
-    [command] = of_command(Command(options, options), is_here=False)
+    [command] = of_words(["spark-submit", *shlex.split(str(parameters or "")), main or ""])
     plain = application_of(
         main,
         command.main_class,

@@ -31,7 +31,9 @@ def of_job(operator: Any) -> Launch | None:
         problem="" if main else "the script is that of an existing job of Glue",
     )
     run_id = str(getattr(operator, "_job_run_id", None) or "")
-    return Launch((application,), service="Glue", run_id=run_id, link=_link(operator, name, run_id))
+    return Launch(
+        (application,), service="Glue", run_id=run_id, page=_page(operator, name), event_ids=("run_id",)
+    )
 
 
 def _properties(text: str) -> dict[str, str]:
@@ -44,10 +46,10 @@ def _properties(text: str) -> dict[str, str]:
     return dict(word.split("=", 1) for word in words)
 
 
-def _link(operator: Any, name: str, run_id: str) -> str:
+def _page(operator: Any, name: str) -> str:
     """Return the page of a run; where the region is the connection's, it is not known here."""
     region = getattr(operator, "region_name", None)
-    if not (run_id and region) or str(region).startswith(("cn-", "us-gov-")):
+    if not region or str(region).startswith(("cn-", "us-gov-")):
         return ""
     console = f"https://console.aws.amazon.com/gluestudio/home?region={region}"
-    return f"{console}#/job/{quote(name, safe='')}/run/{run_id}"
+    return f"{console}#/job/{quote(name, safe='')}/run/{{}}"

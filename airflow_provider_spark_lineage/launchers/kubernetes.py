@@ -13,6 +13,7 @@ from airflow_provider_spark_lineage.launchers.application import (
     Launch,
     application_of,
     listed,
+    part,
     table,
     texts,
 )
@@ -43,14 +44,20 @@ def of_pod(operator: Any) -> Launch | None:
         )
         for application in launch.applications
     )
-    return replace(launch, applications=tuple(applications), service=SERVICE, run_id=_pod_name(operator))
+    return replace(
+        launch,
+        applications=tuple(applications),
+        service=SERVICE,
+        run_id=_pod_name(operator),
+        event_ids=("name",),
+    )
 
 
 def of_spark_application(operator: Any) -> Launch:
     """Return the application of a `SparkKubernetesOperator`."""
     body = _body(operator)
     resource = table(body.get("spark", body))
-    spec, metadata = table(resource.get("spec")), table(resource.get("metadata"))
+    spec, metadata = part(resource, "spec"), part(resource, "metadata")
     application = application_of(
         spec.get("mainApplicationFile"),
         spec.get("mainClass"),
@@ -60,7 +67,7 @@ def of_spark_application(operator: Any) -> Launch:
         variables=_variables(table(spec.get("driver")).get("env")),
         problem="" if spec else "the SparkApplication has no `spec`",
     )
-    return Launch((application,), service=SERVICE, run_id=_pod_name(operator))
+    return Launch((application,), service=SERVICE, run_id=_pod_name(operator), event_ids=("name",))
 
 
 def _body(operator: Any) -> dict[str, Any]:

@@ -20,10 +20,12 @@ def of_batch(operator: Any) -> Launch:
     )
     batch = getattr(operator, "_batch_id", None)
     run_id = "" if batch is None else str(batch)
-    return Launch((application,), service="Livy", run_id=run_id, link=_link(operator, run_id))
+    return Launch(
+        (application,), service="Livy", run_id=run_id, page=_page(operator), event_ids=("batch_id",)
+    )
 
 
-def _link(operator: Any, run_id: str) -> str:
-    """Return the batch's address; a hook has that of its server when it was used."""
+def _page(operator: Any) -> str:
+    """Return the address of a batch; a hook has that of its server when it was used."""
     server = without_secrets(str(getattr(vars(operator).get("hook"), "base_url", "") or ""))
-    return f"{server.rstrip('/')}/batches/{run_id}" if server and run_id else ""
+    return f"{server.rstrip('/')}/batches/{{}}" if server else ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 _SUBSTITUTION = (
     r"""(?: \$\( (?: [^()] | \( (?: [^()] | \( [^()]* \) )* \) )* \) | ` (?: \\. | [^`\\] )* ` )"""
@@ -85,6 +85,9 @@ class Command:
 
     is_text: bool = False
 
+    ends: tuple[int, ...] = ()
+    """Where each word ends in the script; empty where the words are no part of a script."""
+
 
 def commands(script: str, variables: Mapping[str, str]) -> Iterator[Command]:
     """Yield the commands of a script in the order of the text, on all branches.
@@ -95,20 +98,34 @@ def commands(script: str, variables: Mapping[str, str]) -> Iterator[Command]:
     [('cd', '/jobs'), ('spark-submit', 'load.py', '$x', '1')]
     """
     bodies: list[tuple[str, bool]] = []
-    return _Reader(_without_heredocs(script, bodies), bodies, variables).commands()
+    moved: list[tuple[int, int]] = []
+    reader = _Reader(_without_heredocs(script, bodies, moved), bodies, variables)
+    for command in reader.commands():
+        ends = (end + sum(by for at, by in moved if at < end) for end in command.ends)
+        yield replace(command, ends=tuple(ends))
 
 
-def _without_heredocs(script: str, bodies: list[tuple[str, bool]]) -> str:
+def _without_heredocs(script: str, bodies: list[tuple[str, bool]], moved: list[tuple[int, int]]) -> str:
     """Replace texts behind `<<` by `<<<` and their number: the text of one is no command.
 
-    `bodies` gets each text, and whether the shell leaves it as it is.
+    `bodies` gets each text, and whether the shell leaves it as it is; `moved` gets positions in the result,
+    and by how much what stands behind them is further on in the script.
     """
+    missing = 0
 
-    def replace(match: re.Match[str]) -> str:
+    def shorten(match: re.Match[str]) -> str:
+        nonlocal missing
         bodies.append((match["body"], bool(match["quote"])))
-        return f"<<<{len(bodies) - 1}{match['rest']}\n"
+        number = f"<<<{len(bodies) - 1}"
+        start, line = match.start() - missing, f"{match['rest']}\n"
+        before = match.start("rest") - match.start() - len(number)
+        moved.append((start + len(number), before))
+        after = len(match[0]) - len(number) - len(line) - before
+        moved.append((start + len(number) + len(line), after))
+        missing += before + after
+        return f"{number}{line}"
 
-    return _HEREDOC.sub(replace, script)
+    return _HEREDOC.sub(shorten, script)
 
 
 class _Reader:
@@ -121,6 +138,7 @@ class _Reader:
         self._directory: str | None = ""
         self._outer: list[str | None] = []
         self._words: list[tuple[str, str | None]] = []
+        self._ends: list[int] = []
         self._input: tuple[str | None, bool] = (None, False)
 
     def commands(self) -> Iterator[Command]:
@@ -138,6 +156,7 @@ class _Reader:
                 redirected = ""
             elif token.lastgroup == "word":
                 self._words.append((text, self._value(text)))
+                self._ends.append(at)
             elif token.lastgroup == "operator":
                 yield from self._end()
                 self._enter(text)
@@ -160,6 +179,7 @@ class _Reader:
     def _end(self) -> Iterator[Command]:
         """Yield the command that has been read; remember what it sets."""
         words, self._words = self._words, []
+        ends, self._ends = self._ends, []
         (given, is_text), self._input = self._input, (None, False)
         before: dict[str, str | None] = {}
         while words and (assignment := _ASSIGNMENT.fullmatch(words[0][0])):
@@ -188,6 +208,7 @@ class _Reader:
             directory=self._directory,
             standard_input=given,
             is_text=is_text,
+            ends=tuple(ends[len(ends) - len(words) :]),
         )
 
     def _assign(self, values: Mapping[str, str | None]) -> None:

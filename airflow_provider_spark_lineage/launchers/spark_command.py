@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from airflow_provider_spark_lineage.launchers.application import SQL, Application, kind_of
 from airflow_provider_spark_lineage.launchers.shell import mentions_spark
@@ -63,7 +64,9 @@ def of_command(command: Command, *, is_here: bool) -> Iterator[Application]:
     if base in _SHELLS:
         script = next((word for flag, word in pairwise(words) if _is_script_flag(flag)), None)
         if script is not None and mentions_spark(script):
-            yield from applications_of(script, command.variables, is_here=is_here)
+            for inner in applications_of(script, command.variables, is_here=is_here):
+                # Its script is a word of this one, quoted in some way.
+                yield replace(inner, options_at=None, py_files_at=None)
         return
     # The name may begin with a variable, `$SPARK_HOME/bin/spark-submit`: so the text counts.
     spelled = list(command.spelled[len(command.spelled) - len(words) :])
@@ -76,9 +79,18 @@ def of_command(command: Command, *, is_here: bool) -> Iterator[Application]:
     name = _spark_command(spelled[start]) if start < len(spelled) else ""
     if name:
         read = _of_submit if name == "submit" else _of_sql
-        application = read([*zip(words, spelled, strict=True)][start + 1 :], command)
+        # Words that stand in no script have no ends.
+        ends: list[int | None] = [*command.ends[len(command.ends) - len(words) :]] or [None] * len(words)
+        application = read([*zip(words, spelled, ends, strict=True)][start + 1 :], command)
         if application is not None:
-            yield replace(application, is_here=is_here and application.is_here)
+            at = None if base in _ELSEWHERE else ends[start]
+            yield replace(application, is_here=is_here and application.is_here, options_at=at)
+
+
+def of_words(words: Iterable[Any]) -> Iterator[Application]:
+    """Yield the applications of a command of another machine, given as its words: no shell reads them."""
+    plain = tuple(str(word) for word in words)
+    yield from of_command(Command(plain, plain), is_here=False)
 
 
 def _is_script_flag(word: str | None) -> bool:
@@ -91,13 +103,20 @@ def _spark_command(text: str) -> str:
     return match[1] if match else ""
 
 
+_Word = tuple["str | None", str, "int | None"]
+"""A word, as it is spelled, and where it ends in the script."""
+
+
 class _Options:
     """The options of Spark's commands, in the order in which they are given."""
 
-    def __init__(self, words: Sequence[tuple[str | None, str]]) -> None:
+    def __init__(self, words: Sequence[_Word]) -> None:
         self.values: list[tuple[str, str]] = []
         self.unknown: set[str] = set()
         """Values that only the shell knows, as they are spelled."""
+
+        self.ends: dict[str, int | None] = {}
+        """Where the last value of each option ends."""
 
         self.rest: list[str | None] = []
         self.switches: set[str] = set()
@@ -106,23 +125,24 @@ class _Options:
 
         self._read([*words])
 
-    def _read(self, words: list[tuple[str | None, str]]) -> None:
+    def _read(self, words: list[_Word]) -> None:
         while words:
-            word, text = words.pop(0)
+            word, text, end = words.pop(0)
             if word is None and not text.endswith(_FILES):
                 # `$OPTIONS` may be several words, or none.
                 self.is_cut = True
                 continue
             if not text.startswith("-") or text == "-":
-                self.rest = [text, *(value for value, _ in words)]
+                self.rest = [text, *(value for value, _, _ in words)]
                 return
             if text in _SWITCHES | _NO_APPLICATION:
                 self.switches.add(text)
                 continue
             name, is_long, value = text.partition("=")
             if not (is_long and name.startswith("--")):
-                name, (word, value) = text, words.pop(0) if words else (None, "")
+                name, (word, value, end) = text, words.pop(0) if words else (None, "", None)
             self.values.append((name, value))
+            self.ends[name] = end
             if word is None:
                 self.unknown.add(value)
 
@@ -142,7 +162,7 @@ class _Options:
         return {**self.pairs("--conf", "-c"), **{name: value for name, value in own.items() if value}}
 
 
-def _of_submit(words: Sequence[tuple[str | None, str]], command: Command) -> Application | None:
+def _of_submit(words: Sequence[_Word], command: Command) -> Application | None:
     options = _Options(words)
     if options.switches & _NO_APPLICATION or _OTHER_REQUESTS & {name for name, _ in options.values}:
         return None
@@ -162,10 +182,11 @@ def _of_submit(words: Sequence[tuple[str | None, str]], command: Command) -> App
         directory=command.directory,
         is_here=_may_be_here(main, command.directory),
         problem=problem,
+        py_files_at=options.ends.get("--py-files"),
     )
 
 
-def _of_sql(words: Sequence[tuple[str | None, str]], command: Command) -> Application | None:
+def _of_sql(words: Sequence[_Word], command: Command) -> Application | None:
     options = _Options(words)
     if options.switches & _NO_APPLICATION:
         return None

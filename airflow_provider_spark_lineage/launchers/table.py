@@ -30,10 +30,14 @@ LAUNCHERS: Mapping[str, str] = {
 """Class name of an operator -> module and function that read an instance with rendered templates."""
 
 
-def launch_of(operator: Any) -> Launch | None:
+NO_EVENT: Mapping[str, Any] = {}
+
+
+def launch_of(operator: Any, event: Mapping[str, Any] = NO_EVENT) -> Launch | None:
     """Return what an operator launches, by its class or the nearest base class with a row.
 
-    None where it has nothing to do with Spark. What cannot be read is a problem of the launch.
+    `event` is what its trigger reported, where the task had deferred itself. None where the operator has
+    nothing to do with Spark. What cannot be read is a problem of the launch.
     """
     names = (parent.__name__ for parent in type(operator).__mro__)
     row = next((LAUNCHERS[name] for name in names if name in LAUNCHERS), "")
@@ -43,6 +47,8 @@ def launch_of(operator: Any) -> Launch | None:
     read = getattr(import_module(f"{__package__}.{module}"), function)
     try:
         launch: Launch | None = read(operator)
+        if launch is not None and event:
+            launch = launch.resumed(event)
     # An operator's attributes are the user's, and another release of a provider may have others.
     except Exception as error:
         from airflow_provider_spark_lineage.credentials import without_secrets

@@ -12,7 +12,7 @@ from airflow.providers.common.compat.sdk import AirflowPlugin, hookimpl
 
 from airflow_provider_spark_lineage import conf
 from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.extractors.operators import driver_of, is_named
+from airflow_provider_spark_lineage.extractors.operators import COMMAND, driver_of, is_named
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
@@ -37,8 +37,11 @@ class _AutoCapture:
             task = getattr(task_instance, "task", None)
             if task is None or not conf.auto_capture():
                 return
+            _report_launches(task_instance)
             extra = conf.extra_operators()
             driver = driver_of(type(task), extra)
+            if driver == COMMAND and not _may_submit(task):
+                return
             if driver is not None and not conf.disabled():
                 from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
 
@@ -66,6 +69,21 @@ class _AutoCapture:
         _finish(is_paused=True)
 
 
+def _report_launches(task_instance: Any) -> None:
+    """Have the provider ask our extractor where an operator launches Spark by another system."""
+    from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
+
+    if may_launch(task_instance.task) and not conf.disabled():
+        report_launches(task_instance)
+
+
+def _may_submit(task: Any) -> bool:
+    """Return whether the agent may be added to a task's command."""
+    from airflow_provider_spark_lineage.plugins.launched import may_launch
+
+    return conf.auto_capture_commands() and may_launch(task)
+
+
 def _finish(task_instance: Any = None, *, is_paused: bool = False) -> None:
     """End the capture of a task instance, or of whatever is captured; one that is paused goes on elsewhere.
 
@@ -91,4 +109,5 @@ class SparkLineagePlugin(AirflowPlugin):
 with harmless("auto-capture could not be prepared"):
     if conf.auto_capture():
         # Now, because a task that does not run Spark would wait for it.
+        from airflow_provider_spark_lineage.plugins import launched as _launched  # noqa: F401
         from airflow_provider_spark_lineage.plugins import tasks as _tasks  # noqa: F401

@@ -73,13 +73,14 @@ class CapturedTask:
         """Return how the provider gets the lineage; None where someone else reports on this operator."""
         from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
+        from airflow_provider_spark_lineage.extractors.launchers import LauncherExtractor
         from airflow_provider_spark_lineage.extractors.spark import SparkExtractor
 
         manager = get_openlineage_listener().extractor_manager
         extractor = manager.get_extractor_class(self._task)
         if extractor is None:
             return self._answer if self._arrival is None else self._add
-        if issubclass(extractor, SparkExtractor):
+        if issubclass(extractor, (SparkExtractor, LauncherExtractor)):
             return _extracted
         has_methods = extractor is manager.default_extractor
         is_providers = extractor.__module__.startswith("airflow.providers.openlineage.") and not has_methods

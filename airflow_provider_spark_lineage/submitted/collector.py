@@ -14,12 +14,13 @@ from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.capture.replaced import Replacements
 from airflow_provider_spark_lineage.credentials import without_secrets
-from airflow_provider_spark_lineage.driver_note import DriverNote, read_notes
+from airflow_provider_spark_lineage.driver_note import read_notes
 from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.pipeline import Execution, RecordedFolder, Run, RunBuilder
 from airflow_provider_spark_lineage.record import SUFFIX
 from airflow_provider_spark_lineage.submitted.jobs import Job
+from airflow_provider_spark_lineage.submitted.other_process import OtherProcess
 from airflow_provider_spark_lineage.submitted.place import TIMEOUT_SECONDS, Place
 from airflow_provider_spark_lineage.submitted.planned import planned_of
 
@@ -50,7 +51,7 @@ _AT_ONCE_SECONDS = 3.0
 """How long a task that is told to stop may read: less than `task.KILL_TIMEOUT_SECONDS`."""
 
 
-class Submitted:
+class Submitted(OtherProcess):
     """Has the job of an operator's hook written down, and reads what its driver wrote.
 
     `run_method` is the method of the hook that starts the job, `job_class` the kind of its jobs. `settings`
@@ -71,6 +72,7 @@ class Submitted:
         keep: bool = False,
         on_execution: Callable[[Execution], None] | None = None,
     ) -> None:
+        super().__init__()
         self._task = task
         self._place = place
         self._job_class = job_class
@@ -88,9 +90,6 @@ class Submitted:
         """Whether the hook is done with the job; where the task is stopped, its driver may still run."""
 
         self._problems: list[str] = []
-        self._notes: list[DriverNote] = []
-        self._final: Run | None = None
-        self._planned: Lineage | None = None
         self._hook: Any = None
         self._methods = Replacements()
 
@@ -172,10 +171,6 @@ class Submitted:
         job.add({**SETTINGS, **own, **records, **log, "spark.eventLog.compress": "false"})
         return ""
 
-    def drain(self, timeout_seconds: float) -> list[str]:
-        """Return what is missing; a driver on its way writes what has ended."""
-        return []
-
     def finish(self) -> None:
         """Read what the driver wrote; events of executions are sent, and the files are removed."""
         if self._final is not None:
@@ -198,16 +193,6 @@ class Submitted:
     def run(self, problems: Sequence[str] = ()) -> Run:
         """Return what the driver has written so far; of a place elsewhere, what can be read at once."""
         return self._final if self._final is not None else self._read(None, problems, _AT_ONCE_SECONDS)
-
-    @property
-    def planned(self) -> Lineage | None:
-        """What the job's text says, where its driver has written nothing."""
-        return self._planned
-
-    @property
-    def agent_configured(self) -> bool:
-        """Whether OpenLineage's Java agent sends events of the same executions."""
-        return any(note.agent_configured for note in self._notes)
 
     def _read(
         self,

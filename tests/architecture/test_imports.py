@@ -96,7 +96,7 @@ def ours():
 at_import = ours()
 listener = SparkLineagePlugin.listeners[0]
 for name in ("BashOperator", "PythonOperator", "PySparkOperator", "SparkSubmitOperator"):
-    task = type(name, (), {})()
+    task = type(name, (), {"bash_command": "ls"})()
     instance = SimpleNamespace(task=task, dag_id="d", task_id="t")
     if sys.argv[1] == "PythonOperator" and name not in ("BashOperator", "PythonOperator"):
         continue
@@ -105,7 +105,10 @@ for name in ("BashOperator", "PythonOperator", "PySparkOperator", "SparkSubmitOp
 print("LOADED" + json.dumps([at_import, ours(), "pyspark" in sys.modules]))
 """
 AT_IMPORT = {"capture", "capture.guard", "conf", "extractors", "extractors.operators"}
-WAITS_FOR_SPARK = {"capture.arrival", "capture.imports", "capture.replaced", "extractors.selection"}
+WAITS_FOR_SPARK = {
+    *("capture.arrival", "capture.imports", "capture.replaced", "extractors.selection"),
+    *("launchers", "launchers.shell", "launchers.table"),
+}
 
 
 @pytest.mark.parametrize(

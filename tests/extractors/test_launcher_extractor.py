@@ -129,3 +129,56 @@ def test_arguments_are_left_out_where_texts_of_statements_are(sql_text, monkeypa
     lineage = extractor_of(dataproc(job=job)).extract_on_complete(instance())
     [application] = lineage.run_facets["sparkLineage_launch"].applications
     assert (application.main, application.arguments) == ("gs://a.py", None)
+
+
+def test_a_task_that_the_lists_leave_out_reports_what_it_does_without_us(monkeypatch):
+    """The same lists as for auto-capture, which brings this extractor with it."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_EXCLUDE", "*.t")
+    extractor = extractor_of(dataproc(job_id="j-1"))
+    assert "sparkLineage_launch" not in extractor.extract_on_complete(instance()).run_facets
+
+
+def resumed(event: Any, **context: Any) -> Any:
+    """Return a task instance as the process has it that resumes a task."""
+    from airflow.sdk.serde import serialize
+
+    known = SimpleNamespace(next_kwargs={"event": serialize(event)}, **context)
+    return SimpleNamespace(**vars(instance()), _ti_context_from_server=known)
+
+
+def test_a_task_that_deferred_itself_keeps_the_id_of_its_run():
+    """The operator is a new object, which knows no id; the trigger's report does."""
+    extractor = extractor_of(dataproc())
+    lineage = extractor.extract_on_complete(resumed({"job_id": "j-2", "job_state": "DONE"}))
+    assert lineage.run_facets["externalQuery"].externalQueryId == "j-2"
+    assert lineage.run_facets["sparkLineage_launch"].link.startswith(
+        "https://console.cloud.google.com/dataproc/jobs/j-2?"
+    )
+
+
+@pytest.mark.parametrize("event", [None, "done", ["j-2"], {"job_id": None}, {"other": 1}])
+def test_an_odd_report_of_a_trigger_is_no_id(event):
+    lineage = extractor_of(dataproc()).extract_on_complete(resumed(event))
+    assert lineage.run_facets["sparkLineage_launch"].runId is None
+    assert "externalQuery" not in lineage.run_facets
+
+
+def test_an_encoding_of_an_older_airflow_is_read():
+    """Airflow 3.0 encodes what a trigger reports otherwise."""
+    from airflow.serialization.serialized_objects import BaseSerialization
+
+    from airflow_provider_spark_lineage.extractors.resumption import trigger_event
+
+    given = BaseSerialization.serialize({"event": {"job_id": "j-3"}})
+    known = SimpleNamespace(next_kwargs=given)
+    assert trigger_event(SimpleNamespace(_ti_context_from_server=known)) == {"job_id": "j-3"}
+
+
+def test_records_of_a_task_that_deferred_itself_began_with_its_first_process():
+    """What the driver wrote in between is older than the process that resumes the task."""
+    from airflow_provider_spark_lineage.extractors.resumption import first_start
+
+    began = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    assert first_start(resumed({}, start_date=began)) == began
+    assert first_start(subject := instance()) == subject.start_date
+    assert first_start(resumed({}, start_date=None)) is not None

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from airflow_provider_spark_lineage import task
-from airflow_provider_spark_lineage.extractors.operators import DRIVERS, PYTHON, driver_of
+from airflow_provider_spark_lineage.extractors.operators import COMMAND, DRIVERS, PYTHON, driver_of
 from airflow_provider_spark_lineage.lineage.model import Dataset, Gap, Input, Lineage
 from airflow_provider_spark_lineage.pipeline import Run
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
@@ -132,7 +132,7 @@ DECORATORS = {
     "external_python": None,
     "branch_virtualenv": None,
     "branch_external_python": None,
-    "bash": None,
+    "bash": COMMAND,
     "stub": None,
 }
 OPERATORS = {

@@ -35,7 +35,7 @@ def test_all_kinds_of_applications_are_valid():
     kinds = tuple(
         Application(kind, main="m", main_class="c", name="n") for kind in (PYTHON, JAR, SQL, R, NOTEBOOK)
     )
-    launch = Launch(kinds, service="Livy", run_id="7", link="http://livy/batches/7")
+    launch = Launch(kinds, service="Livy", run_id="7", page="http://livy/batches/{}")
     assert problems_of(event(launch_facets(launch, with_arguments=True))) == []
     assert problems_of(event(launch_facets(Launch(kinds), with_arguments=True))) == []
 

@@ -1,12 +1,13 @@
 """Operators of other systems as their DAGs make them, and what is read of each: one row for each form.
 
-`given` are the arguments of the real class; `kept` what an instance has by the same names, where the class
-keeps them under others or changes them; `ran` what `execute` sets.
+`given` are the arguments of the real class; `kept` what an instance has instead, where the class keeps them
+under other names; `ran` what `execute` sets.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -31,13 +32,33 @@ class Row:
     @property
     def attributes(self) -> dict[str, Any]:
         """What a real instance has before it runs, as far as it is read."""
-        return {**self.given, **self.kept}
+        return {**UNSET.get(self.class_name, {}), **self.given, **self.kept}
 
     def plain(self) -> Any:
         """Return an object of a class with the same name, and with these attributes alone."""
         plain = type(self.class_name, (SimpleNamespace,), {})
         return plain(**{**self.attributes, **self.ran})
 
+
+UNSET: Mapping[str, Mapping[str, Any]] = {
+    "KubernetesPodOperator": {"env_vars": [], "pod": None},
+    "SparkKubernetesOperator": {"pod": None},
+    "DataprocSubmitJobOperator": {"project_id": None, "job_id": None},
+    "DataprocCreateBatchOperator": {"operation": None},
+    "EmrServerlessStartJobOperator": {"name": None, "configuration_overrides": None, "job_id": None},
+    "EmrContainerOperator": {"configuration_overrides": {}, "job_id": None},
+    "GlueJobOperator": {
+        "script_location": None,
+        "script_args": {},
+        "create_job_kwargs": None,
+        "_job_run_id": None,
+    },
+    "DatabricksSubmitRunOperator": {"json": None, "run_id": None},
+    "DatabricksNotebookOperator": {"databricks_run_id": None},
+    "DatabricksTaskOperator": {"new_cluster": {}, "databricks_run_id": None},
+    "AzureSynapseRunSparkBatchOperator": {"job_id": None},
+}
+"""Class -> what an instance has where a row gives nothing, before it runs."""
 
 SPARK_APPLICATION = {
     "apiVersion": "sparkoperator.k8s.io/v1beta2",
@@ -98,27 +119,23 @@ ROWS = [
             "env_vars": {"DAY": "1"},
         },
         "jar local:///a.jar [1|?] class=org.A; Kubernetes daily-x1-driver",
-        kept={"pod": None},
         ran={"pod": POD},
     ),
     Row(
         "cncf.kubernetes.operators.pod.KubernetesPodOperator",
         {"name": "p", "image": "spark", "cmds": ["bash", "-c"], "arguments": ["cd /jobs; spark-submit a.py"]},
         "python a.py [] in=/jobs; Kubernetes",
-        kept={"env_vars": [], "pod": None},
     ),
     Row(
         "cncf.kubernetes.operators.pod.KubernetesPodOperator",
         {"name": "p", "image": "busybox", "cmds": ["echo"], "arguments": ["spark"]},
         "",
-        kept={"env_vars": [], "pod": None},
     ),
     Row(
         "cncf.kubernetes.operators.spark_kubernetes.SparkKubernetesOperator",
         {"template_spec": {"spark": SPARK_APPLICATION}, "application_file": None},
         "python local:///app/load.py [2026-01-01] conf=fs.s3a.endpoint:http://s3,spark.a:1 name=daily"
         " with=DAY:1; Kubernetes daily-x1-driver",
-        kept={"pod": None},
         ran={"pod": POD},
     ),
     Row(
@@ -126,11 +143,15 @@ ROWS = [
         {"template_spec": None, "application_file": json.dumps(SPARK_APPLICATION)},
         "python local:///app/load.py [2026-01-01] conf=fs.s3a.endpoint:http://s3,spark.a:1 name=daily"
         " with=DAY:1; Kubernetes",
-        kept={"pod": None},
     ),
     Row(
         "cncf.kubernetes.operators.spark_kubernetes.SparkKubernetesOperator",
         {"template_spec": None, "application_file": "no/such/file.yaml "},
+        "!ValueError",
+    ),
+    Row(
+        "cncf.kubernetes.operators.spark_kubernetes.SparkKubernetesOperator",
+        {"template_spec": {"spec": "python"}, "application_file": None},
         "!ValueError",
         kept={"pod": None},
     ),
@@ -172,7 +193,6 @@ ROWS = [
         },
         "python gs://jobs/load.py [x] conf=spark.a:1"
         "; Dataproc j-1 https://console.cloud.google.com/dataproc/jobs/j-1?region=europe-west1&project=p",
-        kept={"job_id": None},
         ran={"job_id": "j-1"},
     ),
     Row(
@@ -182,12 +202,16 @@ ROWS = [
             "job": {"spark_sql_job": {"query_list": {"queries": ["use a", "insert into b select 1"]}}},
         },
         "sql  [] text=use a;\\ninsert into b select 1; Dataproc",
-        kept={"job_id": None, "project_id": None},
     ),
     Row(
         f"{_DATAPROC}.DataprocSubmitJobOperator",
         {"region": "r", "job": {"hive_job": {"query_file_uri": "gs://q.sql"}}},
         "",
+    ),
+    Row(
+        f"{_DATAPROC}.DataprocSubmitJobOperator",
+        {"region": "r", "job": {"pyspark_job": "gs://a.py"}},
+        "!ValueError",
         kept={"job_id": None, "project_id": None},
     ),
     Row(
@@ -203,7 +227,6 @@ ROWS = [
         },
         "jar  [x] class=org.A conf=spark.a:1"
         "; Dataproc b-2 https://console.cloud.google.com/dataproc/batches/r/b-2/monitoring?project=p",
-        kept={"operation": None},
         ran={
             "operation": SimpleNamespace(metadata=SimpleNamespace(batch="projects/p/locations/r/batches/b-2"))
         },
@@ -240,7 +263,6 @@ ROWS = [
             },
         },
         "python s3://jobs/load.py [x] conf=spark.a:1,spark.b:2 3 name=daily; EMR Serverless r-1",
-        kept={"job_id": None},
         ran={"job_id": "r-1"},
     ),
     Row(
@@ -251,7 +273,6 @@ ROWS = [
             "job_driver": {"hive": {"query": "s3://q.sql"}},
         },
         "",
-        kept={"job_id": None, "configuration_overrides": None, "name": None},
     ),
     Row(
         f"{_EMR}.EmrContainerOperator",
@@ -268,7 +289,6 @@ ROWS = [
             },
         },
         "jar local:///app.jar [] class=org.A name=daily; EMR on EKS r-1",
-        kept={"job_id": None, "configuration_overrides": {}},
         ran={"job_id": "r-1"},
     ),
     Row(
@@ -283,7 +303,6 @@ ROWS = [
             },
         },
         "sql s3://q.sql [] conf=spark.a:1 name=daily; EMR on EKS",
-        kept={"job_id": None, "configuration_overrides": {}},
     ),
     Row(
         "amazon.aws.operators.glue.GlueJobOperator",
@@ -295,20 +314,17 @@ ROWS = [
         },
         "python s3://jobs/load.py [--day|1] conf=spark.a:1,spark.b:2 name=daily; Glue jr_1 "
         "https://console.aws.amazon.com/gluestudio/home?region=eu-west-1#/job/daily/run/jr_1",
-        kept={"create_job_kwargs": None, "_job_run_id": None},
         ran={"_job_run_id": "jr_1"},
     ),
     Row(
         "amazon.aws.operators.glue.GlueJobOperator",
         {"job_name": "daily"},
         "python  [] name=daily !the script is that of an existing job of Glue; Glue",
-        kept={"script_location": None, "script_args": {}, "create_job_kwargs": None, "_job_run_id": None},
     ),
     Row(
         "amazon.aws.operators.glue.GlueJobOperator",
         {"job_name": "daily", "create_job_kwargs": {"Command": {"Name": "pythonshell"}}},
         "",
-        kept={"script_location": None, "script_args": {}, "_job_run_id": None},
     ),
     Row(
         f"{_DATABRICKS}.DatabricksSubmitRunOperator",
@@ -327,20 +343,41 @@ ROWS = [
             }
         },
         "python dbfs:/load.py [x] conf=spark.a:1 name=load, jar  [y] class=org.A name=jar; Databricks 12",
-        kept={"run_id": None},
         ran={"run_id": 12},
     ),
     Row(
         f"{_DATABRICKS}.DatabricksSubmitRunOperator",
         {"spark_submit_task": {"parameters": ["--class", "org.A", "dbfs:/a.jar"]}, "new_cluster": _CLUSTER},
         "jar dbfs:/a.jar [] class=org.A; Databricks",
-        kept={"run_id": None, "json": None},
+    ),
+    Row(
+        f"{_DATABRICKS}.DatabricksSubmitRunOperator",
+        {"json": '{"spark_jar_task": {"main_class_name": "org.A"}}'},
+        "jar  [] class=org.A; Databricks",
+        kept={"run_id": None},
+    ),
+    Row(
+        f"{_DATABRICKS}.DatabricksSubmitRunOperator",
+        {"json": "{'spark_jar_task': {'main_class_name': 'org.A'}}"},
+        "jar  [] class=org.A; Databricks",
+        kept={"run_id": None},
+    ),
+    Row(
+        f"{_DATABRICKS}.DatabricksSubmitRunOperator",
+        {"json": "{'spark_jar_task'"},
+        "!SyntaxError",
+        kept={"run_id": None},
+    ),
+    Row(
+        f"{_DATABRICKS}.DatabricksSubmitRunOperator",
+        {"json": {"tasks": [{"spark_python_task": "dbfs:/a.py"}]}},
+        "!ValueError",
+        kept={"run_id": None},
     ),
     Row(
         f"{_DATABRICKS}.DatabricksSubmitRunOperator",
         {"pipeline_task": {"pipeline_id": "p"}},
         "",
-        kept={"run_id": None, "json": None},
     ),
     Row(
         f"{_DATABRICKS}.DatabricksNotebookOperator",
@@ -351,7 +388,6 @@ ROWS = [
             "new_cluster": _CLUSTER,
         },
         "notebook /Shared/load [day=1] conf=spark.a:1; Databricks 12",
-        kept={"databricks_run_id": None},
         ran={"databricks_run_id": 12},
     ),
     Row(
@@ -361,13 +397,11 @@ ROWS = [
             "new_cluster": _CLUSTER,
         },
         "python dbfs:/load.py [] conf=spark.a:1; Databricks",
-        kept={"databricks_run_id": None},
     ),
     Row(
         f"{_DATABRICKS}.DatabricksTaskOperator",
         {"task_config": {"sql_task": {}}},
         "",
-        kept={"databricks_run_id": None, "new_cluster": {}},
     ),
     Row(
         "microsoft.azure.operators.synapse.AzureSynapseRunSparkBatchOperator",
@@ -382,7 +416,6 @@ ROWS = [
             },
         },
         "jar abfss://jobs@x/load.jar [x] class=org.A conf=spark.a:1 name=daily; Synapse 3",
-        kept={"job_id": None},
         ran={"job_id": 3},
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -25,11 +26,11 @@ spark.read.parquet(sys.argv[1]).write.parquet(sys.argv[2])
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Return a run of the DAG, with the extractor or without."""
+    """Return a run of the DAG, with the extractor or without, and with auto-capture or without."""
     runs = {}
 
-    def cached(*, extractor: bool) -> DagRun:
-        if extractor not in runs:
+    def cached(*, extractor: bool, auto_capture: bool = False) -> DagRun:
+        if (extractor, auto_capture) not in runs:
             folder = tmp_path_factory.mktemp("commands")
             (folder / "copy.py").write_text(COPY)
             for name in ("spark-submit", "spark-sql"):
@@ -41,9 +42,10 @@ def run(tmp_path_factory):
                 "COMMANDS_JOBS": str(folder),
                 "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
                 **({"AIRFLOW__OPENLINEAGE__EXTRACTORS": EXTRACTOR} if extractor else {}),
+                "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": str(auto_capture),
             }
-            runs[extractor] = run_dag(DAG, home=folder / "airflow", settings=settings)
-        return runs[extractor]
+            runs[extractor, auto_capture] = run_dag(DAG, home=folder / "airflow", settings=settings)
+        return runs[extractor, auto_capture]
 
     return cached
 
@@ -121,6 +123,19 @@ def test_a_command_without_spark_has_the_events_that_it_has_without_us(run):
     """The same facets with the same content, apart from ids and times."""
     with_ours, without = (events(run(extractor=each), "plain") for each in (True, False))
     assert [shape(event) for event in with_ours] == [shape(event) for event in without]
+
+
+@pytest.mark.parametrize("task", ["submitted", "malformed", "failed", "decorated", "plain"])
+def test_auto_capture_alone_gives_the_same_events(run, task):
+    """With the facets of the provider's own extractor, which the provider would otherwise ask."""
+    runs = (run(extractor=True), run(extractor=False, auto_capture=True))
+    by_extractor, by_plugin = (
+        json.dumps([shape(event) for event in events(each, task)], indent=1).replace(
+            str(each.log.parents[1]), "<jobs>"
+        )
+        for each in runs
+    )
+    assert by_plugin == by_extractor
 
 
 def shape(event: dict) -> dict:

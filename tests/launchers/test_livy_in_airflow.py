@@ -6,36 +6,19 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
+from servers.driver import RECORD, driver
 from servers.livy import livy
 
-from airflow_provider_spark_lineage.driver_note import DriverNote
 from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.record import encode_record, read_record
 from airflow_provider_spark_lineage.testing import run_dag, tail
 
 pytest.importorskip("airflow.providers.apache.livy.operators.livy", reason="needs Airflow's Livy provider")
 pytestmark = pytest.mark.airflow
 
 TESTS = Path(__file__).parents[1]
-RECORD = TESTS / "records" / "scan_write_parquet" / "record-4.1.json.gz"
 EXTRACTOR = "airflow_provider_spark_lineage.extractors.launchers.LauncherExtractor"
-
-
-def driver(batch: dict[str, Any]) -> None:
-    """Write what a driver with the agent writes."""
-    place = batch.get("conf", {}).get("spark.lineage.records", "")
-    if place:
-        folder = Path(place.removeprefix("file://"))
-        folder.mkdir(parents=True, exist_ok=True)
-        record = read_record(RECORD)
-        notes = DriverNote(
-            record.application_id, record.application_name, record.spark_version, is_complete=True
-        )
-        for name, content in (encode_record(record), notes.encode()):
-            (folder / name).write_bytes(content)
 
 
 def test_a_batch_has_its_records_its_id_and_its_address(tmp_path):

@@ -131,8 +131,8 @@ def test_a_function_is_captured_from_its_first_session_on(listeners, name):
     ],
     ids=lambda subject: subject.task.task_type,
 )
-def test_other_operators_are_left_alone(listeners, subject):
-    """Others report by themselves, or run their function in another process."""
+def test_other_operators_are_left_alone(listeners, extractors, subject):
+    """Others report by themselves, or run their function in another process or on another machine."""
     from pyspark import SparkContext
 
     create = SparkContext._do_init
@@ -140,7 +140,74 @@ def test_other_operators_are_left_alone(listeners, subject):
     assert SparkContext._do_init is create
 
 
-def test_a_skipped_task_is_let_go_when_the_next_one_begins(listeners):
+@pytest.fixture
+def extractors():
+    """The extractors of OpenLineage's provider by class name, which are as before afterwards."""
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    known = get_openlineage_listener().extractor_manager.extractors
+    before = dict(known)
+    yield known
+    known.clear()
+    known.update(before)
+
+
+@pytest.mark.parametrize(
+    ("names", "also"),
+    [
+        (["BashOperator"], {"bash_command": "spark-submit a.py"}),
+        (["_BashDecoratedOperator", "BashOperator"], {"bash_command": object()}),
+        (["LivyOperator"], {}),
+        (["OwnLivyOperator", "LivyOperator"], {}),
+        (["EmrContainerOperator"], {"get_openlineage_facets_on_complete": print}),
+    ],
+)
+def test_operators_that_launch_spark_elsewhere_have_our_extractor(listeners, extractors, names, also):
+    """Also subclasses; it passes on what an operator or the provider's own extractor reports."""
+    from airflow_provider_spark_lineage.extractors.launchers import LauncherExtractor
+
+    started(listeners, instance(*names, **also))
+    assert extractors[names[0]] is LauncherExtractor
+
+
+def test_an_extractor_of_the_users_own_stays(listeners, extractors):
+    """It may know more of the company's jobs than we do."""
+    extractors["LivyOperator"] = Task
+    started(listeners, instance("LivyOperator"))
+    assert extractors["LivyOperator"] is Task
+
+
+@pytest.mark.parametrize("reason", ["off", "no event", "no Spark"])
+def test_without_need_the_provider_keeps_its_extractors(listeners, extractors, monkeypatch, reason):
+    """Of an operator whose events are off nobody asks."""
+    before = dict(extractors)
+    subject = instance("BashOperator", bash_command="ls" if reason == "no Spark" else "spark-sql -f a.sql")
+    if reason == "off":
+        monkeypatch.delenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE")
+    elif reason == "no event":
+        monkeypatch.setattr(task, "is_active", lambda _: False)
+    started(listeners, subject)
+    assert extractors == before
+
+
+@pytest.mark.parametrize(
+    ("command", "is_captured"), [("spark-submit a.py", True), ("echo spark", False), (None, True)]
+)
+def test_commands_of_shells_are_captured_if_the_user_says_so(
+    listeners, extractors, command, is_captured, monkeypatch
+):
+    """One that may submit a job: `@task.bash` knows its command when it runs."""
+
+    def subject() -> SimpleNamespace:
+        hook = SimpleNamespace(run_command=print)
+        return instance("BashOperator", bash_command=command, env=None, cwd=None, subprocess_hook=hook)
+
+    assert not started(listeners, subject())
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_COMMANDS", "True")
+    assert started(listeners, subject()) == is_captured
+
+
+def test_a_skipped_task_is_let_go_when_the_next_one_begins(listeners, extractors):
     """Airflow 3.0 does not tell that a task was skipped, and `dag.test()` goes on in the same process."""
     from pyspark import SparkContext
 

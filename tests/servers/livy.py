@@ -1,13 +1,15 @@
-"""A local stand-in for Livy's HTTP API: takes batches, and ends them at once as their files' names say."""
+"""A local stand-in for the HTTP API of Livy, and of Synapse, whose API is Livy's: batches end at once."""
 
 from __future__ import annotations
 
 import contextlib
-import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+
+from servers.http_api import Answer, Request, http_api
+
+TOKEN = {"access_token": "local", "expires_on": "4102444800", "token_type": "Bearer"}
 
 
 class Livy:
@@ -19,47 +21,30 @@ class Livy:
 
 
 @contextlib.contextmanager
-def livy(run: Callable[[dict[str, Any]], None]) -> Iterator[Livy]:
-    """Serve on a free port of this machine; `run` does what the driver of a batch would."""
+def livy(run: Callable[[dict[str, Any]], bool], certificate: Path | None = None) -> Iterator[Livy]:
+    """Serve on a free port of this machine; `run` does what a batch's driver would, and says how it ends.
+
+    With a certificate it is Synapse, below any path, and the service that gives the client its token.
+    """
     known = Livy()
+    ends: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            batch = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            known.batches.append(batch)
-            run(batch)
-            self.answer({"id": len(known.batches) - 1, "state": "starting"}, 201)
+    def answer(request: Request) -> Answer:
+        if request.path == "/token":
+            return Answer(TOKEN)
+        if request.method == "POST":
+            known.batches.append(request.document)
+            ends.append("success" if run(request.document) else "dead")
+            batch = {"id": len(ends) - 1, "state": "starting"}
+            return Answer(batch, 201 if certificate is None else 200)
+        number, *rest = request.path.partition("/batches/")[2].split("/")
+        state = {"id": int(number), "state": ends[int(number)]}
+        answers = {
+            (): {**state, "appId": "application_1_0001"},
+            ("state",): state,
+            ("log",): {"id": int(number), "from": 0, "total": 1, "log": ["done"]},
+        }
+        return Answer(answers[tuple(rest)])
 
-        def do_GET(self) -> None:
-            _, kind, number, *rest = self.path.partition("?")[0].split("/")
-            assert kind == "batches"
-            batch = known.batches[int(number)]
-            state = "dead" if "fails" in batch["file"] else "success"
-            answers = {
-                (): {"id": int(number), "state": state, "appId": "application_1_0001"},
-                ("state",): {"id": int(number), "state": state},
-                ("log",): {"id": int(number), "from": 0, "total": 1, "log": ["done"]},
-            }
-            self.answer(answers[tuple(rest)], 200)
-
-        def answer(self, document: dict[str, Any], status: int) -> None:
-            body = json.dumps(document).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *arguments: Any) -> None:
-            """Nothing: the tests' output is not a log of requests."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    known.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with http_api(answer, certificate) as known.port:
         yield known
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

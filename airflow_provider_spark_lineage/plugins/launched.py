@@ -1,0 +1,43 @@
+"""Auto-capture of operators that launch Spark by another system: OpenLineage's provider gets our extractor.
+
+Nothing is started in the task's process, and nothing is added to what the operator launches.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow_provider_spark_lineage.launchers.shell import mentions_spark
+from airflow_provider_spark_lineage.launchers.table import LAUNCHERS
+
+
+def may_launch(task: Any) -> bool:
+    """Return whether a task may launch Spark by another system, by its class or a base class.
+
+    Most commands of a shell have nothing to do with Spark. That of `@task.bash` is not known before it runs.
+    """
+    if not any(parent.__name__ in LAUNCHERS for parent in type(task).__mro__):
+        return False
+    command = getattr(task, "bash_command", None) or getattr(task, "command", None)
+    return not isinstance(command, str) or mentions_spark(command)
+
+
+def report_launches(task_instance: Any) -> None:
+    """Have the provider ask our extractor about the operators of a task's class, if it will send an event.
+
+    An extractor of the user's stays; what the operator or the provider's own extractor says, ours passes on.
+    """
+    from airflow_provider_spark_lineage.task import is_active
+
+    if not is_active(task_instance):
+        return
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    task = task_instance.task
+    manager = get_openlineage_listener().extractor_manager
+    extractor = manager.get_extractor_class(task)
+    is_providers = extractor is not None and extractor.__module__.startswith("airflow.providers.openlineage.")
+    if extractor is None or is_providers:
+        from airflow_provider_spark_lineage.extractors.launchers import LauncherExtractor
+
+        manager.add_extractor(task.task_type, LauncherExtractor)

@@ -1,0 +1,30 @@
+"""What collectors share whose driver is another process: it writes, and is read when the task has ended."""
+
+from __future__ import annotations
+
+from airflow_provider_spark_lineage.driver_note import DriverNote
+from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.pipeline import Run
+
+
+class OtherProcess:
+    """The state of a collector that reads what drivers have written; `finish` sets it."""
+
+    def __init__(self) -> None:
+        self._notes: list[DriverNote] = []
+        self._final: Run | None = None
+        self._planned: Lineage | None = None
+
+    def drain(self, timeout_seconds: float) -> list[str]:
+        """Return what is missing: a driver elsewhere writes what has ended without being asked."""
+        return []
+
+    @property
+    def planned(self) -> Lineage | None:
+        """What the text of the job says, where its driver has written nothing."""
+        return self._planned
+
+    @property
+    def agent_configured(self) -> bool:
+        """Whether OpenLineage's Java agent sends events of the same executions."""
+        return any(note.agent_configured for note in self._notes)

@@ -1,0 +1,67 @@
+"""One task of a DAG for a service: its operator's arguments, and what is expected of its events.
+
+The DAG file and the test read the same rows.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+COPY = str(Path(__file__).with_name("copy_job.py"))
+SECRET = "hunter2"  # noqa: S105  what no event may have
+
+PLANNED = "read from the text of the program; not what ran"
+JAR_NOT_READ = "its code (jar) is not read"
+NOTEBOOK_NOT_READ = "its code (notebook) is not read"
+NO_TEXT = "its text is not on this worker"
+OTHER_MACHINE = "the application runs with that of another machine"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One task."""
+
+    task_id: str
+
+    operator: str
+    """Module and class, below `airflow.providers`."""
+
+    given: dict[str, Any]
+    """Arguments of the operator, as a DAG has them: with templates."""
+
+    applications: tuple[dict[str, str], ...] = ()
+    """What `sparkLineage_launch` says of each; empty where there is no such facet."""
+
+    link: str = ""
+    """With `{id}` for the id of the run, and `{port}` for that of the server."""
+
+    state: str = "success"
+
+    has_id: bool = True
+    """Whether the service had given the run an id when the task ended."""
+
+    id_of: str = ""
+    """What has that id in the service, where it is not named after the task."""
+
+    at_start: str = ""
+    """Names of inputs, an arrow, names of outputs."""
+
+    at_end: str = ""
+
+    gaps: tuple[str, ...] = ()
+    """A part of each reason that the last event gives."""
+
+    is_recorded: bool = False
+    """Whether the records of the application's driver are read."""
+
+    warnings: int = 0
+    """How many lines of the log have the first gap's reason."""
+
+
+def records() -> dict[str, str]:
+    """Return the property that gives a run a folder of its own for its records."""
+    place = os.environ.get("SERVICES_RECORDS", "")
+    return {"spark.lineage.records": f"{place}/{{{{ dag.dag_id }}}}/{{{{ task.task_id }}}}"}

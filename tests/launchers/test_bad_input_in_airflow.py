@@ -1,0 +1,77 @@
+"""What users get wrong: the task ends as without us, its event has what is known, and a gap says the rest."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers.commands import write_commands
+
+from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+
+pytestmark = pytest.mark.airflow
+
+DAG = Path(__file__).parent / "dags" / "bad_input.py"
+EXTRACTOR = "airflow_provider_spark_lineage.extractors.launchers.LauncherExtractor"
+
+NO_TEXT = "its text is not on this worker"
+CASES = {
+    # Task: how it ends, the application's file, a part of the gap, lines of the log that warn of it.
+    "broken_script": ("COMPLETE", "broken.py", "Python", 0),
+    "not_a_text": ("COMPLETE", "bytes.py", "could not be read", 1),
+    "no_script": ("COMPLETE", "missing.py", NO_TEXT, 0),
+    "broken_statements": ("COMPLETE", "broken.sql", "is not understood", 0),
+    "malformed": ("COMPLETE", None, "a quote or a bracket is not closed", 1),
+    "no_template": ("FAIL", "a.py", NO_TEXT, 0),
+    "no_variable": ("FAIL", "a.py", NO_TEXT, 0),
+    "no_machine": ("FAIL", "/a.py", NO_TEXT, 0),
+    "malformed_steps": ("FAIL", None, "could not be read: JSONDecodeError", 1),
+    "malformed_parameters": ("FAIL", None, "could not be read: ValueError: No closing quotation", 1),
+    "no_connection": ("FAIL", "local:///a.py", NO_TEXT, 0),
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> DagRun:
+    folder = tmp_path_factory.mktemp("bad")
+    (folder / "broken.py").write_text("def (:\n")
+    (folder / "bytes.py").write_bytes(b"\xff\xfe not a text")
+    (folder / "broken.sql").write_text("insert into from;")
+    settings = {
+        "AIRFLOW__OPENLINEAGE__EXTRACTORS": EXTRACTOR,
+        "BAD_INPUT_JOBS": str(folder),
+        "PATH": f"{write_commands(folder / 'bin')}{os.pathsep}{os.environ['PATH']}",
+    }
+    return run_dag(DAG, home=folder / "airflow", settings=settings)
+
+
+@pytest.mark.parametrize("task", CASES)
+def test_a_mistake_is_an_event_with_a_gap(task, run):
+    """No exception of ours, and at most one warning of it."""
+    end, main, said, warnings = CASES[task]
+    if task not in run.tasks:
+        pytest.skip("needs this provider of Airflow")
+    events: list[dict[str, Any]] = [
+        event.document for event in run.read().items if event.name == f"bad_input.{task}"
+    ]
+    last = events[-1]
+    assert last["eventType"] == end, tail(run.log, 60)
+    assert problems_of(last) == []
+    assert (last["inputs"], last["outputs"]) == ([], [])
+    facets = last["run"]["facets"]
+    if main is not None:
+        [application] = facets["sparkLineage_launch"]["applications"]
+        assert application["main"] == main
+    reasons = [gap["reason"] for gap in facets["sparkLineage_gaps"]["gaps"]]
+    reason = next((reason for reason in reasons if said in reason), None)
+    assert reason, reasons
+    lines = [line for line in Path(run.log).read_text().splitlines() if reason in line]
+    assert len(lines) == warnings, lines
+
+
+def test_no_exception_of_ours_is_in_the_log(run):
+    log = Path(run.log).read_text()
+    assert "airflow_provider_spark_lineage/" not in log.replace(str(DAG), "")

@@ -1,0 +1,33 @@
+"""What the driver does of an application that a stand-in of a service is asked to run."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from airflow_provider_spark_lineage.driver_note import DriverNote
+from airflow_provider_spark_lineage.record import encode_record, read_record
+
+RECORD = Path(__file__).parents[1] / "records" / "scan_write_parquet" / "record-4.1.json.gz"
+_PLACE = re.compile(r"spark\.lineage\.records\W+file://(/[^\s\"',\\]+)")
+
+
+def driver(request: Any) -> bool:
+    """Write what a driver with the agent writes, where the request says; return whether the job succeeds.
+
+    `request` is what the service got, JSON or text. One that has the word `fails` in it fails.
+    """
+    text = request if isinstance(request, str) else json.dumps(request, default=dict)
+    place = _PLACE.search(text)
+    if place:
+        folder = Path(place[1])
+        folder.mkdir(parents=True, exist_ok=True)
+        record = read_record(RECORD)
+        note = DriverNote(
+            record.application_id, record.application_name, record.spark_version, is_complete=True
+        )
+        for name, content in (encode_record(record), note.encode()):
+            (folder / name).write_bytes(content)
+    return "fails" not in text
