@@ -1,113 +1,27 @@
-"""`[spark_lineage] auto_capture`: captures tasks of operators that we do not own, in the task's process.
-
-Airflow loads this module in all of its processes: what reads and writes lineage is imported when a task
-runs Spark.
-"""
+"""The plugin: where `[spark_lineage] auto_capture` is off, it imports nothing else of ours."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from airflow.providers.common.compat.sdk import AirflowPlugin, hookimpl
-
-from airflow_provider_spark_lineage import conf
-from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.extractors.operators import COMMAND, driver_of, is_named
-
-if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
-
-_latest: CapturedTask | None = None
-"""The task that this process runs, or ran last: `dag.test()` runs several in one process."""
+from airflow.providers.common.compat.sdk import AirflowPlugin, conf
 
 
-class _AutoCapture:
-    """Listens for tasks that start and end in this process.
+def _listeners() -> list[Any]:
+    """Return the listener of auto-capture; none where the option is off when the process starts."""
+    try:
+        option = conf.get("spark_lineage", "auto_capture", fallback="False")
+    except Exception:  # A `_cmd` that fails: `conf` of this package says so, and decides.
+        option = "unreadable"
+    if str(option).strip().lower() in ("", "false", "f", "0"):
+        return []
+    from airflow_provider_spark_lineage.plugins.listener import AutoCapture
 
-    Its methods are called before those of OpenLineage's listener, which asks the operator or the extractor.
-    """
-
-    @hookimpl(tryfirst=True)
-    def on_task_instance_running(self, previous_state: Any, task_instance: Any) -> None:
-        """Start capturing before the operator opens its session or starts its job."""
-        global _latest  # noqa: PLW0603  the hooks of a task have no place of their own
-        with harmless("auto-capture could not be started"):
-            # Airflow 3.0 has no hook for a task that skipped itself.
-            _finish()
-            task = getattr(task_instance, "task", None)
-            if task is None or not conf.auto_capture():
-                return
-            _report_launches(task_instance)
-            extra = conf.extra_operators()
-            driver = driver_of(type(task), extra)
-            if driver == COMMAND and not _may_submit(task):
-                return
-            if driver is not None and not conf.disabled():
-                from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
-
-                _latest = CapturedTask(task_instance, driver, is_named=is_named(type(task), extra))
-                _latest.start()
-
-    @hookimpl(tryfirst=True)
-    def on_task_instance_success(self, previous_state: Any, task_instance: Any) -> None:
-        """Stop capturing after the operator ended."""
-        _finish(task_instance)
-
-    @hookimpl(tryfirst=True)
-    def on_task_instance_failed(self, previous_state: Any, task_instance: Any, error: Any) -> None:
-        """Stop capturing after the operator failed."""
-        _finish(task_instance)
-
-    @hookimpl(tryfirst=True)
-    def on_task_instance_skipped(self, previous_state: Any, task_instance: Any) -> None:
-        """Stop capturing after the function skipped its task; Airflow 3.0 does not call this."""
-        _finish(task_instance)
-
-    @hookimpl(tryfirst=True)
-    def before_stopping(self, component: Any) -> None:
-        """Stop capturing a task that has not ended: it was deferred or rescheduled, and this process ends."""
-        _finish(is_paused=True)
-
-
-def _report_launches(task_instance: Any) -> None:
-    """Have the provider ask our extractor where an operator launches Spark by another system."""
-    from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
-
-    if may_launch(task_instance.task) and not conf.disabled():
-        report_launches(task_instance)
-
-
-def _may_submit(task: Any) -> bool:
-    """Return whether the agent may be added to a task's command."""
-    from airflow_provider_spark_lineage.plugins.launched import may_launch
-
-    return conf.auto_capture_commands() and may_launch(task)
-
-
-def _finish(task_instance: Any = None, *, is_paused: bool = False) -> None:
-    """End the capture of a task instance, or of whatever is captured; one that is paused goes on elsewhere.
-
-    Other processes call these hooks too, for tasks that never ran in them.
-    """
-    global _latest
-    with harmless("auto-capture could not be finished"):
-        if _latest is not None and (task_instance is None or task_instance is _latest.task_instance):
-            ended, _latest = _latest, None
-            if is_paused:
-                ended.pause()
-            else:
-                ended.finish()
+    return [AutoCapture()]
 
 
 class SparkLineagePlugin(AirflowPlugin):
-    """Registers the listener; `[spark_lineage] auto_capture` turns it on."""
+    """Registers the listener of auto-capture."""
 
     name = "spark_lineage"
-    listeners = [_AutoCapture()]  # noqa: RUF012  Airflow's protocol
-
-
-with harmless("auto-capture could not be prepared"):
-    if conf.auto_capture():
-        # Now, because a task that does not run Spark would wait for it.
-        from airflow_provider_spark_lineage.plugins import launched as _launched  # noqa: F401
-        from airflow_provider_spark_lineage.plugins import tasks as _tasks  # noqa: F401
+    listeners = _listeners()

@@ -27,13 +27,12 @@ def listeners(monkeypatch: pytest.MonkeyPatch):
     except ImportError:  # Airflow before 3.2
         from airflow.listeners.spec import lifecycle, taskinstance
 
-    from airflow_provider_spark_lineage.plugins.auto_capture import SparkLineagePlugin
+    from airflow_provider_spark_lineage.plugins.listener import AutoCapture
 
     manager = pluggy.PluginManager("airflow")
     manager.add_hookspecs(lifecycle)
     manager.add_hookspecs(taskinstance)
-    for listener in SparkLineagePlugin.listeners:
-        manager.register(listener)
+    manager.register(AutoCapture())
     monkeypatch.setattr(task, "is_active", lambda _: True)
     monkeypatch.setattr(task, "_latest", None)
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE", "True")

@@ -1,0 +1,83 @@
+"""Captures tasks of operators that we do not own, in the task's process.
+
+With auto-capture, Airflow loads this module in all of its processes. What looks at each task is imported at
+once, because a task without Spark would wait for it; what reads and writes lineage, when a task runs Spark.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.providers.common.compat.sdk import hookimpl
+
+from airflow_provider_spark_lineage import conf
+from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.extractors.operators import COMMAND, driver_of, is_named
+from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
+from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
+
+_latest: CapturedTask | None = None
+"""The task that this process runs, or ran last: `dag.test()` runs several in one process."""
+
+
+class AutoCapture:
+    """Listens for tasks that start and end in this process.
+
+    Its methods are called before those of OpenLineage's listener, which asks the operator or the extractor.
+    """
+
+    @hookimpl(tryfirst=True)
+    def on_task_instance_running(self, previous_state: Any, task_instance: Any) -> None:
+        """Start capturing before the operator opens its session or starts its job."""
+        global _latest  # noqa: PLW0603  the hooks of a task have no place of their own
+        with harmless("auto-capture could not be started"):
+            # Airflow 3.0 has no hook for a task that skipped itself.
+            _finish()
+            task = getattr(task_instance, "task", None)
+            if task is None or not conf.auto_capture():
+                return
+            launches = may_launch(task)
+            if launches and not conf.disabled():
+                report_launches(task_instance)
+            extra = conf.extra_operators()
+            driver = driver_of(type(task), extra)
+            if driver == COMMAND and not (launches and conf.auto_capture_commands()):
+                return
+            if driver is not None and not conf.disabled():
+                _latest = CapturedTask(task_instance, driver, is_named=is_named(type(task), extra))
+                _latest.start()
+
+    @hookimpl(tryfirst=True)
+    def on_task_instance_success(self, previous_state: Any, task_instance: Any) -> None:
+        """Stop capturing after the operator ended."""
+        _finish(task_instance)
+
+    @hookimpl(tryfirst=True)
+    def on_task_instance_failed(self, previous_state: Any, task_instance: Any, error: Any) -> None:
+        """Stop capturing after the operator failed."""
+        _finish(task_instance)
+
+    @hookimpl(tryfirst=True)
+    def on_task_instance_skipped(self, previous_state: Any, task_instance: Any) -> None:
+        """Stop capturing after the function skipped its task; Airflow 3.0 does not call this."""
+        _finish(task_instance)
+
+    @hookimpl(tryfirst=True)
+    def before_stopping(self, component: Any) -> None:
+        """Stop capturing a task that has not ended: it was deferred or rescheduled, and this process ends."""
+        _finish(is_paused=True)
+
+
+def _finish(task_instance: Any = None, *, is_paused: bool = False) -> None:
+    """End the capture of a task instance, or of whatever is captured; one that is paused goes on elsewhere.
+
+    Other processes call these hooks too, for tasks that never ran in them.
+    """
+    global _latest
+    with harmless("auto-capture could not be finished"):
+        if _latest is not None and (task_instance is None or task_instance is _latest.task_instance):
+            ended, _latest = _latest, None
+            if is_paused:
+                ended.pause()
+            else:
+                ended.finish()
