@@ -76,8 +76,14 @@ class LauncherExtractor(BaseExtractor):
                     **launch_facets(launch, with_arguments=conf.sql_text() == "full"),
                     **added.run_facets,
                 }
-                return _merged(own, added) if is_own else added
+                return self._annotated(_merged(own, added) if is_own else added, method, *arguments)
         return own
+
+    def _annotated(self, lineage: OperatorLineage, method: str, *arguments: Any) -> OperatorLineage:
+        """Return a lineage with what the author states and what hooks report."""
+        from airflow_provider_spark_lineage.annotation import annotated
+
+        return annotated(lineage, self.operator, *arguments, failed=method == "extract_on_failure")
 
     def _is_active(self) -> bool:
         from airflow_provider_spark_lineage import conf

@@ -49,6 +49,10 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
         replace(read, statistics=read.statistics or counted.get(read.dataset.id, Statistics()))
         for read in outer_lineage.inputs or inner_lineage.inputs
     )
+    # Edges are those of the inner write; facts of the two may differ where a record is damaged.
+    known = {read.dataset.id for read in inputs}
+    sources = {edge.source for output in outputs for edge in output.edges} - known
+    inputs += tuple(read for read in inner_lineage.inputs if read.dataset.id in sources)
     # The inner write has the better gaps, unless the command alone has outputs or failures.
     gaps = (
         inner_lineage.gaps

@@ -253,6 +253,58 @@ def test_auto_capture_leaves_an_operator_with_an_extractor_of_yours_alone():
         del manager.extractors["PySparkOperator"]
 
 
+def test_an_operator_that_you_name_has_both(monkeypatch, spark_did):
+    """`extra_operators` says that its class runs Spark, whoever else reports on it."""
+    from airflow.providers.openlineage.extractors import OperatorLineage
+    from airflow.providers.openlineage.extractors.base import BaseExtractor
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    from airflow_provider_spark_lineage.plugins import added
+    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
+
+    class Theirs(BaseExtractor):
+        @classmethod
+        def get_operator_classnames(cls):
+            return ["PySparkOperator"]
+
+        def _execute_extraction(self):
+            return OperatorLineage(inputs=[OpenLineageDataset("theirs", "a")])
+
+        def extract_on_complete(self, task_instance):
+            return self.extract()
+
+    manager = get_openlineage_listener().extractor_manager
+    manager.add_extractor("PySparkOperator", Theirs)
+    operator = operator_of("auto-capture")
+    subject = instance(operator)
+    try:
+        lineage = task.TaskLineage(SimpleNamespace(run=lambda: spark_did, planned=None))
+        CapturedTask(subject, "in process", is_named=True)._report_by()(lineage)
+        both = manager.extract_metadata(
+            dagrun=SimpleNamespace(run_id="r"),
+            task=operator,
+            task_instance_state="success",
+            task_instance=subject,
+        )
+    finally:
+        del manager.extractors["PySparkOperator"]
+        added._latest = None
+    assert named(both.inputs) == {ORDERS: CAPTURED, ("theirs", "a"): ""}
+    assert named(both.outputs) == {TOTALS: CAPTURED}
+
+
+def test_of_two_extractors_for_one_class_the_provider_takes_one(monkeypatch):
+    """Its rule, and its warning: the set of their names has no order."""
+    from airflow.providers.openlineage.extractors.manager import ExtractorManager
+
+    ours = "airflow_provider_spark_lineage.extractors"
+    pair = {f"{ours}.SparkExtractor", f"{ours}.pyspark.PySparkExtractor"}
+    monkeypatch.setenv("AIRFLOW__OPENLINEAGE__EXTRACTORS", ";".join(pair))
+    manager = ExtractorManager()
+    assert manager.extractors["PySparkOperator"].__name__ in ("SparkExtractor", "PySparkExtractor")
+    assert manager.extractors["SparkSubmitOperator"].__name__ == "SparkExtractor"
+
+
 def test_hooks_are_not_asked_where_the_policy_forbids(monkeypatch, spark_did):
     """`emission_policy` decides for the datasets of hooks, whoever reports them."""
     pytest.importorskip("airflow.providers.openlineage.utils.emission_policy")

@@ -52,6 +52,20 @@ def test_each_event_of_an_operator_without_an_extractor_of_its_own():
     assert "sparkLineage_gaps" in complete.run_facets
 
 
+def test_what_the_author_states_is_added():
+    """The provider looks at `inlets` only where an extractor names no dataset."""
+    from airflow.sdk import Asset
+
+    operator = dataproc(inlets=[Asset("file:///rates")], outlets=[Asset("s3://b/out")])
+    extractor = extractor_of(operator)
+    ended = SimpleNamespace(**vars(instance()), task=operator)
+    start, complete = extractor.extract(), extractor.extract_on_complete(ended)
+    assert [names(each) for each in (start, complete)] == [(["in", "/rates"], ["out"])] * 2
+    assert [sorted(each.facets) for each in complete.inputs if "rates" in each.name] == [
+        ["sparkLineage_stated"]
+    ]
+
+
 def test_what_the_operator_reports_itself_stays_and_wins():
     """A dataset or a facet that both name is the operator's; its other ones are beside ours."""
     from airflow.providers.openlineage.extractors import OperatorLineage

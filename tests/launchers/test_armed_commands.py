@@ -7,12 +7,12 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from servers.commands import write_command
 from servers.driver import driver
 
 from airflow_provider_spark_lineage.launchers.armed import Armed
@@ -230,8 +230,7 @@ def test_a_text_that_becomes_a_file_stays(tmp_path):
     assert "makes a file" in collector.run().problems[0]
 
 
-FETCH = """#!{python}
-import shutil, sys
+FETCH = """import shutil, sys
 *_, command, source, target = sys.argv
 assert command == "-get" and source.startswith("s3a://lake/records/d.t/"), sys.argv
 shutil.copytree({store!r}, target, dirs_exist_ok=True)
@@ -243,9 +242,7 @@ def test_records_that_only_spark_reads_are_fetched_by_spark_submit(tmp_path, mon
     store, commands = tmp_path / "store", tmp_path / "bin"
     driver(f"spark.lineage.records={store.as_uri()}")
     commands.mkdir()
-    command = commands / "spark-submit"
-    command.write_text(FETCH.format(python=sys.executable, store=str(store)))
-    command.chmod(0o755)
+    write_command(commands / "spark-submit", FETCH.format(store=str(store)))
     monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
     task = Bash("spark-submit a.py")
     collector = armed(task, "s3a://lake/records")

@@ -309,7 +309,8 @@ def _glue() -> Sequence[Row]:
             service="Glue",
             link="https://console.aws.amazon.com/gluestudio/home?region=us-east-1#/job/uploaded/run/{}",
             start=(["in"], ["out"]),
-            end=(["in"], ["out"]),
+            # The hook reports the script's upload.
+            end=(["in", "glue.py"], ["out", "glue.py"]),
             gaps=[PLANNED],
         ),
     )
