@@ -37,15 +37,20 @@ def annotated(
     if not (ours.inputs or ours.outputs):
         return ours
     with harmless("inlets, outlets and the datasets of hooks could not be added to the lineage of this task"):
-        from airflow_provider_spark_lineage.facets.jobs import with_datasets
+        from airflow_provider_spark_lineage.facets.jobs import with_entries
         from airflow_provider_spark_lineage.facets.stated import is_stated
 
         inlets = list(_converted(getattr(operator, INLETS, None) or ()))
         outlets = list(_converted(getattr(operator, OUTLETS, None) or ()))
-        if task_instance is not None:
+        if task_instance is not None and not failed:
             outlets += _resolved_outlets(task_instance)
-        reads, writes = joined(ours.inputs, inlets, by=INLETS), joined(ours.outputs, outlets, by=OUTLETS)
-        job_facets = with_datasets(ours.job_facets, reads, writes, is_stated)
+        reads = joined(ours.inputs, inlets, by=INLETS)
+        # Nobody saw that a failed task wrote what its author states.
+        writes = joined(ours.outputs, outlets, by=OUTLETS, adds=not failed)
+        job_facets = with_entries(
+            ours.job_facets,
+            [(each, _sources(each, reads)) for each in writes if is_stated(each)],
+        )
         if task_instance is not None and hooks:
             read_by_hooks, written_by_hooks = _of_hooks(task_instance, failed=failed)
             reads, writes = joined(reads, read_by_hooks), joined(writes, written_by_hooks)
@@ -53,10 +58,11 @@ def annotated(
     return ours
 
 
-def joined(ours: Iterable[Any], others: Iterable[Any], *, by: str = "") -> list[Any]:
+def joined(ours: Iterable[Any], others: Iterable[Any], *, by: str = "", adds: bool = True) -> list[Any]:
     """Return OpenLineage datasets, each once: of one that both have, ours, with the facets that it lacks.
 
-    `by` says where the author stated the others; a dataset that is only there gets a facet with it.
+    `by` says where the author stated the others; a dataset that is only there gets a facet with it, or is
+    left out where `adds` is false.
     """
     result = [*ours]
     places: dict[tuple[str, str], int] = {}
@@ -64,12 +70,13 @@ def joined(ours: Iterable[Any], others: Iterable[Any], *, by: str = "") -> list[
         for name in _names(dataset):
             places.setdefault(name, index)
     for dataset in others:
-        index = places.setdefault(_key(dataset), len(result))
-        if index == len(result):
-            result.append(_marked(dataset, by) if by else dataset)
-        else:
+        index = places.get(_key(dataset), len(result))
+        if index < len(result):
             facets = {**(dataset.facets or {}), **(result[index].facets or {})}
             result[index] = attrs.evolve(result[index], facets=facets)
+        elif adds:
+            places[_key(dataset)] = index
+            result.append(_marked(dataset, by) if by else dataset)
     return result
 
 
@@ -118,6 +125,12 @@ def _of_hooks(task_instance: Any, *, failed: bool) -> tuple[list[Any], list[Any]
     if isinstance(collected, tuple):
         return [*collected[0]], [*collected[1]]
     return collected.inputs, collected.outputs
+
+
+def _sources(output: Any, reads: Iterable[Any]) -> list[Any]:
+    """Return the inputs that an output may come from: all but itself."""
+    own = set(_names(output))
+    return [read for read in reads if own.isdisjoint(_names(read))]
 
 
 def _names(dataset: Any) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -40,36 +40,26 @@ def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
     return {_LINEAGE: explicit.LineageJobFacet(entries=list(entries), producer=PRODUCER)}
 
 
-def with_datasets(
-    facets: dict[str, JobFacet],
-    inputs: Iterable[Any],
-    outputs: Iterable[Any],
-    is_added: Callable[[Any], bool],
-) -> dict[str, JobFacet]:
-    """Return job facets whose explicit lineage has datasets that were added to the event, too.
+def with_entries(facets: dict[str, JobFacet], sources: Iterable[tuple[Any, list[Any]]]) -> dict[str, JobFacet]:
+    """Return job facets whose explicit lineage has outputs that were added to the event, too.
 
-    An input that was added is a source of every output, and every input one of an output that was added: what
-    an event without the facet says.
+    `sources` has each of them with the datasets that it comes from. The entries of other outputs stay.
     """
     facet: Any = facets.get(_LINEAGE)
     if facet is None:
         return facets
     from openlineage.client.generated import lineage as explicit
 
-    inputs = [*inputs]
-    added = [_whole(each.namespace, each.name) for each in inputs if is_added(each)]
-    entries = [attrs.evolve(entry, inputs=[*entry.inputs, *added]) for entry in facet.entries]
-    entries += [
+    entries = [
         explicit.LineageDatasetEntry(
-            namespace=each.namespace,
-            name=each.name,
+            namespace=output.namespace,
+            name=output.name,
             type="DATASET",
-            inputs=[_whole(read.namespace, read.name) for read in inputs],
+            inputs=[_whole(read.namespace, read.name) for read in reads],
         )
-        for each in outputs
-        if is_added(each)
+        for output, reads in sources
     ]
-    return {**facets, _LINEAGE: attrs.evolve(facet, entries=entries)}
+    return {**facets, _LINEAGE: attrs.evolve(facet, entries=[*facet.entries, *entries])}
 
 
 def sql_facet(query: str) -> dict[str, JobFacet]:

@@ -33,26 +33,64 @@ def add_to_provider(task_instance: Any, lineage: TaskLineage) -> None:
 
     manager = get_openlineage_listener().extractor_manager
     if manager is not _manager:
-        manager.extract_metadata = _extended(manager.extract_metadata)
+        manager.extract_metadata = _extended(manager, manager.extract_metadata)
         _manager = manager
     _latest = (key_of(task_instance), lineage)
 
 
-def _extended(extract: Callable[..., OperatorLineage]) -> Callable[..., OperatorLineage]:
+def _extended(manager: Any, extract: Callable[..., OperatorLineage]) -> Callable[..., OperatorLineage]:
     """Return `ExtractorManager.extract_metadata` with ours added; its parameters differ between releases."""
     signature = inspect.signature(extract)
 
     @functools.wraps(extract)
     def extract_metadata(*args: Any, **kwargs: Any) -> OperatorLineage:
-        reported = extract(*args, **kwargs)
+        ours = None
         with harmless("the lineage of this task could not be added to its event"):
             arguments = signature.bind(*args, **kwargs).arguments
             state, lineage = arguments["task_instance_state"], _lineage_of(arguments.get("task_instance"))
             if lineage is not None and state != "running":
-                return _sum(lineage.operator_lineage(failed=state == "failed"), reported, arguments)
+                ours = lineage.operator_lineage(failed=state == "failed")
+        if ours is None:
+            return extract(*args, **kwargs)
+        questions = _Questions(manager, asks_author=not (ours.inputs or ours.outputs))
+        with questions:
+            reported = extract(*args, **kwargs)
+        with harmless("the lineage of this task could not be added to its event"):
+            return _sum(ours, reported, arguments, hooks=not questions.asked_hooks)
         return reported
 
     return extract_metadata
+
+
+class _Questions:
+    """What the provider's manager asks during one extraction.
+
+    Where Spark did something, what the author states is added by `annotation`, by its rules, so that the
+    manager is not to ask for it. Hooks it asks only where an extractor names no dataset.
+    """
+
+    def __init__(self, manager: Any, *, asks_author: bool) -> None:
+        self.asked_hooks = False
+        self._manager = manager
+        self._own = dict(vars(manager))
+        self._asks_author = asks_author
+        self._get_hook_lineage = manager.get_hook_lineage
+
+    def __enter__(self) -> None:
+        self._manager.get_hook_lineage = self._ask_hooks
+        if not self._asks_author:
+            self._manager.extract_inlets_and_outlets = lambda *_, **__: None
+
+    def __exit__(self, *_: object) -> None:
+        for name in ("get_hook_lineage", "extract_inlets_and_outlets"):
+            if name in self._own:
+                setattr(self._manager, name, self._own[name])
+            else:
+                vars(self._manager).pop(name, None)
+
+    def _ask_hooks(self, *args: Any, **kwargs: Any) -> Any:
+        self.asked_hooks = True
+        return self._get_hook_lineage(*args, **kwargs)
 
 
 def _lineage_of(task_instance: Any) -> TaskLineage | None:
@@ -61,14 +99,19 @@ def _lineage_of(task_instance: Any) -> TaskLineage | None:
     return None
 
 
-def _sum(ours: OperatorLineage, theirs: OperatorLineage, asked: Mapping[str, Any]) -> OperatorLineage:
-    """Return both; of a dataset that both name, and of a facet, ours. `asked` is what the provider gave."""
+def _sum(
+    ours: OperatorLineage, theirs: OperatorLineage, asked: Mapping[str, Any], *, hooks: bool
+) -> OperatorLineage:
+    """Return both; of a dataset that both name, and of a facet, ours.
+
+    `asked` is what the provider gave; `hooks` is false where it has asked them: what they report is theirs.
+    """
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     from airflow_provider_spark_lineage.annotation import annotated, joined
 
-    # The provider has asked the hooks: what they report is among theirs.
-    ours = annotated(ours, asked["task"], asked["task_instance"], hooks=False)
+    failed = asked["task_instance_state"] == "failed"
+    ours = annotated(ours, asked["task"], asked["task_instance"], failed=failed, hooks=hooks)
     return OperatorLineage(
         inputs=joined(ours.inputs, theirs.inputs),
         outputs=joined(ours.outputs, theirs.outputs),

@@ -160,13 +160,21 @@ def stated() -> dict[str, Any]:
     return {argument: assets(*uris) for argument, uris in STATED.items()}
 
 
+def written(state: str) -> dict[tuple[str, str], str]:
+    """Return the outputs of a task that wrote one dataset and states another."""
+    return {TOTALS: CAPTURED} if state == "failed" else {TOTALS: CAPTURED, REPORT: "outlets"}
+
+
 @ENDS
 @EVERYWHERE
 def test_spark_did_something_and_the_author_states_more(kind, state, spark_did):
-    """All are there, each once; what only the author says has a facet that says so."""
+    """Each once; what only the author says has a facet that says so, and is no output of a failed task."""
     lineage = asked(kind, operator_of(kind, **stated()), spark_did, state)
     assert named(lineage.inputs) == {ORDERS: CAPTURED, RATES: "inlets"}
-    assert named(lineage.outputs) == {TOTALS: CAPTURED, REPORT: "outlets"}
+    assert named(lineage.outputs) == written(state)
+    entries = getattr(lineage.job_facets.get("lineage"), "entries", None)
+    if entries is not None:
+        assert [each.name for each in entries] == [name for _, name in written(state)]
     [orders] = [each for each in lineage.inputs if each.name == ORDERS[1]]
     assert orders.inputFacets["inputStatistics"].rowCount == 3
 
@@ -178,7 +186,7 @@ def test_spark_did_something_and_hooks_report_more(kind, state, spark_did):
     report_by_hooks()
     lineage = asked(kind, operator_of(kind, **stated()), spark_did, state)
     assert named(lineage.inputs) == {ORDERS: CAPTURED, RATES: "inlets", HOOKED: ""}
-    assert named(lineage.outputs) == {TOTALS: CAPTURED, REPORT: "outlets"}
+    assert named(lineage.outputs) == written(state)
 
 
 @ENDS
@@ -400,20 +408,56 @@ def test_what_is_no_dataset_is_left_out_and_takes_nothing_with_it(spark_did, cap
     assert named(lineage.inputs) == {ORDERS: CAPTURED, RATES: "inlets"}
 
 
-def test_explicit_lineage_has_what_is_stated(spark_did):
-    """A consumer that reads pairs alone must not lose an inlet; hooks' datasets are in no known pair."""
-    report_by_hooks()
-    lineage = asked("ours", operator_of("ours", **stated()), spark_did)
+def pairs(lineage: Any) -> set[tuple[str, str]]:
+    """Return the names of whole datasets in explicit lineage: output, input."""
     if "lineage" not in lineage.job_facets:
         pytest.skip("OpenLineage's client has no such facet")
-    pairs = {
+    return {
         (each.name, read.name)
         for each in lineage.job_facets["lineage"].entries
         for read in each.inputs
         if not getattr(read, "field", None)
     }
-    reads = {ORDERS[1], RATES[1]}
-    assert pairs == {(written, read) for written in (TOTALS[1], REPORT[1]) for read in reads}
+
+
+def test_explicit_lineage_has_stated_outlets(spark_did):
+    """Spark says what its own outputs come from: an inlet is no source of theirs. Hooks are in no pair."""
+    report_by_hooks()
+    lineage = asked("ours", operator_of("ours", **stated()), spark_did)
+    assert pairs(lineage) == {(TOTALS[1], ORDERS[1]), (REPORT[1], ORDERS[1]), (REPORT[1], RATES[1])}
+
+
+@pytest.mark.parametrize("uri", ["file:///data/orders", "file:///data/rates"])
+def test_a_stated_outlet_does_not_come_from_itself(uri, spark_did):
+    """Neither from what Spark read by its name, nor from an inlet, whoever writes the slashes."""
+    named_twice = operator_of("ours", inlets=[file(uri), *assets("file:///data/rates")], outlets=assets(uri))
+    lineage = asked("ours", named_twice, spark_did)
+    own = "/" + uri.removeprefix("file:///")
+    assert (own, {ORDERS[1]: RATES[1], RATES[1]: ORDERS[1]}[own]) in pairs(lineage)
+    assert not [pair for pair in pairs(lineage) if pair[0].strip("/") == pair[1].strip("/")]
+
+
+def test_hooks_are_asked_where_an_extractor_of_yours_names_datasets(spark_did):
+    """The provider asks them only where it names none."""
+    from airflow.providers.openlineage.extractors import OperatorLineage
+    from airflow.providers.openlineage.extractors.python import PythonExtractor
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    class Theirs(PythonExtractor):
+        def extract_on_complete(self, task_instance):
+            return OperatorLineage(inputs=[OpenLineageDataset("theirs", "a")])
+
+    Theirs.__module__ = "airflow.providers.openlineage.theirs"
+    manager = get_openlineage_listener().extractor_manager
+    before = manager.extractors["PythonOperator"]
+    manager.extractors["PythonOperator"] = Theirs
+    report_by_hooks()
+    try:
+        lineage = asked("function", operator_of("function"), spark_did)
+    finally:
+        manager.extractors["PythonOperator"] = before
+    assert named(lineage.inputs) == {ORDERS: CAPTURED, HOOKED: "", ("theirs", "a"): ""}
+    assert not {"get_hook_lineage", "extract_inlets_and_outlets"} & set(vars(manager))
 
 
 def test_facets_are_those_of_the_schema(spark_did):
