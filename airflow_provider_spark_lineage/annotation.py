@@ -6,7 +6,6 @@ reports no dataset. Where ours reports one, they are added here, converted by th
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +51,13 @@ def annotated(
             [(each, _sources(each, reads)) for each in writes if is_stated(each)],
         )
         if task_instance is not None and hooks:
-            read_by_hooks, written_by_hooks = _of_hooks(task_instance, failed=failed)
+            from airflow_provider_spark_lineage.hook_reports import hook_datasets
+            from airflow_provider_spark_lineage.task import lineage_of
+
+            captured = lineage_of(task_instance)
+            read_by_hooks, written_by_hooks = hook_datasets(
+                task_instance, failed=failed, before=captured.hooks_before if captured else None
+            )
             reads, writes = joined(reads, read_by_hooks), joined(writes, written_by_hooks)
         ours.inputs, ours.outputs, ours.job_facets = reads, writes, job_facets
     return ours
@@ -105,26 +110,6 @@ def _resolved_outlets(task_instance: Any) -> list[Any]:
     resolved = get_runtime_outlet_assets(task_instance)
     assets = (asset for asset, alias in resolved if alias is None or alias.name != ours)
     return [dataset for asset in assets if (dataset := translate_airflow_asset(asset, None)) is not None]
-
-
-def _of_hooks(task_instance: Any, *, failed: bool) -> tuple[list[Any], list[Any]]:
-    """Return the inputs and outputs of hooks; the provider sends events of their SQL by itself."""
-    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
-
-    from airflow_provider_spark_lineage.task import emission_policy
-
-    policy = emission_policy(task_instance)
-    if policy is not None and not policy.hook_lineage:
-        return [], []
-    ask = get_openlineage_listener().extractor_manager.get_hook_lineage
-    arguments = (task_instance, "failed" if failed else "success")
-    # The provider's 2.9 takes no arguments, and returns a tuple.
-    collected = ask(*arguments[: len(inspect.signature(ask).parameters)])
-    if collected is None:
-        return [], []
-    if isinstance(collected, tuple):
-        return [*collected[0]], [*collected[1]]
-    return collected.inputs, collected.outputs
 
 
 def _sources(output: Any, reads: Iterable[Any]) -> list[Any]:

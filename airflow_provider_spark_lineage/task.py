@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from airflow_provider_spark_lineage.collectors import Collector
     from airflow_provider_spark_lineage.facets.events import RunIdentity
+    from airflow_provider_spark_lineage.hook_reports import Reported
     from airflow_provider_spark_lineage.lineage.model import Lineage
     from airflow_provider_spark_lineage.pipeline import Run
     from airflow_provider_spark_lineage.sender import Sender
@@ -41,6 +42,8 @@ class TaskLineage:
         self._sender = sender
         self._emit_timeout_seconds = emit_timeout_seconds
         self._is_finished = False
+        self.hooks_before: Reported | None = None
+        """What hooks had reported in this process before the task began."""
 
     @property
     def run(self) -> Run:
@@ -208,8 +211,11 @@ _latest: tuple[tuple[Any, ...], TaskLineage] | None = None
 """The task that this process runs, or ran last: `dag.test()` runs several in one process."""
 
 
-def start_capture(task_instance: Any) -> TaskLineage | None:
-    """Start capturing for a task instance; None when no event would carry the lineage."""
+def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> TaskLineage | None:
+    """Start capturing for a task instance; None when no event would carry the lineage.
+
+    `hooks_before` is what hooks had reported when the task began, where that was earlier.
+    """
     global _latest  # noqa: PLW0603  extractors and run facets have only the task instance to find it by
     if _latest is not None:
         # That task ended without a call of `finish`: Airflow 3.0 has no hook for a task that skipped itself.
@@ -229,8 +235,12 @@ def start_capture(task_instance: Any) -> TaskLineage | None:
         collector = collector_of(task_instance, sender.put if sender else None)
         if sender is not None:
             sender.silenced = lambda: collector.agent_configured
+        from airflow_provider_spark_lineage.hook_reports import reported_so_far
+
+        before = reported_so_far() if hooks_before is None else hooks_before
         collector.start()
         lineage = TaskLineage(collector, sender, emit_timeout_seconds=conf.emit_timeout_seconds())
+        lineage.hooks_before = before
         _latest = (key_of(task_instance), lineage)
         return _latest[1]
     return None

@@ -40,7 +40,9 @@ def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
     return {_LINEAGE: explicit.LineageJobFacet(entries=list(entries), producer=PRODUCER)}
 
 
-def with_entries(facets: dict[str, JobFacet], sources: Iterable[tuple[Any, list[Any]]]) -> dict[str, JobFacet]:
+def with_entries(
+    facets: dict[str, JobFacet], sources: Iterable[tuple[Any, list[Any]]]
+) -> dict[str, JobFacet]:
     """Return job facets whose explicit lineage has outputs that were added to the event, too.
 
     `sources` has each of them with the datasets that it comes from. The entries of other outputs stay.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_provider_spark_lineage.capture.arrival import Arrival
 from airflow_provider_spark_lineage.extractors.operators import PYTHON
 from airflow_provider_spark_lineage.extractors.selection import is_selected
+from airflow_provider_spark_lineage.hook_reports import Reported, reported_so_far
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -31,6 +32,7 @@ class CapturedTask:
         self._task = task_instance.task
         self._is_named = is_named
         self._lineage: TaskLineage | None = None
+        self._hooks_before: Reported | None = None
         self._arrival = Arrival(self._start) if driver == PYTHON else None
 
     def start(self) -> None:
@@ -38,6 +40,7 @@ class CapturedTask:
         if not is_selected(self.task_instance.dag_id, self.task_instance.task_id):
             return
         if self._arrival is not None:
+            self._hooks_before = reported_so_far()
             self._arrival.arm()
         else:
             self._start()
@@ -63,7 +66,7 @@ class CapturedTask:
         report = self._report_by()
         if report is None:
             return
-        self._lineage = lineage = start_capture(self.task_instance)
+        self._lineage = lineage = start_capture(self.task_instance, self._hooks_before)
         if lineage is not None:
             _stop_on_kill(self._task, lineage, self.task_instance)
             _succeed_after_execute(self._task, self.finish, lineage)

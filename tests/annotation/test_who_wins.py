@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -435,6 +437,61 @@ def test_a_stated_outlet_does_not_come_from_itself(uri, spark_did):
     own = "/" + uri.removeprefix("file:///")
     assert (own, {ORDERS[1]: RATES[1], RATES[1]: ORDERS[1]}[own]) in pairs(lineage)
     assert not [pair for pair in pairs(lineage) if pair[0].strip("/") == pair[1].strip("/")]
+
+
+def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did, monkeypatch):
+    """`dag.test()` runs tasks in one process, which has one collector; SQL would be sent a second time."""
+    from airflow.providers.common.compat.lineage.hook import get_hook_lineage_collector
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    def sql(text: str) -> None:
+        get_hook_lineage_collector().add_extra(object(), "test", {"sql": text})
+
+    seen: list[list[str]] = []
+
+    def ask(self: Any, *arguments: Any) -> Any:
+        seen.append([each.value["sql"] for each in get_hook_lineage_collector().collected_assets.extra])
+        return original(self, *arguments)
+
+    manager = type(get_openlineage_listener().extractor_manager)
+    original = manager.get_hook_lineage
+    monkeypatch.setattr(manager, "get_hook_lineage", ask)
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", "False")
+    ended = SimpleNamespace(run=lambda: spark_did, planned=None, finish=lambda: None)
+    expected = [
+        {ORDERS: CAPTURED, HOOKED: ""},
+        {ORDERS: CAPTURED},
+        {ORDERS: CAPTURED, ("file", "/third"): ""},
+    ]
+    for number, inputs in enumerate(expected):
+        operator = operator_of("ours")
+        subject = SimpleNamespace(**{**vars(instance(operator)), "task_id": f"t{number}"})
+        lineage = task.start_capture(subject)
+        assert lineage is not None
+        if number == 0:
+            report_by_hooks()
+            sql("first")
+        if number == 2:
+            get_hook_lineage_collector().add_input_asset(object(), uri="file:///third")
+            sql("third")
+        lineage.finish()
+        monkeypatch.setattr(lineage, "_collector", ended)
+        operator._task_lineage = lineage
+        for _ in range(2):
+            assert named(operator.get_openlineage_facets_on_complete(subject).inputs) == inputs
+    assert seen == [["first"], ["first"], ["third"], ["third"]]
+    assert len(get_hook_lineage_collector().collected_assets.inputs) == 2, "it is as it was"
+
+
+def test_nobody_creates_the_collector_to_see_that_it_is_empty():
+    """That would import the asset handlers of all providers, in every Python task."""
+    program = """if True:
+        from airflow.sdk import lineage
+        from airflow_provider_spark_lineage.hook_reports import hook_datasets, reported_so_far
+        assert not any(reported_so_far().values())
+        assert lineage.get_hook_lineage_collector.cache_info().currsize == 0
+    """
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_hooks_are_asked_where_an_extractor_of_yours_names_datasets(spark_did):
