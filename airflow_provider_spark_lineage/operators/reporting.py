@@ -28,16 +28,19 @@ class ReportsLineage:
     def capture_lineage(self, context: Context) -> Iterator[None]:
         """Capture what Spark does inside the block: all of the task's work, from an `execute` of its own."""
         from airflow_provider_spark_lineage.task import start_capture
+        from airflow_provider_spark_lineage.task_ends import pausing, succeeding
 
         self._task_instance = task_instance = context["ti"]
         self._task_lineage = lineage = start_capture(task_instance)
-        try:
+        if lineage is None:
             yield
-        finally:
-            if lineage is not None:
+            return
+        with pausing(lambda: lineage.pause(task_instance)), succeeding(lambda: lineage.succeed(context)):
+            try:
+                yield
+            finally:
                 lineage.finish()
-        if lineage is not None:
-            lineage.succeed(context)
+        lineage.succeed(context)
 
     def on_kill(self) -> None:
         """Run the operator's `on_kill`, and send what the task has done: its process may be killed next."""

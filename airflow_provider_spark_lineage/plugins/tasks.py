@@ -11,9 +11,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.capture.arrival import Arrival
+from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.extractors.operators import PYTHON
 from airflow_provider_spark_lineage.extractors.selection import is_selected
 from airflow_provider_spark_lineage.hook_reports import Reported, reported_so_far
+from airflow_provider_spark_lineage.task_ends import succeeding
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -39,6 +41,7 @@ class CapturedTask:
         """Capture from now on; a function that may not use Spark at all, from its first session on."""
         if not is_selected(self.task_instance.dag_id, self.task_instance.task_id):
             return
+        _succeed_after_execute(self._task, self._succeed)
         if self._arrival is not None:
             self._hooks_before = reported_so_far()
             self._arrival.arm()
@@ -58,6 +61,13 @@ class CapturedTask:
         if self._lineage is not None:
             self._lineage.pause(self.task_instance)
 
+    def _succeed(self, context: Any) -> None:
+        """Stop capturing a task that has succeeded, and have Airflow record what it wrote."""
+        with harmless("Airflow does not get the assets that this task wrote"):
+            self.finish()
+            if self._lineage is not None:
+                self._lineage.succeed(context)
+
     def _start(self) -> None:
         from airflow_provider_spark_lineage.task import is_active, start_capture
 
@@ -69,7 +79,6 @@ class CapturedTask:
         self._lineage = lineage = start_capture(self.task_instance, self._hooks_before)
         if lineage is not None:
             _stop_on_kill(self._task, lineage, self.task_instance)
-            _succeed_after_execute(self._task, self.finish, lineage)
             report(lineage)
 
     def _report_by(self) -> Callable[[TaskLineage], None] | None:
@@ -120,29 +129,33 @@ def _extracted(lineage: TaskLineage) -> None:
     """Do nothing: our extractor asks for the lineage."""
 
 
-def _succeed_after_execute(task: Any, finish: Callable[[], None], lineage: TaskLineage) -> None:
-    """Replace a task's `post_execute` by one that first reports the assets, where the user wants them.
+def _succeed_after_execute(task: Any, succeed: Callable[[Any], None]) -> None:
+    """Have `succeed` called with the context when a task's own work is over, where the user wants assets.
 
-    Listeners learn that a task has ended after Airflow does, which is too late for its assets.
+    Listeners learn that a task has ended after Airflow does, which is too late for its assets. So the last of
+    its methods is replaced, `post_execute`, and `execute` for a task that succeeds by an exception.
     """
     from airflow_provider_spark_lineage import conf
 
     if not conf.asset_events():
         return
-    post_execute = task.post_execute
+    execute, post_execute = task.execute, task.post_execute
 
-    def succeed(context: Any) -> None:
-        finish()
-        lineage.succeed(context)
+    def replaced_execute(context: Any) -> Any:
+        with succeeding(lambda: succeed(context)):
+            return execute(context)
 
     def replaced(context: Any, *result: Any) -> Any:
+        returned = post_execute(context, *result)
         succeed(context)
-        return post_execute(context, *result)
+        return returned
 
     def replaced_generator(context: Any, *result: Any) -> Any:
+        returned = yield from post_execute(context, *result)
         succeed(context)
-        return (yield from post_execute(context, *result))
+        return returned
 
+    task.execute = replaced_execute
     # Airflow runs a hook that is a generator to its end.
     task.post_execute = replaced_generator if inspect.isgeneratorfunction(post_execute) else replaced
 

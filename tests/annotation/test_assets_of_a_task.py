@@ -81,7 +81,11 @@ def context(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         raise AirflowRuntimeError(ErrorResponse(error=ErrorType.ASSET_NOT_FOUND))
 
     monkeypatch.setattr(sdk.OutletEventAccessor, "_get_asset_from_db", staticmethod(not_found))
-    operator = SimpleNamespace(outlets=[], post_execute=lambda context: context["calls"].append("theirs"))
+    operator = SimpleNamespace(
+        outlets=[],
+        execute=lambda context: None,
+        post_execute=lambda context: context["calls"].append("theirs"),
+    )
     instance = SimpleNamespace(dag_id="d", task_id="t", task=operator)
     return {"ti": instance, "outlet_events": sdk.OutletEventAccessors(), "calls": []}
 
@@ -113,14 +117,41 @@ def test_the_list_of_outlets_that_other_runs_share_stays(context):
     assert (shared, [alias.name for alias in context["ti"].task.outlets]) == ([], ["d.t"])
 
 
+class Ended:
+    """The lineage of a task; `calls` has what was asked of it."""
+
+    def __init__(self, calls: list[str], *, is_broken: bool = False) -> None:
+        self._calls = calls
+        self._is_broken = is_broken
+
+    def finish(self) -> None:
+        self._calls.append("finish")
+        if self._is_broken:
+            raise ValueError("on purpose")
+
+    def succeed(self, context: dict[str, Any]) -> None:
+        self._calls.append("succeed")
+        task.TaskLineage(SimpleNamespace(run=lambda: Run(wrote("/a")))).succeed(context)
+
+    def pause(self, task_instance: Any) -> None:
+        self._calls.append("pause")
+
+
+def captured(operator: Any, lineage: Ended) -> None:
+    """Replace an operator's methods as auto-capture does."""
+    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask, _succeed_after_execute
+
+    subject = CapturedTask(SimpleNamespace(task=operator, dag_id="d", task_id="t"), "python", is_named=False)
+    subject._lineage = lineage
+    _succeed_after_execute(operator, subject._succeed)
+
+
 @pytest.mark.parametrize("is_generator", [False, True])
 @pytest.mark.parametrize("is_on", [False, True])
-def test_post_execute_of_an_operator_runs_after_ours(context, monkeypatch, is_generator, is_on):
-    """Airflow runs a generator to its end, so it must stay one."""
+def test_ours_runs_after_post_execute_of_an_operator(context, monkeypatch, is_generator, is_on):
+    """What it does with Spark is work of the task. Airflow runs a generator to its end: it stays one."""
     from airflow.sdk import Asset, Metadata
     from airflow.sdk.execution_time.callback_runner import create_executable_runner
-
-    from airflow_provider_spark_lineage.plugins.tasks import _succeed_after_execute
 
     def generator(context: dict[str, Any], result: Any = None) -> Any:
         context["calls"].append("theirs")
@@ -130,12 +161,109 @@ def test_post_execute_of_an_operator_runs_after_ours(context, monkeypatch, is_ge
     operator, calls = context["ti"].task, context["calls"]
     if is_generator:
         operator.post_execute = generator
-    before = operator.post_execute
-    lineage = task.TaskLineage(SimpleNamespace(run=lambda: Run(wrote("/a"))))
-    _succeed_after_execute(operator, lambda: calls.append("ours"), lineage)
-    assert (operator.post_execute is before) is not is_on
+    before = operator.execute, operator.post_execute
+    captured(operator, Ended(calls))
+    assert ((operator.execute, operator.post_execute) == before) is not is_on
     outlet_events, log = context["outlet_events"], logging.getLogger(__name__)
     create_executable_runner(operator.post_execute, outlet_events, logger=log).run(context)
-    assert calls == [*(["ours"] if is_on else []), "theirs"]
+    assert calls == ["theirs", *(["finish", "succeed"] if is_on else [])]
     assert events(context) == (["file:///a"] if is_on else [])
     assert outlet_events[Asset("mine")].extra == ({"by": "hand"} if is_generator else {})
+
+
+def test_an_error_of_ours_does_not_fail_a_task_that_has_ended(context, monkeypatch, caplog):
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__ASSET_EVENTS", "True")
+    operator = context["ti"].task
+    captured(operator, Ended(context["calls"], is_broken=True))
+    operator.post_execute(context)
+    assert context["calls"] == ["theirs", "finish"]
+    assert caplog.text.count("on purpose") == 1
+
+
+def ending(name: str) -> BaseException:
+    from datetime import datetime, timezone
+
+    from airflow.exceptions import AirflowRescheduleException
+    from airflow.providers.common.compat.sdk import DownstreamTasksSkipped, TaskDeferred
+
+    now = datetime.now(tz=timezone.utc)
+    return {
+        "skips": lambda: DownstreamTasksSkipped(tasks=["b"]),
+        "defers": lambda: TaskDeferred(trigger=SimpleNamespace(), method_name="execute"),
+        "reschedules": lambda: AirflowRescheduleException(now),
+        "fails": lambda: ValueError("theirs"),
+    }[name]()
+
+
+@pytest.mark.parametrize("kind", ["auto-capture", "ours"])
+@pytest.mark.parametrize("end", ["skips", "defers", "reschedules", "fails"])
+def test_ends_by_an_exception(context, monkeypatch, kind, end):
+    """`@task.branch` succeeds by one. A task that goes on elsewhere says what it has done: nobody asks it."""
+    from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
+
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__ASSET_EVENTS", "True")
+    raised, calls = ending(end), context["calls"]
+
+    class Operator:
+        outlets: tuple[Any, ...] = ()
+
+        def execute(self, context: dict[str, Any]) -> None:
+            calls.append("execute")
+            raise raised
+
+        def post_execute(self, context: dict[str, Any], result: Any = None) -> None:
+            pytest.fail("Airflow does not call it then")
+
+    class Ours(ReportsLineage, Operator):
+        pass
+
+    lineage = Ended(calls)
+    if kind == "ours":
+        monkeypatch.setattr(task, "start_capture", lambda _: lineage)
+        context["ti"].task = Ours()
+    else:
+        context["ti"].task = Operator()
+        captured(context["ti"].task, lineage)
+    with pytest.raises(type(raised)) as caught:
+        context["ti"].task.execute(context)
+    assert caught.value is raised
+    # Auto-capture hears of the others from Airflow's listener.
+    ends = {"skips": ["finish", "succeed"]}
+    if kind == "ours":
+        ends |= {"defers": ["finish", "pause"], "reschedules": ["finish", "pause"], "fails": ["finish"]}
+    assert calls == ["execute", *ends.get(end, [])]
+    assert events(context) == (["file:///a"] if end == "skips" else [])
+
+
+def test_airflow_runs_a_branch_whose_execute_is_replaced(context, monkeypatch):
+    """Its guard against calls of `execute` by hand lets ours pass."""
+    from airflow.providers.common.compat.sdk import DownstreamTasksSkipped
+    from airflow.providers.standard.operators.empty import EmptyOperator
+    from airflow.providers.standard.operators.python import BranchPythonOperator
+    from airflow.sdk import DAG
+    from airflow.sdk.execution_time import task_runner
+
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__ASSET_EVENTS", "True")
+    with DAG("d") as dag:
+        branch = BranchPythonOperator(task_id="t", python_callable=lambda: "a")
+        branch >> [EmptyOperator(task_id="a"), EmptyOperator(task_id="b")]
+    captured(branch, Ended(context["calls"]))
+    run = SimpleNamespace(run_id="r")
+    instance = SimpleNamespace(
+        **{**vars(context["ti"]), "task": branch},
+        _ti_context_from_server=None,
+        map_index=-1,
+        xcom_push=lambda *_, **__: None,
+    )
+    given = {
+        "ti": instance,
+        "task": branch,
+        "task_instance": instance,
+        "dag_run": run,
+        "dag": dag,
+        "params": {},
+    }
+    with pytest.raises(DownstreamTasksSkipped):
+        task_runner._execute_task({**context, **given, "run_id": "r"}, instance, logging.getLogger(__name__))
+    assert context["calls"] == ["finish", "succeed"]
+    assert events(context) == ["file:///a"]
