@@ -71,14 +71,15 @@ def joined(ours: Iterable[Any], others: Iterable[Any], *, by: str = "", adds: bo
     """
     result = [*ours]
     places: dict[tuple[str, str], int] = {}
-    for index, dataset in enumerate(result):
-        for name in _names(dataset):
-            places.setdefault(name, index)
+    # A catalog's entry has its data as a symlink; where both are here, the data have that name.
+    for names in (_own_name, _names):
+        for index, dataset in enumerate(result):
+            for name in names(dataset):
+                places.setdefault(name, index)
     for dataset in others:
         index = places.get(_key(dataset), len(result))
         if index < len(result):
-            facets = {**(dataset.facets or {}), **(result[index].facets or {})}
-            result[index] = attrs.evolve(result[index], facets=facets)
+            result[index] = _completed(result[index], dataset)
         elif adds:
             places[_key(dataset)] = index
             result.append(_marked(dataset, by) if by else dataset)
@@ -104,11 +105,8 @@ def _resolved_outlets(task_instance: Any) -> list[Any]:
         from airflow.providers.openlineage.utils.utils import get_runtime_outlet_assets
     except ImportError:  # 2.9, for example, reports no such assets.
         return []
-    from airflow_provider_spark_lineage.assets import alias_name
-
-    ours = alias_name(task_instance)  # What Spark wrote is known already.
-    resolved = get_runtime_outlet_assets(task_instance)
-    assets = (asset for asset, alias in resolved if alias is None or alias.name != ours)
+    # Those that `assets` gave to the task's own alias are among them: Spark named them already.
+    assets = (asset for asset, _ in get_runtime_outlet_assets(task_instance))
     return [dataset for asset in assets if (dataset := translate_airflow_asset(asset, None)) is not None]
 
 
@@ -118,17 +116,33 @@ def _sources(output: Any, reads: Iterable[Any]) -> list[Any]:
     return [read for read in reads if own.isdisjoint(_names(read))]
 
 
+def _completed(dataset: Any, other: Any) -> Any:
+    """Return a copy of a dataset with the facets of another that it lacks."""
+    kinds = [kind for kind in ("facets", "inputFacets", "outputFacets") if hasattr(dataset, kind)]
+    both = {kind: (getattr(other, kind, None) or {}) | (getattr(dataset, kind) or {}) for kind in kinds}
+    return attrs.evolve(dataset, **both)
+
+
+def _own_name(dataset: Any) -> Iterator[tuple[str, str]]:
+    """Yield the name of a dataset."""
+    yield _key(dataset)
+
+
 def _names(dataset: Any) -> Iterator[tuple[str, str]]:
     """Yield all names of a dataset: its own, and those that Spark has for it in a catalog."""
-    yield _key(dataset)
+    yield from _own_name(dataset)
     symlinks = (dataset.facets or {}).get("symlinks")
     if symlinks is not None:
         yield from map(_key, symlinks.identifiers)
 
 
 def _key(named: Any) -> tuple[str, str]:
-    """Return what a name is compared by: the provider turns `file:///in/a` into `file://` and `in/a`."""
-    return named.namespace.rstrip(":/"), named.name.strip("/")
+    """Return what a name is compared by.
+
+    The provider turns `file:///in/a` into `file://` and `in/a`, and leaves what `assets.asset_uri` encodes.
+    """
+    name = named.name.replace("%3F", "?").replace("%23", "#")
+    return named.namespace.rstrip(":/"), name.strip("/")
 
 
 def _marked(dataset: Any, by: str) -> Any:

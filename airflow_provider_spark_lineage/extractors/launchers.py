@@ -155,14 +155,11 @@ def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
 
 def _merged(own: OperatorLineage, added: OperatorLineage) -> OperatorLineage:
     """Return both; where both name a dataset or a facet, the operator's own stays."""
+    from airflow_provider_spark_lineage.annotation import joined
+
     return OperatorLineage(
-        inputs=_joined(own.inputs, added.inputs),
-        outputs=_joined(own.outputs, added.outputs),
+        inputs=joined(own.inputs, added.inputs),
+        outputs=joined(own.outputs, added.outputs),
         run_facets={**added.run_facets, **own.run_facets},
         job_facets={**added.job_facets, **own.job_facets},
     )
-
-
-def _joined(own: list[Any], added: list[Any]) -> list[Any]:
-    names = {(dataset.namespace, dataset.name) for dataset in own}
-    return [*own, *(dataset for dataset in added if (dataset.namespace, dataset.name) not in names)]

@@ -13,9 +13,17 @@ from typing import Any
 
 import pytest
 from openlineage.client.event_v2 import Dataset as OpenLineageDataset
-from openlineage.client.facet_v2 import documentation_dataset, schema_dataset
+from openlineage.client.event_v2 import InputDataset, OutputDataset
+from openlineage.client.facet_v2 import (
+    data_quality_metrics_input_dataset,
+    documentation_dataset,
+    input_statistics_input_dataset,
+    schema_dataset,
+    symlinks_dataset,
+)
 
 from airflow_provider_spark_lineage import task
+from airflow_provider_spark_lineage.annotation import joined
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.pipeline import Run, RunBuilder, executions
 from airflow_provider_spark_lineage.record import Record
@@ -404,10 +412,13 @@ def test_what_is_no_dataset_is_left_out_and_takes_nothing_with_it(spark_did, cap
         *assets("x-unknown:e"),
         object(),
         file("no-path"),
+        table("c", "d", "columns without names", columns=["a", "b"]),
         *assets("file:///data/rates"),
     ]
     lineage = asked("ours", operator_of("ours", inlets=inlets), spark_did)
     assert named(lineage.inputs) == {ORDERS: CAPTURED, RATES: "inlets"}
+    [warning] = [each for each in caplog.messages if "inlets or outlets" in each]
+    assert "Table in inlets or outlets is not in the lineage of this task" in warning
 
 
 def pairs(lineage: Any) -> set[tuple[str, str]]:
@@ -515,6 +526,48 @@ def test_hooks_are_asked_where_an_extractor_of_yours_names_datasets(spark_did):
         manager.extractors["PythonOperator"] = before
     assert named(lineage.inputs) == {ORDERS: CAPTURED, HOOKED: "", ("theirs", "a"): ""}
     assert not {"get_hook_lineage", "extract_inlets_and_outlets"} & set(vars(manager))
+
+
+def test_data_are_not_merged_into_the_catalogs_entry_that_points_to_them():
+    """An external table is both: its own name decides before another's symlink does."""
+    link = symlinks_dataset.Identifier("file", "/data/t", "LOCATION")
+    links = symlinks_dataset.SymlinksDatasetFacet(identifiers=[link])
+    entry = OutputDataset("file:/wh", "default.t", facets={"symlinks": links})
+    both = joined([entry, OutputDataset("file", "/data/t")], [described("file", "/data/t")], by="outlets")
+    assert [sorted(each.facets) for each in both] == [["symlinks"], ["documentation", "schema"]]
+    [alone] = joined([entry], [described("file", "/data/t")], by="outlets")
+    assert sorted(alone.facets) == ["documentation", "schema", "symlinks"]
+
+
+def test_facets_of_inputs_and_outputs_are_completed_too():
+    """Ours stay. A dataset of another kind gives what both kinds have."""
+    quality = data_quality_metrics_input_dataset.DataQualityMetricsInputDatasetFacet(
+        columnMetrics={}, rowCount=1
+    )
+    theirs = InputDataset("file", "/a", inputFacets={"dataQualityMetrics": quality, "inputStatistics": None})
+    counts = input_statistics_input_dataset.InputStatisticsInputDatasetFacet(rowCount=3)
+    [merged] = joined([InputDataset("file", "/a", inputFacets={"inputStatistics": counts})], [theirs])
+    assert merged.inputFacets == {"dataQualityMetrics": quality, "inputStatistics": counts}
+    [output] = joined([OutputDataset("file", "/a")], [theirs])
+    assert not output.outputFacets
+
+
+def test_assets_that_the_tasks_code_gives_to_aliases_are_outputs(spark_did, monkeypatch):
+    """Also to the alias that events of Spark's own assets go by, which are no second datasets."""
+    from airflow.providers.openlineage.utils import utils
+    from airflow.sdk import AssetAlias
+
+    if not hasattr(utils, "get_runtime_outlet_assets"):
+        pytest.skip("this provider reports no such assets")
+    resolved = [*assets("file:///data/warehouse/totals", "file:///by/pandas"), *assets("file:///data/report")]
+    pairs = [
+        (asset, AssetAlias(name)) for asset, name in zip(resolved, ["d.t", "d.t", "theirs"], strict=True)
+    ]
+    monkeypatch.setattr(utils, "get_runtime_outlet_assets", lambda _: pairs)
+    lineage = asked("ours", operator_of("ours"), spark_did)
+    expected = {TOTALS: CAPTURED, ("file", "/by/pandas"): "outlets", REPORT: "outlets"}
+    assert named(lineage.outputs) == expected
+    assert named(asked("ours", operator_of("ours"), spark_did, "failed").outputs) == {TOTALS: CAPTURED}
 
 
 def test_facets_are_those_of_the_schema(spark_did):
