@@ -8,16 +8,24 @@ A task that fails after that has no events: Airflow drops them.
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless
+from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Output
 
 if TYPE_CHECKING:
     from airflow.sdk import Asset
 
     from airflow_provider_spark_lineage.sources.dataset import DatasetId
+
+ASSETS_TIMEOUT_SECONDS = 10.0
+"""How long Airflow may be asked for the assets of one task, which waits for that."""
+
+MAX_ASSETS = 200
+"""How many assets one task may have events of: Airflow is asked for each, and keeps each."""
 
 _TABLE_LEVELS = {"bigquery": 3, "mysql": 2, "postgres": 3, "redshift": 3, "trino": 3}
 """Databases whose providers give assets a URI with the parts of a table's name as a path -> their number."""
@@ -67,42 +75,98 @@ def alias_name(task_instance: Any) -> str:
 
 
 def add_asset_events(context: Any, lineage: Lineage) -> None:
-    """Have Airflow record an event for each dataset that was written, if the task succeeds.
+    """Have Airflow record an event for each dataset that has new data, if the task succeeds.
 
     Call it in the task's process, before Airflow has sent the end of the task.
     """
-    written = [output for output in lineage.outputs if output.mode is not Mode.DROP]
+    written = [output for output in lineage.outputs if _has_new_data(output)]
     if not written:
         return
-    with alarm_paused(), harmless("Airflow does not get the assets that this task wrote"):
+    with alarm_paused(), harmless("Airflow does not get all assets that this task wrote"):
         from airflow.sdk import AssetAlias
 
         task_instance = context["ti"]
         task, alias = task_instance.task, AssetAlias(alias_name(task_instance))
-        declared = {outlet.uri: outlet for outlet in task.outlets if getattr(outlet, "uri", "")}
-        for output in written:
-            with harmless(f"Airflow does not get the asset {output.dataset.id.name}"):
-                _add(context["outlet_events"], alias, declared, output)
-        if alias not in task.outlets:
+        outlets = task.outlets
+        if alias not in outlets:
             # A new list: the task of this try is a copy that shares it.
-            task.outlets = [*task.outlets, alias]
+            task.outlets = [*outlets, alias]
+        events = _Events(context["outlet_events"], alias, outlets)
+        deadline = time.monotonic() + ASSETS_TIMEOUT_SECONDS
+        for number, output in enumerate(written):
+            if number == MAX_ASSETS or time.monotonic() > deadline:
+                left = f"{len(written) - number} of the {len(written)} assets"
+                tell(f"Airflow does not get {left} that this task wrote")
+                break
+            asset = None
+            with harmless(f"Airflow does not get the asset {output.dataset.id.name}"):
+                asset = _asset(output.dataset.id)
+            if asset is not None:
+                events.add(asset, _facts(output))
 
 
-def _add(events: Any, alias: Any, declared: dict[str, Any], output: Output) -> None:
-    """Add the event of one output; that of a declared asset comes from Airflow, and gets its facts alone."""
-    from airflow.sdk import Asset
-    from airflow.sdk.exceptions import AirflowRuntimeError
+def _has_new_data(output: Output) -> bool:
+    """Return whether a write changed what is in a dataset, not only its place, name or columns."""
+    if output.mode is Mode.CREATE:
+        counts = output.statistics
+        return any(count is not None for count in (counts.rows, counts.size_bytes, counts.files))
+    return output.mode in (Mode.OVERWRITE, Mode.APPEND)
 
-    asset, facts = _asset(output.dataset.id), _facts(output)
-    if asset.uri in declared:
-        event = events[declared[asset.uri]]
+
+class _Events:
+    """The asset events of a task: each asset has one, by Airflow, by the task's code, or by our alias."""
+
+    def __init__(self, events: Any, alias: Any, outlets: Iterable[Any]) -> None:
+        from airflow.sdk import AssetAlias
+
+        self._events = events
+        self._alias = alias
+        aliases = {alias.name}
+        self._by_uri: dict[str, Any] = {}
+        self._names = set()
+        for outlet in outlets:
+            uri, name = getattr(outlet, "uri", ""), getattr(outlet, "name", "")
+            if isinstance(outlet, AssetAlias):
+                aliases.add(name)
+            elif uri:
+                self._by_uri[uri] = outlet
+            elif name:  # `Asset.ref(name=...)`
+                self._names.add(name)
+        self._added = {
+            event.dest_asset_key.uri
+            for key in events
+            if isinstance(key, AssetAlias) and key.name in aliases
+            for event in events[key].asset_alias_events
+        }
+
+    def add(self, asset: Asset, facts: dict[str, Any]) -> None:
+        """Add the event of one asset; that of a declared one gets the facts, an author's stays as it is."""
+        from airflow.sdk import Asset
+        from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
+
+        if asset.uri in self._added:
+            return
+        if asset.uri in self._by_uri:
+            self._complete(self._by_uri[asset.uri], facts)
+            return
+        by_alias = self._events[self._alias]
+        try:
+            # Other DAGs may know it by a name.
+            by_alias.add(Asset.ref(uri=asset.uri), facts)
+        except AirflowRuntimeError as error:
+            if error.error.error is not ErrorType.ASSET_NOT_FOUND:
+                raise
+            by_alias.add(asset, facts)
+            return
+        key = by_alias.asset_alias_events[-1].dest_asset_key
+        if key.name in self._names:
+            by_alias.asset_alias_events.pop()
+            self._complete(Asset(name=key.name, uri=key.uri), facts)
+
+    def _complete(self, declared: Any, facts: dict[str, Any]) -> None:
+        """Add facts to the event that Airflow records by itself."""
+        event = self._events[declared]
         event.extra = {**facts, **event.extra}
-        return
-    try:
-        # Other DAGs may know it by a name.
-        events[alias].add(Asset.ref(uri=asset.uri), facts)
-    except AirflowRuntimeError:  # No DAG knows it.
-        events[alias].add(asset, facts)
 
 
 def _asset(dataset: DatasetId) -> Asset:

@@ -141,9 +141,9 @@ def _succeed_after_execute(task: Any, succeed: Callable[[Any], None]) -> None:
         return
     execute, post_execute = task.execute, task.post_execute
 
-    def replaced_execute(context: Any) -> Any:
+    def replaced_execute(context: Any, *args: Any, **kwargs: Any) -> Any:
         with succeeding(lambda: succeed(context)):
-            return execute(context)
+            return execute(context, *args, **kwargs)
 
     def replaced(context: Any, *result: Any) -> Any:
         returned = post_execute(context, *result)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage import task
+from airflow_provider_spark_lineage import assets, task
+from airflow_provider_spark_lineage.annotation import joined
 from airflow_provider_spark_lineage.assets import add_asset_events, asset_uri
 from airflow_provider_spark_lineage.lineage.model import Dataset, Lineage, Mode, Output, Statistics
 from airflow_provider_spark_lineage.pipeline import Run
@@ -65,6 +66,17 @@ def test_airflows_converter_gets_the_dataset_back(dataset):
     assert (back.namespace, back.name) == dataset
 
 
+@pytest.mark.parametrize("dataset", URIS)
+def test_an_asset_of_ours_is_no_second_dataset_of_its_task(dataset):
+    """The provider reports assets of aliases as outputs, where it has a converter for them."""
+    from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
+    from airflow.sdk import Asset
+    from openlineage.client.event_v2 import OutputDataset
+
+    back = translate_airflow_asset(Asset(uri=asset_uri(DatasetId(*dataset))), None)
+    assert len(joined([OutputDataset(*dataset)], [] if back is None else [back])) == 1
+
+
 def wrote(*names: str, mode: Mode = Mode.APPEND) -> Lineage:
     outputs = (Output(Dataset(Identity(DatasetId("file", name))), mode, Statistics(rows=3)) for name in names)
     return Lineage(outputs=tuple(outputs))
@@ -103,10 +115,82 @@ def test_an_asset_that_cannot_be_takes_no_other_with_it(context, caplog):
     assert events(context) == ["file:///a", "file:///c"]
 
 
-def test_what_was_dropped_is_no_event(context):
-    """An event says that there is new data."""
-    add_asset_events(context, wrote("/a", mode=Mode.DROP))
-    assert (context["ti"].task.outlets, len(context["outlet_events"])) == ([], 0)
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("is_counted", [False, True])
+def test_an_event_says_that_there_is_new_data(context, mode, is_counted):
+    """What only made, moved, emptied or dropped a dataset is none; a CREATE with rows is a CTAS."""
+    dataset = Dataset(Identity(DatasetId("file", "/a")))
+    output = Output(dataset, mode, Statistics(rows=3) if is_counted else Statistics())
+    add_asset_events(context, Lineage(outputs=(output,)))
+    if mode in (Mode.APPEND, Mode.OVERWRITE) or (mode is Mode.CREATE and is_counted):
+        assert events(context) == ["file:///a"]
+    else:
+        assert (context["ti"].task.outlets, len(context["outlet_events"])) == ([], 0)
+
+
+def known_by_name(monkeypatch: pytest.MonkeyPatch, name: str) -> list[str]:
+    """Have DAGs know all assets by one name; return the URIs that Airflow is asked for."""
+    from airflow.sdk import Asset
+    from airflow.sdk.execution_time import context as sdk
+
+    asked: list[str] = []
+
+    def known(uri: str = "", **_: str) -> Asset:
+        asked.append(uri)
+        return Asset(name=name, uri=uri)
+
+    monkeypatch.setattr(sdk.OutletEventAccessor, "_get_asset_from_db", staticmethod(known))
+    monkeypatch.setattr(sdk.OutletEventAccessor, "_asset_ref_cache", {})
+    return asked
+
+
+def test_an_asset_that_is_declared_by_its_name_has_one_event(context, monkeypatch):
+    """Airflow records it by itself."""
+    from airflow.sdk import Asset
+
+    known_by_name(monkeypatch, "orders")
+    context["ti"].task.outlets = [Asset.ref(name="orders")]
+    add_asset_events(context, wrote("/a"))
+    assert events(context) == []
+    assert context["outlet_events"][Asset(name="orders", uri="file:///a")].extra["rows"] == 3
+
+
+def test_an_asset_that_the_tasks_code_gave_to_an_alias_has_one_event(context):
+    """Its author's, with the author's facts. An alias that the task does not declare has no events."""
+    from airflow.sdk import Asset, AssetAlias
+
+    outlet_events = context["outlet_events"]
+    context["ti"].task.outlets = [AssetAlias("theirs")]
+    outlet_events[AssetAlias("theirs")].add(Asset("file:///a"))
+    outlet_events[AssetAlias("undeclared")].add(Asset("file:///b"))
+    add_asset_events(context, wrote("/a", "/b"))
+    assert events(context) == ["file:///b"]
+
+
+def test_an_error_of_airflow_does_not_say_that_nobody_knows_an_asset(context, monkeypatch, caplog):
+    """An event by another name would reach no DAG. Airflow that fails is not asked for the next asset."""
+    from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
+    from airflow.sdk.execution_time import context as sdk
+    from airflow.sdk.execution_time.comms import ErrorResponse
+
+    def broken(**_: str) -> None:
+        raise AirflowRuntimeError(ErrorResponse(error=ErrorType.API_SERVER_ERROR))
+
+    monkeypatch.setattr(sdk.OutletEventAccessor, "_get_asset_from_db", staticmethod(broken))
+    add_asset_events(context, wrote("/a", "/b"))
+    assert events(context) == []
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MAX_ASSETS", 2), ("ASSETS_TIMEOUT_SECONDS", -1.0)])
+def test_a_task_does_not_wait_for_ever_for_its_assets(context, monkeypatch, caplog, limit, value):
+    """Each is a question to Airflow's API. One warning says how many are lost."""
+    monkeypatch.setattr(assets, limit, value)
+    asked = known_by_name(monkeypatch, "known")
+    add_asset_events(context, wrote("/a", "/b", "/c", "/d"))
+    assert len(asked) == max(value, 0)
+    [warning] = caplog.messages
+    assert f"{4 - len(asked)} of the 4 assets" in warning
 
 
 def test_the_list_of_outlets_that_other_runs_share_stays(context):
