@@ -15,7 +15,6 @@ from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.extractors.operators import PYTHON
 from airflow_provider_spark_lineage.extractors.selection import is_selected
 from airflow_provider_spark_lineage.hook_reports import Reported, reported_so_far
-from airflow_provider_spark_lineage.task_ends import succeeding
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -139,6 +138,8 @@ def _succeed_after_execute(task: Any, succeed: Callable[[Any], None]) -> None:
 
     if not conf.asset_events():
         return
+    from airflow_provider_spark_lineage.task_ends import succeeding
+
     execute, post_execute = task.execute, task.post_execute
 
     def replaced_execute(context: Any, *args: Any, **kwargs: Any) -> Any:

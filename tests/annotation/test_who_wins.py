@@ -24,6 +24,7 @@ from openlineage.client.facet_v2 import (
 
 from airflow_provider_spark_lineage import task
 from airflow_provider_spark_lineage.annotation import joined
+from airflow_provider_spark_lineage.hook_reports import reported_so_far
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.pipeline import Run, RunBuilder, executions
 from airflow_provider_spark_lineage.record import Record
@@ -492,6 +493,28 @@ def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did,
             assert named(operator.get_openlineage_facets_on_complete(subject).inputs) == inputs
     assert seen == [["first"], ["first"], ["third"], ["third"]]
     assert len(get_hook_lineage_collector().collected_assets.inputs) == 2, "it is as it was"
+
+
+def test_hooks_that_a_function_calls_before_its_session_are_its_own(monkeypatch):
+    """Capture of a function starts in the middle of it."""
+    from airflow_provider_spark_lineage.hook_reports import hook_datasets
+    from airflow_provider_spark_lineage.plugins import added
+    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
+
+    monkeypatch.setattr(added, "_latest", None)
+    subject = instance(operator_of("function"))
+    captured = CapturedTask(subject, "python", is_named=False)
+    captured.start()
+    try:
+        report_by_hooks()
+        captured._start()
+    finally:
+        captured.finish()
+    before = task.lineage_of(subject).hooks_before
+    assert [
+        (each.namespace, each.name) for each in hook_datasets(subject, failed=False, before=before)[0]
+    ] == [HOOKED]
+    assert hook_datasets(subject, failed=False, before=reported_so_far()) == ([], [])
 
 
 def test_nobody_creates_the_collector_to_see_that_it_is_empty():

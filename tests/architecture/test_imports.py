@@ -116,6 +116,7 @@ WAITS_FOR_SPARK = {
         "capture.imports",
         "capture.replaced",
         "extractors.selection",
+        "hook_reports",
     ),
     *("launchers", "launchers.shell", "launchers.table"),
 }
