@@ -7,7 +7,7 @@ import sys
 import textwrap
 
 import pytest
-from spark_packages import S3A, S3A_EXCLUDED
+from spark_packages import S3A_EXCLUDED, s3a
 
 pytestmark = pytest.mark.spark
 
@@ -50,7 +50,7 @@ JOB = """
 def test_objects_are_named_by_bucket_and_key(tmp_path):
     """`s3a` is a way to reach S3, no part of the name; the partition that was read is kept beside it."""
     text = textwrap.dedent(JOB)
-    text = text.replace("PACKAGES", repr(S3A["3.4"])).replace("EXCLUDED", repr(",".join(S3A_EXCLUDED)))
+    text = text.replace("PACKAGES", repr(s3a())).replace("EXCLUDED", repr(",".join(S3A_EXCLUDED)))
     done = subprocess.run(
         [sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
     )
