@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from airflow_provider_spark_lineage.launchers.application import SQL, Application, kind_of
 from airflow_provider_spark_lineage.launchers.secret_names import is_secret
 from airflow_provider_spark_lineage.launchers.shell import mentions_spark
-from airflow_provider_spark_lineage.launchers.shell_words import Command, Word, commands
+from airflow_provider_spark_lineage.launchers.shell_words import (
+    UNKNOWN_TEXT,
+    Command,
+    MalformedError,
+    Word,
+    commands,
+)
 from airflow_provider_spark_lineage.launchers.wrappers import BACKGROUND, OTHER_USER, unwrapped
 
 _COMMAND = re.compile(r"(?:.*/)?spark\d?-(submit|sql)(?:\.sh|\.cmd)?", re.DOTALL)
@@ -64,11 +71,9 @@ def of_command(command: Command, *, is_here: bool) -> Iterator[Application]:
     wrapped = unwrapped(command.words)
     words = wrapped.words
     if wrapped.name in _SHELLS | _USERS:
-        script = _inner_script(words, is_anywhere=wrapped.name in _USERS)
-        if script is not None and mentions_spark(script):
-            for inner in applications_of(script, command.variables, is_here=is_here):
-                # Its script is a word of this one, quoted in some way.
-                yield replace(inner, options_at=None, py_files_at=None, shown=None)
+        yield from _of_inner(
+            _inner_script(words, is_anywhere=wrapped.name in _USERS), command, is_here=is_here
+        )
         return
     start, is_elsewhere = 0, wrapped.name in _ELSEWHERE
     if is_elsewhere:
@@ -108,11 +113,27 @@ def _program(word: Word, assigned: Collection[str]) -> str | None:
     return word.value if "PATH" not in assigned or "/" in word.spelled else None
 
 
-def _inner_script(words: Sequence[Word], *, is_anywhere: bool) -> str | None:
+def _of_inner(word: Word | None, command: Command, *, is_here: bool) -> Iterator[Application]:
+    """Yield the applications of a script that is a word of a command."""
+    script = word.value if word is not None else None
+    if word is None or script is None or not mentions_spark(script):
+        return
+    applications = [*applications_of(script, command.variables, is_here=is_here)]
+    # The outer shell has replaced variables in it: an event has the script as it was before.
+    shown: list[tuple[str, ...] | None] = []
+    with suppress(MalformedError):
+        shown = [each.shown for each in applications_of(word.shown or "", {}, is_here=is_here)]
+    for number, inner in enumerate(applications):
+        as_written = shown[number] if len(shown) == len(applications) else None
+        hidden = (UNKNOWN_TEXT,) * len(inner.arguments)
+        yield replace(inner, options_at=None, py_files_at=None, shown=as_written or hidden)
+
+
+def _inner_script(words: Sequence[Word], *, is_anywhere: bool) -> Word | None:
     """Return the script behind `-c`; what stands behind the name of a file is that file's."""
-    rest = [word.value for word in words[1:]]
+    rest = [*words[1:]]
     while rest:
-        flag = rest.pop(0)
+        flag = rest.pop(0).value
         if flag is not None and re.fullmatch(r"-[a-z]*c|--command", flag):
             return rest[0] if rest else None
         if flag in ("-o", "-O", "+o", "+O", "--rcfile", "--init-file"):
@@ -126,9 +147,7 @@ def of_words(words: Iterable[Any]) -> Iterator[Application]:
     """Yield the applications of a command of another machine, given as its words: no shell reads them."""
     texts = (str(word) for word in words)
     plain = tuple(Word(text, text, text) for text in texts)
-    # They are shown as they are.
-    for application in of_command(Command(plain), is_here=False):
-        yield replace(application, shown=None)
+    yield from of_command(Command(plain), is_here=False)
 
 
 def _spark_command(text: str) -> str:
@@ -242,7 +261,7 @@ def _of_submit(words: Sequence[Word], command: Command) -> Application | None:
         main=main,
         main_class=main_class,
         arguments=tuple(word.value for word in arguments),
-        shown=tuple(word.shown for word in arguments if word.shown is not None),
+        shown=_shown(arguments),
         conf=options.conf,
         name=options.last("--name"),
         variables=command.variables,
@@ -252,6 +271,12 @@ def _of_submit(words: Sequence[Word], command: Command) -> Application | None:
         py_files_at=options.words["--py-files"].end if "--py-files" in options.words else None,
         fixed=options.fixed,
     )
+
+
+def _shown(words: Sequence[Word]) -> tuple[str, ...]:
+    """Return arguments for an event; of a variable that also has what stands before, none are shown."""
+    known = tuple(word.shown for word in words if word.shown is not None)
+    return (UNKNOWN_TEXT, *known) if words and words[0].shown is None else known
 
 
 def _of_sql(words: Sequence[Word], command: Command) -> Application | None:

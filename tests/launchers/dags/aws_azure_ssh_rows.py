@@ -389,7 +389,7 @@ def _ssh() -> Sequence[Row]:
                 "environment": {"DAY": "1"},
             },
             applications=[
-                {"type": "python", "main": "/app/load.py", "arguments": "machine 1 --secret ***"},
+                {"type": "python", "main": "/app/load.py", "arguments": "machine ${DAY} --secret ***"},
             ],
             has_run_id=False,
             end=RECORDED,
