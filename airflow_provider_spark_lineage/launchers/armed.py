@@ -45,8 +45,8 @@ class Armed(Launched):
     """The records of the applications that the command of a `BashOperator` or an `SSHOperator` starts.
 
     `settings` are `spark.lineage.*` properties for the drivers; `agent` is the URI of the agent's zip, for
-    drivers that cannot get a file of this machine. `base` and `since` are those of `Launched`, for places
-    that the command names itself.
+    drivers that cannot get a file of this machine. `base`, `since` and `run_id` are those of `Launched`,
+    for places that the command names itself.
     """
 
     def __init__(
@@ -60,8 +60,9 @@ class Armed(Launched):
         agent: str = "",
         keep: bool = False,
         on_execution: Callable[[Execution], None] | None = None,
+        run_id: str = "",
     ) -> None:
-        super().__init__(launch_of(task) or Launch(), base, since, on_execution)
+        super().__init__(launch_of(task) or Launch(), base, since, on_execution, run_id)
         self._task = task
         self._place = place
         self._settings = settings
