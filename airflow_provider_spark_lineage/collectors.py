@@ -107,6 +107,7 @@ def _command(task_instance: Any, on_execution: OnExecution | None) -> Collector:
         settings=_agent_settings(),
         base=conf.records(),
         since=getattr(task_instance, "start_date", None),
+        run_id=str(getattr(task_instance, "run_id", None) or ""),
         agent=conf.agent(),
         keep=conf.keep_records(),
         on_execution=on_execution,

@@ -148,7 +148,8 @@ def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
 
     lineage = lineage_of(task_instance)
     if lineage is None:
-        lineage = TaskLineage(Launched(launch, conf.records(), first_start(task_instance)))
+        run_id = str(getattr(task_instance, "run_id", None) or "")
+        lineage = TaskLineage(Launched(launch, conf.records(), first_start(task_instance), run_id=run_id))
         lineage.finish()
     return lineage
 

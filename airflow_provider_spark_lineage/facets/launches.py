@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from itertools import pairwise
 
@@ -20,6 +21,8 @@ MAX_APPLICATIONS = 100
 """How many applications an event lists."""
 
 _MASKED = "***"
+_VARIABLES = re.compile(r"(?:[\w@%+=:,./-]|\$\{\w+\})+")
+"""A word that is read without quotes, also with variables of a shell."""
 
 
 @attrs.define
@@ -72,7 +75,8 @@ def launch_facets(launch: Launch, *, with_arguments: bool) -> dict[str, RunFacet
 
 
 def _entry(application: Application, with_arguments: bool) -> LaunchedEntry:
-    words = [_MASKED if word is None else word for word in application.arguments]
+    given = application.arguments if application.shown is None else application.shown
+    words = [_MASKED if word is None else word for word in given]
     arguments = _without_secrets(words) if with_arguments else ""
     return LaunchedEntry(
         type=application.kind,
@@ -96,4 +100,6 @@ def _without_secrets(words: list[str]) -> str:
             name = option.lstrip("-")
             pair = without_secrets(f'{name}="{value}"')
             clean[position] = pair[len(name) + 2 : -1]
-    return " ".join(word if word == _MASKED or _MASKED in word else shlex.quote(word) for word in clean)
+    return " ".join(
+        word if _MASKED in word or _VARIABLES.fullmatch(word) else shlex.quote(word) for word in clean
+    )

@@ -27,6 +27,9 @@ class Application:
     arguments: tuple[str | None, ...] = ()
     """None for one that is known to the shell alone, `$(date)` for example."""
 
+    shown: tuple[str, ...] | None = None
+    """The arguments for an event, where these are others: no variable of a shell has its value in them."""
+
     conf: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
 
@@ -48,6 +51,18 @@ class Application:
 
     py_files_at: int | None = None
     """Where in the script the value of its `--py-files` ends; None without that option."""
+
+    program: str | None = "spark-submit"
+    """The name or the path of the command; None where that is not known."""
+
+    fixed: str = ""
+    """Why the command must stay as it is, half a sentence; empty where options may be added."""
+
+    is_other_user: bool = False
+    """Whether the command may run as another user."""
+
+    sourced: tuple[str | None, ...] = ()
+    """Files that the shell has run itself before the command."""
 
 
 @dataclass(frozen=True)

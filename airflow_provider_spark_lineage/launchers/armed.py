@@ -15,10 +15,12 @@ from typing import Any
 from airflow_provider_spark_lineage.agent.settings import RECORDS
 from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell
-from airflow_provider_spark_lineage.launchers.application import PYTHON, Application, Launch, texts
+from airflow_provider_spark_lineage.launchers.application import PYTHON, SQL, Application, Launch, texts
 from airflow_provider_spark_lineage.launchers.collector import Launched
 from airflow_provider_spark_lineage.launchers.shell import of_script
+from airflow_provider_spark_lineage.launchers.spark_command import HOMES, OTHER_FILES
 from airflow_provider_spark_lineage.launchers.table import launch_of
+from airflow_provider_spark_lineage.launchers.wrappers import OTHER_USER
 from airflow_provider_spark_lineage.pipeline import Execution, Run
 from airflow_provider_spark_lineage.submitted.collector import UNREACHABLE, WITHOUT_FILES
 from airflow_provider_spark_lineage.submitted.jobs import PY_FILES, Job
@@ -32,6 +34,7 @@ NOT_IN_SCRIPT = (
 IN_FILE = (
     "nothing is captured: the operator makes a file of its command, because it ends as a script's name does"
 )
+STAYS = "nothing is captured of {}: its command stays as it is, because {}"
 OTHER_MACHINE = (
     "nothing is captured: the command runs on another machine; set [spark_lineage] records to a URI, and "
     "[spark_lineage] agent to the zip that `spark-lineage agent --out` writes, both for that machine"
@@ -42,8 +45,8 @@ class Armed(Launched):
     """The records of the applications that the command of a `BashOperator` or an `SSHOperator` starts.
 
     `settings` are `spark.lineage.*` properties for the drivers; `agent` is the URI of the agent's zip, for
-    drivers that cannot get a file of this machine. `base` and `since` are those of `Launched`, for places
-    that the command names itself.
+    drivers that cannot get a file of this machine. `base`, `since` and `run_id` are those of `Launched`,
+    for places that the command names itself.
     """
 
     def __init__(
@@ -57,8 +60,9 @@ class Armed(Launched):
         agent: str = "",
         keep: bool = False,
         on_execution: Callable[[Execution], None] | None = None,
+        run_id: str = "",
     ) -> None:
-        super().__init__(launch_of(task) or Launch(), base, since, on_execution)
+        super().__init__(launch_of(task) or Launch(), base, since, on_execution, run_id)
         self._task = task
         self._place = place
         self._settings = settings
@@ -135,18 +139,40 @@ class Armed(Launched):
 
     def _obstacle(self, application: Application, job: CommandJob) -> str:
         """Return why an application cannot have the agent; empty if it can."""
-        name = application.main or application.main_class or "spark-sql"
+        command = "spark-sql" if application.kind == SQL else "spark-submit"
+        name = application.main or application.main_class or command
+        if application.fixed:
+            return STAYS.format(name, application.fixed)
         if application.kind != PYTHON:
             return NO_PYTHON.format(name)
         if application.options_at is None:
             return NOT_IN_SCRIPT.format(name)
+        if application.is_other_user and not (self._place.is_shared and self._agent):
+            return STAYS.format(name, OTHER_USER)
         if not self._is_here:
             return "" if self._place.is_shared and self._agent else OTHER_MACHINE
+        setting = self._other_settings(application)
+        if setting:
+            return STAYS.format(name, OTHER_FILES.format(setting))
         if not job.is_on_cluster:
             return ""
         if not self._place.is_shared:
             return UNREACHABLE
         return WITHOUT_FILES if job.is_on_kubernetes and not self._agent else ""
+
+    def _other_settings(self, application: Application) -> str:
+        """Return what may give the command other settings of Spark than this worker's; empty if nothing."""
+        own = texts(getattr(self._task, "env", None))
+        inherits = not own or getattr(self._task, "append_env", False)
+        environment = {**os.environ, **own} if inherits else own
+        for name in HOMES:
+            if environment.get(name) != os.environ.get(name):
+                return name
+        program = application.program
+        if program is None or ("/" in program and not os.path.isabs(program)):
+            return "those of the spark-submit that the script finds"
+        sets_home = (file for file in application.sourced if file is None or _may_set_home(Path(file)))
+        return next((file or "a file that the script sources" for file in sets_home), "")
 
     def _zip(self) -> str:
         return self._agent or str(write_agent(self._place.temporary() / "spark_lineage_agent.zip"))
@@ -185,6 +211,7 @@ class CommandJob(Job):
     def __init__(self, application: Application, variables: Mapping[str, str], *, is_here: bool) -> None:
         super().__init__(None, application.main)
         self._conf = application.conf
+        self._program = application.program or "spark-submit"
         self._variables = variables
         self._is_here = is_here
 
@@ -219,7 +246,16 @@ class CommandJob(Job):
     @property
     def spark_submit(self) -> list[str]:
         """The command that starts Spark here."""
-        return ["spark-submit"]
+        return [self._program]
+
+
+def _may_set_home(path: Path) -> bool:
+    """Return whether a file of shell commands is not here, or sets where Spark's settings are."""
+    path = path.expanduser()
+    if not (path.is_absolute() and path.is_file()):
+        return True
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return any(name in text for name in HOMES)
 
 
 def _added(

@@ -6,9 +6,11 @@ place for them, and `[spark_lineage] records` says that this worker may read it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timezone
 from pathlib import Path
+from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.agent.folder import local_path
 from airflow_provider_spark_lineage.agent.settings import RECORDS
@@ -37,12 +39,17 @@ SEVERAL = (
     "{} holds records of {} applications since the task began, and of which of them the task's are is not "
     "known: give each run a folder of its own, with `run_id` in its name"
 )
+MAY_BE_OF_OTHERS = (
+    "records of another run may be among those in {}: give each run a folder of its own, with `run_id` in "
+    "its name"
+)
 
 
 class Launched(OtherProcess):
     """What the applications of a launch did, as far as it can be known on this worker.
 
-    `base` is `[spark_lineage] records`; files from before `since`, the start of the try, are of other runs.
+    `base` is `[spark_lineage] records`; files and applications from before `since`, the start of the try, are
+    of other runs. A place with `run_id` in its name is that of this run.
     """
 
     def __init__(
@@ -51,8 +58,10 @@ class Launched(OtherProcess):
         base: str,
         since: datetime | None,
         on_execution: Callable[[Execution], None] | None = None,
+        run_id: str = "",
     ) -> None:
         super().__init__()
+        self._run_id = _letters(run_id)
         self._launch = launch
         self._base = base.rstrip("/")
         self._since = since.timestamp() if since is not None else None
@@ -128,13 +137,21 @@ class Launched(OtherProcess):
             lost,
         )
         first = {path.name.rpartition("-")[0]: path for path in reversed(paths)}
-        ids = {record.application_id for record in read_records([*first.values()], [])}
-        ids.update(note.application_id for note in notes)
+        started = {record.application_id: record.started_at for record in read_records([*first.values()], [])}
+        if not is_own:
+            earlier = {name for name, at in started.items() if self._is_earlier(at)}
+            stems = tuple(f"{file_stem(name)}{end}" for name in earlier for end in "-_")
+            paths = [path for path in paths if not path.name.startswith(stems)]
+            notes = [note for note in notes if note.application_id not in earlier]
+            started = {name: at for name, at in started.items() if name not in earlier}
+        ids = {*started, *(note.application_id for note in notes)}
         if not (paths or notes):
             tell(NOTHING_WRITTEN.format(without_secrets(uri)), lost)
         if len(ids) > count and not is_own:
             tell(SEVERAL.format(without_secrets(uri), len(ids)), lost)
             return
+        if ids and not is_own and not (self._run_id and self._run_id in _letters(uri)):
+            tell(MAY_BE_OF_OTHERS.format(without_secrets(uri)), lost)
         self._notes += notes
         for note in notes:
             lost += note.problems
@@ -147,6 +164,18 @@ class Launched(OtherProcess):
 
     def _is_of_this_try(self, path: Path) -> bool:
         return self._since is not None and path.stat().st_mtime >= self._since
+
+    def _is_earlier(self, started_at: str) -> bool:
+        """Return whether an application had done something before the try began."""
+        # Python 3.10 does not read `Z`.
+        at = datetime.fromisoformat(started_at.replace("Z", "+00:00"))
+        at = at if at.tzinfo else at.replace(tzinfo=timezone.utc)
+        return self._since is None or at.timestamp() < self._since
+
+
+def _letters(text: str) -> str:
+    """Return letters and digits: names of folders have others in place of `:` and `+`."""
+    return re.sub(r"[\W_]", "", unquote(text))
 
 
 def _notes(folder: Path, paths: Iterable[Path], lost: list[str]) -> list[DriverNote]:

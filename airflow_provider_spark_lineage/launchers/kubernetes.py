@@ -17,6 +17,7 @@ from airflow_provider_spark_lineage.launchers.application import (
     table,
     texts,
 )
+from airflow_provider_spark_lineage.launchers.secret_names import is_secret
 from airflow_provider_spark_lineage.launchers.shell import mentions_spark, of_script
 
 SERVICE = "Kubernetes"
@@ -30,10 +31,12 @@ def of_pod(operator: Any) -> Launch | None:
     if not any(mentions_spark(f" {word}") for word in words):
         return None
     variables = _variables(operator.env_vars)
-    words = [_VARIABLE.sub(lambda name: variables.get(name[1], name[0]), word) for word in words]
-    launch = of_script(shlex.join(words), variables, is_here=False)
+    replaced = [_VARIABLE.sub(lambda name: variables.get(name[1], name[0]), word) for word in words]
+    launch = of_script(shlex.join(replaced), variables, is_here=False)
     if launch is None:
         return None
+    as_written = of_script(shlex.join(words), {}, is_here=False)
+    shown = [each.shown for each in as_written.applications] if as_written else []
     # Kubernetes, not a shell, replaces these.
     applications = (
         replace(
@@ -41,8 +44,9 @@ def of_pod(operator: Any) -> Launch | None:
             arguments=tuple(
                 None if word and _VARIABLE.search(word) else word for word in application.arguments
             ),
+            shown=shown[number] if number < len(shown) else (),
         )
-        for application in launch.applications
+        for number, application in enumerate(launch.applications)
     )
     return replace(
         launch,
@@ -86,16 +90,17 @@ def _body(operator: Any) -> dict[str, Any]:
 
 
 def _variables(given: Any) -> dict[str, str]:
-    """Return the environment variables that have a value: a dict, or Kubernetes' list."""
+    """Return the environment variables that have a value and no secret: a dict, or Kubernetes' list."""
     if isinstance(given, Mapping):
-        return texts(given)
+        return {name: value for name, value in texts(given).items() if not is_secret(name)}
     pairs = (
         (each.get("name"), each.get("value"))
         if isinstance(each, Mapping)
         else (getattr(each, "name", None), getattr(each, "value", None))
         for each in listed(given)
     )
-    return {str(name): str(value) for name, value in pairs if name and value is not None}
+    named = {str(name): str(value) for name, value in pairs if name and value is not None}
+    return _variables(named)
 
 
 def _pod_name(operator: Any) -> str:

@@ -23,8 +23,10 @@ def of_bash(operator: Any) -> Launch | None:
     if not mentions_spark(operator.bash_command):
         return None
     from airflow_provider_spark_lineage.launchers.application import PYTHON, texts
+    from airflow_provider_spark_lineage.launchers.secret_names import is_secret
 
     own = texts(operator.env)
+    plain = {name: value for name, value in own.items() if not is_secret(name)}
     inherited = os.environ if operator.env is None or getattr(operator, "append_env", False) else {}
     launch = of_script(operator.bash_command, {**inherited, **own}, is_here=True)
     if launch is None:
@@ -35,7 +37,7 @@ def of_bash(operator: Any) -> Launch | None:
         replace(
             application,
             directory=None if application.directory is None else os.path.join(folder, application.directory),
-            variables={**own, **application.variables}
+            variables={**plain, **application.variables}
             if application.kind == PYTHON
             else application.variables,
         )

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 from airflow_provider_spark_lineage.launchers.application import SQL, Application, kind_of
+from airflow_provider_spark_lineage.launchers.secret_names import is_secret
 from airflow_provider_spark_lineage.launchers.shell import mentions_spark
-from airflow_provider_spark_lineage.launchers.shell_words import Command, commands
+from airflow_provider_spark_lineage.launchers.shell_words import (
+    UNKNOWN_TEXT,
+    Command,
+    MalformedError,
+    Word,
+    commands,
+)
+from airflow_provider_spark_lineage.launchers.wrappers import BACKGROUND, OTHER_USER, unwrapped
 
 _COMMAND = re.compile(r"(?:.*/)?spark\d?-(submit|sql)(?:\.sh|\.cmd)?", re.DOTALL)
 
 _SHELLS = frozenset({"bash", "sh", "dash", "ksh", "zsh"})
-_BEFORE = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time", "eval"})
-"""Words of the shell that stand before a command."""
-
-_WRAPPERS = frozenset(
-    {"command", "env", "exec", "flock", "ionice", "nice", "nohup"}
-    | {"setsid", "stdbuf", "sudo", "timeout", "xargs"}
-)
-"""Commands that run the command in their arguments."""
+_USERS = frozenset({"su", "runuser"})
+"""Commands that give a script to the shell of another user."""
 
 _ELSEWHERE = frozenset({"docker", "gcloud", "kubectl", "oc", "podman", "ssh"})
 """Commands that run it on another machine, or in a container."""
+
+_REDEFINED = re.compile(r"spark\d?-(?:submit|sql)\s*\(\s*\)|\b(?:function|alias)\s+spark\d?-(?:submit|sql)")
+HOMES = frozenset({"SPARK_CONF_DIR", "SPARK_HOME"})
+"""Variables that say where Spark reads its settings."""
+
+_DECISIVE = ("spark.submit.pyFiles", "spark.lineage.records", "spark.master", "spark.submit.deployMode")
+"""Properties on which it depends what can be added to a command."""
 
 _FILES = (".py", ".jar", ".R", ".r")
 _SWITCHES = frozenset({"--supervise", "--verbose", "-v", "--load-spark-defaults", "-S", "--silent"})
@@ -41,6 +49,9 @@ _PROPERTIES: Mapping[str, str] = {
 
 STANDARD_INPUT = "spark-sql reads its statements from standard input, which is not known here"
 UNKNOWN_WORD = "some options of spark-{} are known to the shell alone"
+OTHER_FILES = "settings may name Python files that are not known here, and ours would replace them: {}"
+UNSURE = "not all of its options are known before the shell runs it"
+REDEFINED = "the script gives its name to something else"
 INIT_FILE = "what the statements in the file of `spark-sql -i` set is not known"
 
 
@@ -49,52 +60,94 @@ def applications_of(script: str, variables: Mapping[str, str], *, is_here: bool)
 
     `variables` are those of its process; `is_here` says whether it runs on this machine.
     """
+    is_redefined = _REDEFINED.search(script) is not None
     for command in commands(script, variables):
-        yield from of_command(command, is_here=is_here)
+        for application in of_command(command, is_here=is_here):
+            yield replace(application, fixed=REDEFINED) if is_redefined else application
 
 
 def of_command(command: Command, *, is_here: bool) -> Iterator[Application]:
     """Yield the applications that one command starts: none, one, or those of a script that it runs."""
-    words = list(command.words)
-    while words and words[0] in _BEFORE:
-        words.pop(0)
-    base = posixpath.basename(words[0] or "") if words else ""
-    if base == "command" and {"-v", "-V"} & {*words}:
+    wrapped = unwrapped(command.words)
+    words = wrapped.words
+    if wrapped.name in _SHELLS | _USERS:
+        yield from _of_inner(
+            _inner_script(words, is_anywhere=wrapped.name in _USERS), command, is_here=is_here
+        )
         return
-    if base in _SHELLS:
-        script = next((word for flag, word in pairwise(words) if _is_script_flag(flag)), None)
-        if script is not None and mentions_spark(script):
-            for inner in applications_of(script, command.variables, is_here=is_here):
-                # Its script is a word of this one, quoted in some way.
-                yield replace(inner, options_at=None, py_files_at=None)
-        return
+    start, is_elsewhere = 0, wrapped.name in _ELSEWHERE
+    if is_elsewhere:
+        names = (position for position, word in enumerate(words) if _spark_command(word.spelled))
+        start = next(names, len(words))
     # The name may begin with a variable, `$SPARK_HOME/bin/spark-submit`: so the text counts.
-    spelled = list(command.spelled[len(command.spelled) - len(words) :])
-    if base in _WRAPPERS | _ELSEWHERE:
-        names = (position for position, text in enumerate(spelled) if _spark_command(text))
-        start = next(names, len(spelled))
-        is_here = is_here and base not in _ELSEWHERE
-    else:
-        start = 0
-    name = _spark_command(spelled[start]) if start < len(spelled) else ""
-    if name:
-        read = _of_submit if name == "submit" else _of_sql
-        # Words that stand in no script have no ends.
-        ends: list[int | None] = [*command.ends[len(command.ends) - len(words) :]] or [None] * len(words)
-        application = read([*zip(words, spelled, ends, strict=True)][start + 1 :], command)
-        if application is not None:
-            at = None if base in _ELSEWHERE else ends[start]
-            yield replace(application, is_here=is_here and application.is_here, options_at=at)
+    name = _spark_command(words[start].spelled) if start < len(words) else ""
+    if not name:
+        return
+    given = {
+        key: value for key, value in wrapped.variables.items() if value is not None and not is_secret(key)
+    }
+    inside = replace(
+        command,
+        variables={**command.variables, **given},
+        directory=None if wrapped.changes_directory else command.directory,
+    )
+    application = (_of_submit if name == "submit" else _of_sql)(words[start + 1 :], inside)
+    if application is None:
+        return
+    homes = sorted(HOMES & {*command.assigned, *wrapped.variables})
+    reason = OTHER_FILES.format(homes[0]) if homes else application.fixed
+    is_other_user = wrapped.reason == OTHER_USER
+    yield replace(
+        application,
+        is_here=is_here and application.is_here and not is_elsewhere,
+        options_at=None if is_elsewhere else words[start].end,
+        program=_program(words[start], {*command.assigned, *wrapped.variables}),
+        fixed=BACKGROUND if command.is_background else (not is_other_user and wrapped.reason) or reason,
+        is_other_user=is_other_user,
+        sourced=command.sourced,
+    )
+
+
+def _program(word: Word, assigned: Collection[str]) -> str | None:
+    """Return the name or the path of the command; None where the script changes in which folders it is."""
+    return word.value if "PATH" not in assigned or "/" in word.spelled else None
+
+
+def _of_inner(word: Word | None, command: Command, *, is_here: bool) -> Iterator[Application]:
+    """Yield the applications of a script that is a word of a command."""
+    script = word.value if word is not None else None
+    if word is None or script is None or not mentions_spark(script):
+        return
+    applications = [*applications_of(script, command.variables, is_here=is_here)]
+    # The outer shell has replaced variables in it: an event has the script as it was before.
+    shown: list[tuple[str, ...] | None] = []
+    with suppress(MalformedError):
+        shown = [each.shown for each in applications_of(word.shown or "", {}, is_here=is_here)]
+    for number, inner in enumerate(applications):
+        as_written = shown[number] if len(shown) == len(applications) else None
+        hidden = (UNKNOWN_TEXT,) * len(inner.arguments)
+        yield replace(inner, options_at=None, py_files_at=None, shown=as_written or hidden)
+
+
+def _inner_script(words: Sequence[Word], *, is_anywhere: bool) -> Word | None:
+    """Return the script behind `-c`; what stands behind the name of a file is that file's."""
+    rest = [*words[1:]]
+    while rest:
+        flag = rest.pop(0).value
+        if flag is not None and re.fullmatch(r"-[a-z]*c|--command", flag):
+            return rest[0] if rest else None
+        if flag in ("-o", "-O", "+o", "+O", "--rcfile", "--init-file"):
+            rest = rest[1:]
+        elif not is_anywhere and (flag is None or not flag.startswith(("-", "+"))):
+            break
+    return None
 
 
 def of_words(words: Iterable[Any]) -> Iterator[Application]:
     """Yield the applications of a command of another machine, given as its words: no shell reads them."""
-    plain = tuple(str(word) for word in words)
-    yield from of_command(Command(plain, plain), is_here=False)
-
-
-def _is_script_flag(word: str | None) -> bool:
-    return word is not None and re.fullmatch(r"-[a-z]*c", word) is not None
+    texts = (str(word) for word in words)
+    plain = tuple(Word(text, text, text) for text in texts)
+    yield from of_command(Command(plain), is_here=False)
 
 
 def _spark_command(text: str) -> str:
@@ -103,48 +156,79 @@ def _spark_command(text: str) -> str:
     return match[1] if match else ""
 
 
-_Word = tuple["str | None", str, "int | None"]
-"""A word, as it is spelled, and where it ends in the script."""
+_NOTHING = Word(None, "", "", is_fixed=False)
 
 
 class _Options:
     """The options of Spark's commands, in the order in which they are given."""
 
-    def __init__(self, words: Sequence[_Word]) -> None:
+    def __init__(self, words: Sequence[Word]) -> None:
         self.values: list[tuple[str, str]] = []
         self.unknown: set[str] = set()
         """Values that only the shell knows, as they are spelled."""
 
-        self.ends: dict[str, int | None] = {}
-        """Where the last value of each option ends."""
+        self.words: dict[str, Word] = {}
+        """The last value of each option."""
 
-        self.rest: list[str | None] = []
+        self.rest: list[Word] = []
         self.switches: set[str] = set()
         self.is_cut = False
         """Whether some options are not known."""
 
+        self.is_fixed = True
+        """Whether each option and each value is one word for certain."""
+
         self._read([*words])
 
-    def _read(self, words: list[_Word]) -> None:
+    def _read(self, words: list[Word]) -> None:
         while words:
-            word, text, end = words.pop(0)
-            if word is None and not text.endswith(_FILES):
+            word = words.pop(0)
+            text = word.spelled
+            if word.value is None and not text.endswith(_FILES):
                 # `$OPTIONS` may be several words, or none.
                 self.is_cut = True
                 continue
             if not text.startswith("-") or text == "-":
-                self.rest = [text, *(value for value, _, _ in words)]
+                self.rest = [word, *words]
                 return
+            self.is_fixed = self.is_fixed and word.is_fixed
             if text in _SWITCHES | _NO_APPLICATION:
                 self.switches.add(text)
                 continue
             name, is_long, value = text.partition("=")
             if not (is_long and name.startswith("--")):
-                name, (word, value, end) = text, words.pop(0) if words else (None, "", None)
+                name, word = text, words.pop(0) if words else _NOTHING
+                value = word.spelled
+                self.is_fixed = self.is_fixed and word.is_fixed
+                self.is_cut = self.is_cut or word.may_vanish
             self.values.append((name, value))
-            self.ends[name] = end
-            if word is None:
+            self.words[name] = word
+            if word.value is None:
                 self.unknown.add(value)
+
+    @property
+    def fixed(self) -> str:
+        """Why the command stays as it is; empty where all that matters is known."""
+        if self.is_cut or not self.is_fixed or self._is_open():
+            return UNSURE
+        files = self.words.get("--py-files")
+        # An unquoted `,agent.zip` behind nothing is another list.
+        if files is not None and files.end is None:
+            return UNSURE
+        if files is not None and not re.sub(r"--py-files=|\$\{\w+\}", "", files.spelled):
+            return UNSURE
+        return OTHER_FILES.format("--properties-file") if "--properties-file" in self.words else ""
+
+    def _is_open(self) -> bool:
+        """Return whether a value that decides what can be added is not known."""
+        for name, value in self.values:
+            if value in self.unknown:
+                key = value.partition("=")[0].strip()
+                if name in ("--conf", "-c") and ("$" in key or key in _DECISIVE):
+                    return True
+                if name in ("--master", "--deploy-mode"):
+                    return True
+        return False
 
     def last(self, *names: str) -> str:
         """Return the value of an option, the last one given; empty without one."""
@@ -162,11 +246,12 @@ class _Options:
         return {**self.pairs("--conf", "-c"), **{name: value for name, value in own.items() if value}}
 
 
-def _of_submit(words: Sequence[_Word], command: Command) -> Application | None:
+def _of_submit(words: Sequence[Word], command: Command) -> Application | None:
     options = _Options(words)
     if options.switches & _NO_APPLICATION or _OTHER_REQUESTS & {name for name, _ in options.values}:
         return None
-    main = (options.rest[0] if options.rest else None) or ""
+    main = options.rest[0].spelled if options.rest else ""
+    arguments = options.rest[1:]
     main_class = options.last("--class")
     problem = UNKNOWN_WORD.format("submit") if options.is_cut else ""
     if not main:
@@ -175,18 +260,26 @@ def _of_submit(words: Sequence[_Word], command: Command) -> Application | None:
         kind=kind_of(main, main_class),
         main=main,
         main_class=main_class,
-        arguments=tuple(options.rest[1:]),
+        arguments=tuple(word.value for word in arguments),
+        shown=_shown(arguments),
         conf=options.conf,
         name=options.last("--name"),
         variables=command.variables,
         directory=command.directory,
         is_here=_may_be_here(main, command.directory),
         problem=problem,
-        py_files_at=options.ends.get("--py-files"),
+        py_files_at=options.words["--py-files"].end if "--py-files" in options.words else None,
+        fixed=options.fixed,
     )
 
 
-def _of_sql(words: Sequence[_Word], command: Command) -> Application | None:
+def _shown(words: Sequence[Word]) -> tuple[str, ...]:
+    """Return arguments for an event; of a variable that also has what stands before, none are shown."""
+    known = tuple(word.shown for word in words if word.shown is not None)
+    return (UNKNOWN_TEXT, *known) if words and words[0].shown is None else known
+
+
+def _of_sql(words: Sequence[Word], command: Command) -> Application | None:
     options = _Options(words)
     if options.switches & _NO_APPLICATION:
         return None

@@ -51,9 +51,21 @@ def launch_of(operator: Any, event: Mapping[str, Any] = NO_EVENT) -> Launch | No
             launch = launch.resumed(event)
     # An operator's attributes are the user's, and another release of a provider may have others.
     except Exception as error:
-        from airflow_provider_spark_lineage.credentials import without_secrets
         from airflow_provider_spark_lineage.launchers.application import Launch
 
-        reason = without_secrets(f"{type(error).__name__}: {error}")[:300]
+        reason = _reason(error)
         return Launch(problems=(f"the Spark application of this operator could not be read: {reason}",))
     return launch
+
+
+def _reason(error: Exception) -> str:
+    """Return what went wrong in one line; of a parser's error, which quotes the document, where it is."""
+    from airflow_provider_spark_lineage.credentials import without_secrets
+
+    name = type(error).__name__
+    mark = getattr(error, "problem_mark", None)
+    line = getattr(error, "lineno", None) if mark is None else getattr(mark, "line", 0) + 1
+    if isinstance(error, SyntaxError) or hasattr(error, "doc") or type(error).__module__.startswith("yaml."):
+        return f"{name} in line {line}" if line else name
+    first = (str(error).strip().splitlines() or [""])[0]
+    return without_secrets(f"{name}: {first}")[:300]

@@ -31,10 +31,38 @@ cd /jobs && /opt/spark/bin/spark-submit --name 'a b' a.py | tee log
 spark-submit --py-files "$HOME/my lib.zip" a.py
 => spark-submit +C --py-files "$HOME/my lib.zip",AGENT a.py
 ----
-spark-submit --py-files=a.zip a.py; sudo -u spark spark-submit \\
+spark-submit --py-files=a.zip a.py; timeout -k 9 5m nice -n 5 spark-submit \\
   b.py
-=> spark-submit +C --py-files=a.zip,AGENT a.py; sudo -u spark spark-submit +P +C \\
+=> spark-submit +C --py-files=a.zip,AGENT a.py; timeout -k 9 5m nice -n 5 spark-submit +P +C \\
   b.py
+----
+nohup spark-submit a.py >log 2>&1 </dev/null |& tee log
+=> nohup spark-submit +P +C a.py >log 2>&1 </dev/null |& tee log
+----
+serve & spark-submit a.py; flock /lock spark-submit b.py
+=> serve & spark-submit +P +C a.py; flock /lock spark-submit +P +C b.py
+----
+OPTIONS='--name n'
+spark-submit $OPTIONS a.py "$(date)" *.csv
+=> OPTIONS='--name n'
+spark-submit +P +C $OPTIONS a.py "$(date)" *.csv
+----
+cat > a.sh <<END-OF-IT <<"B C"
+spark-submit b.py
+END
+END-OF-IT
+EOF
+it's
+B C
+spark-submit a.py
+=> cat > a.sh <<END-OF-IT <<"B C"
+spark-submit b.py
+END
+END-OF-IT
+EOF
+it's
+B C
+spark-submit +P +C a.py
 ----
 spark-submit --conf spark.submit.pyFiles=lib.zip a.py
 => spark-submit --py-files lib.zip,AGENT +C --conf spark.submit.pyFiles=lib.zip a.py
@@ -69,18 +97,28 @@ class Instance(SimpleNamespace):
 class Bash:
     """As Airflow's: the command goes to a hook."""
 
+    is_dry = False
+
     def __init__(self, bash_command: str) -> None:
         self.bash_command = bash_command
-        self.env = self.cwd = None
+        self.env: dict[str, str] | None = None
+        self.append_env = False
+        self.cwd = None
         self.given: list[str] = []
         self.subprocess_hook = SimpleNamespace(run_command=self.run)
 
     def run(self, command: list[str], env: Any = None) -> int:
         self.given = command
-        return driver(command[-1])
+        return 0 if self.is_dry else driver(command[-1])
 
     def execute(self) -> bool:
         return self.subprocess_hook.run_command(command=["/bin/bash", "-c", self.bash_command], env={})
+
+    def script_of_the_shell(self) -> str:
+        """Return the script that the shell would get; nothing is run."""
+        self.is_dry = True
+        self.execute()
+        return self.given[-1]
 
 
 class SSH(Bash):
@@ -193,10 +231,57 @@ def test_a_command_elsewhere_needs_a_place_and_a_zip_for_its_machine(tmp_path):
         ("sh -c 'spark-submit a.py'", "inside another one"),
         ("spark-submit --deploy-mode cluster a.py", "the driver runs on the cluster"),
         ("spark-submit 'a.py", "could not be read"),
+        # Who starts it does not wait.
+        ("nohup spark-submit a.py >log 2>&1 &", "nobody waits"),
+        ("cd /jobs && spark-submit a.py | tee log & wait", "nobody waits"),
+        ("(cd /jobs; spark-submit a.py; ls) | tee log &", "nobody waits"),
+        ("for x in 1 2; do spark-submit a.py; done &", "nobody waits"),
+        ("f() { spark-submit a.py; }\nf & wait", "nobody waits"),
+        ("setsid spark-submit a.py", "nobody waits"),
+        # Another user cannot read the files of this one.
+        ("sudo -u etl -- spark-submit a.py", "another user"),
+        ("sudo -Eu etl timeout 5m spark-submit a.py", "another user"),
+        ("doas -u etl spark-submit a.py", "another user"),
+        ("runuser -u etl -- spark-submit a.py", "another user"),
+        ("su - etl -c 'spark-submit a.py'", "inside another one"),
+        # Python files that are not seen, which `--py-files` would replace.
+        ("spark-submit --properties-file p.conf a.py", "--properties-file"),
+        ("spark-submit --properties-file=p.conf a.py", "--properties-file"),
+        ("SPARK_CONF_DIR=/conf spark-submit a.py", "SPARK_CONF_DIR"),
+        ("export SPARK_HOME=/opt/spark3\nspark-submit a.py", "SPARK_HOME"),
+        ("unset SPARK_CONF_DIR; spark-submit a.py", "SPARK_CONF_DIR"),
+        ("env SPARK_HOME=/opt/spark3 spark-submit a.py", "SPARK_HOME"),
+        ("source /no/such/env.sh; spark-submit a.py", "/no/such/env.sh"),
+        ("PATH=/opt/spark3/bin:$PATH; spark-submit a.py", "that the script finds"),
+        ("bin/spark-submit a.py", "that the script finds"),
+        ("env -i spark-submit a.py", "another environment"),
+        ('spark-submit --conf "spark.submit.pyFiles=$(cat f)" a.py', "not all of its options"),
+        ("F=a; F=b; spark-submit --conf spark.submit.pyFiles=$F a.py", "not all of its options"),
+        ('spark-submit --conf "$PAIR" a.py', "not all of its options"),
+        ("spark-submit --py-files $FILES a.py", "not all of its options"),
+        ('spark-submit --py-files "" a.py', "not all of its options"),
+        ("spark-submit --py-files libs/*.zip a.py", "not all of its options"),
+        ("spark-submit --py-files {a,b}.zip a.py", "not all of its options"),
+        ("O='--py-files a.zip'; spark-submit $O a.py", "not all of its options"),
+        # Words that are not known.
+        ("spark-submit $OPTIONS a.py", "not all of its options"),
+        ("spark-submit --name $UNKNOWN a.py", "not all of its options"),
+        ('spark-submit --deploy-mode "$MODE" a.py', "not all of its options"),
+        ('f() { spark-submit "$@"; }; f a.py', "not all of its options"),
+        ("for f in *.py; do spark-submit $f; done", "of spark-submit: its command"),
+        ("ls *.py | xargs -n 1 spark-submit a.py", "words once more"),
+        ("eval spark-submit a.py", "words once more"),
+        ("alias spark-submit=echo; spark-submit a.py", "something else"),
+        # Texts whose ends are not certain.
+        ("cat <<EOF\nspark-submit a.py\n EOF", "has no end"),
+        ("cat <<EOF\nspark-submit a.py\\\nEOF\n", "has no end"),
+        ("echo $(cat <<EOF\n)\nEOF\n); spark-submit a.py", "not known for certain"),
     ],
 )
-def test_what_has_no_agent_says_why(command, said, tmp_path, caplog):
+def test_what_has_no_agent_says_why(command, said, tmp_path, caplog, monkeypatch):
     """One warning; the command runs as it is."""
+    for name in ("SPARK_HOME", "SPARK_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
     task = Bash(command)
     collector = armed(task, tmp_path)
     task.execute()
@@ -205,6 +290,77 @@ def test_what_has_no_agent_says_why(command, said, tmp_path, caplog):
     reasons = [reason for reason in collector.run().problems if said in reason]
     assert len(reasons) == 1
     assert sum(said in record.getMessage() for record in caplog.records) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "xargs grep -l spark-submit run.py",
+        "sudo cp spark-submit a.py",
+        "timeout 9 echo spark-submit a.py",
+        "nohup which spark-submit a.py",
+        "nohup ./wrapper.sh spark-submit a.py",
+        "words=(\n spark-submit\n --py-files b.zip\n a.py\n)",
+        "cat > run.sh <<\\EOF\nspark-submit a.py\nEOF\n",
+        "cat > run.sh <<!\nspark-submit a.py\n!\n",
+        "cat > run.sh <<EOF\r\nspark-submit a.py\r\nEOF\r\n",
+        "cat <<A <<B\nx\nA\nspark-submit a.py\nB\n",
+        'x=$(echo ")"); echo "do\nspark-submit a.py\n"',
+        "echo ${x:-'}'}; echo '\nspark-submit a.py\n'",
+        "echo $'it\\'s\nspark-submit a.py\n'",
+        "diff <(spark-submit a.py) f",
+    ],
+)
+def test_a_name_in_other_words_or_texts_is_no_command(command, tmp_path):
+    """Neither changed nor told: nothing is launched."""
+    task = Bash(command)
+    collector = armed(task, tmp_path, agent="AGENT")
+    task.execute()
+    assert task.given[-1] == command
+    collector.finish()
+    assert collector.run().problems == ()
+
+
+@pytest.mark.parametrize(("records", "agent"), [("file:///mnt/records", ""), ("/records", "AGENT")])
+def test_another_user_needs_a_place_and_a_zip_of_his(records, agent):
+    for options, is_armed in (((records, agent), False), (("file:///mnt/records", "AGENT"), True)):
+        task = Bash("sudo -u etl spark-submit a.py")
+        armed(task, options[0], agent=options[1])
+        assert ("--py-files" in task.script_of_the_shell()) is is_armed
+
+
+def test_an_environment_with_other_settings_leaves_the_command(tmp_path, monkeypatch):
+    """That of the operator, or one of which the worker's settings are no part."""
+    monkeypatch.setenv("SPARK_CONF_DIR", "/conf")
+    for env, append, is_armed in (
+        ({"SPARK_CONF_DIR": "/other"}, True, False),
+        ({"SPARK_CONF_DIR": "/conf"}, False, True),
+        ({"A": "1"}, False, False),
+        ({"A": "1"}, True, True),
+        (None, False, True),
+    ):
+        task = Bash("spark-submit a.py")
+        task.env, task.append_env = env, append
+        armed(task, tmp_path, agent="AGENT")
+        assert ("--py-files" in task.script_of_the_shell()) is is_armed, (env, append)
+
+
+def test_python_files_in_the_settings_of_another_spark_stay(tmp_path, monkeypatch):
+    """`/opt/spark3/bin/spark-submit` reads its own `conf`; a file that the shell sources may change that."""
+    for name in ("SPARK_HOME", "SPARK_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    for folder in ("bin", "conf"):
+        (tmp_path / "spark" / folder).mkdir(parents=True)
+    write_command(tmp_path / "spark" / "bin" / "spark-submit", "")
+    (tmp_path / "spark" / "conf" / "spark-defaults.conf").write_text("spark.submit.pyFiles /libs/own.zip\n")
+    task = Bash(f"{tmp_path}/spark/bin/spark-submit a.py")
+    armed(task, tmp_path, agent="AGENT")
+    assert "--py-files /libs/own.zip,AGENT" in task.script_of_the_shell()
+    for text, is_armed in (("export DAY=1", True), ("export SPARK_HOME=/opt/spark3", False)):
+        (tmp_path / "env.sh").write_text(text)
+        task = Bash(f". {tmp_path}/env.sh && spark-submit a.py")
+        armed(task, tmp_path, agent="AGENT")
+        assert ("--py-files" in task.script_of_the_shell()) is is_armed
 
 
 def test_a_failure_of_ours_leaves_the_command(tmp_path, monkeypatch, caplog):

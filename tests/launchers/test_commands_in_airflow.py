@@ -75,7 +75,7 @@ def test_a_script_that_the_command_submits(run):
         assert {key: application[key] for key in ("type", "main", "arguments")} == {
             "type": "python",
             "main": "copy.py",
-            "arguments": "s3://lake/orders s3://lake/submitted --password ***",
+            "arguments": "${LAKE}/orders ${LAKE}/submitted --password ***",
         }
     assert gaps(start) == []
     assert gaps(complete) == ["read from the text of the program; not what ran"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.record import encode_record, read_record
 from airflow_provider_spark_lineage.submitted.planned import certain
 
 RECORD = Path(__file__).parents[1] / "records" / "scan_write_parquet" / "record-4.1.json.gz"
-SINCE = datetime(2026, 1, 1, tzinfo=timezone.utc)
+SINCE = datetime(2024, 1, 1, tzinfo=timezone.utc)
 SCRIPT = """
 import sys
 from pyspark.sql import SparkSession
@@ -116,11 +116,13 @@ def written(folder: Path, *, complete: bool = True, record: Path = RECORD) -> No
         (folder / name).write_bytes(content)
 
 
-def launched(base: str | Path, *places: str | Path, since: datetime | None = SINCE) -> Launched:
+def launched(
+    base: str | Path, *places: str | Path, since: datetime | None = SINCE, run_id: str = "records"
+) -> Launched:
     applications = (
         Application(JAR, main="a.jar", conf={"spark.lineage.records": str(place)}) for place in places
     )
-    collector = Launched(Launch(tuple(applications)), str(base), since)
+    collector = Launched(Launch(tuple(applications)), str(base), since, run_id=run_id)
     collector.finish()
     return collector
 
@@ -144,6 +146,33 @@ def test_records_of_earlier_runs_are_not_this_tasks(base):
     assert not collector.run().lineage
     assert "has written nothing" in collector.run().problems[0]
     assert not launched(base, base, since=None).run().lineage
+
+
+def test_records_of_an_application_that_began_before_are_not_this_tasks(base):
+    """Its files may be as new as the task: a driver of another run that goes on writing."""
+    written(base)
+    began = datetime.fromisoformat(read_record(RECORD).started_at.replace("Z", "+00:00"))
+    later = launched(base, base, since=began + timedelta(seconds=1))
+    assert not later.run().lineage
+    assert "has written nothing" in later.run().problems[0]
+    assert launched(base, base, since=began).run().lineage
+
+
+@pytest.mark.parametrize(
+    ("run_id", "folder", "is_certain"),
+    [
+        ("manual__2026-01-01T00:00:00+00:00", "manual__2026-01-01T00:00:00+00:00", True),
+        ("manual__2026-01-01T00:00:00+00:00", "manual__2026-01-01T00_00_00_00_00", True),
+        ("manual__2026-01-01T00:00:00+00:00", "orders", False),
+        ("", "orders", False),
+    ],
+)
+def test_a_place_of_all_runs_is_a_gap(base, run_id, folder, is_certain):
+    """At the same time, another run may write there."""
+    written(base / folder)
+    run = launched(base, base / folder, run_id=run_id).run()
+    assert run.lineage.outputs
+    assert any("another run may be among" in problem for problem in run.problems) is not is_certain
 
 
 def test_records_of_two_applications_are_nobodys(base):

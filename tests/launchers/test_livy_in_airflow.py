@@ -22,9 +22,9 @@ EXTRACTOR = "airflow_provider_spark_lineage.extractors.launchers.LauncherExtract
 
 
 def test_a_batch_has_its_records_its_id_and_its_address(tmp_path):
-    """Facts of the driver and no gap; records of an earlier run in the same folder are not read."""
+    """Facts of the driver and no gap; those of another run have another folder."""
     records = tmp_path / "records"
-    earlier = records / "recorded" / "application_0_0001-000001.json.gz"
+    earlier = records / "recorded" / "earlier" / "application_0_0001-000001.json.gz"
     earlier.parent.mkdir(parents=True)
     shutil.copy(RECORD, earlier)
     os.utime(earlier, (1, 1))

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from airflow_provider_spark_lineage.facets.launches import _entry
 from airflow_provider_spark_lineage.launchers.application import Application, Launch
 from airflow_provider_spark_lineage.launchers.shell import of_bash, of_ssh
 
@@ -67,3 +68,28 @@ def test_a_command_on_another_machine_has_no_file_here():
 def test_a_command_that_is_not_known_yet_is_none():
     """`@task.bash` has an object that is not a text until it runs."""
     assert of_bash(SimpleNamespace(bash_command=object(), env=None, append_env=False, cwd=None)) is None
+
+
+@pytest.mark.parametrize(
+    ("script", "shown"),
+    [
+        ("spark-submit /a.py etl $DB_PASSWORD", "etl ${DB_PASSWORD}"),
+        ("spark-submit /a.py --name \"$DB_PASSWORD\" 'a b' ${DAY:-x}", "--name ${DB_PASSWORD} 'a b' ${DAY}"),
+        ("X=$DB_PASSWORD; spark-submit /a.py jdbc:x:$X $(date)", "jdbc:x:${X} ***"),
+        ("ALL='/a.py hunter2'; spark-submit $ALL b", "*** b"),
+        ('bash -c "spark-submit /a.py $DB_PASSWORD $DAY"', ""),
+        ('bash -c "spark-submit /a.py $DAY"', "${DAY}"),
+        ("bash -c 'spark-submit /a.py $DAY'", "${DAY}"),
+    ],
+)
+def test_no_variable_has_its_value_in_an_event(script, shown, monkeypatch):
+    """Arguments are shown as the command has them; the reader of a script's text gets no secret either."""
+    monkeypatch.setenv("DB_PASSWORD", "hunter2")
+    monkeypatch.setenv("DAY", "hunter2")
+    launch = of_bash(
+        SimpleNamespace(bash_command=script, env={"API_KEY": "hunter2"}, append_env=True, cwd=None)
+    )
+    for application in launch.applications if launch else ():
+        assert _entry(application, with_arguments=True).arguments == shown
+        assert "hunter2" not in application.main + application.name + str(dict(application.variables))
+    assert bool(launch) is bool(shown)

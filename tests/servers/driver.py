@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,8 @@ def driver(request: Any) -> bool:
     if place:
         folder = Path(place[1])
         folder.mkdir(parents=True, exist_ok=True)
-        record = read_record(RECORD)
+        now = datetime.now(tz=timezone.utc).isoformat()
+        record = replace(read_record(RECORD), started_at=now, ended_at=now)
         note = DriverNote(
             record.application_id, record.application_name, record.spark_version, is_complete=True
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, mistake
 from airflow_provider_spark_lineage.cli.doctor.found import Extractor, Found
-from airflow_provider_spark_lineage.extractors.operators import DRIVERS, PYTHON
+from airflow_provider_spark_lineage.extractors.operators import COMMAND, DRIVERS, PYTHON
 
 PACKAGE = "airflow_provider_spark_lineage"
 _BUILT_IN = ("PythonOperator", "_PythonDecoratedOperator", "BashOperator")
@@ -118,7 +118,7 @@ def before_capture(found: Found) -> Iterator[Finding]:
     named = {dotted.rpartition(".")[2] for dotted in airflow.own_values.get("extra_operators", {})}
     for name, extractors in _by_operator(found).items():
         others = [extractor.path for extractor in extractors if not _is_ours(extractor.path)]
-        if others and DRIVERS.get(name) not in (None, "", PYTHON) and name not in named:
+        if others and DRIVERS.get(name) not in (None, "", PYTHON, COMMAND) and name not in named:
             advice = (
                 f"Auto-capture leaves `{name}` alone, because {others[0]} answers for it; take that out of "
                 f"{_SETTING}, or name the operator in `[spark_lineage] extra_operators` to have both."

@@ -72,7 +72,7 @@ def _step(*words: str) -> dict[str, Any]:
 def _emr_steps() -> Sequence[Row]:
     operator = "amazon.aws.operators.emr.EmrAddStepsOperator"
     common = {"job_flow_id": CLUSTER, "wait_for_completion": True, "waiter_delay": 1}
-    place = f"spark.lineage.records={RECORDS}/{{{{ task.task_id }}}}"
+    place = f"spark.lineage.records={RECORDS}/{{{{ task.task_id }}}}/{{{{ run_id }}}}"
     script = _step(
         "spark-submit", "--conf", place, "s3://jobs/load.py", "{{ task.task_id }}", "--password", "x1"
     )
@@ -263,7 +263,8 @@ def _glue() -> Sequence[Row]:
                 **common,
                 "script_location": "s3://jobs/load.py",
                 "script_args": {
-                    "--conf": f"spark.a=1 --conf spark.lineage.records={RECORDS}/{{{{ task.task_id }}}}"
+                    "--conf": f"spark.a=1 --conf spark.lineage.records={RECORDS}/"
+                    "{{ task.task_id }}/{{ run_id }}"
                 },
             },
             applications=[{"type": "python", "main": "s3://jobs/load.py", "name": "glue"}],
@@ -377,7 +378,7 @@ def _synapse() -> Sequence[Row]:
 def _ssh() -> Sequence[Row]:
     operator = "ssh.operators.ssh.SSHOperator"
     common = {"ssh_conn_id": "machine"}
-    place = f"--conf spark.lineage.records={RECORDS}/{{{{ task.task_id }}}}"
+    place = f"--conf spark.lineage.records={RECORDS}/{{{{ task.task_id }}}}/{{{{ run_id }}}}"
     return (
         Row(
             task="machine",
@@ -389,7 +390,7 @@ def _ssh() -> Sequence[Row]:
                 "environment": {"DAY": "1"},
             },
             applications=[
-                {"type": "python", "main": "/app/load.py", "arguments": "machine 1 --secret ***"},
+                {"type": "python", "main": "/app/load.py", "arguments": "machine ${DAY} --secret ***"},
             ],
             has_run_id=False,
             end=RECORDED,

@@ -17,7 +17,7 @@ def batches() -> None:
         task_id="recorded",
         file="s3://jobs/orders.py",
         args=["--day", "{{ ds or '' }}", "--password", "hunter2"],
-        conf={"spark.lineage.records": f"{RECORDS}/{{{{ task.task_id }}}}"},
+        conf={"spark.lineage.records": f"{RECORDS}/{{{{ task.task_id }}}}/{{{{ run_id }}}}"},
         polling_interval=1,
         livy_conn_id="server",
     )

@@ -64,4 +64,4 @@ class Row:
 def records() -> dict[str, str]:
     """Return the property that gives a run a folder of its own for its records."""
     place = os.environ.get("SERVICES_RECORDS", "")
-    return {"spark.lineage.records": f"{place}/{{{{ dag.dag_id }}}}/{{{{ task.task_id }}}}"}
+    return {"spark.lineage.records": f"{place}/{{{{ dag.dag_id }}}}/{{{{ task.task_id }}}}/{{{{ run_id }}}}"}
