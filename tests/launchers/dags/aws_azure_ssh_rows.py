@@ -15,6 +15,7 @@ VIRTUAL_CLUSTER = os.environ.get("ELSEWHERE_VIRTUAL_CLUSTER", "v-1")
 BUCKET = os.environ.get("ELSEWHERE_BUCKET", "jobs")
 ROLE = os.environ.get("ELSEWHERE_ROLE", "arn:aws:iam::123456789012:role/spark")
 
+ANOTHER_RUN = "records of another run may be among those"
 PLANNED = "read from the text of the program; not what ran"
 IN, OUT = "s3://lake/in", "s3://lake/out"
 COPY = f"insert overwrite directory '{OUT}' using parquet select * from parquet.`{IN}`"  # noqa: S608
@@ -60,8 +61,8 @@ def rows() -> Sequence[Row]:
 
 
 def _records(task: str) -> str:
-    """Return the folder for the records of a task; the id of the try is in templated fields alone."""
-    return f"{RECORDS}/{task}"
+    """Return the folder for the records of a task, in a field with templates."""
+    return f"{RECORDS}/{task}/{{{{ run_id }}}}"
 
 
 def _step(*words: str) -> dict[str, Any]:
@@ -325,7 +326,8 @@ def _synapse() -> Sequence[Row]:
             from azure.synapse.spark.models import SparkBatchJobOptions
         except ImportError:
             return None
-        conf = {"spark.lineage.records": _records(task)}
+        # The payload has no templates.
+        conf = {"spark.lineage.records": f"{RECORDS}/{task}"}
         return SparkBatchJobOptions(name="daily", file=file, configuration=conf, **fields)
 
     common = {"azure_synapse_conn_id": "synapse", "check_interval": 1}
@@ -349,6 +351,7 @@ def _synapse() -> Sequence[Row]:
             ],
             service="Synapse",
             end=RECORDED,
+            gaps=[ANOTHER_RUN],
         ),
         Row(
             task="batch_fails",
@@ -370,6 +373,7 @@ def _synapse() -> Sequence[Row]:
             ],
             service="Synapse",
             end=RECORDED,
+            gaps=[ANOTHER_RUN],
             fails=True,
         ),
     )
