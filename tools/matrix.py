@@ -115,7 +115,7 @@ NEWEST = ("apache-airflow>=3.3", "apache-airflow-providers-openlineage")
 ROWS = (
     Row("wheel-spark-4.2", "3.12", (), "spark-4-2", wheel=True, suites=("task",)),
     Row("wheel-spark-4.3", "3.13", (), "spark-4-3", wheel=True, suites=("task",)),
-    Row("spark-3.5", "3.11", NEWEST, "cli,testing,spark-3-5"),
+    Row("spark-3.5", "3.11", NEWEST, "cli,testing,spark-3-5", suites=ALL),
     Row("spark-4.0", "3.12", NEWEST, "cli,testing,spark-4-0"),
     Row("spark-4.1", "3.10", NEWEST, "cli,testing,spark-4-1"),
     Row("spark-4.2", "3.13", NEWEST, "cli,testing,spark-4-2"),
