@@ -80,10 +80,9 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return Ran(home, run)
 
 
-def test_each_write_of_a_successful_task_is_one_event_of_its_asset(ran: Ran, request) -> None:
+@pytest.mark.parametrize("ran", ["dag.test", "workers"], indirect=True)
+def test_each_write_of_a_successful_task_is_one_event_of_its_asset(ran: Ran) -> None:
     """By our operators and by Airflow's own; a declared asset has Airflow's event, and no second one."""
-    if "off" in request.node.name:
-        pytest.skip("off")
     query = "select source_task_id, uri, name, e.extra from asset_event e join asset a on a.id = asset_id"
     rows = ran.rows(query)
     prefix = f"file://{ran.home}/"
@@ -109,10 +108,9 @@ def test_dags_that_are_scheduled_on_what_was_written_are_ready(ran: Ran, request
     assert queued == (set() if "off" in request.node.name else {"by_uri", "by_name", "by_alias"})
 
 
-def test_without_the_option_airflow_has_what_the_task_declares(ran: Ran, request) -> None:
+@pytest.mark.parametrize("ran", ["off"], indirect=True)
+def test_without_the_option_airflow_has_what_the_task_declares(ran: Ran) -> None:
     """Nothing of ours is in the database."""
-    if "off" not in request.node.name:
-        pytest.skip("on")
     assert {task for (task,) in ran.rows("select source_task_id from asset_event")} == {"declares"}
     assert {alias for (alias,) in ran.rows("select name from asset_alias")} == {"theirs", "followed.tidy"}
 

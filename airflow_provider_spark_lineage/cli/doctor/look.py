@@ -71,7 +71,7 @@ def _distributions() -> dict[str, str]:
 def _requirements(name: str) -> tuple[str, ...]:
     try:
         return tuple(metadata.requires(name) or ())
-    except Exception:
+    except metadata.PackageNotFoundError:
         return ()
 
 

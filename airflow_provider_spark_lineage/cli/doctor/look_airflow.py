@@ -127,7 +127,7 @@ def _known_options() -> frozenset[str]:
     try:
         module = importlib.import_module("airflow.providers.openlineage.get_provider_info")
         return frozenset(module.get_provider_info()["config"]["openlineage"]["options"])
-    except Exception:
+    except Exception:  # A provider that raises when it is imported is a finding of its own.
         return frozenset()
 
 
@@ -210,5 +210,5 @@ def _transport_types() -> tuple[str, ...]:
     try:
         factory = importlib.import_module("openlineage.client.transport").get_default_factory()
         return tuple(factory.transports)
-    except Exception:
+    except Exception:  # A client that raises when it is imported is a finding of the provider's plugin.
         return ()
