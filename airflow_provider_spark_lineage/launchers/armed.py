@@ -73,7 +73,6 @@ class Armed(Launched):
         """That of the last application with the agent."""
 
         self._problems: list[str] = []
-        self._has_returned = False
 
     def start(self) -> None:
         """Have the command changed when it runs: `@task.bash` has none before."""
@@ -86,26 +85,18 @@ class Armed(Launched):
                     command = [*command[:2], *map(self._with_agent, command[2:])]
                 else:
                     tell(IN_FILE, self._problems)
-                return self._ended(run_here, command, *args, **kwargs)
+                return self._until_returned(run_here, command, *args, **kwargs)
 
             hook.run_command = run_command
         else:
             run_elsewhere = task.run_ssh_client_command
 
             def run_ssh_client_command(ssh_client: Any, command: str, *args: Any, **kwargs: Any) -> Any:
-                return self._ended(run_elsewhere, ssh_client, self._with_agent(command), *args, **kwargs)
+                return self._until_returned(
+                    run_elsewhere, ssh_client, self._with_agent(command), *args, **kwargs
+                )
 
             task.run_ssh_client_command = run_ssh_client_command
-
-    def _ended(self, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Run the command; remember that it has ended, unless the task is stopped before."""
-        try:
-            result = run(*args, **kwargs)
-        except Exception:  # The command's own failure, raised again; what stops a task is no Exception.
-            self._has_returned = True
-            raise
-        self._has_returned = True
-        return result
 
     def _with_agent(self, script: str) -> str:
         """Return a script whose applications write records; the same one where that is not possible."""

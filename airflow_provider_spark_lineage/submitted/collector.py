@@ -86,9 +86,6 @@ class Submitted(OtherProcess):
         """Set when the hook starts it; a try that finds the job of an earlier one starts none."""
 
         self._is_armed = self._has_written = False
-        self._has_returned = False
-        """Whether the hook is done with the job; where the task is stopped, its driver may still run."""
-
         self._problems: list[str] = []
         self._hook: Any = None
         self._methods = Replacements()
@@ -135,13 +132,7 @@ class Submitted(OtherProcess):
                 self._is_armed = not (reason or job.is_dry)
                 if reason:
                     tell(reason, self._problems)
-            try:
-                result = run(*args, **kwargs)
-            except Exception:  # The job's own failure, raised again; what stops a task is no Exception.
-                self._has_returned = True
-                raise
-            self._has_returned = True
-            return result
+            return self._until_returned(run, *args, **kwargs)
 
         return run_armed
 
