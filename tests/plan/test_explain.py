@@ -113,6 +113,18 @@ def test_a_text_that_was_cut_has_no_plan() -> None:
     assert "cut" in read.problems[0]
 
 
+def test_a_location_that_was_cut_says_which_setting_cures_it() -> None:
+    """Spark cuts a location after a hundred characters: half a path would be another dataset."""
+    scan = (
+        "Execute\n+- FileScan parquet [a#1] Batched: true, Format: Parquet,"
+        " Location: InMemoryFileIndex(1 paths)[file:/a/lo..., PartitionFilters: [], ReadSchema: struct<a:int>"
+    )
+    read = read_explain(explained(f"{WRITE}+- Relation [a#1] parquet", scan))
+    assert [fact for fact in read.facts if fact["node"] == "LogicalRelation"] == []
+    [problem] = read.problems
+    assert problem.endswith("its location was cut: set spark.sql.maxMetadataStringLength higher")
+
+
 def test_a_relation_is_named_by_the_scan_with_its_columns() -> None:
     """Two relations without names of their own differ by the ids of their columns alone."""
     scans = (

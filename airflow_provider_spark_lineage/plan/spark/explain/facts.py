@@ -31,6 +31,7 @@ _DELTA_INDEX = re.compile(r"Tahoe|Delta|Cdc")
 _OF_DELTA_ITSELF = frozenset({"DeltaLogFileIndex", "TahoeBatchFileIndex"})
 """File indexes by which Delta reads for its own commands."""
 
+_CUT = "{}: its location was cut: set spark.sql.maxMetadataStringLength higher"
 _PART_OF_TABLE = re.compile(
     r"(?:all_)?(?:data_files|delete_files|entries|files|manifests)|history|metadata_log_entries|partitions"
     r"|position_deletes|refs|snapshots|changes|(?:branch|tag|snapshot_id|at_timestamp)_.*"
@@ -83,6 +84,8 @@ def relation_facts(plan: Found, scans: Sequence[Scan], reused: Mapping[int, int]
         of_command = plan.places.get(relation.table)
         if not facts and relation.table and of_command:
             facts = {**of_command, **table_facts(relation.table, settings)}
+        if not facts and _is_cut(relation, scans):
+            plan.problems[_CUT.format(relation.node)] = None
         if facts and relation.output:
             entries.append({"node": relation.node, "expr_id": relation.output[0][0], "probed": facts})
         if relation.table and "delta_path" in facts:
@@ -102,6 +105,12 @@ def _scan_of(relation: Relation, scans: Sequence[Scan], reused: Mapping[int, int
     ids = {expr_id for expr_id, _ in relation.output}
     ids |= {reused[expr_id] for expr_id in ids if expr_id in reused}
     return _agreed([scan for scan in scans if any(expr_id in ids for expr_id, _ in scan.columns)])
+
+
+def _is_cut(relation: Relation, scans: Sequence[Scan]) -> bool:
+    """Return whether a scan with columns of the relation has a part of its location alone."""
+    ids = {expr_id for expr_id, _ in relation.output}
+    return any(scan.is_cut and any(expr_id in ids for expr_id, _ in scan.columns) for scan in scans)
 
 
 def _agreed(scans: Sequence[Scan]) -> Scan | None:

@@ -13,6 +13,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, Un
 _SCAN = re.compile(r"(?:File|Batch)?Scan (?=\S)")
 _PATHS = re.compile(r"(\w+) ?\((\d+) paths\)\[(.*?)\](?=, \w+: | RuntimeFilters: |$)", re.DOTALL)
 _LOCATION = re.compile(rf"\bLocation: {_PATHS.pattern}", re.DOTALL)
+_CUT = re.compile(r"\bLocation: [^\[\]]*\[[^\]]*\.\.\.")
 _SCHEMA = re.compile(r"\bReadSchema: (?=struct<)")
 _FORMAT = re.compile(r"\bFormat: (\w+)")
 _PLAN_ID = re.compile(r"\[(?:plan_)?id=#?(\d+)\]")
@@ -35,6 +36,9 @@ class Scan:
 
     paths: tuple[str, ...] = ()
     """Empty where the text does not have all of them."""
+
+    is_cut: bool = False
+    """Whether the text has a part of its location alone."""
 
 
 def scans_of(text: str) -> tuple[list[Scan], dict[int, types.Type], dict[int, int]]:
@@ -74,12 +78,14 @@ def _scan(text: str, position: int) -> Scan | None:
 def _located(columns: tuple[tuple[int, str], ...], relation: str, rest: str) -> Scan:
     file_format = _FORMAT.search(rest)
     match = _LOCATION.search(rest)
+    paths = listed_paths(rest[match.start() + len("Location: ") :]) if match else ()
     return Scan(
         columns,
         relation,
         file_format[1] if file_format else "",
         match[1] if match else "",
-        listed_paths(rest[match.start() + len("Location: ") :]) if match else (),
+        paths,
+        is_cut=_CUT.search(rest) is not None and not paths,
     )
 
 
