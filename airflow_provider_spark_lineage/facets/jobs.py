@@ -45,7 +45,8 @@ def with_entries(
 ) -> dict[str, JobFacet]:
     """Return job facets whose explicit lineage has outputs that were added to the event, too.
 
-    `sources` has each of them with the datasets that it comes from. The entries of other outputs stay.
+    `sources` has each of them with the datasets that it may come from. Where there are none, it has no entry:
+    an empty one says that it has no upstream, which nobody knows. The entries of other outputs stay.
     """
     facet: Any = facets.get(_LINEAGE)
     if facet is None:
@@ -60,6 +61,7 @@ def with_entries(
             inputs=[_whole(read.namespace, read.name) for read in reads],
         )
         for output, reads in sources
+        if reads
     ]
     return {**facets, _LINEAGE: attrs.evolve(facet, entries=[*facet.entries, *entries])}
 

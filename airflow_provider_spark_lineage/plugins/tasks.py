@@ -132,7 +132,8 @@ def _succeed_after_execute(task: Any, succeed: Callable[[Any], None]) -> None:
     """Have `succeed` called with the context when a task's own work is over, where the user wants assets.
 
     Listeners learn that a task has ended after Airflow does, which is too late for its assets. So the last of
-    its methods is replaced, `post_execute`, and `execute` for a task that succeeds by an exception.
+    its methods is replaced, `post_execute`; for a task that succeeds by an exception also `execute`, and
+    `resume_execution`, which Airflow calls after a deferral.
     """
     from airflow_provider_spark_lineage import conf
 
@@ -140,11 +141,15 @@ def _succeed_after_execute(task: Any, succeed: Callable[[Any], None]) -> None:
         return
     from airflow_provider_spark_lineage.task_ends import succeeding
 
-    execute, post_execute = task.execute, task.post_execute
+    execute, resume_execution, post_execute = task.execute, task.resume_execution, task.post_execute
 
     def replaced_execute(context: Any, *args: Any, **kwargs: Any) -> Any:
         with succeeding(lambda: succeed(context)):
             return execute(context, *args, **kwargs)
+
+    def replaced_resume_execution(next_method: str, next_kwargs: dict[str, Any] | None, context: Any) -> Any:
+        with succeeding(lambda: succeed(context)):
+            return resume_execution(next_method, next_kwargs, context)
 
     def replaced(context: Any, *result: Any) -> Any:
         returned = post_execute(context, *result)
@@ -156,7 +161,7 @@ def _succeed_after_execute(task: Any, succeed: Callable[[Any], None]) -> None:
         succeed(context)
         return returned
 
-    task.execute = replaced_execute
+    task.execute, task.resume_execution = replaced_execute, replaced_resume_execution
     # Airflow runs a hook that is a generator to its end.
     task.post_execute = replaced_generator if inspect.isgeneratorfunction(post_execute) else replaced
 

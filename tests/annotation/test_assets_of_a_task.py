@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -96,6 +97,7 @@ def context(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     operator = SimpleNamespace(
         outlets=[],
         execute=lambda context: None,
+        resume_execution=lambda next_method, next_kwargs, context: None,
         post_execute=lambda context: context["calls"].append("theirs"),
     )
     instance = SimpleNamespace(dag_id="d", task_id="t", task=operator)
@@ -245,9 +247,9 @@ def test_ours_runs_after_post_execute_of_an_operator(context, monkeypatch, is_ge
     operator, calls = context["ti"].task, context["calls"]
     if is_generator:
         operator.post_execute = generator
-    before = operator.execute, operator.post_execute
+    before = dict(vars(operator))
     captured(operator, Ended(calls))
-    assert ((operator.execute, operator.post_execute) == before) is not is_on
+    assert (vars(operator) == before) is not is_on
     outlet_events, log = context["outlet_events"], logging.getLogger(__name__)
     create_executable_runner(operator.post_execute, outlet_events, logger=log).run(context)
     assert calls == ["theirs", *(["finish", "succeed"] if is_on else [])]
@@ -279,7 +281,7 @@ def ending(name: str) -> BaseException:
     }[name]()
 
 
-@pytest.mark.parametrize("kind", ["auto-capture", "ours"])
+@pytest.mark.parametrize("kind", ["auto-capture", "auto-capture, resumed", "ours"])
 @pytest.mark.parametrize("end", ["skips", "defers", "reschedules", "fails"])
 def test_ends_by_an_exception(context, monkeypatch, kind, end):
     """`@task.branch` succeeds by one. A task that goes on elsewhere says what it has done: nobody asks it."""
@@ -295,6 +297,11 @@ def test_ends_by_an_exception(context, monkeypatch, kind, end):
             calls.append("execute")
             raise raised
 
+        def resume_execution(self, next_method: str, next_kwargs: Any, context: dict[str, Any]) -> None:
+            self.go_on(context)
+
+        go_on = execute
+
         def post_execute(self, context: dict[str, Any], result: Any = None) -> None:
             pytest.fail("Airflow does not call it then")
 
@@ -308,8 +315,11 @@ def test_ends_by_an_exception(context, monkeypatch, kind, end):
     else:
         context["ti"].task = Operator()
         captured(context["ti"].task, lineage)
+    run = context["ti"].task.execute
+    if kind == "auto-capture, resumed":
+        run = partial(context["ti"].task.resume_execution, next_method="go_on", next_kwargs=None)
     with pytest.raises(type(raised)) as caught:
-        context["ti"].task.execute(context)
+        run(context=context)
     assert caught.value is raised
     # Auto-capture hears of the others from Airflow's listener.
     ends = {"skips": ["finish", "succeed"]}

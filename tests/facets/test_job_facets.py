@@ -3,10 +3,11 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
+from openlineage.client.event_v2 import Dataset
 from openlineage.client.serde import Serde
 from openlineage_client import needs_newest_client
 
-from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets, sql_facet
+from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets, sql_facet, with_entries
 from airflow_provider_spark_lineage.lineage.model import Lineage
 
 pytestmark = needs_newest_client
@@ -56,6 +57,15 @@ def test_an_output_made_from_nothing_says_so(copies):
     """The spec reads an empty list as "no upstream", a missing one as "not known"."""
     lineage = replace(copies, outputs=(replace(copies.outputs[0], inputs=(), edges=()),))
     assert entries(lineage)[0]["inputs"] == []
+
+
+def test_an_added_output_without_a_known_source_has_no_entry(copies):
+    """Nobody knows that it was made from nothing."""
+    report, rates = Dataset("file", "/report"), Dataset("file", "/rates")
+    facets = lineage_job_facets(copies)
+    for reads, expected in (([], ["/x", "/y"]), ([rates], ["/x", "/y", "/report"])):
+        entries_with = with_entries(facets, [(report, reads)])["lineage"].entries
+        assert [entry.name for entry in entries_with] == expected
 
 
 def test_nothing_written_is_no_facet(copies):
