@@ -252,15 +252,15 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[
 def _was_skipped(write: TableWrite, statistics: Statistics, *, ran: bool) -> bool:
     """Return whether the write was skipped because its target existed: IF NOT EXISTS or the mode `ignore`.
 
-    A wrapping command that wrote rows ran an execution inside, which reports them.
+    A wrapping command that wrote rows ran an execution inside, which reports them; on Spark Connect, which
+    does not show what runs inside, it is known that the target did not exist.
     """
     target = write.target
     if_not_exists = target.get("if_not_exists") or str(target.get("mode")).lower() == "ignore"
     # A view is created without a job, so only the probe tells whether it existed.
-    is_there = target.get("existed") is True
-    return bool(if_not_exists) and (
-        statistics.files == 0 or not ran or write.node.relation in _WRAPPERS or is_there
-    )
+    existed = target.get("existed")
+    is_reported_inside = write.node.relation in _WRAPPERS and existed is not False
+    return bool(if_not_exists) and (statistics.files == 0 or not ran or is_reported_inside or existed is True)
 
 
 def _was_written_before(write: TableWrite, jobs: int | None) -> bool:

@@ -30,6 +30,7 @@ CASES = (
     "insert_dynamic_partition",
     "insert_into",
     "insert_into_method",
+    "made_if_absent",
     "map_in_pandas",
     "multi_insert",
     "partitioned_write",
