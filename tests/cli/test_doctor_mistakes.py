@@ -27,6 +27,7 @@ from click.testing import CliRunner
 from airflow_provider_spark_lineage.cli import doctor, main
 from airflow_provider_spark_lineage.cli.doctor.finding import MISTAKES
 from airflow_provider_spark_lineage.cli.doctor.found import Found, Java, Unreadable
+from airflow_provider_spark_lineage.cli.doctor.look_database import EMPTY, SILENT
 
 PAGE = Path(__file__).parents[2] / "docs" / "doctor.md"
 USERS = "company.lineage.Extractor"
@@ -404,7 +405,13 @@ PLANTED = [
         "planned-only",
         ["only the texts", "set `[spark_lineage] auto_capture` to True"],
     ),
-    (plugins(database_error="OperationalError"), "database-unreadable", ["OperationalError"]),
+    (
+        plugins(database_error="OperationalError"),
+        "database-unreadable",
+        ["OperationalError", "DAGs and connections were not looked at", "`airflow db check`"],
+    ),
+    (plugins(database_error=EMPTY), "database-empty", ["has no tables", "`airflow db migrate`"]),
+    (plugins(database_error=SILENT), "database-silent", ["did not answer", "`[database] sql_alchemy_conn`"]),
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -290,12 +291,24 @@ shop()
 """
 
 
+def add_earlier_version(file: Path) -> None:
+    """Add a version of each DAG that was serialized a year before, in a form that nothing reads now."""
+    with sqlite3.connect(file) as database:
+        database.execute("create temp table earlier as select * from serialized_dag")
+        database.execute(
+            "update earlier set created_at = datetime(created_at, '-1 year'), "
+            "id = lower(hex(randomblob(16))), dag_version_id = lower(hex(randomblob(16))), "
+            """data = '["of an earlier release"]'"""
+        )
+        database.execute("insert into serialized_dag select * from earlier")
+
+
 @pytest.mark.airflow
 def test_airflow_database_is_asked(doctor, tmp_path):
     """Only the database knows which DAGs there are, and which connections have the Java listener."""
     patterns = {"AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_INCLUDE": "shp;sho*;shop.load;shop.unload"}
     code, findings = doctor("--airflow", **patterns)
-    assert set(mistakes(findings)) == {"database-unreadable"}
+    assert set(mistakes(findings)) == {"database-empty"}
     assert code == 0
     (tmp_path / "airflow" / "dags").mkdir()
     (tmp_path / "airflow" / "dags" / "shop.py").write_text(DAG)
@@ -312,9 +325,11 @@ def test_airflow_database_is_asked(doctor, tmp_path):
     ):
         command = [sys.executable, "-m", "airflow", *arguments]
         subprocess.run(command, env=environment, cwd=tmp_path, check=True, capture_output=True)
+    add_earlier_version(tmp_path / "airflow" / "airflow.db")
     code, findings = doctor("--airflow", **patterns)
     found = mistakes(findings)
     assert set(found) == {"own-pattern", "java-listener"}
     assert [advice.split("`")[3] for advice in found["own-pattern"]] == ["shp", "shop.unload"]
     assert "the connection `emr`" in found["java-listener"][0]
+    assert [each["value"] for each in findings if each["topic"] == "database"] == ["1 DAG"]
     assert code == 0

@@ -77,6 +77,8 @@ MISTAKES: Mapping[str, Level] = {
     "planned-only": "problem",
     # The doctor itself
     "database-unreadable": "note",
+    "database-empty": "note",
+    "database-silent": "note",
     "check-failed": "note",
 }
 """Name of a mistake -> its level. docs/doctor.md has a row for each."""

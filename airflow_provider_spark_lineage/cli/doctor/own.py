@@ -130,14 +130,3 @@ def patterns(found: Found) -> Iterator[Finding]:
             "nothing is captured; take those patterns out of one of them."
         )
         yield mistake("own-pattern", "auto_capture_exclude", ";".join(exclude), advice)
-
-
-def database(found: Found) -> Iterator[Finding]:
-    """Report what `--airflow` could not ask."""
-    if found.plugins.database_error:
-        advice = (
-            f"Airflow's metadata database cannot be read ({found.plugins.database_error}), so patterns and "
-            "connections are not checked; set `[database] sql_alchemy_conn`, or run this where the "
-            "scheduler runs."
-        )
-        yield mistake("database-unreadable", "database", "not read", advice)
