@@ -132,7 +132,7 @@ PLANTED = [
     (
         replace(options(is_disabled=True), environment={"OPENLINEAGE_DISABLED": "true"}),
         "openlineage-off",
-        ["the environment variable OPENLINEAGE_DISABLED"],
+        ["the environment variable OPENLINEAGE_DISABLED; unset it"],
     ),
     (
         options(is_disabled=True),
@@ -142,7 +142,7 @@ PLANTED = [
     (
         options(is_disabled=Unreadable("AirflowConfigException", "")),
         "transport-unreadable",
-        ["`[openlineage] transport` is not a JSON object"],
+        ["`[openlineage] transport` is not a JSON object", "for example to AIRFLOW__OPENLINEAGE__TRANSPORT="],
     ),
     (
         airflow(
@@ -193,7 +193,20 @@ PLANTED = [
         "transport-unknown",
         ["`htp` is unknown"],
     ),
+    (
+        transport({"type": "kafka", "topic": "lineage", "config": {"bootstrap.servers": "kafka:9092"}}),
+        "transport-unknown",
+        ["`kafka` cannot be used (it needs confluent-kafka)", "install what is missing"],
+    ),
     (transport({"type": "file"}), "transport-incomplete", ["`file` needs `log_file_path`"]),
+    (
+        replace(
+            transport({"type": "kafka", "topic": "lineage"}),
+            distributions={**FOUND.distributions, "confluent-kafka": "2.11.0"},
+        ),
+        "transport-incomplete",
+        ["`kafka` needs `config`"],
+    ),
     (
         transport({"type": "http", "url": "marquez:5000"}),
         "transport-url",
@@ -410,6 +423,15 @@ PLANTED = [
         "database-unreadable",
         ["OperationalError", "DAGs and connections were not looked at", "`airflow db check`"],
     ),
+    (
+        airflow(
+            own_texts={},
+            own_values={**AIRFLOW.own_values, "auto_capture": False},
+            options={**AIRFLOW.options, "custom_extractors": set()},
+        ),
+        "capture-unset",
+        ["Airflow's own operators are not captured", "set it to True, or to False"],
+    ),
     (plugins(database_error=EMPTY), "database-empty", ["has no tables", "`airflow db migrate`"]),
     (plugins(database_error=SILENT), "database-silent", ["did not answer", "`[database] sql_alchemy_conn`"]),
 ]
@@ -435,6 +457,24 @@ def test_planted_mistake_is_named_with_its_cure(found, name, words, monkeypatch)
     assert all(each["level"] == MISTAKES[name] for each in findings)
     assert code == 1 or MISTAKES[name] == "note"
     assert "hunter2" not in text
+
+
+def test_several_extractors_in_one_entry_are_one_mistake(monkeypatch):
+    """Two sentences about one comma look like two mistakes."""
+    entry = f"{OURS}, {USERS}"
+    planted = extractor(entry, error="ModuleNotFoundError: No module named 'x'", is_import_error=True)
+    found = replace(planted, airflow=replace(planted.airflow, texts={**AIRFLOW.texts, "extractors": entry}))
+    _, text = report(monkeypatch, found, "--json")
+    assert [each["mistake"] for each in json.loads(text)["findings"] if each["advice"]] == ["list-separator"]
+
+
+def test_auto_capture_that_is_switched_off_is_meant(monkeypatch):
+    """Who has written False knows: the note is for those who have not heard of the option."""
+    off = {**AIRFLOW.own_values, "auto_capture": False}
+    named = {**AIRFLOW.options, "custom_extractors": set()}
+    found = airflow(own_texts={"auto_capture": "False"}, own_values=off, options=named)
+    _, text = report(monkeypatch, found)
+    assert "Note:" not in text
 
 
 def test_every_mistake_has_been_planted():

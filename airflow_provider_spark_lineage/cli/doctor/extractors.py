@@ -72,6 +72,8 @@ def imports(found: Found) -> Iterator[Finding]:
                 yield _wrong("extractor-circular", extractor, reason)
         elif any(words in extractor.error for words in _CIRCULAR):
             yield _wrong("extractor-circular", extractor)
+        elif "," in extractor.path or len(extractor.path.split()) > 1:
+            continue  # Several names: `list-separator` says it.
         elif extractor.is_import_error:
             yield _wrong("extractor-import", extractor)
         else:

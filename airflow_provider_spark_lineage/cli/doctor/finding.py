@@ -75,6 +75,7 @@ MISTAKES: Mapping[str, Level] = {
     "own-operator-name": "problem",
     "own-pattern": "note",
     "planned-only": "problem",
+    "capture-unset": "note",
     # The doctor itself
     "database-unreadable": "note",
     "database-empty": "note",

@@ -69,6 +69,12 @@ def auto_capture(found: Found) -> Iterator[Finding]:
             "jobs; set `[spark_lineage] auto_capture` to True."
         )
         yield mistake("planned-only", "auto_capture", value, advice)
+    elif not is_on and not ours and "auto_capture" not in airflow.own_texts:
+        advice = (
+            "`[spark_lineage] auto_capture` is not set, so tasks of Airflow's own operators are not "
+            "captured; set it to True, or to False if this package's operators and decorators are enough."
+        )
+        yield mistake("capture-unset", "auto_capture", value, advice)
     else:
         yield Finding("auto_capture", value)
 
