@@ -23,21 +23,17 @@ def look_database() -> dict[str, Any]:
         from airflow.models import Connection
         from airflow.models.serialized_dag import SerializedDagModel
         from airflow.utils.session import create_session
-        from sqlalchemy import func, inspect, select
 
         with create_session() as session:
             # SQLite would create the file.
-            if _is_missing_file(session.get_bind().url):
-                return {"database_error": EMPTY}
-            if not inspect(session.connection()).has_table(SerializedDagModel.__tablename__):
+            engine, table = session.get_bind(), SerializedDagModel.__tablename__
+            if _is_missing_file(engine.url) or not engine.dialect.has_table(session.connection(), table):
                 return {"database_error": EMPTY}
             # Airflow keeps a row for each version of a DAG.
-            dag_id, created_at = SerializedDagModel.dag_id, SerializedDagModel.created_at
-            newest = select(dag_id, func.max(created_at).label("at")).group_by(dag_id).subquery()
-            is_newest = (dag_id == newest.c.dag_id) & (created_at == newest.c.at)
-            rows = session.scalars(select(SerializedDagModel).join(newest, is_newest))
+            names = [name for (name,) in session.query(SerializedDagModel.dag_id).distinct()]
+            rows = SerializedDagModel.get_latest_serialized_dags(dag_ids=names, session=session)
             dags = {row.dag_id: _tasks(row.data) for row in rows}
-            connections = session.scalars(select(Connection))
+            connections = session.query(Connection).all()
             found = [str(each.conn_id) for each in connections if LISTENER in str(each.extra or "")]
     except BaseException as error:  # A database of another version, or one that refuses.
         return {"database_error": type(error).__name__}
