@@ -292,15 +292,18 @@ shop()
 
 
 def add_earlier_version(file: Path) -> None:
-    """Add a version of each DAG that was serialized a year before, in a form that nothing reads now."""
+    """Add an earlier version of the only DAG, in a form that nothing reads now."""
+    identity = "id = 'eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee', created_at = datetime('2020-01-01')"
+    changes = {
+        "dag_version": f"{identity}, version_number = 0",
+        "serialized_dag": f"{identity}, dag_version_id = 'eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee', data = '[1]'",
+    }
     with sqlite3.connect(file) as database:
-        database.execute("create temp table earlier as select * from serialized_dag")
-        database.execute(
-            "update earlier set created_at = datetime(created_at, '-1 year'), "
-            "id = lower(hex(randomblob(16))), dag_version_id = lower(hex(randomblob(16))), "
-            """data = '["of an earlier release"]'"""
-        )
-        database.execute("insert into serialized_dag select * from earlier")
+        for table, change in changes.items():
+            database.executescript(
+                f"create temp table earlier as select * from {table}; update earlier set {change}; "  # noqa: S608  named above
+                f"insert into {table} select * from earlier; drop table earlier"
+            )
 
 
 @pytest.mark.airflow
