@@ -8,6 +8,7 @@ from typing import Any
 from airflow_provider_spark_lineage.cli.doctor.found import Airflow, Extractor, Found, Java, Plugins
 
 OURS = "airflow_provider_spark_lineage.extractors.SparkExtractor"
+USERS = "company.lineage.Extractor"
 LISTENER = "io.openlineage.spark.agent.OpenLineageSparkListener"
 
 PLUGINS = Plugins(
@@ -126,7 +127,7 @@ def plugins(**fields: Any) -> Found:
     return airflow(plugins=replace(PLUGINS, **fields))
 
 
-def extractor(path: str = "company.lineage.Extractor", **fields: Any) -> Found:
+def extractor(path: str = USERS, **fields: Any) -> Found:
     """Return the healthy machine with one more extractor."""
     return plugins(extractors=(*PLUGINS.extractors, Extractor(path, **fields)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -290,12 +291,27 @@ shop()
 """
 
 
+def add_earlier_version(file: Path) -> None:
+    """Add an earlier version of the only DAG, in a form that nothing reads now."""
+    identity = "id = 'eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee', created_at = datetime('2020-01-01')"
+    changes = {
+        "dag_version": f"{identity}, version_number = 0",
+        "serialized_dag": f"{identity}, dag_version_id = 'eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee', data = '[1]'",
+    }
+    with sqlite3.connect(file) as database:
+        for table, change in changes.items():
+            database.executescript(
+                f"create temp table earlier as select * from {table}; update earlier set {change}; "  # noqa: S608  named above
+                f"insert into {table} select * from earlier; drop table earlier"
+            )
+
+
 @pytest.mark.airflow
 def test_airflow_database_is_asked(doctor, tmp_path):
     """Only the database knows which DAGs there are, and which connections have the Java listener."""
     patterns = {"AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_INCLUDE": "shp;sho*;shop.load;shop.unload"}
     code, findings = doctor("--airflow", **patterns)
-    assert set(mistakes(findings)) == {"database-unreadable"}
+    assert set(mistakes(findings)) == {"database-empty"}
     assert code == 0
     (tmp_path / "airflow" / "dags").mkdir()
     (tmp_path / "airflow" / "dags" / "shop.py").write_text(DAG)
@@ -312,9 +328,11 @@ def test_airflow_database_is_asked(doctor, tmp_path):
     ):
         command = [sys.executable, "-m", "airflow", *arguments]
         subprocess.run(command, env=environment, cwd=tmp_path, check=True, capture_output=True)
+    add_earlier_version(tmp_path / "airflow" / "airflow.db")
     code, findings = doctor("--airflow", **patterns)
     found = mistakes(findings)
     assert set(found) == {"own-pattern", "java-listener"}
     assert [advice.split("`")[3] for advice in found["own-pattern"]] == ["shp", "shop.unload"]
     assert "the connection `emr`" in found["java-listener"][0]
+    assert [each["value"] for each in findings if each["topic"] == "database"] == ["1 DAG"]
     assert code == 0

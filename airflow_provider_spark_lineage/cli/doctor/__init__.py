@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from airflow_provider_spark_lineage.cli.doctor import extractors, legacy, openlineage, own, packages, spark
+from airflow_provider_spark_lineage.cli.doctor.database import database
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, mistake
 from airflow_provider_spark_lineage.cli.doctor.found import Found
 from airflow_provider_spark_lineage.cli.doctor.look import look
@@ -68,7 +69,7 @@ CHECKS: tuple[Callable[[Found], Iterator[Finding]], ...] = (
     own.operators,
     own.operator_names,
     own.patterns,
-    own.database,
+    database,
 )
 """The checks in the order of the report, the most basic first."""
 

@@ -16,77 +16,82 @@ _SETTING = "`[openlineage] extractors`"
 _CIRCULAR = ("partially initialized", "circular import")
 """What Python says of a module that is imported while it is being imported."""
 
+_ADVICE = {
+    "extractor-import": (
+        "`[openlineage] extractors` names {path}, which cannot be imported ({reason}) and is ignored; "
+        "correct the path, and keep the module in an installed package or in Airflow's `plugins_folder`: "
+        "the folder of DAGs is not searched."
+    ),
+    "extractor-breaks-plugin": (
+        "`[openlineage] extractors` names {path}, whose import raises {reason}: any exception but "
+        "ImportError there disables OpenLineage's whole plugin, so that no task emits; correct the module, "
+        "or take it out of that option."
+    ),
+    "extractor-circular": (
+        "`[openlineage] extractors` names {path}, whose import is circular ({reason}), because Airflow is "
+        "still loading when it imports extractors; import {imports} inside the extractor's methods."
+    ),
+    "extractor-airflow-import": (
+        "The module of {path} imports {imports} at its top, which is circular in a process where Airflow is "
+        "still loading; import it inside the methods, or under `if TYPE_CHECKING`."
+    ),
+    "extractor-interface": (
+        "`[openlineage] extractors` names {path}, which {interface}; write a subclass of "
+        "`airflow.providers.openlineage.extractors.base.BaseExtractor` with a class method "
+        "`get_operator_classnames` that returns a list."
+    ),
+    "legacy-task-metadata": (
+        "{path} uses {legacy} of the package openlineage-airflow; import `BaseExtractor` and "
+        "`OperatorLineage` from `airflow.providers.openlineage.extractors.base`, and return "
+        "OperatorLineage, which has no `name`, where TaskMetadata was."
+    ),
+}
+"""Mistake of one extractor -> what is said of it."""
+
+
+def _wrong(name: str, extractor: Extractor, reason: str = "") -> Finding:
+    """Return the finding of a mistake of one extractor; the reason is the exception unless it is given."""
+    advice = _ADVICE[name].format(
+        path=extractor.path,
+        reason=reason or extractor.error,
+        imports=", ".join(extractor.airflow_imports) or "what it needs of Airflow",
+        interface=extractor.interface,
+        legacy=" and ".join(extractor.legacy_names),
+    )
+    return mistake(name, "extractor", extractor.path, advice)
+
 
 def imports(found: Found) -> Iterator[Finding]:
     """Check that each extractor can be imported, in Airflow's order too."""
     for extractor in found.plugins.extractors:
         if extractor.legacy_names:
-            yield _legacy(extractor)
+            yield _wrong("legacy-task-metadata", extractor)
         if not extractor.error:
             if not extractor.is_registered and not _is_shadowed(extractor, found):
-                yield _circular(extractor, "it was not registered when Airflow loaded its plugins")
+                reason = "it was not registered when Airflow loaded its plugins"
+                yield _wrong("extractor-circular", extractor, reason)
         elif any(words in extractor.error for words in _CIRCULAR):
-            yield _circular(extractor, extractor.error)
+            yield _wrong("extractor-circular", extractor)
+        elif "," in extractor.path or len(extractor.path.split()) > 1:
+            continue  # Several names: `list-separator` says it.
         elif extractor.is_import_error:
-            yield _not_importable(extractor)
+            yield _wrong("extractor-import", extractor)
         else:
-            advice = (
-                f"{_SETTING} names {extractor.path}, whose import raises {extractor.error}: any exception "
-                "but ImportError there disables OpenLineage's whole plugin, so that no task emits; correct "
-                "the module, or take it out of that option."
-            )
-            yield mistake("extractor-breaks-plugin", "extractor", extractor.path, advice)
-
-
-def _not_importable(extractor: Extractor) -> Finding:
-    advice = (
-        f"{_SETTING} names {extractor.path}, which cannot be imported ({extractor.error}) and is ignored; "
-        "correct the path, and keep the module in an installed package or in Airflow's `plugins_folder`: "
-        "the folder of DAGs is not searched."
-    )
-    return mistake("extractor-import", "extractor", extractor.path, advice)
-
-
-def _circular(extractor: Extractor, reason: str) -> Finding:
-    names = ", ".join(extractor.airflow_imports) or "what it needs of Airflow"
-    advice = (
-        f"{_SETTING} names {extractor.path}, whose import is circular ({reason}), because Airflow is still "
-        f"loading when it imports extractors; import {names} inside the extractor's methods."
-    )
-    return mistake("extractor-circular", "extractor", extractor.path, advice)
-
-
-def _legacy(extractor: Extractor) -> Finding:
-    advice = (
-        f"{extractor.path} uses {' and '.join(extractor.legacy_names)} of the package openlineage-airflow; "
-        "import `BaseExtractor` and `OperatorLineage` from `airflow.providers.openlineage.extractors.base`, "
-        "and return OperatorLineage, which has no `name`, where TaskMetadata was."
-    )
-    return mistake("legacy-task-metadata", "extractor", extractor.path, advice)
+            yield _wrong("extractor-breaks-plugin", extractor)
 
 
 def airflow_imports(found: Found) -> Iterator[Finding]:
     """Look for modules of Airflow that an extractor's file imports at its top."""
     for extractor in found.plugins.extractors:
         if extractor.airflow_imports and not extractor.error and extractor.is_registered:
-            names = ", ".join(extractor.airflow_imports)
-            advice = (
-                f"The module of {extractor.path} imports {names} at its top, which is circular in a process "
-                "where Airflow is still loading; import it inside the methods, or under `if TYPE_CHECKING`."
-            )
-            yield mistake("extractor-airflow-import", "extractor", extractor.path, advice)
+            yield _wrong("extractor-airflow-import", extractor)
 
 
 def interface(found: Found) -> Iterator[Finding]:
     """Check that each extractor is a class that the provider can ask."""
     for extractor in found.plugins.extractors:
         if extractor.interface:
-            advice = (
-                f"{_SETTING} names {extractor.path}, which {extractor.interface}; write a subclass of "
-                "`airflow.providers.openlineage.extractors.base.BaseExtractor` with a class method "
-                "`get_operator_classnames` that returns a list."
-            )
-            yield mistake("extractor-interface", "extractor", extractor.path, advice)
+            yield _wrong("extractor-interface", extractor)
 
 
 def clashes(found: Found) -> Iterator[Finding]:

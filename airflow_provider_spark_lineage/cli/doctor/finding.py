@@ -75,8 +75,11 @@ MISTAKES: Mapping[str, Level] = {
     "own-operator-name": "problem",
     "own-pattern": "note",
     "planned-only": "problem",
+    "capture-unset": "note",
     # The doctor itself
     "database-unreadable": "note",
+    "database-empty": "note",
+    "database-silent": "note",
     "check-failed": "note",
 }
 """Name of a mistake -> its level. docs/doctor.md has a row for each."""

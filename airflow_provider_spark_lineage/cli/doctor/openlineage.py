@@ -33,14 +33,17 @@ def activity(found: Found) -> Iterator[Finding]:
     inactive = airflow.options.get("is_disabled")
     if isinstance(inactive, Unreadable):
         # The message may quote the transport, and the transport may hold an API key.
-        advice = f"`[openlineage] transport` is not a JSON object ({inactive.error}); correct it."
+        advice = (
+            f"`[openlineage] transport` is not a JSON object ({inactive.error}); correct it, for example to "
+            f"{TRANSPORT_EXAMPLE}."
+        )
         yield mistake("transport-unreadable", "openlineage", "cannot be read", advice)
     elif not inactive:
         yield Finding("openlineage", f"active, decided by {_decided_by(airflow, found.environment)}")
     elif airflow.options.get("disabled_option") is True:
-        yield _off("`[openlineage] disabled`")
+        yield _off("`[openlineage] disabled`", "set it to False")
     elif found.environment.get("OPENLINEAGE_DISABLED"):
-        yield _off("the environment variable OPENLINEAGE_DISABLED")
+        yield _off("the environment variable OPENLINEAGE_DISABLED", "unset it")
     else:
         advice = (
             "OpenLineage has no transport, so Airflow emits nothing: set `[openlineage] transport`, for "
@@ -49,8 +52,8 @@ def activity(found: Found) -> Iterator[Finding]:
         yield mistake("transport-missing", "openlineage", "inactive: no transport", advice)
 
 
-def _off(switch: str) -> Finding:
-    advice = f"OpenLineage is switched off by {switch}; set it to False."
+def _off(switch: str, cure: str) -> Finding:
+    advice = f"OpenLineage is switched off by {switch}; {cure}."
     return mistake("openlineage-off", "openlineage", f"inactive: {switch}", advice)
 
 

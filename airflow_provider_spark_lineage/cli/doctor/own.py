@@ -69,6 +69,12 @@ def auto_capture(found: Found) -> Iterator[Finding]:
             "jobs; set `[spark_lineage] auto_capture` to True."
         )
         yield mistake("planned-only", "auto_capture", value, advice)
+    elif not is_on and not ours and "auto_capture" not in airflow.own_texts:
+        advice = (
+            "`[spark_lineage] auto_capture` is not set, so tasks of Airflow's own operators are not "
+            "captured; set it to True, or to False if this package's operators and decorators are enough."
+        )
+        yield mistake("capture-unset", "auto_capture", value, advice)
     else:
         yield Finding("auto_capture", value)
 
@@ -130,14 +136,3 @@ def patterns(found: Found) -> Iterator[Finding]:
             "nothing is captured; take those patterns out of one of them."
         )
         yield mistake("own-pattern", "auto_capture_exclude", ";".join(exclude), advice)
-
-
-def database(found: Found) -> Iterator[Finding]:
-    """Report what `--airflow` could not ask."""
-    if found.plugins.database_error:
-        advice = (
-            f"Airflow's metadata database cannot be read ({found.plugins.database_error}), so patterns and "
-            "connections are not checked; set `[database] sql_alchemy_conn`, or run this where the "
-            "scheduler runs."
-        )
-        yield mistake("database-unreadable", "database", "not read", advice)

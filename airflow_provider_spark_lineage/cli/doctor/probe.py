@@ -3,10 +3,12 @@
 A process of its own, because plugins and extractors are the user's code: it may print, hang or end the
 process, and what it breaks stays broken in the process that imported it. Plugins are loaded before
 anything else is imported, as Airflow does, so that an import that is circular there is circular here.
+The database is asked last, when all else is written: it may not answer.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import importlib.util
 import inspect
@@ -20,9 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.cli.doctor.found import Extractor, Plugins
+from airflow_provider_spark_lineage.cli.doctor.look_database import SILENT, look_database
 from airflow_provider_spark_lineage.cli.doctor.source import airflow_imports, legacy_names
 
-_TIMEOUT_SECONDS = 120
+TIMEOUT_SECONDS = 120
+_DATABASE_SECONDS = 30
 _ROOT = Path(__file__).parents[3]
 _PROGRAM = f"""
 import sys
@@ -35,26 +39,20 @@ main(*sys.argv[2:])
 _PLUGIN = "airflow.providers.openlineage.plugins.openlineage"
 
 
-def probed(questions: dict[str, Any]) -> Plugins:
+def probed(questions: dict[str, Any], *, database_seconds: float = _DATABASE_SECONDS) -> Plugins:
     """Return what a new process says of plugins, extractors, operators and, if asked, the database."""
     with tempfile.TemporaryDirectory() as folder:
-        answer = Path(folder) / "answer.json"
-        command = [sys.executable, "-c", _PROGRAM, str(_ROOT), json.dumps(questions), str(answer)]
-        code: int | str = "unknown"
-        try:
-            code = subprocess.run(  # noqa: S603  this module, by the Python that runs it
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_TIMEOUT_SECONDS,
-                check=False,
-            ).returncode
-            answers = json.loads(answer.read_text(encoding="utf-8"))
-        except subprocess.TimeoutExpired:
-            return Plugins(error=f"loading them takes more than {_TIMEOUT_SECONDS} seconds")
-        except (OSError, ValueError):
-            return Plugins(error=f"the process that loads them ended with exit code {code}")
-    extractors = tuple(Extractor(**{**row, **_tuples(row)}) for row in answers.pop("extractors", []))
+        file = Path(folder) / "answers.jsonl"
+        questions = {**questions, "database_seconds": database_seconds}
+        failure = _run([sys.executable, "-c", _PROGRAM, str(_ROOT), json.dumps(questions), str(file)])
+        parts = _written(file)
+    if not parts:
+        return Plugins(error=failure)
+    is_silent = questions["database"] and len(parts) == 1
+    answers: dict[str, Any] = {"database_error": SILENT} if is_silent else {}
+    for part in parts:
+        answers |= part
+    extractors = tuple(Extractor(**{**row, **_tuples(row)}) for row in answers.pop("extractors"))
     dags = answers.pop("dags", None)
     return Plugins(
         extractors=extractors,
@@ -64,6 +62,34 @@ def probed(questions: dict[str, Any]) -> Plugins:
     )
 
 
+def _run(command: list[str]) -> str:
+    """Run the program to its end, and return what is wrong where it has written nothing."""
+    try:
+        # No pipes: what a plugin leaves running would hold them open, and a question would wait for ever.
+        code = subprocess.run(  # noqa: S603  this module, by the Python that runs it
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        ).returncode
+    except subprocess.TimeoutExpired:
+        return f"loading them takes more than {TIMEOUT_SECONDS} seconds"
+    except OSError as error:
+        return f"the process that loads them does not start ({type(error).__name__})"
+    return f"the process that loads them ended with exit code {code}"
+
+
+def _written(file: Path) -> list[dict[str, Any]]:
+    """Return the parts of the answer that are whole, however the process ended."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    except OSError:
+        return []
+    return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
 def _tuples(row: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) for name, value in row.items() if isinstance(value, list)}
 
@@ -71,14 +97,28 @@ def _tuples(row: dict[str, Any]) -> dict[str, Any]:
 # ---- In the new process --------------------------------------------------------------------------
 
 
-def main(questions: str, answer: str) -> None:
-    """Write what is found to a file; Airflow and plugins print to the streams."""
-    Path(answer).write_text(json.dumps(_answers(json.loads(questions))), encoding="utf-8")
+def main(questions: str, file: str) -> None:
+    """Write each part of the answer as a line of a file; Airflow and plugins print to the streams."""
+    with Path(file).open("w", encoding="utf-8") as lines:
+        for part in _parts(json.loads(questions)):
+            print(json.dumps(part), file=lines, flush=True)
     # Plugins may have started threads that would keep the process.
     os._exit(0)
 
 
-def _answers(questions: dict[str, Any]) -> dict[str, Any]:
+def _parts(questions: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what plugins, extractors and operators are, then what the database has."""
+    yield _loaded(questions)
+    if questions["database"]:
+        # By a thread of C: the driver of a database may keep Python's lock while it waits.
+        with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+            faulthandler.dump_traceback_later(questions["database_seconds"], exit=True, file=nowhere)
+            answer = look_database()
+            faulthandler.cancel_dump_traceback_later()
+        yield answer
+
+
+def _loaded(questions: dict[str, Any]) -> dict[str, Any]:
     answers = _plugins() if questions["active"] else {}
     # The plugin has loaded extractors, and whatever else it needs: now the rest may be imported.
     registered = _registered() if questions["active"] and not answers.get("listener_error") else {}
@@ -90,8 +130,6 @@ def _answers(questions: dict[str, Any]) -> dict[str, Any]:
             row.pop("is_registered", None)
     answers["broken_operators"] = dict(_broken(questions["operators"]))
     answers["broken_transports"] = dict(_broken(questions["transports"], _transport_problem))
-    if questions["database"]:
-        answers.update(_database())
     return answers
 
 
@@ -210,32 +248,3 @@ def _broken(paths: list[str], problem: Callable[[Any], str] = _no_problem) -> It
             text = _reason(error)
         if text:
             yield path, text
-
-
-# ---- The metadata database -----------------------------------------------------------------------
-
-
-def _database() -> dict[str, Any]:
-    """Return DAGs with their tasks, and the connections that configure OpenLineage's Java listener."""
-    from airflow_provider_spark_lineage.cli.doctor.spark import LISTENER
-
-    try:
-        from airflow.models import Connection
-        from airflow.models.serialized_dag import SerializedDagModel
-        from airflow.utils.session import create_session
-
-        with create_session() as session:
-            # The newest version of a DAG is the last.
-            rows = session.query(SerializedDagModel).order_by(SerializedDagModel.created_at).all()
-            dags = {row.dag_id: _tasks(row.data) for row in rows}
-            connections = session.query(Connection).all()
-            found = [str(each.conn_id) for each in connections if LISTENER in str(each.extra or "")]
-    except BaseException as error:  # No database, one of another version, or one that refuses.
-        return {"database_error": type(error).__name__}
-    return {"dags": dags, "connections_with_listener": sorted(found)}
-
-
-def _tasks(data: Any) -> list[str]:
-    """Return the task ids in the serialized form of a DAG."""
-    tasks = ((data or {}).get("dag") or {}).get("tasks") or []
-    return [str(task.get("__var", task).get("task_id", "")) for task in tasks]

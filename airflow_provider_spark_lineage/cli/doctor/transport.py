@@ -16,13 +16,19 @@ from airflow_provider_spark_lineage.cli.doctor.secrets import without_credential
 
 TRANSPORT_EXAMPLE = """AIRFLOW__OPENLINEAGE__TRANSPORT='{"type": "http", "url": "http://localhost:5000"}'"""
 _NEEDS = {
-    "http": "url",
-    "async_http": "url",
-    "file": "log_file_path",
-    "kafka": "topic",
-    "composite": "transports",
+    "http": ("url",),
+    "async_http": ("url",),
+    "file": ("log_file_path",),
+    "kafka": ("topic", "config"),
+    "msk-iam": ("topic", "config"),
+    "composite": ("transports",),
+    "transform": ("transport", "transformer_class"),
+    "amazon_datazone_api": ("domainId",),
 }
-"""Transport type -> the option without which the client cannot build it."""
+"""Transport type -> the options without which the client cannot build it, the address first."""
+
+_PACKAGES = {"kafka": "confluent-kafka", "msk-iam": "confluent-kafka"}
+"""Transport type -> the package that the client imports for it when the first event is sent."""
 
 _ENDPOINT = "/api/v1/lineage"
 """What the client appends to the address of an HTTP transport."""
@@ -47,7 +53,9 @@ def transport(found: Found) -> Iterator[Finding]:
         advice = f"The OpenLineage configuration {path} has no `transport`; add one."
         yield mistake("transport-type", "transport", "no type", advice)
     else:
-        broken = airflow.plugins.broken_transports
+        missing = {kind: each for kind, each in _PACKAGES.items() if each not in found.distributions}
+        broken = {kind: f"it needs {each}" for kind, each in missing.items()}
+        broken |= airflow.plugins.broken_transports
         yield describe_transport(airflow.transport, airflow.transport_types, broken)
     if airflow.texts.get("transport") and (connection or option):
         used = "config_conn_id" if connection else "config_path"
@@ -78,12 +86,12 @@ def describe_transport(
     if broken and kind in broken:
         advice = (
             f"The OpenLineage transport `{kind}` cannot be used ({broken[kind]}); correct its `type`, or "
-            "install the class where Airflow's processes can import it."
+            "install what is missing where Airflow's processes can import it."
         )
         return mistake("transport-unknown", "transport", kind, advice)
-    needed = _NEEDS.get(kind)
-    if needed and not config.get(needed):
-        advice = f"The OpenLineage transport `{kind}` needs `{needed}`; add it."
+    needed = [name for name in _NEEDS.get(kind, ()) if not config.get(name)]
+    if needed:
+        advice = f"The OpenLineage transport `{kind}` needs `{needed[0]}`; add it."
         return mistake("transport-incomplete", "transport", kind, advice)
     if kind in ("http", "async_http") and (problem := _url_problem(str(config["url"]))):
         shown = without_credentials(str(config["url"]))
@@ -127,10 +135,10 @@ def _address(config: Any) -> str:
     if not isinstance(config, dict):
         return "unknown"
     kind = str(config.get("type", "unknown"))
-    target = str(config.get(_NEEDS.get(kind, ""), ""))
-    if kind == "composite" or not target:
+    if kind in ("composite", "transform") or kind not in _NEEDS:
         return kind
-    return f"{kind} to {without_credentials(target)}"
+    target = config.get(_NEEDS[kind][0], "")
+    return f"{kind} to {without_credentials(str(target))}" if target else kind
 
 
 def transport_classes(config: Any) -> list[str]:

@@ -1,0 +1,44 @@
+"""What Spark did in a task, and OpenLineage's provider as if it had just started."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from airflow_provider_spark_lineage import task
+from airflow_provider_spark_lineage.pipeline import Run, RunBuilder, executions
+from airflow_provider_spark_lineage.record import Record
+
+RECORDS = Path(__file__).parents[1] / "records" / "ctas" / "record-4.1.json.gz"
+
+
+@pytest.fixture(scope="module")
+def spark_did() -> Run:
+    builder = RunBuilder()
+    lines = gzip.decompress(RECORDS.read_bytes()).splitlines()
+    for execution in executions(Record.from_json(json.loads(line)) for line in lines):
+        builder.add(execution)
+    return builder.run()
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch):
+    """OpenLineage has a transport and no settings that were read before; hooks have reported nothing."""
+    from airflow.providers.common.compat.lineage import hook
+    from airflow.providers.openlineage import conf
+
+    monkeypatch.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", '{"type": "console"}')
+    caches = [each for each in vars(conf).values() if hasattr(each, "cache_clear")]
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setattr(task, "_latest", None)
+    collector = hook.get_hook_lineage_collector()
+    yield
+    monkeypatch.undo()
+    for cache in caches:
+        cache.cache_clear()
+    for collected in ("_inputs", "_outputs", "_input_counts", "_output_counts", "_extra", "_extra_counts"):
+        getattr(collector, collected, {}).clear()

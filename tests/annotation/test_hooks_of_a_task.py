@@ -1,0 +1,112 @@
+"""Datasets that hooks report: those of the task itself, and only where they may be asked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from annotation.asked_tasks import (
+    CAPTURED,
+    HOOKED,
+    ORDERS,
+    asked,
+    instance,
+    named,
+    operator_of,
+    report_by_hooks,
+)
+
+from airflow_provider_spark_lineage import task
+from airflow_provider_spark_lineage.hook_reports import reported_so_far
+
+pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("provider")]
+
+
+def test_hooks_are_not_asked_where_the_policy_forbids(monkeypatch, spark_did):
+    """`emission_policy` decides for the datasets of hooks, whoever reports them."""
+    pytest.importorskip("airflow.providers.openlineage.utils.emission_policy")
+    policy = '[{"scope": {"dag_id": "d"}, "controls": {"hook_lineage": false}}]'
+    monkeypatch.setenv("AIRFLOW__OPENLINEAGE__EMISSION_POLICY", policy)
+    report_by_hooks()
+    lineage = asked("ours", operator_of("ours"), spark_did)
+    assert named(lineage.inputs) == {ORDERS: CAPTURED}
+
+
+def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did, monkeypatch):
+    """`dag.test()` runs tasks in one process, which has one collector; SQL would be sent a second time."""
+    from airflow.providers.common.compat.lineage.hook import get_hook_lineage_collector
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    def sql(text: str) -> None:
+        get_hook_lineage_collector().add_extra(object(), "test", {"sql": text})
+
+    seen: list[list[str]] = []
+
+    def ask(self: Any, *arguments: Any) -> Any:
+        seen.append([each.value["sql"] for each in get_hook_lineage_collector().collected_assets.extra])
+        return original(self, *arguments)
+
+    manager = type(get_openlineage_listener().extractor_manager)
+    original = manager.get_hook_lineage
+    monkeypatch.setattr(manager, "get_hook_lineage", ask)
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", "False")
+    ended = SimpleNamespace(run=lambda: spark_did, planned=None, finish=lambda: None)
+    expected = [
+        {ORDERS: CAPTURED, HOOKED: ""},
+        {ORDERS: CAPTURED},
+        {ORDERS: CAPTURED, ("file", "/third"): ""},
+    ]
+    for number, inputs in enumerate(expected):
+        operator = operator_of("ours")
+        subject = SimpleNamespace(**{**vars(instance(operator)), "task_id": f"t{number}"})
+        lineage = task.start_capture(subject)
+        assert lineage is not None
+        if number == 0:
+            report_by_hooks()
+            sql("first")
+        if number == 2:
+            get_hook_lineage_collector().add_input_asset(object(), uri="file:///third")
+            sql("third")
+        lineage.finish()
+        monkeypatch.setattr(lineage, "_collector", ended)
+        operator._task_lineage = lineage
+        for _ in range(2):
+            assert named(operator.get_openlineage_facets_on_complete(subject).inputs) == inputs
+    assert seen == [["first"], ["first"], ["third"], ["third"]]
+    assert len(get_hook_lineage_collector().collected_assets.inputs) == 2, "it is as it was"
+
+
+def test_hooks_that_a_function_calls_before_its_session_are_its_own(monkeypatch):
+    """Capture of a function starts in the middle of it."""
+    from airflow_provider_spark_lineage.hook_reports import hook_datasets
+    from airflow_provider_spark_lineage.plugins import added
+    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
+
+    monkeypatch.setattr(added, "_latest", None)
+    subject = instance(operator_of("function"))
+    captured = CapturedTask(subject, "python", is_named=False)
+    captured.start()
+    try:
+        report_by_hooks()
+        captured._start()
+    finally:
+        captured.finish()
+    before = task.lineage_of(subject).hooks_before
+    assert [
+        (each.namespace, each.name) for each in hook_datasets(subject, failed=False, before=before)[0]
+    ] == [HOOKED]
+    assert hook_datasets(subject, failed=False, before=reported_so_far()) == ([], [])
+
+
+def test_nobody_creates_the_collector_to_see_that_it_is_empty():
+    """That would import the asset handlers of all providers, in every Python task."""
+    program = """if True:
+        from airflow.sdk import lineage
+        from airflow_provider_spark_lineage.hook_reports import hook_datasets, reported_so_far
+        assert not any(reported_so_far().values())
+        assert lineage.get_hook_lineage_collector.cache_info().currsize == 0
+    """
+    subprocess.run([sys.executable, "-c", program], check=True)
