@@ -119,8 +119,9 @@ def test_a_command_has_its_records(task, extractor, runs):
 
 
 @pytest.mark.parametrize("extractor", [True, False])
-def test_a_command_without_spark_has_nothing_of_ours(extractor, runs):
-    event = last(runs(extractor=extractor), "plain")
+@pytest.mark.parametrize("task", ["plain", "plain_decorated"])
+def test_a_command_without_spark_has_nothing_of_ours(task, extractor, runs):
+    event = last(runs(extractor=extractor), task)
     assert not [name for name in event["run"]["facets"] if name.startswith("sparkLineage")]
 
 
