@@ -105,3 +105,10 @@ def test_a_broken_file_of_an_application_is_a_gap_without_a_word_of_it(name, tex
     lineage = planned_of(launch.applications)
     assert [said in gap.reason for gap in lineage.gaps] == [False, True]
     assert SECRET not in f"{lineage} {caplog.text}"
+
+
+def test_a_long_manifest_in_one_line_is_no_name_of_a_file():
+    """A name of that length is an error of the operating system, which quotes it."""
+    spec = {"arguments": ["x" * 300], "mainApplicationFile": "a.py"}
+    [application] = launch_of(manifest(json.dumps({"spec": spec}))).applications
+    assert application.main == "a.py"
