@@ -81,12 +81,21 @@ def _body(operator: Any) -> dict[str, Any]:
         return table(operator.template_spec)
     import yaml
 
-    if "\n" not in text and Path(text.strip()).is_file():
-        text = Path(text.strip()).read_text(encoding="utf-8")
+    path = Path(text.strip())
+    if "\n" not in text and _is_file(path):
+        text = path.read_text(encoding="utf-8")
     body = yaml.safe_load(text)
     if not isinstance(body, dict):
         raise ValueError("application_file is neither a file of this worker nor a SparkApplication")
     return body
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether a path is a file; an application in one line of JSON may be too long for a name."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _variables(given: Any) -> dict[str, str]:

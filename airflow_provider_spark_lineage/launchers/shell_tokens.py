@@ -22,10 +22,14 @@ _UNSURE = re.compile(r"(?<!<)<<(?!<)|(?<![\w-])case(?![\w-])|(?<=[\s(;&|])#")
 """What makes the end of `$(...)` hard to find: here-documents, patterns of `case`, comments."""
 
 _VARIABLE = re.compile(r"\$(?:\w+|[@*#?$!-])?")
+_NO_END = "a here-document has no end"
 
 
 class MalformedError(ValueError):
-    """A script that no shell would run, or whose quotes are not read for certain."""
+    """A script that no shell would run, or whose quotes are not read for certain.
+
+    Its message goes into events, and quotes nothing of the script: any word may be a secret.
+    """
 
 
 @dataclass(frozen=True)
@@ -81,9 +85,7 @@ def tokens(script: str) -> list[Token]:
     except IndexError:
         raise MalformedError(f"{_line(script, start)}: a quote or a bracket is not closed") from None
     if waiting:
-        raise MalformedError(
-            f"a here-document has no end: {waiting[0][1][:50]!r} stands on no line of its own"
-        )
+        raise MalformedError(f"{_line(script, found[waiting[0][0]].end)}: {_NO_END}")
     return found
 
 
@@ -104,7 +106,7 @@ def _document(script: str, at: int, token: Token, delimiter: str, *, is_indented
         if line.removesuffix("\n") == delimiter:
             return "".join(lines), at
         lines.append(line)
-    raise MalformedError(f"a here-document has no end: {delimiter[:50]!r} stands on no line of its own")
+    raise MalformedError(f"{_line(script, token.end)}: {_NO_END}")
 
 
 def _physical_line(script: str, at: int) -> tuple[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ LAUNCHERS: Mapping[str, str] = {
 
 NO_EVENT: Mapping[str, Any] = {}
 
+_QUOTED = re.compile("'.*'|\".*\"")
+
 
 def launch_of(operator: Any, event: Mapping[str, Any] = NO_EVENT) -> Launch | None:
     """Return what an operator launches, by its class or the nearest base class with a row.
@@ -59,8 +62,11 @@ def launch_of(operator: Any, event: Mapping[str, Any] = NO_EVENT) -> Launch | No
 
 
 def _reason(error: Exception) -> str:
-    """Return what went wrong in one line; of a parser's error, which quotes the document, where it is."""
-    from airflow_provider_spark_lineage.credentials import without_secrets
+    """Return what went wrong in one line, without a word of the text that was read: it may be a secret.
+
+    Of a parser's error, which shows a piece of the text, that is its line. Python quotes what is no number.
+    """
+    from airflow_provider_spark_lineage.credentials import REMOVED, without_secrets
 
     name = type(error).__name__
     mark = getattr(error, "problem_mark", None)
@@ -68,4 +74,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, SyntaxError) or hasattr(error, "doc") or type(error).__module__.startswith("yaml."):
         return f"{name} in line {line}" if line else name
     first = (str(error).strip().splitlines() or [""])[0]
+    if isinstance(error, ValueError):
+        first = _QUOTED.sub(REMOVED, first)
     return without_secrets(f"{name}: {first}")[:300]

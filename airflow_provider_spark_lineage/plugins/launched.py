@@ -18,8 +18,13 @@ def may_launch(task: Any) -> bool:
     """
     if not any(parent.__name__ in LAUNCHERS for parent in type(task).__mro__):
         return False
-    command = getattr(task, "bash_command", None) or getattr(task, "command", None)
+    command = command_of(task)
     return not isinstance(command, str) or mentions_spark(command)
+
+
+def command_of(task: Any) -> Any:
+    """Return the command of an operator of a shell: a text, or something else where it is not known yet."""
+    return getattr(task, "bash_command", None) or getattr(task, "command", None)
 
 
 def report_launches(task_instance: Any) -> None:

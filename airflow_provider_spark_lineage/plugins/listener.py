@@ -13,6 +13,7 @@ from airflow.providers.common.compat.sdk import hookimpl
 from airflow_provider_spark_lineage import conf
 from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.extractors.operators import COMMAND, driver_of, is_named
+from airflow_provider_spark_lineage.plugins.command import awaits_command
 from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
 from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
 
@@ -34,16 +35,17 @@ class AutoCapture:
             # Airflow 3.0 has no hook for a task that skipped itself.
             _finish()
             task = getattr(task_instance, "task", None)
-            if task is None or not conf.auto_capture():
+            if task is None or not conf.auto_capture() or conf.disabled():
                 return
             launches = may_launch(task)
-            if launches and not conf.disabled():
-                report_launches(task_instance)
             extra = conf.extra_operators()
             driver = driver_of(type(task), extra)
-            if driver == COMMAND and not (launches and conf.auto_capture_commands()):
+            is_awaited = launches and driver == COMMAND and awaits_command(task)
+            if launches and not is_awaited:
+                report_launches(task_instance)
+            if driver == COMMAND and not (is_awaited or (launches and conf.auto_capture_commands())):
                 return
-            if driver is not None and not conf.disabled():
+            if driver is not None:
                 _latest = CapturedTask(task_instance, driver, is_named=is_named(type(task), extra))
                 _latest.start()
 

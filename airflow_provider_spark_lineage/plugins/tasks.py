@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.capture.arrival import Arrival
 from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.extractors.operators import PYTHON
+from airflow_provider_spark_lineage.extractors.operators import COMMAND, PYTHON
 from airflow_provider_spark_lineage.extractors.selection import is_selected
 from airflow_provider_spark_lineage.hook_reports import Reported, reported_so_far
+from airflow_provider_spark_lineage.plugins.command import CommandArrival, awaits_command
+from airflow_provider_spark_lineage.plugins.launched import report_launches
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -34,10 +36,17 @@ class CapturedTask:
         self._is_named = is_named
         self._lineage: TaskLineage | None = None
         self._hooks_before: Reported | None = None
-        self._arrival = Arrival(self._start) if driver == PYTHON else None
+        self._arrival: Arrival | CommandArrival | None = None
+        if driver == PYTHON:
+            self._arrival = Arrival(self._start)
+        elif driver == COMMAND and awaits_command(self._task):
+            self._arrival = CommandArrival(self._task, self._start_command)
 
     def start(self) -> None:
-        """Capture from now on; a function that may not use Spark at all, from its first session on."""
+        """Capture from now on; a function that may not use Spark at all, from its first session on.
+
+        A task whose command is not known yet, from its command on, if that may call Spark.
+        """
         if not is_selected(self.task_instance.dag_id, self.task_instance.task_id):
             return
         _succeed_after_execute(self._task, self._succeed)
@@ -66,6 +75,13 @@ class CapturedTask:
             self.finish()
             if self._lineage is not None:
                 self._lineage.succeed(context)
+
+    def _start_command(self) -> None:
+        from airflow_provider_spark_lineage import conf
+
+        report_launches(self.task_instance)
+        if conf.auto_capture_commands():
+            self._start()
 
     def _start(self) -> None:
         from airflow_provider_spark_lineage.task import is_active, start_capture

@@ -95,13 +95,17 @@ def ours():
 
 at_import = ours()
 listeners = SparkLineagePlugin.listeners
-for name in ("BashOperator", "PythonOperator", "PySparkOperator", "SparkSubmitOperator"):
-    task = type(name, (), {"bash_command": "ls"})()
-    instance = SimpleNamespace(task=task, dag_id="d", task_id="t")
-    if sys.argv[1] == "PythonOperator" and name not in ("BashOperator", "PythonOperator"):
+for name in ("BashOperator", "@task.bash", "PythonOperator", "PySparkOperator", "SparkSubmitOperator"):
+    hook = SimpleNamespace(run_command=lambda command: None)
+    task = type("BashOperator" if name == "@task.bash" else name, (), {"subprocess_hook": hook})()
+    task.bash_command = None if name == "@task.bash" else "ls"
+    instance = SimpleNamespace(task=task, dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1)
+    if sys.argv[1] == "without Spark" and "Spark" in name:
         continue
     for listener in listeners:
         listener.on_task_instance_running(previous_state=None, task_instance=instance)
+        task.bash_command = "ls"
+        hook.run_command(command=["bash", "-c", "ls"])
         listener.on_task_instance_success(previous_state=None, task_instance=instance)
 print("LOADED" + json.dumps([at_import, ours(), "pyspark" in sys.modules]))
 """
@@ -124,13 +128,19 @@ WAITS_FOR_SPARK = {
 
 @pytest.mark.parametrize(
     ("auto_capture", "tasks", "light"),
-    [("", "all", set()), ("False", "all", set()), ("True", "PythonOperator", WAITS_FOR_SPARK)],
+    [("", "all", set()), ("False", "all", set()), ("True", "without Spark", WAITS_FOR_SPARK)],
 )
 def test_a_task_without_spark_imports_next_to_nothing(home, auto_capture, tasks, light):
     """Every task of Airflow has the plugin; off, nothing is imported but the plugin itself."""
     done = subprocess.run(
         [sys.executable, "-c", RUNS, tasks],
-        env={**os.environ, "AIRFLOW_HOME": home, "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": auto_capture},
+        env={
+            **os.environ,
+            "AIRFLOW_HOME": home,
+            "AIRFLOW__OPENLINEAGE__TRANSPORT": '{"type": "console"}',
+            "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": auto_capture,
+            "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_COMMANDS": "True",
+        },
         capture_output=True,
         text=True,
         check=True,

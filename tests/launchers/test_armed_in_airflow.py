@@ -65,13 +65,9 @@ def run_of(home: Path, *, extractor: bool) -> DagRun:
     with contextlib.ExitStack() as servers:
         with contextlib.suppress(ImportError):
             import airflow.providers.ssh.operators.ssh  # noqa: F401
-            from servers.ssh import PASSWORD, USER, ssh
+            from servers.ssh import ssh, ssh_connection
 
-            place = {"host": "127.0.0.1", "port": servers.enter_context(ssh({"PATH": path}))}
-            settings["AIRFLOW_CONN_MACHINE"] = json.dumps(
-                {"conn_type": "ssh", "login": USER, "password": PASSWORD, **place}
-                | {"extra": {"no_host_key_check": True}}
-            )
+            settings["AIRFLOW_CONN_MACHINE"] = ssh_connection(servers.enter_context(ssh({"PATH": path})))
         from airflow_provider_spark_lineage.agent.zipped import write_agent
 
         write_agent(home / "agent.zip")
@@ -119,8 +115,9 @@ def test_a_command_has_its_records(task, extractor, runs):
 
 
 @pytest.mark.parametrize("extractor", [True, False])
-def test_a_command_without_spark_has_nothing_of_ours(extractor, runs):
-    event = last(runs(extractor=extractor), "plain")
+@pytest.mark.parametrize("task", ["plain", "plain_decorated"])
+def test_a_command_without_spark_has_nothing_of_ours(task, extractor, runs):
+    event = last(runs(extractor=extractor), task)
     assert not [name for name in event["run"]["facets"] if name.startswith("sparkLineage")]
 
 

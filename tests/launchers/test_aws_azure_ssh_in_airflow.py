@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from launchers.dags.aws_azure_ssh_rows import Row, rows
+from launchers.services.aws_azure_ssh_rows import Row, rows
 
 from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
@@ -59,7 +59,7 @@ class Ended:
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory) -> Ended:
     """One run for all rows whose providers are there: Airflow takes longer to start than a task."""
-    from launchers.dags.aws_azure_ssh_rows import COPY
+    from launchers.services.aws_azure_ssh_rows import COPY
     from servers.driver import driver
 
     folder = tmp_path_factory.mktemp("elsewhere")
@@ -72,6 +72,7 @@ def ended(tmp_path_factory) -> Ended:
     settings = {
         "AIRFLOW__OPENLINEAGE__EXTRACTORS": EXTRACTOR,
         "AIRFLOW__SPARK_LINEAGE__RECORDS": records,
+        "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]),
         "ELSEWHERE_FAMILIES": " ".join(families),
         "ELSEWHERE_RECORDS": records,
         "ELSEWHERE_JOBS": str(jobs),
@@ -108,13 +109,11 @@ def ended(tmp_path_factory) -> Ended:
             }
         if "ssh" in families:
             from servers.commands import write_commands
-            from servers.ssh import PASSWORD, USER, ssh
+            from servers.ssh import ssh, ssh_connection
 
             commands = write_commands(folder / "bin")
             port = servers.enter_context(ssh({"PATH": f"{commands}{os.pathsep}{os.environ['PATH']}"}))
-            settings["AIRFLOW_CONN_MACHINE"] = connection(
-                "ssh", USER, PASSWORD, host="127.0.0.1", port=port, extra={"no_host_key_check": True}
-            )
+            settings["AIRFLOW_CONN_MACHINE"] = ssh_connection(port)
         run = run_dag(
             TESTS / "launchers" / "dags" / "aws_azure_ssh.py", home=folder / "airflow", settings=settings
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from types import SimpleNamespace
 
 import pytest
@@ -155,7 +156,7 @@ def extractors():
     ("names", "also"),
     [
         (["BashOperator"], {"bash_command": "spark-submit a.py"}),
-        (["_BashDecoratedOperator", "BashOperator"], {"bash_command": object()}),
+        (["NightlyShell", "BashOperator"], {"bash_command": "spark-submit a.py"}),
         (["LivyOperator"], {}),
         (["OwnLivyOperator", "LivyOperator"], {}),
         (["EmrContainerOperator"], {"get_openlineage_facets_on_complete": print}),
@@ -189,13 +190,102 @@ def test_without_need_the_provider_keeps_its_extractors(listeners, extractors, m
     assert extractors == before
 
 
-@pytest.mark.parametrize(
-    ("command", "is_captured"), [("spark-submit a.py", True), ("echo spark", False), (None, True)]
-)
+class Shell:
+    """A task of a shell whose command is not known before `execute`; nothing is run."""
+
+    def __init__(self, class_name: str) -> None:
+        self.given: list[str] = []
+        self.hook = SimpleNamespace(run_command=self.run)
+        self.is_bash = class_name == "BashOperator"
+        also: dict[str, object] = {"command": None, "environment": None, "run_ssh_client_command": self.run}
+        if self.is_bash:
+            also = {"bash_command": object(), "env": None, "cwd": None, "subprocess_hook": self.hook}
+        self.instance = instance("_Decorated", class_name, **also)
+
+    def run(self, *args: object, command: object = None, **kwargs: object) -> int:
+        """Keep what would be run: the last of a `BashOperator`'s words, the text of an `SSHOperator`."""
+        [given] = (each for each in (command, *args) if isinstance(each, (list, str)))
+        self.given.append(given if isinstance(given, str) else given[-1])
+        return 7
+
+    def execute(self, command: str) -> object:
+        operator = self.instance.task
+        if self.is_bash:
+            operator.bash_command = command
+            return self.hook.run_command(command=["bash", "-c", command], env={})
+        operator.command = command
+        return operator.run_ssh_client_command(object(), command, context={})
+
+
+@pytest.fixture
+def commands(monkeypatch, tmp_path):
+    """The option that has the agent added to commands."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_COMMANDS", "True")
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__RECORDS", str(tmp_path))
+
+
+@pytest.mark.usefixtures("commands")
+@pytest.mark.parametrize("class_name", ["BashOperator", "SSHOperator"])
+@pytest.mark.parametrize(("command", "is_spark"), [("spark-submit a.py", True), ("echo spark", False)])
+def test_a_command_that_is_not_known_yet_is_looked_at_when_it_runs(
+    listeners, extractors, class_name, command, is_spark
+):
+    """As that of `@task.bash`: only one that may call Spark is captured."""
+    before, shell = dict(extractors), Shell(class_name)
+    assert not started(listeners, shell.instance)
+    assert extractors == before
+    assert shell.execute(command) == 7
+    assert (task.lineage_of(shell.instance) is not None) is is_spark
+    assert (extractors != before) is is_spark
+    is_armed = is_spark and shell.is_bash
+    assert [("--py-files" in given) for given in shell.given] == [is_armed], "the other machine has no agent"
+
+
+@pytest.mark.parametrize("command", ["spark-submit a.py", "echo spark"])
+def test_without_the_option_a_command_is_only_reported(listeners, extractors, command):
+    before, shell = dict(extractors), Shell("BashOperator")
+    started(listeners, shell.instance)
+    shell.execute(command)
+    assert shell.given == [command]
+    assert task.lineage_of(shell.instance) is None
+    assert (extractors != before) is command.startswith("spark")
+
+
+@pytest.mark.usefixtures("commands")
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_command_that_nobody_waits_for_runs_as_it_is(listeners, extractors, is_over):
+    """Where the task has ended, or somebody else has replaced the method since, who calls ours."""
+    shell = Shell("BashOperator")
+    original = shell.hook.run_command
+    started(listeners, shell.instance)
+    ours = shell.hook.run_command
+    assert ours != original
+    if is_over:
+        ending = listeners.hook.on_task_instance_failed
+        ending(previous_state=None, task_instance=shell.instance, error=ValueError())
+        assert shell.hook.run_command == original
+    else:
+        shell.hook.run_command = functools.partial(ours, cwd=None)
+    assert shell.execute("spark-submit a.py") == 7
+    assert shell.given == ["spark-submit a.py"]
+
+
+@pytest.mark.parametrize("exclude", ["*.t", ""])
+def test_a_command_of_a_task_that_the_lists_leave_out_is_not_looked_at(
+    listeners, extractors, exclude, monkeypatch
+):
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_EXCLUDE", exclude)
+    before, shell = dict(extractors), Shell("BashOperator")
+    started(listeners, shell.instance)
+    shell.execute("spark-submit a.py")
+    assert (extractors == before) is bool(exclude)
+
+
+@pytest.mark.parametrize(("command", "is_captured"), [("spark-submit a.py", True), ("echo spark", False)])
 def test_commands_of_shells_are_captured_if_the_user_says_so(
     listeners, extractors, command, is_captured, monkeypatch
 ):
-    """One that may submit a job: `@task.bash` knows its command when it runs."""
+    """One that may submit a job: it is known when the task starts."""
 
     def subject() -> SimpleNamespace:
         hook = SimpleNamespace(run_command=print)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -39,6 +40,12 @@ def ssh(variables: Mapping[str, str]) -> Iterator[int]:
             thread.join()
             for transport in transports:
                 transport.close()
+
+
+def ssh_connection(port: int) -> str:
+    """Return the connection of Airflow's that reaches the server, as JSON."""
+    place = {"conn_type": "ssh", "login": USER, "password": PASSWORD, "host": "127.0.0.1", "port": port}
+    return json.dumps({**place, "extra": {"no_host_key_check": True}})
 
 
 class _Server(paramiko.ServerInterface):

@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.planned import HOLE, Access, Unread
@@ -65,6 +66,15 @@ _HARMLESS = frozenset(
 )
 """First words of statements that read and write no rows of a dataset."""
 
+_NAMED = _HARMLESS | frozenset(
+    (
+        *("ALTER", "CACHE", "CALL", "COPY", "CREATE", "DELETE", "DROP", "INSERT", "INTO", "LOAD", "MERGE"),
+        *("MSCK", "OPTIMIZE", "OR", "OVERWRITE", "REPAIR", "REPLACE", "SELECT", "TABLE", "TEMPORARY"),
+        *("TRUNCATE", "UPDATE", "USE", "VACUUM", "VIEW", "WITH"),
+    )
+)
+"""Words that may stand in a gap: what is not understood may be no SQL at all, but a secret."""
+
 
 def read_sql(
     text: str, session: Session, line: int = 0, *, certain: bool = True
@@ -114,8 +124,9 @@ def _read(statement: Statement, result: Result) -> None:
         return
     first = statement.text.split(None, 1)[0].upper()
     if not (tree is not None and _read_tree(tree, result)) and first not in _HARMLESS:
-        words = " ".join(statement.text.split()[:3])
-        result.unread(f"the statement `{words[:60]} ...` is not understood")
+        words = " ".join(takewhile(_NAMED.__contains__, statement.text.upper().split()))
+        name = f"the statement `{words} ...`" if words else "the statement"
+        result.unread(f"{name} is not understood")
 
 
 def _rewritten(text: str) -> str:

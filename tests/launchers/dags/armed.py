@@ -27,7 +27,12 @@ def armed() -> None:
     def decorated() -> str:
         return "spark-submit job.py"
 
+    @task.bash
+    def plain_decorated() -> str:
+        return "echo no job is submitted here"
+
     decorated()
+    plain_decorated()
     if "AIRFLOW_CONN_MACHINE" in os.environ:
         from airflow.providers.ssh.operators.ssh import SSHOperator
 

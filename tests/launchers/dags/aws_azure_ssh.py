@@ -1,4 +1,4 @@
-"""Spark by SSH, on AWS and on Azure: a task for each row of `aws_azure_ssh_rows`."""
+"""Spark by SSH, on AWS and on Azure: a task for each row of `services/aws_azure_ssh_rows.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pendulum
 from airflow.sdk import dag
-from aws_azure_ssh_rows import rows
+from launchers.services.aws_azure_ssh_rows import rows
 
 FAMILIES = os.environ.get("ELSEWHERE_FAMILIES", "").split()
 

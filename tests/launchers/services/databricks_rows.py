@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from launchers.services.row import (
+    COPIES,
     COPY,
     JAR_NOT_READ,
     NO_TEXT,
     NOTEBOOK_NOT_READ,
-    OTHER_MACHINE,
-    PLANNED,
     SECRET,
     Row,
+    copies,
+    jar,
+    python,
     records,
 )
 from launchers.services.service import Service
@@ -37,26 +39,14 @@ def serve(driver: Callable[[Any], bool], folder: Path) -> Iterator[Service]:
 
 
 ROWS = [
-    Row(
-        "script",
+    copies(
         f"{_OPERATORS}.DatabricksSubmitRunOperator",
         {
             **_HERE,
             "new_cluster": _CLUSTER,
-            "spark_python_task": {
-                "python_file": f"file:{COPY}",
-                "parameters": ["s3://lake/orders", "s3://lake/{{ task.task_id }}", "--password", SECRET],
-            },
+            "spark_python_task": {"python_file": f"file:{COPY}", "parameters": [*COPIES]},
         },
-        (
-            {
-                "type": "python",
-                "main": f"file:{COPY}",
-                "arguments": "s3://lake/orders s3://lake/script --password ***",
-            },
-        ),
-        at_end="orders -> script",
-        gaps=(PLANNED, OTHER_MACHINE),
+        f"file:{COPY}",
     ),
     Row(
         "text",
@@ -66,7 +56,7 @@ ROWS = [
             "json": '{"spark_jar_task": {"main_class_name": "org.example.{{ task.task_id }}"},'
             ' "run_name": "text"}',
         },
-        ({"type": "jar", "name": "text", "mainClass": "org.example.text"},),
+        (jar(name="text", mainClass="org.example.text"),),
         gaps=(JAR_NOT_READ,),
     ),
     Row(
@@ -85,7 +75,7 @@ ROWS = [
                 ]
             },
         },
-        ({"type": "jar", "name": "load", "mainClass": "org.example.Load"},),
+        (jar(name="load", mainClass="org.example.Load"),),
         is_recorded=True,
     ),
     Row(
@@ -96,7 +86,7 @@ ROWS = [
             "new_cluster": _CLUSTER,
             "spark_submit_task": {"parameters": ["--class", "org.example.Fails", "dbfs:/jobs/fails.jar"]},
         },
-        ({"type": "jar", "main": "dbfs:/jobs/fails.jar", "mainClass": "org.example.Fails"},),
+        (jar("dbfs:/jobs/fails.jar", mainClass="org.example.Fails"),),
         state="failed",
         gaps=(JAR_NOT_READ,),
     ),
@@ -109,7 +99,7 @@ ROWS = [
             "spark_jar_task": _LOAD,
             "deferrable": True,
         },
-        ({"type": "jar", "mainClass": "org.example.Load"},),
+        (jar(mainClass="org.example.Load"),),
         link="http://127.0.0.1:{port}/#job/1/run/{id}",
         is_recorded=True,
     ),
@@ -126,7 +116,7 @@ ROWS = [
         "unconnected",
         f"{_OPERATORS}.DatabricksSubmitRunOperator",
         {**_HERE, "databricks_conn_id": "nowhere", "new_cluster": _CLUSTER, "spark_jar_task": _LOAD},
-        ({"type": "jar", "mainClass": "org.example.Load"},),
+        (jar(mainClass="org.example.Load"),),
         state="failed",
         has_id=False,
         gaps=(JAR_NOT_READ,),
@@ -171,7 +161,7 @@ ROWS = [
             "task_config": {"spark_python_task": {"python_file": "dbfs:/{{ task.task_id }}.py"}},
             "new_cluster": _CLUSTER,
         },
-        ({"type": "python", "main": "dbfs:/task.py"},),
+        (python("dbfs:/task.py"),),
         gaps=(NO_TEXT,),
     ),
     Row(
@@ -183,7 +173,7 @@ ROWS = [
             "task_config": {"spark_python_task": {"python_file": "dbfs:/fails.py"}},
             "new_cluster": _CLUSTER,
         },
-        ({"type": "python", "main": "dbfs:/fails.py"},),
+        (python("dbfs:/fails.py"),),
         state="failed",
         gaps=(NO_TEXT,),
     ),

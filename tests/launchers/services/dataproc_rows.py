@@ -7,7 +7,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from launchers.services.row import COPY, JAR_NOT_READ, NO_TEXT, OTHER_MACHINE, PLANNED, SECRET, Row, records
+from launchers.services.row import (
+    COPIES,
+    COPY,
+    JAR_NOT_READ,
+    NO_TEXT,
+    PLANNED,
+    Row,
+    copies,
+    jar,
+    python,
+    records,
+)
 from launchers.services.service import Service
 from servers.dataproc import PROJECT, REGION, connection, dataproc, settings
 
@@ -46,25 +57,11 @@ def _batch(task_id: str, **batch: Any) -> dict[str, Any]:
 
 
 ROWS = [
-    Row(
-        "script",
+    copies(
         _JOB,
-        _job(
-            pyspark_job={
-                "main_python_file_uri": f"file://{COPY}",
-                "args": ["s3://lake/orders", "s3://lake/{{ task.task_id }}", "--password", SECRET],
-            }
-        ),
-        (
-            {
-                "type": "python",
-                "main": f"file://{COPY}",
-                "arguments": "s3://lake/orders s3://lake/script --password ***",
-            },
-        ),
+        _job(pyspark_job={"main_python_file_uri": f"file://{COPY}", "args": [*COPIES]}),
+        f"file://{COPY}",
         link=_JOB_PAGE,
-        at_end="orders -> script",
-        gaps=(PLANNED, OTHER_MACHINE),
     ),
     Row(
         "statements",
@@ -84,7 +81,7 @@ ROWS = [
             "deferrable": True,
             "polling_interval_seconds": 1,
         },
-        ({"type": "jar", "mainClass": "org.example.Load"},),
+        (jar(mainClass="org.example.Load"),),
         link=_JOB_PAGE,
         is_recorded=True,
     ),
@@ -92,7 +89,7 @@ ROWS = [
         "job_fails",
         _JOB,
         {**_job(spark_job={"main_jar_file_uri": "gs://jobs/fails.jar"}), "deferrable": True},
-        ({"type": "jar", "main": "gs://jobs/fails.jar"},),
+        (jar("gs://jobs/fails.jar"),),
         link=_JOB_PAGE,
         state="failed",
         gaps=(JAR_NOT_READ,),
@@ -114,7 +111,7 @@ ROWS = [
             spark_batch={"main_class": "org.example.Load", "args": ["{{ dag.dag_id }}"]},
             runtime_config={"properties": records()},
         ),
-        ({"type": "jar", "mainClass": "org.example.Load", "arguments": "services"},),
+        (jar(mainClass="org.example.Load", arguments="services"),),
         link=_BATCH_PAGE,
         is_recorded=True,
     ),
@@ -126,7 +123,7 @@ ROWS = [
             "deferrable": True,
             "polling_interval_seconds": 1,
         },
-        ({"type": "python", "main": "gs://jobs/load.py"},),
+        (python("gs://jobs/load.py"),),
         link=_BATCH_PAGE,
         gaps=(NO_TEXT,),
     ),
@@ -134,7 +131,7 @@ ROWS = [
         "batch_fails",
         _BATCH,
         _batch("batch_fails", pyspark_batch={"main_python_file_uri": "gs://jobs/fails.py"}),
-        ({"type": "python", "main": "gs://jobs/fails.py"},),
+        (python("gs://jobs/fails.py"),),
         link=_BATCH_PAGE,
         state="failed",
         gaps=(NO_TEXT,),
@@ -144,7 +141,7 @@ ROWS = [
         _BATCH,
         {**_batch("batch_unconnected", pyspark_batch={"main_python_file_uri": "gs://a.py"})}
         | {"gcp_conn_id": "nowhere"},
-        ({"type": "python", "main": "gs://a.py"},),
+        (python("gs://a.py"),),
         state="failed",
         has_id=False,
         gaps=(NO_TEXT,),

@@ -8,16 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from launchers.services.row import (
-    COPY,
-    JAR_NOT_READ,
-    NO_TEXT,
-    OTHER_MACHINE,
-    PLANNED,
-    SECRET,
-    Row,
-    records,
-)
+from launchers.services.row import COPIES, COPY, JAR_NOT_READ, NO_TEXT, Row, copies, jar, python, records
 from launchers.services.service import Service
 from servers.kubernetes import kubernetes
 
@@ -47,30 +38,15 @@ def _application(**spec: Any) -> dict[str, Any]:
 
 
 ROWS = [
-    Row(
-        "script",
+    copies(
         _POD,
         {
             **_IMAGE,
             "cmds": [_SUBMIT],
-            "arguments": [
-                f"local://{COPY}",
-                "s3://lake/$(TABLE)",
-                "s3://lake/{{ task.task_id }}",
-                "--password",
-                SECRET,
-            ],
+            "arguments": [f"local://{COPY}", "s3://lake/$(TABLE)", *COPIES[1:]],
             "env_vars": {"TABLE": "orders"},
         },
-        (
-            {
-                "type": "python",
-                "main": f"local://{COPY}",
-                "arguments": "s3://lake/orders s3://lake/script --password ***",
-            },
-        ),
-        at_end="orders -> script",
-        gaps=(PLANNED, OTHER_MACHINE),
+        f"local://{COPY}",
     ),
     Row(
         "recorded_deferred",
@@ -85,14 +61,14 @@ ROWS = [
             "deferrable": True,
             "poll_interval": 1,
         },
-        ({"type": "jar", "main": "local:///load.jar", "mainClass": "org.example.Load"},),
+        (jar("local:///load.jar", mainClass="org.example.Load"),),
         is_recorded=True,
     ),
     Row(
         "pod_fails",
         _POD,
         {**_IMAGE, "cmds": [_SUBMIT], "arguments": ["local:///fails.jar"]},
-        ({"type": "jar", "main": "local:///fails.jar"},),
+        (jar("local:///fails.jar"),),
         state="failed",
         gaps=(JAR_NOT_READ,),
     ),
@@ -100,7 +76,7 @@ ROWS = [
         "pod_unconnected",
         _POD,
         {**_IMAGE, "kubernetes_conn_id": "nowhere", "cmds": [_SUBMIT], "arguments": ["local:///a.py"]},
-        ({"type": "python", "main": "local:///a.py"},),
+        (python("local:///a.py"),),
         state="failed",
         has_id=False,
         gaps=(NO_TEXT,),
@@ -116,14 +92,7 @@ ROWS = [
                 sparkConf=records(),
             ),
         },
-        (
-            {
-                "type": "python",
-                "name": "load",
-                "main": "local:///opt/load.py",
-                "arguments": "application",
-            },
-        ),
+        (python("local:///opt/load.py", name="load", arguments="application"),),
         is_recorded=True,
     ),
     Row(
@@ -136,14 +105,7 @@ ROWS = [
                 indent=1,
             ),
         },
-        (
-            {
-                "type": "jar",
-                "name": "load",
-                "main": "local:///fails.jar",
-                "mainClass": "org.example.Fails",
-            },
-        ),
+        (jar("local:///fails.jar", name="load", mainClass="org.example.Fails"),),
         state="failed",
         gaps=(JAR_NOT_READ,),
     ),

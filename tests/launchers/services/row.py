@@ -18,6 +18,17 @@ JAR_NOT_READ = "its code (jar) is not read"
 NOTEBOOK_NOT_READ = "its code (notebook) is not read"
 NO_TEXT = "its text is not on this worker"
 OTHER_MACHINE = "the application runs with that of another machine"
+ANOTHER_RUN = "records of another run may be among those"
+
+
+def python(main: str, **more: str) -> dict[str, str]:
+    """Return what `sparkLineage_launch` says of a script."""
+    return {"type": "python", "main": main, **more}
+
+
+def jar(main: str = "", **more: str) -> dict[str, str]:
+    """Return the same of an application on the JVM: a file, a `mainClass`, or both."""
+    return {"type": "jar", **({"main": main} if main else {}), **more}
 
 
 @dataclass(frozen=True)
@@ -65,3 +76,20 @@ def records() -> dict[str, str]:
     """Return the property that gives a run a folder of its own for its records."""
     place = os.environ.get("SERVICES_RECORDS", "")
     return {"spark.lineage.records": f"{place}/{{{{ dag.dag_id }}}}/{{{{ task.task_id }}}}/{{{{ run_id }}}}"}
+
+
+COPIES = ("s3://lake/orders", "s3://lake/{{ task.task_id }}", "--password", SECRET)
+"""Arguments of `copy_job.py`."""
+
+
+def copies(operator: str, given: dict[str, Any], main: str, *, link: str = "") -> Row:
+    """Return the row of a task that runs `copy_job.py` with these arguments: its text is read here."""
+    return Row(
+        "script",
+        operator,
+        given,
+        (python(main, arguments="s3://lake/orders s3://lake/script --password ***"),),
+        link=link,
+        at_end="orders -> script",
+        gaps=(PLANNED, OTHER_MACHINE),
+    )

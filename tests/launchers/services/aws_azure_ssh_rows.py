@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from launchers.services.row import ANOTHER_RUN, NO_TEXT, PLANNED, jar, python
+
 RECORDS = os.environ.get("ELSEWHERE_RECORDS", "file:///records")
 JOBS = os.environ.get("ELSEWHERE_JOBS", "/jobs")
 CLUSTER = os.environ.get("ELSEWHERE_CLUSTER", "j-1")
@@ -15,8 +17,6 @@ VIRTUAL_CLUSTER = os.environ.get("ELSEWHERE_VIRTUAL_CLUSTER", "v-1")
 BUCKET = os.environ.get("ELSEWHERE_BUCKET", "jobs")
 ROLE = os.environ.get("ELSEWHERE_ROLE", "arn:aws:iam::123456789012:role/spark")
 
-ANOTHER_RUN = "records of another run may be among those"
-PLANNED = "read from the text of the program; not what ran"
 IN, OUT = "s3://lake/in", "s3://lake/out"
 COPY = f"insert overwrite directory '{OUT}' using parquet select * from parquet.`{IN}`"  # noqa: S608
 
@@ -85,7 +85,7 @@ def _emr_steps() -> Sequence[Row]:
             operator=operator,
             given={**common, "steps": [_step("s3-dist-cp", "--src", "a"), script]},
             applications=[
-                {"type": "python", "main": "s3://jobs/load.py", "arguments": "steps --password ***"},
+                python("s3://jobs/load.py", arguments="steps --password ***"),
             ],
             service="EMR",
             has_run_id=False,
@@ -108,7 +108,7 @@ def _emr_steps() -> Sequence[Row]:
             family="amazon",
             operator=operator,
             given={**common, "steps": [fails]},
-            applications=[{"type": "jar", "main": "s3://jobs/fails.jar", "mainClass": "org.example.Fails"}],
+            applications=[jar("s3://jobs/fails.jar", mainClass="org.example.Fails")],
             service="EMR",
             has_run_id=False,
             # The driver had ended a write before the step failed.
@@ -143,9 +143,7 @@ def _emr_serverless() -> Sequence[Row]:
                 },
                 "configuration_overrides": defaults("serverless"),
             },
-            applications=[
-                {"type": "python", "main": "s3://jobs/load.py", "name": "daily", "arguments": "serverless"}
-            ],
+            applications=[python("s3://jobs/load.py", name="daily", arguments="serverless")],
             service="EMR Serverless",
             end=RECORDED,
         ),
@@ -159,9 +157,9 @@ def _emr_serverless() -> Sequence[Row]:
                     {"sparkSubmit": {"entryPoint": "s3://jobs/{{ task.task_id }}.py"}},
                 ]
             },
-            applications=[{"type": "python", "main": "s3://jobs/serverless_mapped.py", "name": "daily"}],
+            applications=[python("s3://jobs/serverless_mapped.py", name="daily")],
             service="EMR Serverless",
-            gaps=["its text is not on this worker"],
+            gaps=[NO_TEXT],
         ),
         Row(
             task="serverless_fails",
@@ -172,9 +170,9 @@ def _emr_serverless() -> Sequence[Row]:
                 "name": "daily",
                 "job_driver": {"sparkSubmit": {"entryPoint": "s3://jobs/fails.py"}},
             },
-            applications=[{"type": "python", "main": "s3://jobs/fails.py", "name": "daily"}],
+            applications=[python("s3://jobs/fails.py", name="daily")],
             service="EMR Serverless",
-            gaps=["its text is not on this worker"],
+            gaps=[NO_TEXT],
             fails=True,
         ),
     )
@@ -206,9 +204,7 @@ def _emr_containers() -> Sequence[Row]:
             family="amazon",
             operator=operator,
             given={**common, "name": "daily", "job_driver": script("container", "local:///app/load.py")},
-            applications=[
-                {"type": "python", "main": "local:///app/load.py", "name": "daily", "arguments": "container"}
-            ],
+            applications=[python("local:///app/load.py", name="daily", arguments="container")],
             service="EMR on EKS",
             end=RECORDED,
         ),
@@ -231,14 +227,7 @@ def _emr_containers() -> Sequence[Row]:
                 "name": "daily",
                 "job_driver": script("container_fails", "local:///app/fails.py"),
             },
-            applications=[
-                {
-                    "type": "python",
-                    "main": "local:///app/fails.py",
-                    "name": "daily",
-                    "arguments": "container_fails",
-                }
-            ],
+            applications=[python("local:///app/fails.py", name="daily", arguments="container_fails")],
             service="EMR on EKS",
             end=RECORDED,
             fails=True,
@@ -268,7 +257,7 @@ def _glue() -> Sequence[Row]:
                     "{{ task.task_id }}/{{ run_id }}"
                 },
             },
-            applications=[{"type": "python", "main": "s3://jobs/load.py", "name": "glue"}],
+            applications=[python("s3://jobs/load.py", name="glue")],
             service="Glue",
             end=RECORDED,
         ),
@@ -278,16 +267,9 @@ def _glue() -> Sequence[Row]:
             operator=operator,
             given={**common, "script_location": "s3://jobs/load.py"},
             expand={"script_args": [{"--day": "1", "--api-key": "hunter2"}]},
-            applications=[
-                {
-                    "type": "python",
-                    "main": "s3://jobs/load.py",
-                    "name": "glue_fails",
-                    "arguments": "--day 1 --api-key ***",
-                }
-            ],
+            applications=[python("s3://jobs/load.py", name="glue_fails", arguments="--day 1 --api-key ***")],
             service="Glue",
-            gaps=["its text is not on this worker"],
+            gaps=[NO_TEXT],
             fails=True,
         ),
         Row(
@@ -301,12 +283,11 @@ def _glue() -> Sequence[Row]:
                 "script_args": {"--source": IN, "--target": OUT, "--task": "{{ task.task_id }}"},
             },
             applications=[
-                {
-                    "type": "python",
-                    "main": "{jobs}/glue.py",
-                    "name": "uploaded",
-                    "arguments": f"--source {IN} --target {OUT} --task uploaded",
-                }
+                python(
+                    "{jobs}/glue.py",
+                    name="uploaded",
+                    arguments=f"--source {IN} --target {OUT} --task uploaded",
+                )
             ],
             service="Glue",
             link="https://console.aws.amazon.com/gluestudio/home?region=us-east-1#/job/uploaded/run/{}",
@@ -341,14 +322,7 @@ def _synapse() -> Sequence[Row]:
                 "spark_pool": "{{ task.task_id }}",
                 "payload": batch("batch", "abfss://jobs@lake/load.py", arguments=["1", "--token", "x1"]),
             },
-            applications=[
-                {
-                    "type": "python",
-                    "main": "abfss://jobs@lake/load.py",
-                    "name": "daily",
-                    "arguments": "1 --token ***",
-                }
-            ],
+            applications=[python("abfss://jobs@lake/load.py", name="daily", arguments="1 --token ***")],
             service="Synapse",
             end=RECORDED,
             gaps=[ANOTHER_RUN],
@@ -363,14 +337,7 @@ def _synapse() -> Sequence[Row]:
                     batch("batch_fails", "abfss://jobs@lake/fails.jar", class_name="org.example.Fails")
                 ]
             },
-            applications=[
-                {
-                    "type": "jar",
-                    "main": "abfss://jobs@lake/fails.jar",
-                    "mainClass": "org.example.Fails",
-                    "name": "daily",
-                }
-            ],
+            applications=[jar("abfss://jobs@lake/fails.jar", mainClass="org.example.Fails", name="daily")],
             service="Synapse",
             end=RECORDED,
             gaps=[ANOTHER_RUN],
@@ -394,7 +361,7 @@ def _ssh() -> Sequence[Row]:
                 "environment": {"DAY": "1"},
             },
             applications=[
-                {"type": "python", "main": "/app/load.py", "arguments": "machine ${DAY} --secret ***"},
+                python("/app/load.py", arguments="machine ${DAY} --secret ***"),
             ],
             has_run_id=False,
             end=RECORDED,
@@ -416,7 +383,7 @@ def _ssh() -> Sequence[Row]:
             family="ssh",
             operator=operator,
             given={**common, "command": f"spark-submit {place} /app/fails.py"},
-            applications=[{"type": "python", "main": "/app/fails.py"}],
+            applications=[python("/app/fails.py")],
             has_run_id=False,
             end=RECORDED,
             fails=True,
