@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.version import Version
+from providers import AIRFLOW
 from servers.airflow_workers import worker_processes
 
 from airflow_provider_spark_lineage.testing import DagRun, make_metadata, run_dag, tail
@@ -61,6 +63,8 @@ class Ran:
 
 @pytest.fixture(scope="module", params=["dag.test", "workers", "off"])
 def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    if request.param == "workers" and Version("3.1") > AIRFLOW:
+        pytest.skip("`dag.test()` of Airflow 3.0 fails tasks whose worker has ended")
     home = tmp_path_factory.mktemp("followed")
     settings = {
         "AIRFLOW_CONN_MACHINE": json.dumps({"conn_type": "spark", "host": "local[1]"}),
