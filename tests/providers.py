@@ -10,6 +10,7 @@ import pytest
 from packaging.version import Version
 
 AIRFLOW = Version(metadata.version("apache-airflow"))
+OPENLINEAGE = Version(metadata.version("apache-airflow-providers-openlineage"))
 
 
 def import_or_skip(module: str, reason: str = "needs this provider of Airflow") -> ModuleType:
@@ -30,5 +31,4 @@ def needs_airflow(floor: str, reason: str) -> pytest.MarkDecorator:
 
 def needs_openlineage(floor: str, reason: str) -> pytest.MarkDecorator:
     """Skip a test where the OpenLineage provider is older."""
-    installed = Version(metadata.version("apache-airflow-providers-openlineage"))
-    return pytest.mark.skipif(Version(floor) > installed, reason=f"before its {floor}, {reason}")
+    return pytest.mark.skipif(Version(floor) > OPENLINEAGE, reason=f"before its {floor}, {reason}")
