@@ -88,11 +88,15 @@ def joined(ours: Iterable[Any], others: Iterable[Any], *, by: str = "", adds: bo
 
 def _converted(entities: Iterable[Any]) -> Iterator[Any]:
     """Yield entities as OpenLineage datasets; an alias or a reference to an asset is none."""
+    from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
     from airflow.providers.openlineage.extractors.manager import ExtractorManager
+    from airflow.sdk import Asset
 
     for entity in entities:
         with harmless(f"{type(entity).__name__} in inlets or outlets is not in the lineage of this task"):
             dataset = ExtractorManager.convert_to_ol_dataset(entity)
+            if dataset is None and isinstance(entity, Asset):  # 2.13, for example, converts no asset.
+                dataset = translate_airflow_asset(entity, None)
             if dataset is not None:
                 yield dataset
 

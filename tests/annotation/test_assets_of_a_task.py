@@ -8,6 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from packaging.version import Version
+from providers import AIRFLOW
 
 from airflow_provider_spark_lineage import assets, task
 from airflow_provider_spark_lineage.annotation import joined
@@ -48,13 +50,28 @@ URIS = {
 """Dataset -> URI. The first rows are those that Airflow's converters and handlers know."""
 
 
+BEFORE_3_1 = {
+    ("file", "/a b/ü=1/c%20d"): "x-openlineage://file/a%20b/%C3%BC%3D1/c%2520d",
+    ("abfss://c@a.dfs.core.windows.net", "/orders"): "abfss://a.dfs.core.windows.net/orders",
+}
+"""Where Airflow 3.0 has another URI: it allows ASCII only, and removes what may be a user and a password."""
+
+
+def event_uri(dataset):
+    """Return the URI by which Airflow gets a dataset's asset."""
+    return assets._asset(DatasetId(*dataset)).uri
+
+
 @pytest.mark.parametrize(("dataset", "uri"), URIS.items())
 def test_airflow_keeps_the_uri_of_an_asset_as_it_is(dataset, uri):
     """Whoever writes the same text as a schedule waits for the same asset."""
     from airflow.sdk import Asset
 
     assert asset_uri(DatasetId(*dataset)) == uri
-    assert Asset(uri=uri).uri == uri
+    if Version("3.1") <= AIRFLOW or dataset not in BEFORE_3_1:
+        assert event_uri(dataset) == Asset(uri=uri).uri == uri
+    else:
+        assert event_uri(dataset) == BEFORE_3_1[dataset]
 
 
 @pytest.mark.parametrize("dataset", [each for each in URIS if each[0] == "file" and "?" not in each[1]])
@@ -63,7 +80,10 @@ def test_airflows_converter_gets_the_dataset_back(dataset):
     from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
     from airflow.sdk import Asset
 
-    back = translate_airflow_asset(Asset(uri=asset_uri(DatasetId(*dataset))), None)
+    uri = event_uri(dataset)
+    if uri.startswith("x-openlineage:"):
+        pytest.skip("this Airflow does not allow the URI")
+    back = translate_airflow_asset(Asset(uri=uri), None)
     assert (back.namespace, back.name) == dataset
 
 
@@ -74,7 +94,7 @@ def test_an_asset_of_ours_is_no_second_dataset_of_its_task(dataset):
     from airflow.sdk import Asset
     from openlineage.client.event_v2 import OutputDataset
 
-    back = translate_airflow_asset(Asset(uri=asset_uri(DatasetId(*dataset))), None)
+    back = translate_airflow_asset(Asset(uri=event_uri(dataset)), None)
     assert len(joined([OutputDataset(*dataset)], [] if back is None else [back])) == 1
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.version import Version
+from providers import AIRFLOW, OPENLINEAGE
 from servers.airflow_workers import worker_processes
 
 from airflow_provider_spark_lineage.testing import DagRun, make_metadata, run_dag, tail
@@ -61,6 +63,8 @@ class Ran:
 
 @pytest.fixture(scope="module", params=["dag.test", "workers", "off"])
 def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    if request.param == "workers" and Version("3.1") > AIRFLOW:
+        pytest.skip("`dag.test()` of Airflow 3.0 fails tasks whose worker has ended")
     home = tmp_path_factory.mktemp("followed")
     settings = {
         "AIRFLOW_CONN_MACHINE": json.dumps({"conn_type": "spark", "host": "local[1]"}),
@@ -128,7 +132,9 @@ def test_what_is_stated_and_what_hooks_report_is_in_the_event(ran: Ran) -> None:
 
     end, home = ran.end_of("declares"), str(ran.home)
     assert stated(end["inputs"]) == {"/rates": "inlets", "/hooked": None}
-    written = {f"{home}/declared": None, f"{home}/unseen": "outlets", f"{home}/resolved": "outlets"}
+    written = {f"{home}/declared": None, f"{home}/unseen": "outlets"}
+    if Version("2.16") <= OPENLINEAGE:  # It reports what the task's code gave to an alias.
+        written[f"{home}/resolved"] = "outlets"
     assert stated(end["outputs"]) == written
     [declared] = [each for each in end["outputs"] if each["name"] == f"{home}/declared"]
     assert declared["outputFacets"]["outputStatistics"]["rowCount"] == 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from types import SimpleNamespace
 from typing import Any
@@ -101,24 +103,38 @@ def test_a_job_without_spark_reports_what_it_does_without_us(method):
     assert ExtractorManager().get_extractor_class(operator) is None
 
 
+@contextlib.contextmanager
+def new_collector(monkeypatch) -> Iterator[None]:
+    """Have hooks report to a new collector, as with the provider's plugin, which reads what they report."""
+    try:
+        from airflow.sdk import lineage, plugins_manager
+    except ImportError:  # Airflow before 3.2
+        from airflow.lineage import hook
+
+        monkeypatch.setattr(hook, "_hook_lineage_collector", hook.HookLineageCollector())
+        yield
+        return
+    monkeypatch.setattr(plugins_manager, "get_hook_lineage_readers_plugins", lambda: [object])
+    lineage.get_hook_lineage_collector.cache_clear()
+    try:
+        yield
+    finally:
+        lineage.get_hook_lineage_collector.cache_clear()
+
+
 def test_a_job_without_spark_whose_hook_reports_datasets_is_not_unknown(monkeypatch):
     """The provider adds those datasets to an event without the mark."""
-    from airflow.providers.openlineage.extractors.manager import ExtractorManager
-    from airflow.sdk import lineage as sdk_lineage
-    from airflow.sdk import plugins_manager
+    from airflow.providers.common.compat.lineage.hook import get_hook_lineage_collector
 
-    # As with the provider's plugin, which reads what hooks report.
-    monkeypatch.setattr(plugins_manager, "get_hook_lineage_readers_plugins", lambda: [object])
-    sdk_lineage.get_hook_lineage_collector.cache_clear()
+    from airflow_provider_spark_lineage.hook_reports import hook_datasets
+
     extractor = extractor_of(dataproc(job={"hive_job": {}}))
-    try:
-        collector = sdk_lineage.get_hook_lineage_collector()
+    with new_collector(monkeypatch):
         assert extractor.extract_on_complete(instance()).run_facets
-        collector.add_output_asset(context=object(), uri="file:///b/out")
-        assert names(ExtractorManager().get_hook_lineage(instance())) == ([], ["/b/out"])
+        get_hook_lineage_collector().add_output_asset(context=object(), uri="file:///b/out")
+        inputs, [output] = hook_datasets(instance(), failed=False)
+        assert (inputs, output.name) == ([], "/b/out")
         assert extractor.extract_on_complete(instance()).run_facets == {}
-    finally:
-        sdk_lineage.get_hook_lineage_collector.cache_clear()
 
 
 def test_an_operator_that_cannot_be_read_is_a_gap(caplog):
@@ -156,9 +172,15 @@ def test_a_task_that_the_lists_leave_out_reports_what_it_does_without_us(monkeyp
 
 def resumed(event: Any, **context: Any) -> Any:
     """Return a task instance as the process has it that resumes a task."""
-    from airflow.sdk.serde import serialize
+    try:
+        from airflow.sdk.serde import serialize
 
-    known = SimpleNamespace(next_kwargs={"event": serialize(event)}, **context)
+        given = {"event": serialize(event)}
+    except ImportError:  # Airflow before 3.2
+        from airflow.serialization.serialized_objects import BaseSerialization
+
+        given = BaseSerialization.serialize({"event": event})
+    known = SimpleNamespace(next_kwargs=given, **context)
     return SimpleNamespace(**vars(instance()), _ti_context_from_server=known)
 
 

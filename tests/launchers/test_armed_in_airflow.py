@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from providers import import_or_skip
 from servers.commands import write_commands
 
 from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
@@ -101,7 +102,7 @@ def test_a_command_has_its_records(task, extractor, runs):
     """Also of `@task.bash`, of one that fails, of another machine, without a line for the extractor."""
     run = runs(extractor=extractor)
     if task == "machine":
-        pytest.importorskip("airflow.providers.ssh.operators.ssh", exc_type=ImportError)
+        import_or_skip("airflow.providers.ssh.operators.ssh")
     event = last(run, task)
     assert event["eventType"] == ("FAIL" if task == "fails" else "COMPLETE"), tail(run.log, 60)
     facets = event["run"]["facets"]

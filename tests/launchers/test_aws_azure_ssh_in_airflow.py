@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from launchers.services.aws_azure_ssh_rows import Row, rows
+from providers import import_or_skip
 
 from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
@@ -139,8 +140,7 @@ def gaps(event: dict[str, Any]) -> list[str]:
 def test_an_operator_of_a_service(row: Row, ended: Ended):
     """What it launched, under which id, and what the records or the text say that it read and wrote."""
     if "SPARK_LINEAGE_SERVICES" not in os.environ:
-        reason = "needs this provider of Airflow: make services"
-        pytest.importorskip(FAMILIES[row.family], reason=reason, exc_type=ImportError)
+        import_or_skip(FAMILIES[row.family], "needs this provider of Airflow: make services")
     events = ended.events(row.task)
     end = "FAIL" if row.fails else "COMPLETE"
     assert [event["eventType"] for event in events] == ["START", end], tail(ended.run.log, 60)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from openlineage_client import known_problems_of
 from servers.commands import write_commands
 
-from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
 
 pytestmark = pytest.mark.airflow
@@ -59,7 +59,7 @@ def test_a_mistake_is_an_event_with_a_gap(task, run):
     ]
     last = events[-1]
     assert last["eventType"] == end, tail(run.log, 60)
-    assert problems_of(last) == []
+    assert known_problems_of(last) == []
     assert (last["inputs"], last["outputs"]) == ([], [])
     facets = last["run"]["facets"]
     if main is not None:

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
+from openlineage_client import known_problems_of
 
-from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
 
 pytestmark = pytest.mark.airflow
@@ -101,7 +101,7 @@ def test_a_malformed_command_is_one_warning_and_one_gap(run):
 def test_events_are_valid(run, task):
     """With our facets and the provider's in them."""
     for event in events(run(extractor=True), task):
-        assert problems_of(event) == []
+        assert known_problems_of(event) == []
 
 
 def test_a_failed_task_has_no_datasets_of_a_text(run):

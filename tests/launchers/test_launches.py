@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from types import SimpleNamespace
 
 import pytest
 from launchers.operators import ROWS, Row
+from providers import import_or_skip
 
 from airflow_provider_spark_lineage.launchers.application import Application, Launch
 from airflow_provider_spark_lineage.launchers.table import LAUNCHERS, launch_of
@@ -27,8 +27,7 @@ def test_an_operator_says_what_it_launches(row):
 def test_the_real_class_has_these_attributes(row):
     """A class of another release that renames one would be read as launching nothing."""
     module, _, name = f"airflow.providers.{row.path}".rpartition(".")
-    pytest.importorskip(module, reason="needs this provider of Airflow", exc_type=ImportError)
-    operator = getattr(importlib.import_module(module), name)(task_id="t", **row.given)
+    operator = getattr(import_or_skip(module), name)(task_id="t", **row.given)
     # Livy's keeps its arguments in one attribute.
     for attribute in row.kept if "spark_params" in row.kept else row.attributes:
         assert hasattr(operator, attribute), attribute

@@ -16,6 +16,7 @@ import pytest
 from launchers.services import databricks_rows, dataproc_rows, kubernetes_rows
 from launchers.services.row import SECRET
 from launchers.services.service import Service
+from providers import import_or_skip
 from servers.driver import driver
 
 from airflow_provider_spark_lineage.events.validation import problems_of
@@ -108,7 +109,7 @@ def test_a_task_of_a_service(table, row, finished):
     """Applications, id and address of the run, datasets as far as they are known, and gaps for the rest."""
     if "SPARK_LINEAGE_SERVICES" not in os.environ:
         # `make services` has all of them, and says so.
-        pytest.importorskip(table.PROVIDER, reason="needs this provider of Airflow", exc_type=ImportError)
+        import_or_skip(table.PROVIDER)
     done = finished(table)
     log = Path(done.run.log)
     assert done.run.tasks[row.task_id] == row.state, tail(log)

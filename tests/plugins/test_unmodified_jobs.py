@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from providers import import_or_skip
 
 from airflow_provider_spark_lineage.task import SWITCHED_OFF
 from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
 
 pytestmark = pytest.mark.airflow
-pytest.importorskip("airflow.providers.apache.spark.operators.spark_pipelines", exc_type=ImportError)
+import_or_skip("airflow.providers.apache.spark.operators.spark_pipelines")
 
 JOB = """
 from pyspark.sql import SparkSession

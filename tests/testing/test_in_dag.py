@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from providers import needs_airflow
 from servers.airflow_workers import worker_processes
 
 from airflow_provider_spark_lineage.testing import DagRun, run_dag
 
 pytestmark = pytest.mark.airflow
 
+needs_variables = needs_airflow("3.3", "tasks cannot list Variables")
 VARIABLES = json.dumps({"type": "airflow_provider_spark_lineage.transports.VariableTransport"})
 
 DAGS = '''
@@ -100,6 +102,7 @@ def variables(result: DagRun) -> list[str]:
     return [key.rsplit(".", 2)[0] for key in keys]
 
 
+@needs_variables
 def test_fifty_tasks_that_emit_at_once_lose_nothing(run: Run, tmp_path: Path, airflow_metadata: Path) -> None:
     """Each in a process of its own, into Variables: a hundred events, which the check finds and deletes."""
     settings = {"AIRFLOW__OPENLINEAGE__TRANSPORT": VARIABLES, "AIRFLOW__CORE__PARALLELISM": "16"}
@@ -111,6 +114,7 @@ def test_fifty_tasks_that_emit_at_once_lose_nothing(run: Run, tmp_path: Path, ai
     assert variables(result) == ["many.check.event.complete", "many.event.complete"]
 
 
+@needs_variables
 def test_where_events_differ_they_are_kept_and_said_to_be(run: Run) -> None:
     """The task fails with all differences, and the next run is not disturbed by what the first one left."""
     settings = {"AIRFLOW__OPENLINEAGE__TRANSPORT": VARIABLES}

@@ -13,6 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
+from providers import needs_airflow
 from servers.airflow_workers import worker_processes
 from testing.blocked import Told, are_gone
 
@@ -57,6 +58,7 @@ def test_a_dag_object_of_no_module_is_refused_with_the_cure(
     assert "at module level; run_dag runs `hidden`. Keep the DAG in a variable" in str(caught.value)
 
 
+@needs_airflow("3.3", "`dag.test()` ends without the event of its DAG run's end")
 def test_each_try_has_its_events(tmp_path: Path, metadata: Path) -> None:
     """A task that fails and succeeds when it is tried again is told apart by `#`."""
     done = run_dag(

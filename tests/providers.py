@@ -1,0 +1,34 @@
+"""What the installed Airflow and its providers have: some tests need more than the oldest of them."""
+
+from __future__ import annotations
+
+import importlib
+from importlib import metadata
+from types import ModuleType
+
+import pytest
+from packaging.version import Version
+
+AIRFLOW = Version(metadata.version("apache-airflow"))
+OPENLINEAGE = Version(metadata.version("apache-airflow-providers-openlineage"))
+
+
+def import_or_skip(module: str, reason: str = "needs this provider of Airflow") -> ModuleType:
+    """Import a module of a provider, or skip the test or the module that asks.
+
+    pytest 8.0 has no `exc_type` for `importorskip`, and a provider without its client raises ImportError.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        pytest.skip(reason, allow_module_level=True)
+
+
+def needs_airflow(floor: str, reason: str) -> pytest.MarkDecorator:
+    """Skip a test where Airflow is older."""
+    return pytest.mark.skipif(Version(floor) > AIRFLOW, reason=f"before Airflow {floor}, {reason}")
+
+
+def needs_openlineage(floor: str, reason: str) -> pytest.MarkDecorator:
+    """Skip a test where the OpenLineage provider is older."""
+    return pytest.mark.skipif(Version(floor) > OPENLINEAGE, reason=f"before its {floor}, {reason}")
