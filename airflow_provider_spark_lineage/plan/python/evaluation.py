@@ -184,7 +184,11 @@ class Evaluator:
 
     def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
         known = constant(self.value(node.operand, scope))
-        return Known(not known.value) if known and isinstance(node.op, ast.Not) else Unknown()
+        if known and isinstance(node.op, ast.Not):
+            return Known(not known.value)
+        if known and isinstance(node.op, ast.USub) and isinstance(known.value, int):
+            return Known(-known.value)
+        return Unknown()
 
     def _lambda(self, node: ast.Lambda, scope: Scope) -> Value:
         function = Function(node, scope, self.defaults(node.args, scope))
@@ -200,22 +204,28 @@ class Evaluator:
 
     def _item(self, receiver: Value, node: ast.expr, scope: Scope) -> Value:
         if isinstance(node, ast.Slice):
-            begin = self.value(node.lower, scope) if node.lower else Known(0)
-            if (
-                not isinstance(receiver, Items)
-                or begin not in (Known(0), Known(1))
-                or node.upper
-                or node.step
-            ):
-                return Unknown()
-            missing = NOT_GIVEN.format("1 and later") if receiver.is_open else NOT_CONSTANT
-            part = Items(receiver.items[int(begin == Known(1)) :], missing, receiver.is_open)
-            part.is_changed = receiver.is_changed
-            return part
+            return self._part(receiver, node, scope)
         key = constant(self.value(node, scope))
         if key and isinstance(receiver, Items | Entries):
             return receiver.get(key.value)
         return receiver if isinstance(receiver, Unknown) else Unknown()
+
+    def _part(self, receiver: Value, node: ast.Slice, scope: Scope) -> Value:
+        """Return the items of a slice; of an open list those of `[0:...]` and `[1:...]`, which stay open."""
+        numbers: list[int | None] = []
+        for bound in (node.lower, node.upper, node.step):
+            known = constant(self.value(bound, scope)) if bound else Known(None)
+            if known and isinstance(known.value, int | None):
+                numbers.append(known.value)
+        if not isinstance(receiver, Items) or len(numbers) < 3 or numbers[2] == 0:
+            return Unknown()
+        begin, end, step = numbers
+        if receiver.is_open and (begin not in (None, 0, 1) or step is not None):
+            return Unknown()
+        missing = NOT_GIVEN.format("1 and later") if receiver.is_open else NOT_CONSTANT
+        part = Items(receiver.items[begin:end:step], missing, receiver.is_open)
+        part.is_changed = receiver.is_changed
+        return part
 
     def _comprehension(
         self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp, scope: Scope

@@ -54,6 +54,22 @@ def test_arguments_of_the_application() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "unpacked",
+    [
+        "source, target = sys.argv[1:]",
+        "source, target = sys.argv[1:3]",
+        "target = sys.argv[::-1][0]; source = sys.argv[-2]",
+    ],
+)
+def test_arguments_that_are_unpacked(unpacked: str) -> None:
+    """A part of a list that is known is known; of a part of all arguments, a gap says that none are given."""
+    text = f"import sys\n{unpacked}\nspark.read.parquet(source).write.parquet(target)"
+    assert steps(text, "/in", "/out") == ["read parquet /in", "create parquet /out"]
+    assert all("not given" in gap or "not a constant" in gap for gap in steps(text))
+    assert len(steps(text)) == 2
+
+
 PARSED = """
 import argparse
 parser = argparse.ArgumentParser()
