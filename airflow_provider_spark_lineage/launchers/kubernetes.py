@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import shlex
 from collections.abc import Mapping
@@ -94,8 +95,10 @@ def _is_file(path: Path) -> bool:
     """Return whether a path is a file; an application in one line of JSON may be too long for a name."""
     try:
         return path.is_file()
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise
 
 
 def _variables(given: Any) -> dict[str, str]:

@@ -64,7 +64,7 @@ def launch_of(operator: Any, event: Mapping[str, Any] = NO_EVENT) -> Launch | No
 def _reason(error: Exception) -> str:
     """Return what went wrong in one line, without a word of the text that was read: it may be a secret.
 
-    Of a parser's error, which shows a piece of the text, that is its line. Python quotes what is no number.
+    Of an error that shows a piece of the text, that is its class, and its line where it is known.
     """
     from airflow_provider_spark_lineage.credentials import REMOVED, without_secrets
 
@@ -73,7 +73,11 @@ def _reason(error: Exception) -> str:
     line = getattr(error, "lineno", None) if mark is None else getattr(mark, "line", 0) + 1
     if isinstance(error, SyntaxError) or hasattr(error, "doc") or type(error).__module__.startswith("yaml."):
         return f"{name} in line {line}" if line else name
+    if isinstance(error, UnicodeError):
+        return f"{name}: it is not UTF-8"
+    if isinstance(error, LookupError):
+        return name
     first = (str(error).strip().splitlines() or [""])[0]
-    if isinstance(error, ValueError):
+    if isinstance(error, ValueError):  # Python's own quote what they cannot convert.
         first = _QUOTED.sub(REMOVED, first)
     return without_secrets(f"{name}: {first}")[:300]

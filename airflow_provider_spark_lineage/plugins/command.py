@@ -26,25 +26,26 @@ class CommandArrival:
         self._owner = getattr(task, "subprocess_hook", task)
         self._name = "run_ssh_client_command" if self._owner is task else "run_command"
         self._run: Any = getattr(self._owner, self._name, None)
-        self._is_armed = False
+        self.is_armed = False
+        """Whether the command has not come yet."""
 
     def arm(self) -> None:
         """Look at the command from now on."""
         if self._run is not None:
-            self._is_armed = True
+            self.is_armed = True
             setattr(self._owner, self._name, self._look)
 
     def disarm(self) -> None:
-        """Look no longer, and put the method back; leave one that replaced ours: it calls the original."""
-        self._is_armed = False
+        """Look no longer, and put the method back; leave one that replaced ours: it calls ours."""
+        self.is_armed = False
         if vars(self._owner).get(self._name) == self._look:
             setattr(self._owner, self._name, self._run)
 
     def _look(self, *args: Any, **kwargs: Any) -> Any:
         run = self._run
-        if self._is_armed:
+        if self.is_armed:
             self.disarm()
-            # Whoever has replaced the method since calls this one, and must not be called once more.
+            # A wrapper that was put around ours has called us: then the original runs, not the wrapper again.
             is_back = getattr(self._owner, self._name) == run
             with alarm_paused(), harmless("the command of this task could not be captured"):
                 if may_launch(self._task):

@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.extractors.operators import COMMAND, PYTHON
 from airflow_provider_spark_lineage.extractors.selection import is_selected
 from airflow_provider_spark_lineage.hook_reports import Reported, reported_so_far
 from airflow_provider_spark_lineage.plugins.command import CommandArrival, awaits_command
-from airflow_provider_spark_lineage.plugins.launched import report_launches
+from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -59,7 +59,11 @@ class CapturedTask:
     def finish(self) -> None:
         """Stop capturing; what was captured stays for the provider."""
         if self._arrival is not None:
+            # A command that never came by the hook: the operator may have run it by other means.
+            is_waiting = isinstance(self._arrival, CommandArrival) and self._arrival.is_armed
             self._arrival.disarm()
+            if is_waiting and may_launch(self._task):
+                report_launches(self.task_instance)
         if self._lineage is not None:
             self._lineage.finish()
 

@@ -63,6 +63,20 @@ def test_database_that_does_not_answer_hides_nothing_else(ask, locked, monkeypat
     ]
 
 
+def test_process_that_dies_while_it_asks_is_no_silent_database(ask, tmp_path):
+    """Its host is right: a driver that crashes, or a machine without memory, is another mistake."""
+    (tmp_path / "crashing.py").write_text(
+        "import os, signal, sys\n"
+        "class Crash:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'airflow.models.serialized_dag':\n"
+        "            os.kill(os.getpid(), signal.SIGKILL)\n"
+        "sys.meta_path.insert(0, Crash())\n"
+    )
+    found = ask("crashing.Extractor", database=True)
+    assert (found.error, found.database_error) == ("", "the process ended with exit code -9")
+
+
 def test_database_that_is_not_there_is_not_created(ask, tmp_path):
     """SQLite creates a file for whoever asks; the doctor changes nothing."""
     found = ask(database=True)

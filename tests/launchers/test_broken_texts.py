@@ -49,6 +49,7 @@ BROKEN = {
     "YAML: an alias": (manifest(f"spec:\n  password: *{SECRET}\n"), "ComposerError in line 2"),
     "YAML: a tag": (manifest(f"spec:\n  password: !{SECRET} x\n"), "ConstructorError in line 2"),
     "YAML: a number": (manifest(f"spec:\n  password: !!int {SECRET}\n"), "ValueError"),
+    "YAML: a truth": (manifest(f"spec:\n  password: !!bool {SECRET}\n"), "KeyError"),
     "YAML: no object": (manifest(f"password {SECRET}\nspec"), "neither a file"),
     "JSON in one line": (
         manifest(json.dumps({"password": SECRET + "x" * 300})[:-1]),
@@ -105,6 +106,16 @@ def test_a_broken_file_of_an_application_is_a_gap_without_a_word_of_it(name, tex
     lineage = planned_of(launch.applications)
     assert [said in gap.reason for gap in lineage.gaps] == [False, True]
     assert SECRET not in f"{lineage} {caplog.text}"
+
+
+def test_a_manifest_that_is_not_utf_8_is_told_so(tmp_path):
+    """Python's own words show the place, and no apostrophe in them is the end of a quotation."""
+    (tmp_path / "app.yaml").write_bytes("spec: {name: caf\u00e9}".encode("latin-1"))
+    launch = launch_of(manifest(str(tmp_path / "app.yaml")))
+    collector = Launched(launch, "", None)
+    collector.finish()
+    [gap] = collector.run().lineage.gaps
+    assert gap.reason.endswith("UnicodeDecodeError: it is not UTF-8")
 
 
 def test_a_long_manifest_in_one_line_is_no_name_of_a_file():

@@ -113,10 +113,11 @@ def test_a_text_that_was_cut_has_no_plan() -> None:
     assert "cut" in read.problems[0]
 
 
-def test_a_location_that_was_cut_says_which_setting_cures_it() -> None:
+@pytest.mark.parametrize("columns", ["a#1", ""])
+def test_a_location_that_was_cut_says_which_setting_cures_it(columns: str) -> None:
     """Spark cuts a location after a hundred characters: half a path would be another dataset."""
     scan = (
-        "Execute\n+- FileScan parquet [a#1] Batched: true, Format: Parquet,"
+        f"Execute\n+- FileScan parquet [{columns}] Batched: true, Format: Parquet,"
         " Location: InMemoryFileIndex(1 paths)[file:/a/lo..., PartitionFilters: [], ReadSchema: struct<a:int>"
     )
     read = read_explain(explained(f"{WRITE}+- Relation [a#1] parquet", scan))

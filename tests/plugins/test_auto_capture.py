@@ -270,6 +270,20 @@ def test_a_command_that_nobody_waits_for_runs_as_it_is(listeners, extractors, is
     assert shell.given == ["spark-submit a.py"]
 
 
+@pytest.mark.parametrize("class_name", ["BashOperator", "SSHOperator"])
+@pytest.mark.parametrize(("command", "is_spark"), [("spark-submit a.py", True), ("echo spark", False)])
+def test_a_command_that_runs_by_other_means_is_reported_at_the_end(
+    listeners, extractors, class_name, command, is_spark
+):
+    """As of a subclass with a process of its own: OpenLineage's listener asks after ours."""
+    before, shell = dict(extractors), Shell(class_name)
+    started(listeners, shell.instance)
+    setattr(shell.instance.task, "bash_command" if shell.is_bash else "command", command)
+    assert extractors == before
+    listeners.hook.on_task_instance_success(previous_state=None, task_instance=shell.instance)
+    assert (extractors != before) is is_spark
+
+
 @pytest.mark.parametrize("exclude", ["*.t", ""])
 def test_a_command_of_a_task_that_the_lists_leave_out_is_not_looked_at(
     listeners, extractors, exclude, monkeypatch

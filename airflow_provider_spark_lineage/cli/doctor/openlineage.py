@@ -166,7 +166,7 @@ def separators(found: Found) -> Iterator[Finding]:
         entries = [entry.strip().strip("'\"") for entry in text.split(";")]
         wrong = next((entry for entry in entries if "," in entry or len(entry.split()) > 1), None)
         if wrong is not None:
-            names = [part for part in wrong.replace(",", " ").split() if part]
+            names = [part for entry in entries for part in entry.replace(",", " ").split()]
             advice = (
                 f"`[openlineage] {name}` is separated by semicolons only, so that `{wrong}` counts as one "
                 f"name; write `{';'.join(names)}`."

@@ -26,7 +26,11 @@ from airflow_provider_spark_lineage.cli.doctor.look_database import SILENT, look
 from airflow_provider_spark_lineage.cli.doctor.source import airflow_imports, legacy_names
 
 TIMEOUT_SECONDS = 120
+_TOO_LONG = f"loading them takes more than {TIMEOUT_SECONDS} seconds"
 _DATABASE_SECONDS = 30
+_TIMER = "exit code 1"
+"""How faulthandler ends the program when the database takes too long."""
+
 _ROOT = Path(__file__).parents[3]
 _PROGRAM = f"""
 import sys
@@ -44,12 +48,13 @@ def probed(questions: dict[str, Any], *, database_seconds: float = _DATABASE_SEC
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "answers.jsonl"
         questions = {**questions, "database_seconds": database_seconds}
-        failure = _run([sys.executable, "-c", _PROGRAM, str(_ROOT), json.dumps(questions), str(file)])
+        code = _run([sys.executable, "-c", _PROGRAM, str(_ROOT), json.dumps(questions), str(file)])
         parts = _written(file)
     if not parts:
-        return Plugins(error=failure)
-    is_silent = questions["database"] and len(parts) == 1
-    answers: dict[str, Any] = {"database_error": SILENT} if is_silent else {}
+        return Plugins(error=_TOO_LONG if code is None else f"the process that loads them ended with {code}")
+    answers: dict[str, Any] = {}
+    if questions["database"] and len(parts) == 1:
+        answers["database_error"] = SILENT if code in (None, _TIMER) else f"the process ended with {code}"
     for part in parts:
         answers |= part
     extractors = tuple(Extractor(**{**row, **_tuples(row)}) for row in answers.pop("extractors"))
@@ -62,23 +67,23 @@ def probed(questions: dict[str, Any], *, database_seconds: float = _DATABASE_SEC
     )
 
 
-def _run(command: list[str]) -> str:
-    """Run the program to its end, and return what is wrong where it has written nothing."""
+def _run(command: list[str]) -> str | None:
+    """Run the program to its end, and return its exit code in words; None if it takes too long."""
     try:
         # No pipes: what a plugin leaves running would hold them open, and a question would wait for ever.
-        code = subprocess.run(  # noqa: S603  this module, by the Python that runs it
+        done = subprocess.run(  # noqa: S603  this module, by the Python that runs it
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             timeout=TIMEOUT_SECONDS,
             check=False,
-        ).returncode
+        )
     except subprocess.TimeoutExpired:
-        return f"loading them takes more than {TIMEOUT_SECONDS} seconds"
+        return None
     except OSError as error:
-        return f"the process that loads them does not start ({type(error).__name__})"
-    return f"the process that loads them ended with exit code {code}"
+        return type(error).__name__
+    return f"exit code {done.returncode}"
 
 
 def _written(file: Path) -> list[dict[str, Any]]:

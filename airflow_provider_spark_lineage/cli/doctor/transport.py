@@ -27,8 +27,11 @@ _NEEDS = {
 }
 """Transport type -> the options without which the client cannot build it, the address first."""
 
-_PACKAGES = {"kafka": "confluent-kafka", "msk-iam": "confluent-kafka"}
-"""Transport type -> the package that the client imports for it when the first event is sent."""
+_PACKAGES = {
+    "kafka": ("confluent-kafka",),
+    "msk-iam": ("confluent-kafka", "aws-msk-iam-sasl-signer-python"),
+}
+"""Transport type -> the packages that the client imports for it, and does not bring."""
 
 _ENDPOINT = "/api/v1/lineage"
 """What the client appends to the address of an HTTP transport."""
@@ -53,8 +56,12 @@ def transport(found: Found) -> Iterator[Finding]:
         advice = f"The OpenLineage configuration {path} has no `transport`; add one."
         yield mistake("transport-type", "transport", "no type", advice)
     else:
-        missing = {kind: each for kind, each in _PACKAGES.items() if each not in found.distributions}
-        broken = {kind: f"it needs {each}" for kind, each in missing.items()}
+        broken = {
+            kind: f"it needs {each}"
+            for kind, packages in _PACKAGES.items()
+            for each in packages
+            if each not in found.distributions
+        }
         broken |= airflow.plugins.broken_transports
         yield describe_transport(airflow.transport, airflow.transport_types, broken)
     if airflow.texts.get("transport") and (connection or option):

@@ -133,6 +133,7 @@ PLANTED = [
         ["semicolons only", f"write `{OURS};{USERS}`"],
     ),
     (texts(extractors=f"{OURS}\n{USERS}"), "list-separator", [f"write `{OURS};{USERS}`"]),
+    (texts(extractors="a.B,c.D;e.F;g.H i.J"), "list-separator", ["`a.B,c.D`", "write `a.B;c.D;e.F;g.H;i.J`"]),
     (
         texts(disabled_for_operators="a.B, c.D"),
         "list-separator",

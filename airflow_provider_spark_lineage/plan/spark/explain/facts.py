@@ -84,7 +84,9 @@ def relation_facts(plan: Found, scans: Sequence[Scan], reused: Mapping[int, int]
         of_command = plan.places.get(relation.table)
         if not facts and relation.table and of_command:
             facts = {**of_command, **table_facts(relation.table, settings)}
-        if not facts and _is_cut(relation, scans):
+        # A scan without columns only counts rows: whose it is, is known where there is one relation.
+        own = scans if len(relations) == 1 else _scans_with(relation, scans, reused)
+        if not facts and any(each.is_cut for each in own):
             plan.problems[_CUT.format(relation.node)] = None
         if facts and relation.output:
             entries.append({"node": relation.node, "expr_id": relation.output[0][0], "probed": facts})
@@ -102,15 +104,14 @@ def _complete(targets: Sequence[dict[str, Any]], table: str, path: str) -> None:
 
 def _scan_of(relation: Relation, scans: Sequence[Scan], reused: Mapping[int, int]) -> Scan | None:
     """Return the scan that has columns of the relation, where all that have are of one place."""
+    return _agreed(_scans_with(relation, scans, reused))
+
+
+def _scans_with(relation: Relation, scans: Sequence[Scan], reused: Mapping[int, int]) -> list[Scan]:
+    """Return the scans that have columns of the relation."""
     ids = {expr_id for expr_id, _ in relation.output}
     ids |= {reused[expr_id] for expr_id in ids if expr_id in reused}
-    return _agreed([scan for scan in scans if any(expr_id in ids for expr_id, _ in scan.columns)])
-
-
-def _is_cut(relation: Relation, scans: Sequence[Scan]) -> bool:
-    """Return whether a scan with columns of the relation has a part of its location alone."""
-    ids = {expr_id for expr_id, _ in relation.output}
-    return any(scan.is_cut and any(expr_id in ids for expr_id, _ in scan.columns) for scan in scans)
+    return [scan for scan in scans if any(expr_id in ids for expr_id, _ in scan.columns)]
 
 
 def _agreed(scans: Sequence[Scan]) -> Scan | None:
