@@ -125,6 +125,7 @@ def new_collector(monkeypatch) -> Iterator[None]:
 def test_a_job_without_spark_whose_hook_reports_datasets_is_not_unknown(monkeypatch):
     """The provider adds those datasets to an event without the mark."""
     from airflow.providers.common.compat.lineage.hook import get_hook_lineage_collector
+    from airflow.sdk import BaseOperator
 
     from airflow_provider_spark_lineage.hook_reports import hook_datasets
 
@@ -132,7 +133,8 @@ def test_a_job_without_spark_whose_hook_reports_datasets_is_not_unknown(monkeypa
     with new_collector(monkeypatch):
         assert extractor.extract_on_complete(instance()).run_facets
         get_hook_lineage_collector().add_output_asset(context=object(), uri="file:///b/out")
-        inputs, [output] = hook_datasets(instance(), failed=False)
+        with_task = SimpleNamespace(**vars(instance()), task=BaseOperator(task_id="t"))
+        inputs, [output] = hook_datasets(with_task, failed=False)
         assert (inputs, output.name) == ([], "/b/out")
         assert extractor.extract_on_complete(instance()).run_facets == {}
 
