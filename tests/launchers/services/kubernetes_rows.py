@@ -47,6 +47,8 @@ ROWS = [
             "env_vars": {"TABLE": "orders"},
         },
         f"local://{COPY}",
+        # The value of a variable is in no event.
+        source="'s3://lake/$(TABLE)'",
     ),
     Row(
         "recorded_deferred",

@@ -82,13 +82,18 @@ COPIES = ("s3://lake/orders", "s3://lake/{{ task.task_id }}", "--password", SECR
 """Arguments of `copy_job.py`."""
 
 
-def copies(operator: str, given: dict[str, Any], main: str, *, link: str = "") -> Row:
-    """Return the row of a task that runs `copy_job.py` with these arguments: its text is read here."""
+def copies(
+    operator: str, given: dict[str, Any], main: str, *, link: str = "", source: str = COPIES[0]
+) -> Row:
+    """Return the row of a task that runs `copy_job.py` with these arguments: its text is read here.
+
+    `source` is the first of them as the event shows it.
+    """
     return Row(
         "script",
         operator,
         given,
-        (python(main, arguments="s3://lake/orders s3://lake/script --password ***"),),
+        (python(main, arguments=f"{source} s3://lake/script --password ***"),),
         link=link,
         at_end="orders -> script",
         gaps=(PLANNED, OTHER_MACHINE),
