@@ -14,10 +14,14 @@ from airflow_provider_spark_lineage.launchers.table import LAUNCHERS
 def may_launch(task: Any) -> bool:
     """Return whether a task may launch Spark by another system, by its class or a base class.
 
-    Most commands of a shell have nothing to do with Spark. That of `@task.bash` is not known before it runs.
+    Most commands of shells and pods have nothing to do with Spark. A decorator knows its own only later.
     """
-    if not any(parent.__name__ in LAUNCHERS for parent in type(task).__mro__):
+    launcher = next((parent.__name__ for parent in type(task).__mro__ if parent.__name__ in LAUNCHERS), None)
+    if launcher is None:
         return False
+    if launcher == "KubernetesPodOperator":
+        words = [*(task.cmds or ()), *(task.arguments or ())]
+        return not words or any(mentions_spark(f" {word}") for word in words)
     command = command_of(task)
     return not isinstance(command, str) or mentions_spark(command)
 

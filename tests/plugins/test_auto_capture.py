@@ -160,6 +160,9 @@ def extractors():
         (["LivyOperator"], {}),
         (["OwnLivyOperator", "LivyOperator"], {}),
         (["EmrContainerOperator"], {"get_openlineage_facets_on_complete": print}),
+        (["KubernetesPodOperator"], {"cmds": [], "arguments": ["bash", "-c", "cd a; spark-submit a.py"]}),
+        (["KubernetesPodOperator"], {"cmds": [], "arguments": []}),
+        (["SparkKubernetesOperator", "KubernetesPodOperator"], {"cmds": ["a"], "arguments": []}),
     ],
 )
 def test_operators_that_launch_spark_elsewhere_have_our_extractor(listeners, extractors, names, also):
@@ -177,16 +180,29 @@ def test_an_extractor_of_the_users_own_stays(listeners, extractors):
     assert extractors["LivyOperator"] is Task
 
 
-@pytest.mark.parametrize("reason", ["off", "no event", "no Spark"])
+@pytest.mark.parametrize("reason", ["off", "no event"])
 def test_without_need_the_provider_keeps_its_extractors(listeners, extractors, monkeypatch, reason):
     """Of an operator whose events are off nobody asks."""
     before = dict(extractors)
-    subject = instance("BashOperator", bash_command="ls" if reason == "no Spark" else "spark-sql -f a.sql")
     if reason == "off":
         monkeypatch.delenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE")
-    elif reason == "no event":
+    else:
         monkeypatch.setattr(task, "is_active", lambda _: False)
-    started(listeners, subject)
+    started(listeners, instance("BashOperator", bash_command="spark-sql -f a.sql"))
+    assert extractors == before
+
+
+@pytest.mark.parametrize(
+    ("name", "also"),
+    [
+        ("BashOperator", {"bash_command": "ls"}),
+        ("KubernetesPodOperator", {"cmds": ["python"], "arguments": ["report.py", "--of", "spark"]}),
+    ],
+)
+def test_a_command_without_spark_pays_nothing(listeners, extractors, name, also):
+    """Most shells and pods run something else."""
+    before = dict(extractors)
+    started(listeners, instance(name, **also))
     assert extractors == before
 
 

@@ -89,7 +89,7 @@ class Plugins:
 
     connections_with_listener: tuple[str, ...] = ()
     database_error: str = ""
-    """`EMPTY` or `SILENT` of `look_database`, or the class of the exception that asking it raised."""
+    """`EMPTY` or `SILENT` of `look_database`, or what ended the question: an exception, an exit code."""
 
 
 @dataclass(frozen=True)

@@ -211,21 +211,15 @@ class Evaluator:
         return receiver if isinstance(receiver, Unknown) else Unknown()
 
     def _part(self, receiver: Value, node: ast.Slice, scope: Scope) -> Value:
-        """Return the items of a slice; of an open list those of `[0:...]` and `[1:...]`, which stay open."""
+        """Return the items of a slice."""
         numbers: list[int | None] = []
         for bound in (node.lower, node.upper, node.step):
             known = constant(self.value(bound, scope)) if bound else Known(None)
             if known and isinstance(known.value, int | None):
                 numbers.append(known.value)
-        if not isinstance(receiver, Items) or len(numbers) < 3 or numbers[2] == 0:
+        if not isinstance(receiver, Items) or len(numbers) < 3:
             return Unknown()
-        begin, end, step = numbers
-        if receiver.is_open and (begin not in (None, 0, 1) or step is not None):
-            return Unknown()
-        missing = NOT_GIVEN.format("1 and later") if receiver.is_open else NOT_CONSTANT
-        part = Items(receiver.items[begin:end:step], missing, receiver.is_open)
-        part.is_changed = receiver.is_changed
-        return part
+        return receiver.part(slice(*numbers), NOT_GIVEN.format("1 and later"))
 
     def _comprehension(
         self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp, scope: Scope

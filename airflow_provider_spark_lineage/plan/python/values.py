@@ -76,6 +76,15 @@ class Items(Container):
             return self.items[number]
         return Unknown(self.missing.format(number))
 
+    def part(self, which: slice, missing: str) -> Value:
+        """Return some items; of an open list those of `[0:...]` and `[1:...]`, which `missing` speaks of."""
+        is_beginning = which.start in (None, 0, 1) and which.step is None
+        if which.step == 0 or (self.is_open and not is_beginning):
+            return Unknown()
+        part = Items(self.items[which], missing if self.is_open else NOT_CONSTANT, self.is_open)
+        part.is_changed = self.is_changed
+        return part
+
 
 @dataclass(eq=False)
 class Entries(Container):
