@@ -48,7 +48,7 @@ def runs(tmp_path_factory):
 def run_of(home: Path, *, extractor: bool) -> DagRun:
     (home / "totals.py").write_text(TOTALS)
     commands = write_commands(home / "bin")
-    # Spark's own command looks for pyspark by the first `python3`.
+    # Spark's own command looks for pyspark by this `python3`; it takes no path with a space.
     path = os.pathsep.join([str(commands), str(Path(sys.executable).parent), os.environ["PATH"]])
     settings = {
         "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True",
@@ -57,6 +57,7 @@ def run_of(home: Path, *, extractor: bool) -> DagRun:
         "AIRFLOW__SPARK_LINEAGE__AGENT": str(home / "agent.zip"),
         "ARMED_HOME": str(home),
         "PATH": path,
+        "PYSPARK_PYTHON": "python3",
     }
     if extractor:
         settings |= {
