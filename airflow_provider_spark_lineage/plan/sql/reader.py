@@ -13,6 +13,7 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.algebra import Attribute, Opaque, Plan, Scan
 from airflow_provider_spark_lineage.plan.sql.from_clause import is_no_table, text_of
 from airflow_provider_spark_lineage.plan.sql.nodes import LABEL, SqlError
+from airflow_provider_spark_lineage.plan.sql.parser import parsed
 from airflow_provider_spark_lineage.plan.sql.queries import QueryReader
 from airflow_provider_spark_lineage.plan.sql.scope import Dialect
 
@@ -25,7 +26,7 @@ def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
     Raise `SqlError` where the text cannot be read.
     """
     try:
-        query = _parsed(text, dialect)
+        query = _query(text, dialect)
         try:
             reader = QueryReader(dialect, count(1))
             return reader.plan(reader.query(query, {}, names), names)
@@ -35,25 +36,14 @@ def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
         raise SqlError("it is nested too deeply") from None
 
 
-def _parsed(text: str, dialect: Dialect) -> Any:
+def _query(text: str, dialect: Dialect) -> Any:
     """Return the query of a text that has exactly one."""
-    import sqlglot
     from sqlglot import exp
-    from sqlglot.errors import SqlglotError
 
-    try:
-        statements = [
-            statement for statement in sqlglot.parse(text, read=dialect.name or None) if statement is not None
-        ]
-    # For some invalid text sqlglot raises other errors than its own.
-    except (SqlglotError, AttributeError, IndexError, KeyError, TypeError, ValueError):
-        raise SqlError("it is not understood") from None
-    if len(statements) != 1 or not isinstance(statements[0], (exp.Query, exp.Values)):
+    query = parsed(text, dialect.name or None)
+    if not isinstance(query, exp.Query | exp.Values):
         raise SqlError("it is not a single query")
-    # For some incomplete text sqlglot returns a tree with missing nodes.
-    if any(node.error_messages() for node in statements[0].walk()):
-        raise SqlError("it is not understood")
-    return statements[0]
+    return query
 
 
 def _tables_alone(query: Any, dialect: Dialect, names: Sequence[str], reason: str) -> Plan:

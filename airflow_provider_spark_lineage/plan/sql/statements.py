@@ -6,16 +6,16 @@ understood is a gap with its line.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import takewhile
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.planned import HOLE, Access, Unread
 from airflow_provider_spark_lineage.plan.session import Session
 from airflow_provider_spark_lineage.plan.sql.ddl import DDL
+from airflow_provider_spark_lineage.plan.sql.nodes import SqlError
+from airflow_provider_spark_lineage.plan.sql.parser import parsed
 from airflow_provider_spark_lineage.plan.sql.script import Statement, statements, with_variables
 from airflow_provider_spark_lineage.plan.sql.targets import Result, of_table
 
@@ -153,33 +153,10 @@ def _read_tree(tree: Any, result: Result) -> bool:
 
 def _parsed(text: str) -> Any:
     """Return the tree of one statement; None where the parser does not understand it."""
-    import sqlglot
-    from sqlglot.errors import SqlglotError
-
     try:
-        with _quiet():
-            trees = [tree for tree in sqlglot.parse(text, read="spark") if tree is not None]
-    # For some invalid text sqlglot raises other errors than its own.
-    except (SqlglotError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return parsed(text, "spark")
+    except SqlError:
         return None
-    if len(trees) != 1 or any(node.error_messages() for node in trees[0].walk()):
-        return None
-    return trees[0]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep sqlglot from logging what it does not understand: a gap says so."""
-    logger = logging.getLogger("sqlglot")
-
-    def drop(record: logging.LogRecord) -> bool:
-        return False
-
-    logger.addFilter(drop)
-    try:
-        yield
-    finally:
-        logger.removeFilter(drop)
 
 
 def _insert_directory(match: re.Match[str], result: Result) -> None:
