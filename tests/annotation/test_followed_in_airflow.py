@@ -20,6 +20,9 @@ from airflow_provider_spark_lineage.testing import DagRun, make_metadata, run_da
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 
 DAG = Path(__file__).parent / "dags" / "followed.py"
+IN_EACH_WAY = pytest.mark.parametrize("ran", ["dag.test", "workers", "off"], indirect=True)
+WITH_ASSETS = pytest.mark.parametrize("ran", ["dag.test", "workers"], indirect=True)
+WITHOUT_ASSETS = pytest.mark.parametrize("ran", ["off"], indirect=True)
 WRITTEN = {"ours": ["known by name", "ours"], **{name: [name] for name in ("function", "unmodified", "tidy")}}
 
 
@@ -61,7 +64,7 @@ class Ran:
         return end
 
 
-@pytest.fixture(scope="module", params=["dag.test", "workers", "off"])
+@pytest.fixture(scope="module")
 def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     if request.param == "workers" and Version("3.1") > AIRFLOW:
         pytest.skip("`dag.test()` of Airflow 3.0 fails tasks whose worker has ended")
@@ -84,7 +87,7 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return Ran(home, run)
 
 
-@pytest.mark.parametrize("ran", ["dag.test", "workers"], indirect=True)
+@WITH_ASSETS
 def test_each_write_of_a_successful_task_is_one_event_of_its_asset(ran: Ran) -> None:
     """By our operators and by Airflow's own; a declared asset has Airflow's event, and no second one."""
     query = "select source_task_id, uri, name, e.extra from asset_event e join asset a on a.id = asset_id"
@@ -106,24 +109,27 @@ def test_each_write_of_a_successful_task_is_one_event_of_its_asset(ran: Ran) -> 
     assert known == {"known"}
 
 
+@IN_EACH_WAY
 def test_dags_that_are_scheduled_on_what_was_written_are_ready(ran: Ran, request) -> None:
     """By the URI, by a name that only they know, and by the alias of the task; not after a failed task."""
     queued = {dag for (dag,) in ran.rows("select target_dag_id from asset_dag_run_queue")}
     assert queued == (set() if "off" in request.node.name else {"by_uri", "by_name", "by_alias"})
 
 
-@pytest.mark.parametrize("ran", ["off"], indirect=True)
+@WITHOUT_ASSETS
 def test_without_the_option_airflow_has_what_the_task_declares(ran: Ran) -> None:
     """Nothing of ours is in the database."""
     assert {task for (task,) in ran.rows("select source_task_id from asset_event")} == {"declares"}
     assert {alias for (alias,) in ran.rows("select name from asset_alias")} == {"theirs", "followed.tidy"}
 
 
+@IN_EACH_WAY
 def test_an_operators_own_work_after_the_task_is_done(ran: Ran) -> None:
     """`post_execute` of a company's operator runs, whoever else uses that moment."""
     assert (ran.home / "tidied").exists()
 
 
+@IN_EACH_WAY
 def test_what_is_stated_and_what_hooks_report_is_in_the_event(ran: Ran) -> None:
     """In a deployment's own process, too; assets of ours are no datasets beside those of Spark."""
 
