@@ -21,6 +21,7 @@ from airflow_provider_spark_lineage.plan.python.texts import (
     each,
     formatted,
     joined,
+    joined_by,
     of_text,
 )
 from airflow_provider_spark_lineage.plan.python.values import (
@@ -228,15 +229,17 @@ class Evaluator:
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         generator, *others = node.generators
         items = items_of(self.value(generator.iter, scope))
-        is_known = bool(items) and not others and not generator.ifs
+        is_known = bool(items) and not others
         values = []
         for item in items if is_known else (Unknown(),):
             self.assign(generator.target, item, inner)
             for other in others:
                 self.value(other.iter, inner)
                 self.assign(other.target, Unknown(), inner)
-            for test in (test for part in node.generators for test in part.ifs):
-                self.value(test, inner)
+            tests = [constant(self.value(test, inner)) for part in node.generators for test in part.ifs]
+            if all(tests) and not all(test.value for test in tests if test):
+                continue
+            is_known &= all(tests)
             values += [(self.value if is_known else self.uncertain)(part, inner) for part in parts]
         return Items(tuple(values)) if is_known and not isinstance(node, ast.DictComp) else Unknown()
 
@@ -348,7 +351,7 @@ class Evaluator:
                 self.later(value, True)
         self.reading.call(receiver, name, function, arguments)
         full = function.name if isinstance(function, Module) else ""
-        if not isinstance(receiver, Chain) and not methods.is_harmless(full, name):
+        if not isinstance(receiver, Chain | Known) and not methods.is_harmless(full, name):
             change(value for value in arguments.values() if not _is_namespace(value))
         if full in FUNCTIONS and arguments.is_complete and not arguments.named:
             with contextlib.suppress(TypeError):
@@ -366,6 +369,8 @@ class Evaluator:
             return _of_entries(receiver, name, arguments)
         if name == "format" and isinstance(receiver, Known | Unknown):
             return formatted(receiver, arguments)
+        if name == "join" and isinstance(receiver, Known) and len(arguments.positional) == 1:
+            return joined_by(receiver, arguments.positional[0])
         if name in METHODS and arguments.is_complete and not arguments.named:
             return each(lambda *texts: of_text(name, *texts), receiver, *arguments.positional)
         return self.api.called(receiver, name, arguments)

@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.plan.python.methods import (
     VIEW,
     Row,
 )
-from airflow_provider_spark_lineage.plan.python.texts import joined
+from airflow_provider_spark_lineage.plan.python.texts import formatted, joined
 from airflow_provider_spark_lineage.plan.python.values import (
     Arguments,
     Chain,
@@ -181,7 +181,10 @@ class Reading:
         self.program.add(result.steps)
 
     def _sql(self, arguments: Arguments) -> None:
-        query = arguments.get(0, "sqlQuery")
+        query = arguments.get(0, "sqlQuery") or Unknown()
+        named = tuple(pair for pair in arguments.named if pair[0] not in ("args", "sqlQuery"))
+        if named:
+            query = formatted(query, Arguments(named=tuple(map(self._in_braces, named))))
         if not isinstance(query, Known) or not isinstance(query.value, str):
             self.gap(f"the SQL {reason_of(query)}")
             return
@@ -190,6 +193,14 @@ class Reading:
             self.gap(f"only the first {MAX_STATEMENTS} texts of SQL are read")
             return
         self.program.add(read_sql(query.value, self.session, self.line, certain=not self.conditions))
+
+    def _in_braces(self, named: tuple[str, Value]) -> tuple[str, Value]:
+        """Return what stands in a query for `{name}`: a constant, or the temporary view of a frame."""
+        name, value = named
+        if isinstance(value, Known):
+            return named
+        self.session.add_view(f"_pyspark_{name}")
+        return name, Known(f"_pyspark_{name}")
 
     def _view(self, value: Value | None) -> None:
         self.session.add_view((whole_text(value) or "").strip("`"), certain=not self.conditions)

@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.plan.python.values import (
     SEVERAL,
     Arguments,
     Either,
+    Items,
     Known,
     Unknown,
     Value,
@@ -99,21 +100,31 @@ def _pathlib(*parts: Value) -> Value:
     return replace(text, value=PurePosixPath(str(text.value))) if isinstance(text, Known) else text
 
 
-METHODS = ("lower", "lstrip", "removeprefix", "removesuffix", "replace", "rstrip", "strip", "upper")
-"""Methods of texts that give a text, known where all is known."""
+METHODS = (
+    *("lower", "lstrip", "removeprefix", "removesuffix", "replace", "rsplit", "rstrip"),
+    *("split", "splitlines", "strip", "upper"),
+)
+"""Methods of texts that give a text or a list of texts, known where all is known."""
 
 
 def of_text(method: str, *values: Value) -> Value:
     """Return what a method of a text gives."""
-    texts = constants(values)
-    if texts is None or not all(isinstance(text, str) for text in texts):
+    given = constants(values)
+    if given is None or not isinstance(given[0], str):
         return Unknown(reason_of(values[0]))
-    if len(texts[0]) * len(texts[-1]) > MAX_TEXT:
+    if len(given[0]) * len(str(given[-1])) > MAX_TEXT:
         return Unknown("is too long")
     try:
-        return Known(getattr(str, method)(*texts))
-    except TypeError:
+        result = getattr(str, method)(*given)
+    except (TypeError, ValueError):
         return Unknown()
+    return Items(tuple(map(Known, result))) if isinstance(result, list) else Known(result)
+
+
+def joined_by(between: Value, items: Value) -> Value:
+    """Return the items of a list as one text, with another text between them."""
+    parts = [part for item in items_of(items) for part in (between, item)]
+    return each(joined, *parts[1:]) if parts else Unknown(reason_of(items))
 
 
 OPERATORS: Mapping[type, Callable[..., Value]] = {ast.Add: _add, ast.Div: _pathlib, ast.Mod: _percent}
