@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from airflow_provider_spark_lineage.plan.python import methods
+from airflow_provider_spark_lineage.plan.python.classes import attributes_of
 from airflow_provider_spark_lineage.plan.python.parsers import NOT_GIVEN, Parser
 from airflow_provider_spark_lineage.plan.python.reading import Reading
 from airflow_provider_spark_lineage.plan.python.scopes import Scope, children, first, imports, unsafe, walk
@@ -49,6 +50,10 @@ from airflow_provider_spark_lineage.plan.python.values import (
 
 MAX_STEPS = 200_000
 """Limit of the expressions and statements that are read: some seconds of work."""
+
+
+_PROPERTIES = (("property",), ("cached_property",), ("functools.cached_property",))
+"""Decorators of methods that are called without brackets."""
 
 
 class TooLongError(Exception):
@@ -288,6 +293,8 @@ class Evaluator:
     def _member(self, receiver: Class, name: str) -> Value | None:
         member, own = receiver.members.get(name), receiver.attributes.get(name)
         if isinstance(member, Function):
+            if receiver.is_object and member.decorators in _PROPERTIES:
+                return self.follow(replace(member, receiver=receiver, decorators=()), Arguments())
             is_bound = receiver.is_object and not member.decorators
             method = replace(member, receiver=receiver) if is_bound else member
             return method if is_bound or "staticmethod" in member.decorators else None
@@ -376,7 +383,8 @@ class Evaluator:
         return self.api.called(receiver, name, arguments)
 
     def _instance(self, of: Class, arguments: Arguments) -> Value:
-        instance = Class(of.members, is_object=True)
+        members = {name: member for name, member in of.members.items() if name not in of.fields}
+        instance = Class(members, attributes_of(of, arguments), is_object=True)
         start = of.members.get("__init__")
         if isinstance(start, Function):
             self.follow(replace(start, receiver=instance), arguments)

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from airflow_provider_spark_lineage.plan.planned import Program, Unread
 from airflow_provider_spark_lineage.plan.python import methods
+from airflow_provider_spark_lineage.plan.python.classes import class_of
 from airflow_provider_spark_lineage.plan.python.evaluation import Evaluator, TooLongError
 from airflow_provider_spark_lineage.plan.python.reading import Reading
 from airflow_provider_spark_lineage.plan.python.scopes import (
@@ -296,13 +297,14 @@ class _Walk:
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> Exits:
         around = [*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)]
-        for value in [self._evaluator.value(part, scope) for part in around]:
+        of = [self._evaluator.value(getattr(part, "func", part), scope) for part in around]
+        for value in of:
             for member in value.members.values() if isinstance(value, Class) else ():
                 if isinstance(member, Function):
                     self._later(member, is_elsewhere=True)
         inner = Scope(outer=scope, is_class=True)
         self._block(node.body, inner)
-        scope.bind(node.name, Unknown() if around else Class(inner.values))
+        scope.bind(node.name, class_of(node, inner.values, of))
         return _NOWHERE
 
     def _follow(self, function: Function, arguments: Arguments) -> Value:

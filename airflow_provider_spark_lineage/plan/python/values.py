@@ -123,13 +123,15 @@ class Function(Value):
 
 @dataclass(eq=False)
 class Class(Value):
-    """A class that the script defines, without a base or a decorator, or an object of it."""
+    """A class that the script defines, as `classes` understands it, or an object of it."""
 
     members: Mapping[str, Value]
     attributes: dict[str, Value] = field(default_factory=dict)
     """What `__init__` sets."""
 
     is_object: bool = False
+    fields: tuple[str, ...] = ()
+    """The parameters of a dataclass."""
 
 
 @dataclass(frozen=True)

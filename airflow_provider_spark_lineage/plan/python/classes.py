@@ -1,0 +1,59 @@
+"""What a class of the script is: a plain one, a dataclass, an enumeration, or one that is not known."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+
+from airflow_provider_spark_lineage.plan.python.values import (
+    Arguments,
+    Class,
+    Function,
+    Known,
+    Module,
+    Unknown,
+    Value,
+)
+
+_ENUMERATION = re.compile(r"enum\.(?:Int|Str)?Enum")
+_MIXED_IN = re.compile(r"builtins\.(?:int|str)")
+
+
+def class_of(node: ast.ClassDef, members: Mapping[str, Value], around: Sequence[Value]) -> Value:
+    """Return what a definition gives; `around` are its decorators and bases."""
+    names = [value.name if isinstance(value, Module) else "" for value in around]
+    if not names:
+        return Class(members)
+    if names == ["dataclasses.dataclass"] and node.decorator_list:
+        fields = _fields(node)
+        return Unknown() if fields is None else Class(members, fields=fields)
+    is_enumeration = _ENUMERATION.fullmatch(names[-1]) and all(map(_MIXED_IN.fullmatch, names[:-1]))
+    if is_enumeration and not node.keywords:
+        return Class({name: _enumerated(name, value) for name, value in members.items()})
+    return Unknown()
+
+
+def attributes_of(of: Class, arguments: Arguments) -> dict[str, Value]:
+    """Return the attributes of an object of a dataclass that is made with some arguments."""
+    attributes: dict[str, Value] = {}
+    for number, name in enumerate(of.fields):
+        value = arguments.find(number, name)
+        attributes[name] = of.members.get(name, Unknown()) if value is None else value
+    return attributes
+
+
+def _fields(node: ast.ClassDef) -> tuple[str, ...] | None:
+    """Return the parameters of a dataclass in their order; None where they are not plain."""
+    if any(getattr(part, "name", "") in ("__init__", "__post_init__") for part in node.body):
+        return None
+    fields = [part for part in node.body if isinstance(part, ast.AnnAssign)]
+    if re.search(r"ClassVar|InitVar|KW_ONLY|\bfield\(.*\binit=", " ".join(map(ast.unparse, fields))):
+        return None
+    return tuple(part.target.id for part in fields if isinstance(part.target, ast.Name))
+
+
+def _enumerated(name: str, value: Value) -> Value:
+    if isinstance(value, Function) or name.startswith("_"):
+        return value
+    return Class({}, {"name": Known(name), "value": value}, is_object=True)
