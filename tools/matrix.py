@@ -53,6 +53,17 @@ SUITES: dict[str, tuple[str, list[str]]] = {
             *("tests/plugins", "tests/architecture", "tests/test_provider_info.py"),
         ],
     ),
+    "provider": (
+        "the other tests that import Airflow: `tests/annotation`, `tests/cli`, `tests/facets`, "
+        "`tests/launchers`, `tests/submitted`, `tests/testing`, `tests/test_conf.py`, "
+        "`tests/test_task.py`; those of operators whose providers are large are skipped "
+        "(`make services` has them)",
+        [
+            *("-n2", "--dist=loadfile", "-m", "airflow", "tests/annotation", "tests/cli", "tests/facets"),
+            *("tests/launchers", "tests/submitted", "tests/testing", "tests/test_conf.py"),
+            "tests/test_task.py",
+        ],
+    ),
     "elsewhere": (
         "Spark outside of the task's process: the other `tests/operators` without YARN's; of `tests/live/` "
         + ", ".join(f"`test_live_{name}.py`" for name in ELSEWHERE),
@@ -106,40 +117,39 @@ class Row:
     wheel: bool = False
     """Install the built wheel, without the tests' tools."""
 
-    suites: tuple[str, ...] = ("task", "unit", "live", "airflow")
+    suites: tuple[str, ...] = ("task", "unit", "live", "airflow", "elsewhere")
 
 
-ALL = tuple(SUITES)
 NEWEST = ("apache-airflow>=3.3", "apache-airflow-providers-openlineage")
 
 ROWS = (
     Row("wheel-spark-4.2", "3.12", (), "spark-4-2", wheel=True, suites=("task",)),
     Row("wheel-spark-4.3", "3.13", (), "spark-4-3", wheel=True, suites=("task",)),
-    Row("spark-3.5", "3.11", NEWEST, "cli,testing,spark-3-5", suites=ALL),
+    Row("spark-3.5", "3.11", NEWEST, "cli,testing,spark-3-5"),
     Row("spark-4.0", "3.12", NEWEST, "cli,testing,spark-4-0"),
     Row("spark-4.1", "3.10", NEWEST, "cli,testing,spark-4-1"),
     Row("spark-4.2", "3.13", NEWEST, "cli,testing,spark-4-2"),
-    Row("spark-4.3", "3.11", NEWEST, "cli,testing,spark-4-3", suites=ALL),
+    Row("spark-4.3", "3.11", NEWEST, "cli,testing,spark-4-3"),
     Row(
         "airflow-3.0",
         "3.10",
         ("apache-airflow==3.0.*", "apache-airflow-providers-apache-spark<6", "pyspark==4.0.*"),
         until="2026-02-15",
-        suites=("task", "unit", "airflow"),
+        suites=("task", "unit", "airflow", "provider"),
     ),
     Row(
         "airflow-3.1",
         "3.11",
         ("apache-airflow==3.1.*", "pyspark==4.1.1", "pyspark-client==4.1.1"),
         until="2026-04-01",
-        suites=("task", "unit", "airflow"),
+        suites=("task", "unit", "airflow", "provider"),
     ),
     Row(
         "airflow-3.2",
         "3.12",
         ("apache-airflow==3.2.*", "pyspark==4.1.2", "pyspark-client==4.1.2"),
         until="2026-06-15",
-        suites=("task", "unit", "airflow"),
+        suites=("task", "unit", "airflow", "provider"),
     ),
     Row(
         "lowest",
@@ -148,7 +158,7 @@ ROWS = (
         ("pyspark>=3.5,<4", "numpy>=1.26,<2"),
         until="2026-02-15",
         lowest=True,
-        suites=ALL,
+        suites=tuple(SUITES),
     ),
 )
 
@@ -343,9 +353,9 @@ HEAD = """\
 `make matrix` installs the package into an environment for each row, runs suites of tests there, and makes
 this page from their results (`tools/matrix.json`). `pyproject.toml` declares what passed here and nothing
 else. A cell gives the number of tests that passed. Tests are skipped where a library has no release for
-that Spark, where Spark lacks the feature, or where the OpenLineage client is older than 1.54. A row with an
-empty cell does not have that suite. `make test` runs the unit, live and system tests with the pinned set
-`requirements/spark-4.1.txt`.
+that Spark, where Spark, Airflow or a provider of it lacks the feature, or where the OpenLineage client is
+older than 1.54. A row with an empty cell does not have that suite. `make test` runs the unit, live and system
+tests with the pinned set `requirements/spark-4.1.txt`.
 """
 
 
