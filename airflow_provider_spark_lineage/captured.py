@@ -15,8 +15,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.capture.guard import harmless, tell
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
+from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.memory import Memory
 from airflow_provider_spark_lineage.pipeline import (

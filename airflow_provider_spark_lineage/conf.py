@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from airflow.providers.common.compat.sdk import conf
 
-from airflow_provider_spark_lineage.extractors.operators import KINDS
+from airflow_provider_spark_lineage.known_operators import KINDS
 
 SECTION = "spark_lineage"
 _TRUE = ("t", "true", "1")

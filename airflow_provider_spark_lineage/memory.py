@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, NamedTuple
 
-from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.record import Record
 
 SPILL_BYTES = 32_000_000

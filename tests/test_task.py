@@ -15,9 +15,9 @@ from providers import import_or_skip
 from pyspark.sql import SparkSession
 from spark_trees import column, scan
 
-from airflow_provider_spark_lineage import task
 from airflow_provider_spark_lineage.captured import Captured
 from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.task import provider, task_lineage
 
 pytestmark = pytest.mark.airflow
 
@@ -48,12 +48,12 @@ TWO = (record(1), record(2))
 
 
 @pytest.fixture
-def finished() -> task.TaskLineage:
+def finished() -> task_lineage.TaskLineage:
     """The lineage of a task that read twice."""
     captured = Captured()
     for one in TWO:
         captured.write(one)
-    lineage = task.TaskLineage(captured)
+    lineage = task_lineage.TaskLineage(captured)
     lineage.finish()
     return lineage
 
@@ -84,9 +84,9 @@ class Backend:
 
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
-    monkeypatch.setattr(task, "_latest", None)
+    monkeypatch.setattr(task_lineage, "_latest", None)
     backend = Backend()
-    monkeypatch.setattr(task, "_adapter", lambda: backend)
+    monkeypatch.setattr(provider, "_adapter", lambda: backend)
     yield backend
     backend.woken.set()
 
@@ -97,9 +97,9 @@ def operator() -> Any:
     return PySparkLineageOperator(task_id="t", python_callable=lambda spark: None)
 
 
-def started(**changes: object) -> task.TaskLineage:
+def started(**changes: object) -> task_lineage.TaskLineage:
     """A task whose capture has begun, and which has read twice."""
-    lineage = task.start_capture(instance(task=operator(), **changes))
+    lineage = task_lineage.start_capture(instance(task=operator(), **changes))
     assert lineage is not None
     for one in TWO:
         lineage._collector.write(one)
@@ -170,7 +170,7 @@ def test_a_task_that_is_told_to_stop_sends_what_it_did(backend):
     """
     captured = Captured()
     captured.write(TWO[0])
-    lineage = task.TaskLineage(captured)
+    lineage = task_lineage.TaskLineage(captured)
     lineage.stop(instance())
     (event,) = backend.events
     assert (event.eventType.value, event.job.name) == ("OTHER", "d.t")
@@ -182,7 +182,7 @@ def test_a_task_that_goes_on_after_it_was_told_to_stop_is_complete(backend):
     """SIGTERM ends no function that does not want to end: its own event says everything, without a gap."""
     captured = Captured()
     captured.write(TWO[0])
-    lineage = task.TaskLineage(captured)
+    lineage = task_lineage.TaskLineage(captured)
     lineage.stop(instance())
     captured.write(TWO[1])
     lineage.finish()
@@ -195,7 +195,7 @@ def test_what_is_not_ended_when_a_task_is_told_to_stop_may_end_later(backend, mo
     captured = Captured()
     captured.write(TWO[0])
     monkeypatch.setattr(captured, "drain", lambda _: ["1 execution was still running when the capture ended"])
-    lineage = task.TaskLineage(captured)
+    lineage = task_lineage.TaskLineage(captured)
     lineage.stop(instance())
     captured.write(TWO[1])
     lineage.finish()
@@ -205,7 +205,7 @@ def test_what_is_not_ended_when_a_task_is_told_to_stop_may_end_later(backend, mo
 
 def test_a_task_that_has_done_its_work_is_not_told_to_stop(backend):
     """Airflow calls `on_kill` after `execution_timeout` too: the FAIL that comes next holds everything."""
-    lineage = task.TaskLineage(Captured())
+    lineage = task_lineage.TaskLineage(Captured())
     lineage.finish()
     lineage.stop(instance())
     assert backend.events == []
@@ -251,7 +251,7 @@ def test_a_task_that_is_deferred_sends_what_it_did(backend):
     """It ends in another process, which does not know; without a gap, because nothing is missing."""
     captured = Captured()
     captured.write(TWO[0])
-    lineage = task.TaskLineage(captured)
+    lineage = task_lineage.TaskLineage(captured)
     lineage.finish()
     lineage.pause(instance())
     (event,) = backend.events
@@ -262,7 +262,7 @@ def test_a_task_that_is_deferred_sends_what_it_did(backend):
 
 def test_a_task_that_did_nothing_is_deferred_silently(backend):
     """A sensor may look a thousand times before there is something to see."""
-    lineage = task.TaskLineage(Captured())
+    lineage = task_lineage.TaskLineage(Captured())
     lineage.finish()
     lineage.pause(instance())
     assert backend.events == []
@@ -273,15 +273,15 @@ def test_a_backend_that_hangs_does_not_hold_a_task_that_is_deferred(backend):
     captured = Captured()
     captured.write(TWO[0])
     backend.hangs = True
-    task.TaskLineage(captured, emit_timeout_seconds=0.1).pause(instance())
+    task_lineage.TaskLineage(captured, emit_timeout_seconds=0.1).pause(instance())
     assert not backend.woken.is_set()
 
 
 def test_a_backend_that_hangs_does_not_hold_a_task_that_is_told_to_stop(backend, monkeypatch):
     """Airflow kills it five seconds after it told it; the operator's own clean-up comes in that time."""
-    monkeypatch.setattr(task, "KILL_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr(task_lineage, "KILL_TIMEOUT_SECONDS", 0.1)
     backend.hangs = True
-    task.TaskLineage(Captured()).stop(instance())
+    task_lineage.TaskLineage(Captured()).stop(instance())
     assert not backend.woken.is_set()
 
 
@@ -346,7 +346,7 @@ def test_nothing_is_captured_where_no_event_would_carry_it(why, monkeypatch):
     if option == "OPENLINEAGE__EMISSION_POLICY":
         import_or_skip("airflow.providers.openlineage.utils.emission_policy", "this provider has no policy")
     monkeypatch.setenv(f"AIRFLOW__{option}", value)
-    assert task.start_capture(instance(task=operator())) is None
+    assert task_lineage.start_capture(instance(task=operator())) is None
 
 
 @pytest.mark.usefixtures("unsettled")
@@ -354,9 +354,9 @@ def test_the_next_task_of_a_process_finds_nothing_of_the_one_before():
     """A task that ended unheard, as one that skips itself in Airflow 3.0, neither lingers nor leaks."""
     found = SparkSession.__init__
     first, second = instance(task=operator()), instance(task=operator(), task_id="next")
-    assert task.start_capture(first) is task.lineage_of(first)
-    lineage = task.start_capture(second)
+    assert task_lineage.start_capture(first) is task_lineage.lineage_of(first)
+    lineage = task_lineage.start_capture(second)
     assert lineage is not None
-    assert task.lineage_of(first) is None
+    assert task_lineage.lineage_of(first) is None
     lineage.finish()
     assert SparkSession.__init__ is found

@@ -11,11 +11,11 @@ from typing import Any, Callable, List, Optional
 
 from airflow_provider_spark_lineage.agent.folder import Folder, folder_of
 from airflow_provider_spark_lineage.agent.settings import DRAIN_TIMEOUT, MAX_PLAN, RECORDS, number, sql_text
-from airflow_provider_spark_lineage.capture.guard import harmless, tell
 from airflow_provider_spark_lineage.capture.jvm import prepare_jvm
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
 from airflow_provider_spark_lineage.capture.watched import sites
 from airflow_provider_spark_lineage.driver_note import DriverNote
+from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.record import Record, encode_record
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, List, Optional
 
-from airflow_provider_spark_lineage.capture.guard import tell
+from airflow_provider_spark_lineage.guard import tell
 from airflow_provider_spark_lineage.record import FULL, NONE, SQL_TEXTS
 
 RECORDS = "spark.lineage.records"

@@ -12,8 +12,8 @@ import sys
 import threading
 from typing import Any
 
-from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.imports import imports
+from airflow_provider_spark_lineage.guard import harmless
 
 
 def wait_for_pyspark() -> None:

@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.record import write_file
 PACKAGE = "spark_lineage_agent"
 
 _OURS = "airflow_provider_spark_lineage"
-_MODULES = ("counts.py", "credentials.py", "driver_note.py", "plan_json.py", "record.py")
+_MODULES = ("counts.py", "credentials.py", "driver_note.py", "guard.py", "plan_json.py", "record.py")
 _PACKAGES = ("agent", "capture", "sources")
 _STAYS = ("agent/zipped.py", "agent/sitecustomize.py")
 _TIME = (1980, 1, 1, 0, 0, 0)

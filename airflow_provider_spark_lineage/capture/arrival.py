@@ -7,9 +7,9 @@ import sys
 import threading
 from typing import Any, Callable
 
-from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.imports import imports
 from airflow_provider_spark_lineage.capture.replaced import Replacements
+from airflow_provider_spark_lineage.guard import harmless
 
 CLASSIC = "pyspark"
 CONNECT = "pyspark.sql.connect.client.core"

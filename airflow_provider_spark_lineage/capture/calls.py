@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, Optional
 
 from airflow_provider_spark_lineage.capture.application import Application, fill, new_record
-from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.jvm import CALL
 from airflow_provider_spark_lineage.capture.rdd_saves import RDD_SAVES, target
 from airflow_provider_spark_lineage.capture.streams import BATCH, batch_of_rdd
 from airflow_provider_spark_lineage.capture.watched import Call, Kind
 from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.record import FULL, MAX_MESSAGE_LENGTH, Record
 
 Handler = Callable[[Call, Application], Optional[Record]]

@@ -14,10 +14,10 @@ from datetime import datetime, timezone
 from typing import Any, Callable, List
 
 from airflow_provider_spark_lineage.capture.application import jvm_lock
-from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.replaced import Replacements
 from airflow_provider_spark_lineage.capture.unlogged import is_ours, unlogged
 from airflow_provider_spark_lineage.capture.watched import Call, Site, sites
+from airflow_provider_spark_lineage.guard import harmless
 
 
 class Hooks:

@@ -9,7 +9,7 @@ import sys
 import zipimport
 from typing import Any, Callable, Dict, List, Set
 
-from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.guard import harmless
 
 
 class Imports:

@@ -14,9 +14,9 @@ from typing import Any, Callable, List, Optional
 from airflow_provider_spark_lineage.capture.application import Application
 from airflow_provider_spark_lineage.capture.calls import record_of
 from airflow_provider_spark_lineage.capture.connect.capture import ConnectCapture
-from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell, withhold
 from airflow_provider_spark_lineage.capture.hooks import hooks
 from airflow_provider_spark_lineage.capture.watched import Call
+from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell, withhold
 from airflow_provider_spark_lineage.record import FULL, Record
 
 DRAIN_TIMEOUT_SECONDS = 30.0

@@ -14,8 +14,8 @@ from types import ModuleType
 
 import click
 
-from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.cli.recorded import RUN_FILE, refuse
+from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.record import SQL_TEXTS, SUFFIX
 
 DEFAULT_RECORDS = "spark-lineage-records"

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.extractors.spark import SparkExtractor
-    from airflow_provider_spark_lineage.task import operator_lineage
+    from airflow_provider_spark_lineage.task.annotation import operator_lineage
 
 __all__ = ["SparkExtractor", "operator_lineage"]
 
 
 def __getattr__(name: str) -> Any:
-    # Collectors import `extractors.operators`, also where there is no Airflow.
+    # Every process of Airflow loads one of the modules here: it must not pay for the others.
     if name == "SparkExtractor":
         from airflow_provider_spark_lineage.extractors.spark import SparkExtractor
 
         return SparkExtractor
     if name == "operator_lineage":
-        from airflow_provider_spark_lineage.task import operator_lineage
+        from airflow_provider_spark_lineage.task.annotation import operator_lineage
 
         return operator_lineage
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

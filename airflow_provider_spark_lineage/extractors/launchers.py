@@ -17,8 +17,8 @@ from airflow_provider_spark_lineage.extractors.resumption import first_start, tr
 from airflow_provider_spark_lineage.launchers.table import LAUNCHERS, launch_of
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.launchers.application import Launch
-    from airflow_provider_spark_lineage.task import TaskLineage
+    from airflow_provider_spark_lineage.application import Launch
+    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
 
 class LauncherExtractor(BaseExtractor):
@@ -62,7 +62,7 @@ class LauncherExtractor(BaseExtractor):
         self, method: str, ours: Callable[[Launch], OperatorLineage], *arguments: Any
     ) -> OperatorLineage:
         """Return what the operator reports without us, with what it launches added."""
-        from airflow_provider_spark_lineage.capture.guard import harmless
+        from airflow_provider_spark_lineage.guard import harmless
 
         own, is_own = self._own(method, *arguments)
         with harmless("the Spark applications that this task launches could not be reported"):
@@ -81,13 +81,13 @@ class LauncherExtractor(BaseExtractor):
 
     def _annotated(self, lineage: OperatorLineage, method: str, *arguments: Any) -> OperatorLineage:
         """Return a lineage with what the author states and what hooks report."""
-        from airflow_provider_spark_lineage.annotation import annotated
+        from airflow_provider_spark_lineage.task.annotation import annotated
 
         return annotated(lineage, self.operator, *arguments, failed=method == "extract_on_failure")
 
     def _is_active(self) -> bool:
         from airflow_provider_spark_lineage import conf
-        from airflow_provider_spark_lineage.extractors.selection import is_selected
+        from airflow_provider_spark_lineage.task.selection import is_selected
 
         return not conf.disabled() and is_selected(self.operator.dag_id, self.operator.task_id)
 
@@ -144,7 +144,7 @@ def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
     """
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.launchers.collector import Launched
-    from airflow_provider_spark_lineage.task import TaskLineage, lineage_of
+    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage, lineage_of
 
     lineage = lineage_of(task_instance)
     if lineage is None:
@@ -156,7 +156,7 @@ def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
 
 def _merged(own: OperatorLineage, added: OperatorLineage) -> OperatorLineage:
     """Return both; where both name a dataset or a facet, the operator's own stays."""
-    from airflow_provider_spark_lineage.annotation import joined
+    from airflow_provider_spark_lineage.task.annotation import joined
 
     return OperatorLineage(
         inputs=joined(own.inputs, added.inputs),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from airflow_provider_spark_lineage.extractors.operators import DRIVERS, IN_PROCESS
 from airflow_provider_spark_lineage.extractors.spark import SparkExtractor
+from airflow_provider_spark_lineage.known_operators import DRIVERS, IN_PROCESS
 
 
 class PySparkExtractor(SparkExtractor):

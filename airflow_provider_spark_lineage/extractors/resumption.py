@@ -15,7 +15,7 @@ def trigger_event(task_instance: Any = None) -> Mapping[str, Any]:
     """Return what the trigger of a task reported; empty for a task that did not defer itself."""
     given = getattr(_context(task_instance), "next_kwargs", None)
     if given:
-        from airflow_provider_spark_lineage.capture.guard import harmless
+        from airflow_provider_spark_lineage.guard import harmless
 
         with harmless("what the trigger of this task reported could not be read"):
             event = _decoded(given).get("event")

@@ -11,8 +11,8 @@ from typing import Any
 
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
 
-from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.extractors.operators import COMMAND, DRIVERS, PYTHON
+from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.known_operators import COMMAND, DRIVERS, PYTHON
 
 
 class SparkExtractor(BaseExtractor):
@@ -36,9 +36,9 @@ class SparkExtractor(BaseExtractor):
 
     def _execute_extraction(self) -> OperatorLineage:
         """Return what the text of the job names: nothing has run."""
-        from airflow_provider_spark_lineage.annotation import annotated
-        from airflow_provider_spark_lineage.extractors.selection import is_selected
-        from airflow_provider_spark_lineage.task import planned_operator_lineage
+        from airflow_provider_spark_lineage.task.annotation import annotated
+        from airflow_provider_spark_lineage.task.planned import planned_operator_lineage
+        from airflow_provider_spark_lineage.task.selection import is_selected
 
         with harmless("what this task is going to read and write could not be worked out"):
             if is_selected(self.operator.dag_id, self.operator.task_id):
@@ -54,8 +54,9 @@ class SparkExtractor(BaseExtractor):
         return self._result(task_instance, failed=True)
 
     def _result(self, task_instance: Any, *, failed: bool) -> OperatorLineage:
-        from airflow_provider_spark_lineage.annotation import annotated
-        from airflow_provider_spark_lineage.task import lineage_of, uncaptured_operator_lineage
+        from airflow_provider_spark_lineage.task.annotation import annotated
+        from airflow_provider_spark_lineage.task.planned import uncaptured_operator_lineage
+        from airflow_provider_spark_lineage.task.task_lineage import lineage_of
 
         captured = lineage_of(task_instance)
         if captured is not None:

@@ -10,9 +10,9 @@ import attrs
 from openlineage.client.facet_v2 import RunFacet, external_query_run
 from openlineage.client.utils import RedactMixin
 
+from airflow_provider_spark_lineage.application import Application, Launch
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
-from airflow_provider_spark_lineage.launchers.application import Application, Launch
 
 LAUNCH = "sparkLineage_launch"
 """Key of `SparkLaunchRunFacet`."""

@@ -14,8 +14,8 @@ from typing import Any
 
 from airflow_provider_spark_lineage.agent.settings import RECORDS
 from airflow_provider_spark_lineage.agent.zipped import write_agent
-from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell
-from airflow_provider_spark_lineage.launchers.application import PYTHON, SQL, Application, Launch, texts
+from airflow_provider_spark_lineage.application import PYTHON, SQL, Application, Launch, texts
+from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.launchers.collector import Launched
 from airflow_provider_spark_lineage.launchers.shell import of_script
 from airflow_provider_spark_lineage.launchers.spark_command import HOMES, OTHER_FILES

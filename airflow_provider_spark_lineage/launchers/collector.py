@@ -14,11 +14,11 @@ from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.agent.folder import local_path
 from airflow_provider_spark_lineage.agent.settings import RECORDS
-from airflow_provider_spark_lineage.capture.guard import harmless, tell
+from airflow_provider_spark_lineage.application import Launch
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.driver_note import SUFFIX as NOTE_SUFFIX
 from airflow_provider_spark_lineage.driver_note import DriverNote, read_notes
-from airflow_provider_spark_lineage.launchers.application import Launch
+from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.launchers.texts import planned_of, unread_gaps
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.pipeline import Execution, Run, RunBuilder, executions

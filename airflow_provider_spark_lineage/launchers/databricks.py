@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.launchers.application import (
+from airflow_provider_spark_lineage.application import (
     NOTEBOOK,
     Application,
     Launch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.launchers.application import (
+from airflow_provider_spark_lineage.application import (
     JAR,
     PYTHON,
     SQL,

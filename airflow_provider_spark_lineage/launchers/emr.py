@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from airflow_provider_spark_lineage.launchers.application import (
+from airflow_provider_spark_lineage.application import (
     SQL,
     Application,
     Launch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from airflow_provider_spark_lineage.launchers.application import PYTHON, Application, Launch, table, texts
+from airflow_provider_spark_lineage.application import PYTHON, Application, Launch, table, texts
 
 _OTHER_ENGINES = frozenset({"pythonshell", "glueray"})
 

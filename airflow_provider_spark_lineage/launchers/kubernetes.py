@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.launchers.application import (
+from airflow_provider_spark_lineage.application import (
     Launch,
     application_of,
     listed,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from airflow_provider_spark_lineage.application import Launch, application_of, table, texts
 from airflow_provider_spark_lineage.credentials import without_secrets
-from airflow_provider_spark_lineage.launchers.application import Launch, application_of, table, texts
 
 
 def of_batch(operator: Any) -> Launch:

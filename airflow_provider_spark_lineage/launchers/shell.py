@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.launchers.application import Launch
+    from airflow_provider_spark_lineage.application import Launch
 
 _NAMES = re.compile(r"(?:^|[\s/;&|(\"'])spark\d?-(?:submit|sql)\b")
 NOT_READ = "the command line could not be read, so its Spark application is not known: {}"
@@ -22,7 +22,7 @@ def of_bash(operator: Any) -> Launch | None:
     """Return what a `BashOperator` launches on this machine."""
     if not mentions_spark(operator.bash_command):
         return None
-    from airflow_provider_spark_lineage.launchers.application import PYTHON, texts
+    from airflow_provider_spark_lineage.application import PYTHON, texts
     from airflow_provider_spark_lineage.launchers.secret_names import is_secret
 
     own = texts(operator.env)
@@ -50,7 +50,7 @@ def of_ssh(operator: Any) -> Launch | None:
     """Return what an `SSHOperator` launches on another machine."""
     if not mentions_spark(operator.command):
         return None
-    from airflow_provider_spark_lineage.launchers.application import texts
+    from airflow_provider_spark_lineage.application import texts
 
     return of_script(operator.command, texts(operator.environment), is_here=False)
 
@@ -68,7 +68,7 @@ def of_script(script: Any, variables: Mapping[str, str], *, is_here: bool) -> La
     """Return what a script launches; None where it does not mention a command of Spark."""
     if not mentions_spark(script):
         return None
-    from airflow_provider_spark_lineage.launchers.application import Launch
+    from airflow_provider_spark_lineage.application import Launch
     from airflow_provider_spark_lineage.launchers.shell_words import MalformedError
     from airflow_provider_spark_lineage.launchers.spark_command import applications_of
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from airflow_provider_spark_lineage.launchers.application import SQL, Application, kind_of
+from airflow_provider_spark_lineage.application import SQL, Application, kind_of
 from airflow_provider_spark_lineage.launchers.secret_names import is_secret
 from airflow_provider_spark_lineage.launchers.shell import mentions_spark
 from airflow_provider_spark_lineage.launchers.shell_words import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.launchers.application import Launch, application_of, texts
+from airflow_provider_spark_lineage.application import Launch, application_of, texts
 
 
 def of_batch(operator: Any) -> Launch:

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.launchers.application import Launch
+    from airflow_provider_spark_lineage.application import Launch
 
 LAUNCHERS: Mapping[str, str] = {
     "BashOperator": "shell.of_bash",
@@ -54,7 +54,7 @@ def launch_of(operator: Any, event: Mapping[str, Any] = NO_EVENT) -> Launch | No
             launch = launch.resumed(event)
     # An operator's attributes are the user's, and another release of a provider may have others.
     except Exception as error:
-        from airflow_provider_spark_lineage.launchers.application import Launch
+        from airflow_provider_spark_lineage.application import Launch
 
         reason = _reason(error)
         return Launch(problems=(f"the Spark application of this operator could not be read: {reason}",))

@@ -13,8 +13,8 @@ from typing import Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from airflow_provider_spark_lineage.application import PYTHON, SQL, Application
 from airflow_provider_spark_lineage.credentials import without_secrets
-from airflow_provider_spark_lineage.launchers.application import PYTHON, SQL, Application
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.pipeline import planned_lineage

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.sdk import Context
 
-    from airflow_provider_spark_lineage.task import TaskLineage
+    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
 
 class ReportsLineage:
@@ -27,8 +27,8 @@ class ReportsLineage:
     @contextmanager
     def capture_lineage(self, context: Context) -> Iterator[None]:
         """Capture what Spark does inside the block: all of the task's work, from an `execute` of its own."""
-        from airflow_provider_spark_lineage.task import start_capture
-        from airflow_provider_spark_lineage.task_ends import pausing, succeeding
+        from airflow_provider_spark_lineage.task.ends import pausing, succeeding
+        from airflow_provider_spark_lineage.task.task_lineage import start_capture
 
         self._task_instance = task_instance = context["ti"]
         self._task_lineage = lineage = start_capture(task_instance)
@@ -55,8 +55,8 @@ class ReportsLineage:
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         """Return what the text of a submitted job names; what a function will do is not known before."""
-        from airflow_provider_spark_lineage.annotation import annotated
-        from airflow_provider_spark_lineage.task import planned_operator_lineage
+        from airflow_provider_spark_lineage.task.annotation import annotated
+        from airflow_provider_spark_lineage.task.planned import planned_operator_lineage
 
         return annotated(planned_operator_lineage(self), self)
 
@@ -71,7 +71,7 @@ class ReportsLineage:
     def _result(self, task_instance: Any, *, failed: bool) -> OperatorLineage:
         from airflow.providers.openlineage.extractors import OperatorLineage
 
-        from airflow_provider_spark_lineage.annotation import annotated
+        from airflow_provider_spark_lineage.task.annotation import annotated
 
         if self._task_lineage is None:
             return OperatorLineage()

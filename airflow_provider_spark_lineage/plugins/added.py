@@ -11,13 +11,13 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.task import key_of
+from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.task.task_lineage import key_of
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
-    from airflow_provider_spark_lineage.task import TaskLineage
+    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
 _latest: tuple[tuple[Any, ...], TaskLineage] | None = None
 """The task whose lineage is added: `dag.test()` runs several in one process."""
@@ -108,7 +108,7 @@ def _sum(
     """
     from airflow.providers.openlineage.extractors import OperatorLineage
 
-    from airflow_provider_spark_lineage.annotation import annotated, joined
+    from airflow_provider_spark_lineage.task.annotation import annotated, joined
 
     failed = asked["task_instance_state"] == "failed"
     ours = annotated(ours, asked["task"], asked["task_instance"], failed=failed, hooks=hooks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless
+from airflow_provider_spark_lineage.guard import alarm_paused, harmless
 from airflow_provider_spark_lineage.plugins.launched import command_of, may_launch
 
 

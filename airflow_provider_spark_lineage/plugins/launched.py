@@ -36,7 +36,7 @@ def report_launches(task_instance: Any) -> None:
 
     An extractor of the user's stays; what the operator or the provider's own extractor says, ours passes on.
     """
-    from airflow_provider_spark_lineage.task import is_active
+    from airflow_provider_spark_lineage.task.provider import is_active
 
     if not is_active(task_instance):
         return

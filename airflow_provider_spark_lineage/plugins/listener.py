@@ -11,8 +11,8 @@ from typing import Any
 from airflow.providers.common.compat.sdk import hookimpl
 
 from airflow_provider_spark_lineage import conf
-from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.extractors.operators import COMMAND, driver_of, is_named
+from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.known_operators import COMMAND, driver_of, is_named
 from airflow_provider_spark_lineage.plugins.command import awaits_command
 from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
 from airflow_provider_spark_lineage.plugins.tasks import CapturedTask

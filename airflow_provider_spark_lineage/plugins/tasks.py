@@ -11,17 +11,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.capture.arrival import Arrival
-from airflow_provider_spark_lineage.capture.guard import harmless
-from airflow_provider_spark_lineage.extractors.operators import COMMAND, PYTHON
-from airflow_provider_spark_lineage.extractors.selection import is_selected
-from airflow_provider_spark_lineage.hook_reports import Reported, reported_so_far
+from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.known_operators import COMMAND, PYTHON
 from airflow_provider_spark_lineage.plugins.command import CommandArrival, awaits_command
 from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
+from airflow_provider_spark_lineage.task.hook_reports import Reported, reported_so_far
+from airflow_provider_spark_lineage.task.selection import is_selected
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
-    from airflow_provider_spark_lineage.task import TaskLineage
+    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
 
 class CapturedTask:
@@ -88,7 +88,8 @@ class CapturedTask:
             self._start()
 
     def _start(self) -> None:
-        from airflow_provider_spark_lineage.task import is_active, start_capture
+        from airflow_provider_spark_lineage.task.provider import is_active
+        from airflow_provider_spark_lineage.task.task_lineage import start_capture
 
         if not is_active(self.task_instance):
             return
@@ -119,8 +120,8 @@ class CapturedTask:
 
     def _answer(self, lineage: TaskLineage) -> None:
         """Give the operator the methods that the provider asks."""
-        from airflow_provider_spark_lineage.annotation import annotated
-        from airflow_provider_spark_lineage.task import planned_operator_lineage
+        from airflow_provider_spark_lineage.task.annotation import annotated
+        from airflow_provider_spark_lineage.task.planned import planned_operator_lineage
 
         task = self._task
 
@@ -159,7 +160,7 @@ def _succeed_after_execute(task: Any, succeed: Callable[[Any], None]) -> None:
 
     if not conf.asset_events():
         return
-    from airflow_provider_spark_lineage.task_ends import succeeding
+    from airflow_provider_spark_lineage.task.ends import succeeding
 
     execute, resume_execution, post_execute = task.execute, task.resume_execution, task.post_execute
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def spark_application(task_instance: Any, ti_state: Any) -> dict[str, Any] | None:
     """Return which Spark applications a task used: ids, names, versions; None if it used none."""
-    from airflow_provider_spark_lineage.capture.guard import harmless
+    from airflow_provider_spark_lineage.guard import harmless
 
     with harmless("the run facet `spark_application` could not be made"):
         run = _run(task_instance)
@@ -27,7 +27,7 @@ def spark_application(task_instance: Any, ti_state: Any) -> dict[str, Any] | Non
 
 def spark_executions(task_instance: Any, ti_state: Any) -> dict[str, Any] | None:
     """Return what a task executed on Spark and how it ended; None if it executed nothing."""
-    from airflow_provider_spark_lineage.capture.guard import harmless
+    from airflow_provider_spark_lineage.guard import harmless
 
     with harmless("the run facet `spark_executions` could not be made"):
         run = _run(task_instance)
@@ -40,7 +40,7 @@ def spark_executions(task_instance: Any, ti_state: Any) -> dict[str, Any] | None
 
 def _run(task_instance: Any) -> Run | None:
     """Return what was captured of the task; None before it ran, or when capture is off."""
-    from airflow_provider_spark_lineage.task import lineage_of
+    from airflow_provider_spark_lineage.task.task_lineage import lineage_of
 
     lineage = lineage_of(task_instance)
     return lineage.run if lineage is not None else None

@@ -11,11 +11,11 @@ from typing import Any
 from airflow_provider_spark_lineage.agent.folder import local_path
 from airflow_provider_spark_lineage.agent.settings import RECORDS, SQL_TEXT
 from airflow_provider_spark_lineage.agent.zipped import write_agent
-from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.capture.replaced import Replacements
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.driver_note import read_notes
 from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
+from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.pipeline import Execution, RecordedFolder, Run, RunBuilder
 from airflow_provider_spark_lineage.record import SUFFIX

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.extractors.operators import (
+from airflow_provider_spark_lineage.known_operators import (
     SPARK_PIPELINES,
     SPARK_SQL,
     SPARK_SUBMIT,

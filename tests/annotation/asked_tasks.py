@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage import task
 from airflow_provider_spark_lineage.pipeline import Run
+from airflow_provider_spark_lineage.task import task_lineage
 
 ORDERS = ("file", "/data/orders")
 TOTALS = ("file", "/data/warehouse/totals")
@@ -62,14 +62,14 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
 
     manager = get_openlineage_listener().extractor_manager
     before = dict(manager.extractors)
-    lineage = task.TaskLineage(SimpleNamespace(run=lambda: run, planned=None))
+    lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: run, planned=None))
     subject = instance(operator)
     try:
         if kind.startswith("ours"):
             operator._task_lineage = lineage
         elif kind.startswith("extractor"):
             manager.extractors |= dict.fromkeys(SparkExtractor.get_operator_classnames(), SparkExtractor)
-            task._latest = (task.key_of(subject), lineage)
+            task_lineage._latest = (task_lineage.key_of(subject), lineage)
         else:
             captured = CapturedTask(subject, "python" if kind == "function" else "in process", is_named=False)
             captured._report_by()(lineage)

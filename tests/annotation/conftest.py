@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage import task
 from airflow_provider_spark_lineage.pipeline import Run, RunBuilder, executions
 from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.task import task_lineage
 
 RECORDS = Path(__file__).parents[1] / "records" / "ctas" / "record-4.1.json.gz"
 
@@ -34,7 +34,7 @@ def provider(monkeypatch: pytest.MonkeyPatch):
     caches = [each for each in vars(conf).values() if hasattr(each, "cache_clear")]
     for cache in caches:
         cache.cache_clear()
-    monkeypatch.setattr(task, "_latest", None)
+    monkeypatch.setattr(task_lineage, "_latest", None)
     collector = hook.get_hook_lineage_collector()
     yield
     monkeypatch.undo()

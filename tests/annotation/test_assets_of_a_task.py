@@ -11,12 +11,12 @@ import pytest
 from packaging.version import Version
 from providers import AIRFLOW
 
-from airflow_provider_spark_lineage import assets, task
-from airflow_provider_spark_lineage.annotation import joined
-from airflow_provider_spark_lineage.assets import add_asset_events, asset_uri
 from airflow_provider_spark_lineage.lineage.model import Dataset, Lineage, Mode, Output, Statistics
 from airflow_provider_spark_lineage.pipeline import Run
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.task import assets, task_lineage
+from airflow_provider_spark_lineage.task.annotation import joined
+from airflow_provider_spark_lineage.task.assets import add_asset_events, asset_uri
 
 pytestmark = pytest.mark.airflow
 
@@ -237,7 +237,7 @@ class Ended:
 
     def succeed(self, context: dict[str, Any]) -> None:
         self._calls.append("succeed")
-        task.TaskLineage(SimpleNamespace(run=lambda: Run(wrote("/a")))).succeed(context)
+        task_lineage.TaskLineage(SimpleNamespace(run=lambda: Run(wrote("/a")))).succeed(context)
 
     def pause(self, task_instance: Any) -> None:
         self._calls.append("pause")
@@ -330,7 +330,7 @@ def test_ends_by_an_exception(context, monkeypatch, kind, end):
 
     lineage = Ended(calls)
     if kind == "ours":
-        monkeypatch.setattr(task, "start_capture", lambda _: lineage)
+        monkeypatch.setattr(task_lineage, "start_capture", lambda _: lineage)
         context["ti"].task = Ours()
     else:
         context["ti"].task = Operator()

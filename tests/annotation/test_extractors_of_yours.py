@@ -19,7 +19,7 @@ from annotation.asked_tasks import (
 )
 from openlineage.client.event_v2 import Dataset as OpenLineageDataset
 
-from airflow_provider_spark_lineage import task
+from airflow_provider_spark_lineage.task import task_lineage
 
 pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("provider")]
 
@@ -95,7 +95,7 @@ def test_an_operator_that_you_name_has_both(monkeypatch, spark_did):
     operator = operator_of("auto-capture")
     subject = instance(operator)
     try:
-        lineage = task.TaskLineage(SimpleNamespace(run=lambda: spark_did, planned=None))
+        lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: spark_did, planned=None))
         CapturedTask(subject, "in process", is_named=True)._report_by()(lineage)
         both = manager.extract_metadata(
             dagrun=SimpleNamespace(run_id="r"),

@@ -21,8 +21,8 @@ from annotation.asked_tasks import (
 )
 from providers import import_or_skip
 
-from airflow_provider_spark_lineage import task
-from airflow_provider_spark_lineage.hook_reports import reported_so_far
+from airflow_provider_spark_lineage.task import task_lineage
+from airflow_provider_spark_lineage.task.hook_reports import reported_so_far
 
 pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("provider")]
 
@@ -66,7 +66,7 @@ def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did,
     for number, inputs in enumerate(expected):
         operator = operator_of("ours")
         subject = SimpleNamespace(**{**vars(instance(operator)), "task_id": f"t{number}"})
-        lineage = task.start_capture(subject)
+        lineage = task_lineage.start_capture(subject)
         assert lineage is not None
         if number == 0:
             report_by_hooks()
@@ -85,9 +85,9 @@ def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did,
 
 def test_hooks_that_a_function_calls_before_its_session_are_its_own(monkeypatch):
     """Capture of a function starts in the middle of it."""
-    from airflow_provider_spark_lineage.hook_reports import hook_datasets
     from airflow_provider_spark_lineage.plugins import added
     from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
+    from airflow_provider_spark_lineage.task.hook_reports import hook_datasets
 
     monkeypatch.setattr(added, "_latest", None)
     subject = instance(operator_of("function"))
@@ -98,7 +98,7 @@ def test_hooks_that_a_function_calls_before_its_session_are_its_own(monkeypatch)
         captured._start()
     finally:
         captured.finish()
-    before = task.lineage_of(subject).hooks_before
+    before = task_lineage.lineage_of(subject).hooks_before
     assert [
         (each.namespace, each.name) for each in hook_datasets(subject, failed=False, before=before)[0]
     ] == [HOOKED]
@@ -108,7 +108,7 @@ def test_hooks_that_a_function_calls_before_its_session_are_its_own(monkeypatch)
 def test_nobody_creates_the_collector_to_see_that_it_is_empty():
     """That would import the asset handlers of all providers, in every Python task."""
     program = """if True:
-        from airflow_provider_spark_lineage.hook_reports import hook_datasets, reported_so_far
+        from airflow_provider_spark_lineage.task.hook_reports import hook_datasets, reported_so_far
         try:
             from airflow.sdk import lineage
         except ImportError:  # Airflow before 3.2

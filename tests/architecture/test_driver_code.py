@@ -16,7 +16,14 @@ FILES = sorted(
     [
         *(
             ROOT / name
-            for name in ("counts.py", "credentials.py", "driver_note.py", "plan_json.py", "record.py")
+            for name in (
+                "counts.py",
+                "credentials.py",
+                "driver_note.py",
+                "guard.py",
+                "plan_json.py",
+                "record.py",
+            )
         ),
         *(ROOT / "agent").rglob("*.py"),
         *(ROOT / "sources").rglob("*.py"),

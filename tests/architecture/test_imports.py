@@ -77,9 +77,9 @@ def test_what_openlineage_loads_is_light(package, home):
     assert _below(loaded, "pyspark", "py4j", *ours) == []
 
 
-def test_collectors_ask_for_operators_without_airflow(home):
-    """The package of the extractors has the table of operators too, which is also read without Airflow."""
-    loaded = _loaded(home, ["airflow_provider_spark_lineage.extractors.operators"])
+def test_the_table_of_operators_needs_no_airflow(home):
+    """Texts of jobs are read by it, also where there is no Airflow."""
+    loaded = _loaded(home, ["airflow_provider_spark_lineage.known_operators"])
     assert _below(loaded, "airflow", "openlineage") == []
 
 
@@ -112,15 +112,15 @@ print("LOADED" + json.dumps([at_import, ours(), "pyspark" in sys.modules]))
 WAITS_FOR_SPARK = {
     *(
         "capture",
-        "capture.guard",
+        "guard",
         "conf",
-        "extractors",
-        "extractors.operators",
         "capture.arrival",
         "capture.imports",
         "capture.replaced",
-        "extractors.selection",
-        "hook_reports",
+        "known_operators",
+        "task",
+        "task.hook_reports",
+        "task.selection",
     ),
     *("launchers", "launchers.shell", "launchers.table"),
 }

@@ -127,7 +127,7 @@ def test_a_job_without_spark_whose_hook_reports_datasets_is_not_unknown(monkeypa
     from airflow.providers.common.compat.lineage.hook import get_hook_lineage_collector
     from airflow.sdk import BaseOperator
 
-    from airflow_provider_spark_lineage.hook_reports import hook_datasets
+    from airflow_provider_spark_lineage.task.hook_reports import hook_datasets
 
     extractor = extractor_of(dataproc(job={"hive_job": {}}))
     with new_collector(monkeypatch):

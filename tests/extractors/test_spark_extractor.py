@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_provider_spark_lineage import task
-from airflow_provider_spark_lineage.extractors.operators import COMMAND, DRIVERS, PYTHON, driver_of
+from airflow_provider_spark_lineage.known_operators import COMMAND, DRIVERS, PYTHON, driver_of
 from airflow_provider_spark_lineage.lineage.model import Dataset, Gap, Input, Lineage
 from airflow_provider_spark_lineage.pipeline import Run
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.task import planned, task_lineage
 
 pytestmark = pytest.mark.airflow
 
@@ -35,7 +35,8 @@ def extractor(monkeypatch: pytest.MonkeyPatch):
     run = Run(Lineage(inputs=(Input(Dataset(Identity(ORDERS))),)))
     planned = Lineage(gaps=(Gap("text", "not what ran"),))
     captured = SimpleNamespace(run=lambda: run, planned=planned)
-    monkeypatch.setattr(task, "_latest", (task.key_of(instance()), task.TaskLineage(captured)))
+    latest = (task_lineage.key_of(instance()), task_lineage.TaskLineage(captured))
+    monkeypatch.setattr(task_lineage, "_latest", latest)
     return SparkExtractor(PySparkOperator())
 
 
@@ -57,9 +58,9 @@ def test_a_failed_task_had_read_what_it_had_read(extractor):
 def test_a_task_that_was_not_captured_has_a_gap_with_the_cure(extractor, monkeypatch, method, other):
     """Another try, another mapped instance: no guess."""
     answer = getattr(extractor, method)(instance(**other))
-    assert (answer.inputs, answer.outputs, gaps(answer)) == ([], [], [task.SWITCHED_OFF])
+    assert (answer.inputs, answer.outputs, gaps(answer)) == ([], [], [planned.SWITCHED_OFF])
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE", "True")
-    assert gaps(getattr(extractor, method)(instance(**other))) == [task.NOT_CAPTURED]
+    assert gaps(getattr(extractor, method)(instance(**other))) == [planned.NOT_CAPTURED]
 
 
 @pytest.mark.parametrize(

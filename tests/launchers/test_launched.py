@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from airflow_provider_spark_lineage.application import JAR, PYTHON, SQL, Application, Launch
 from airflow_provider_spark_lineage.driver_note import DriverNote
-from airflow_provider_spark_lineage.launchers.application import JAR, PYTHON, SQL, Application, Launch
 from airflow_provider_spark_lineage.launchers.collector import NOT_ENDED, Launched
 from airflow_provider_spark_lineage.launchers.texts import planned_of
 from airflow_provider_spark_lineage.lineage.planned import PLANNED

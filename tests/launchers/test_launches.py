@@ -8,7 +8,7 @@ import pytest
 from launchers.operators import ROWS, Row
 from providers import import_or_skip
 
-from airflow_provider_spark_lineage.launchers.application import Application, Launch
+from airflow_provider_spark_lineage.application import Application, Launch
 from airflow_provider_spark_lineage.launchers.table import LAUNCHERS, launch_of
 
 

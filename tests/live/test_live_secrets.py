@@ -20,8 +20,8 @@ from conftest import start_spark
 from airflow_provider_spark_lineage import capture_lineage, memory
 from airflow_provider_spark_lineage.captured import Captured
 from airflow_provider_spark_lineage.facets.events import RunIdentity
-from airflow_provider_spark_lineage.sender import Sender
-from airflow_provider_spark_lineage.task import TaskLineage
+from airflow_provider_spark_lineage.task.sender import Sender
+from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
 pytestmark = pytest.mark.spark
 

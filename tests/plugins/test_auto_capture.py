@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_provider_spark_lineage import task
+from airflow_provider_spark_lineage.task import provider, task_lineage
 
 pytestmark = pytest.mark.airflow
 
@@ -34,12 +34,12 @@ def listeners(monkeypatch: pytest.MonkeyPatch):
     manager.add_hookspecs(lifecycle)
     manager.add_hookspecs(taskinstance)
     manager.register(AutoCapture())
-    monkeypatch.setattr(task, "is_active", lambda _: True)
-    monkeypatch.setattr(task, "_latest", None)
+    monkeypatch.setattr(provider, "is_active", lambda _: True)
+    monkeypatch.setattr(task_lineage, "_latest", None)
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE", "True")
     yield manager
-    if task._latest is not None:
-        task._latest[1].finish()
+    if task_lineage._latest is not None:
+        task_lineage._latest[1].finish()
 
 
 class Task:
@@ -72,7 +72,7 @@ def instance(*names: str, **also: object) -> SimpleNamespace:
 
 def started(listeners, task_instance: SimpleNamespace) -> bool:
     listeners.hook.on_task_instance_running(previous_state=None, task_instance=task_instance)
-    return task.lineage_of(task_instance) is not None
+    return task_lineage.lineage_of(task_instance) is not None
 
 
 @pytest.mark.parametrize("task_type", ["PySparkOperator", "_PySparkDecoratedOperator"])
@@ -87,7 +87,7 @@ def test_a_task_is_captured_and_let_go_however_it_ends(listeners, task_type, end
     assert SparkSession.__init__ is not found
     getattr(listeners.hook, ending)(previous_state=None, task_instance=subject, **ENDINGS[ending])
     assert SparkSession.__init__ is found
-    assert task.lineage_of(subject) is not None, "the extractor asks after this"
+    assert task_lineage.lineage_of(subject) is not None, "the extractor asks after this"
 
 
 def test_a_task_that_is_deferred_is_let_go_when_its_process_ends(listeners, monkeypatch):
@@ -96,7 +96,9 @@ def test_a_task_that_is_deferred_is_let_go_when_its_process_ends(listeners, monk
 
     found = SparkSession.__init__
     paused = []
-    monkeypatch.setattr(task.TaskLineage, "pause", lambda _, task_instance: paused.append(task_instance))
+    monkeypatch.setattr(
+        task_lineage.TaskLineage, "pause", lambda _, task_instance: paused.append(task_instance)
+    )
     deferred, ended = instance(), instance(task_id="u")
     assert started(listeners, deferred)
     listeners.hook.before_stopping(component=None)
@@ -187,7 +189,7 @@ def test_without_need_the_provider_keeps_its_extractors(listeners, extractors, m
     if reason == "off":
         monkeypatch.delenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE")
     else:
-        monkeypatch.setattr(task, "is_active", lambda _: False)
+        monkeypatch.setattr(provider, "is_active", lambda _: False)
     started(listeners, instance("BashOperator", bash_command="spark-sql -f a.sql"))
     assert extractors == before
 
@@ -251,7 +253,7 @@ def test_a_command_that_is_not_known_yet_is_looked_at_when_it_runs(
     assert not started(listeners, shell.instance)
     assert extractors == before
     assert shell.execute(command) == 7
-    assert (task.lineage_of(shell.instance) is not None) is is_spark
+    assert (task_lineage.lineage_of(shell.instance) is not None) is is_spark
     assert (extractors != before) is is_spark
     is_armed = is_spark and shell.is_bash
     assert [("--py-files" in given) for given in shell.given] == [is_armed], "the other machine has no agent"
@@ -263,7 +265,7 @@ def test_without_the_option_a_command_is_only_reported(listeners, extractors, co
     started(listeners, shell.instance)
     shell.execute(command)
     assert shell.given == [command]
-    assert task.lineage_of(shell.instance) is None
+    assert task_lineage.lineage_of(shell.instance) is None
     assert (extractors != before) is command.startswith("spark")
 
 
@@ -380,7 +382,9 @@ def test_named_operators_are_captured(listeners, monkeypatch, also):
 def test_a_task_that_is_told_to_stop_sends_what_it_did(listeners, monkeypatch):
     """Its operator's own `on_kill` runs first, also one that fails."""
     stopped = []
-    monkeypatch.setattr(task.TaskLineage, "stop", lambda _, task_instance: stopped.append(task_instance))
+    monkeypatch.setattr(
+        task_lineage.TaskLineage, "stop", lambda _, task_instance: stopped.append(task_instance)
+    )
     subject = instance()
     assert started(listeners, subject)
     subject.task.on_kill()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from providers import import_or_skip
 
-from airflow_provider_spark_lineage.task import SWITCHED_OFF
+from airflow_provider_spark_lineage.task.planned import SWITCHED_OFF
 from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
 
 pytestmark = pytest.mark.airflow

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import pytest
 from openlineage.client.serde import Serde
 
-from airflow_provider_spark_lineage import task
 from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.spark import application_facets, executions_facets
 from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Lineage
 from airflow_provider_spark_lineage.pipeline import Run
 from airflow_provider_spark_lineage.run_facets import spark_application, spark_executions
+from airflow_provider_spark_lineage.task import task_lineage
 
 BOTH = pytest.mark.parametrize("function", [spark_application, spark_executions])
 
@@ -35,7 +35,8 @@ def ran(monkeypatch):
     summary = ExecutionSummary(1, "count", "2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01+00:00", False)
     run = Run(Lineage(), applications=(Application("a", "n", "4"),), executions=(summary,))
     captured = SimpleNamespace(run=lambda: run)
-    monkeypatch.setattr(task, "_latest", (task.key_of(_task_instance()), task.TaskLineage(captured)))
+    latest = (task_lineage.key_of(_task_instance()), task_lineage.TaskLineage(captured))
+    monkeypatch.setattr(task_lineage, "_latest", latest)
 
 
 @BOTH

@@ -13,9 +13,9 @@ import threading
 from contextlib import closing, contextmanager
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
-from airflow_provider_spark_lineage.capture.guard import harmless
 from airflow_provider_spark_lineage.capture.imports import imports
 from airflow_provider_spark_lineage.capture.replaced import Replacements
+from airflow_provider_spark_lineage.guard import harmless
 
 MODULE = "pyspark.sql.connect.client.core"
 """Importing it takes a second (grpc, pandas, pyarrow), so capture does not import it."""

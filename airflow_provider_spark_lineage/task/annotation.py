@@ -11,13 +11,27 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.guard import harmless
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
+    from airflow_provider_spark_lineage.lineage.model import Lineage
+
 INLETS = "inlets"
 OUTLETS = "outlets"
+
+
+def operator_lineage(
+    lineage: Lineage, operator: Any, task_instance: Any = None, *, failed: bool = False
+) -> OperatorLineage:
+    """Return a lineage as what an extractor returns, with what the task's author and its hooks say.
+
+    `task_instance` is what the provider gave to `extract_on_complete` or `extract_on_failure`; None at START.
+    """
+    from airflow_provider_spark_lineage.task.rendering import rendered
+
+    return annotated(rendered(lineage), operator, task_instance, failed=failed)
 
 
 def annotated(
@@ -51,8 +65,8 @@ def annotated(
             [(each, _sources(each, reads)) for each in writes if is_stated(each)],
         )
         if task_instance is not None and hooks:
-            from airflow_provider_spark_lineage.hook_reports import hook_datasets
-            from airflow_provider_spark_lineage.task import lineage_of
+            from airflow_provider_spark_lineage.task.hook_reports import hook_datasets
+            from airflow_provider_spark_lineage.task.task_lineage import lineage_of
 
             captured = lineage_of(task_instance)
             read_by_hooks, written_by_hooks = hook_datasets(

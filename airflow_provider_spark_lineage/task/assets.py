@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from airflow_provider_spark_lineage.capture.guard import alarm_paused, harmless, tell
+from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Output
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from airflow_provider_spark_lineage.extractors.operators import (
+from airflow_provider_spark_lineage.known_operators import (
     COMMAND,
     IN_PROCESS,
     PYTHON,

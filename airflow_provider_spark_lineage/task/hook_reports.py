@@ -37,7 +37,7 @@ def hook_datasets(
     """
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
-    from airflow_provider_spark_lineage.task import emission_policy
+    from airflow_provider_spark_lineage.task.provider import emission_policy
 
     policy = emission_policy(task_instance)
     if policy is not None and not policy.hook_lineage:

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from airflow_provider_spark_lineage.capture.guard import harmless, withhold
 from airflow_provider_spark_lineage.capture.sessions import Capture
+from airflow_provider_spark_lineage.guard import harmless, withhold
 
 WORDS = "cannot parse select 'ordinary-literal-4711'"
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.capture.guard import harmless
+from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
 
 if TYPE_CHECKING:

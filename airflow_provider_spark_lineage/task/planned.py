@@ -1,0 +1,63 @@
+"""What the text of a task's job says: before it runs, and where nothing captured what ran."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from airflow_provider_spark_lineage.guard import harmless
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    from airflow_provider_spark_lineage.lineage.model import Lineage
+
+SWITCHED_OFF = (
+    "nothing is captured of operators that are not of this package: set [spark_lineage] auto_capture to True"
+)
+NOT_CAPTURED = "auto-capture did not start in this task: the task's log may say why"
+
+
+def planned_operator_lineage(operator: Any) -> OperatorLineage:
+    """Return the datasets of an operator's job that has not run, where its text names all of them."""
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    with harmless("what this task is going to read and write could not be worked out"):
+        from airflow_provider_spark_lineage.submitted.planned import certain
+
+        lineage = _planned(operator)
+        if lineage is not None and certain(lineage):
+            from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
+
+            return OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
+    return OperatorLineage()
+
+
+def uncaptured_operator_lineage(operator: Any, *, failed: bool) -> OperatorLineage:
+    """Return what the text says of a job that has run, with a gap that says why no more is known.
+
+    Empty where the user wants nothing.
+    """
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    with harmless("what this task read and wrote could not be worked out"):
+        from airflow_provider_spark_lineage import conf
+        from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
+        from airflow_provider_spark_lineage.task.rendering import rendered
+        from airflow_provider_spark_lineage.task.selection import is_selected
+
+        if not conf.disabled() and is_selected(operator.dag_id, operator.task_id):
+            gap = Gap("task", NOT_CAPTURED if conf.auto_capture() else SWITCHED_OFF)
+            lineage = (None if failed else _planned(operator)) or Lineage()
+            return rendered(replace(lineage, gaps=(gap, *lineage.gaps)))
+    return OperatorLineage()
+
+
+def _planned(operator: Any) -> Lineage | None:
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.known_operators import driver_of
+    from airflow_provider_spark_lineage.submitted.planned import planned_of
+
+    if conf.disabled():
+        return None
+    return planned_of(operator, driver_of(type(operator), conf.extra_operators()))

@@ -1,0 +1,85 @@
+"""What OpenLineage's provider decides of a task, calls it, and sends for it: read from its own code."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
+
+    from airflow_provider_spark_lineage.facets.events import RunIdentity
+
+
+def is_active(task_instance: Any) -> bool:
+    """Return whether an event of this task will be sent, with its operator's lineage.
+
+    The provider's options decide; a task without events sends none of its executions either.
+    """
+    from airflow.providers.openlineage import conf as openlineage_conf
+
+    from airflow_provider_spark_lineage import conf
+
+    if conf.disabled() or openlineage_conf.is_disabled():
+        return False
+    policy = emission_policy(task_instance)
+    if policy is not None:
+        return bool(policy.emit and policy.extract_operator_metadata)
+    from airflow.providers.openlineage.utils.utils import is_operator_disabled, is_selective_lineage_enabled
+
+    task = task_instance.task
+    return not is_operator_disabled(task) and is_selective_lineage_enabled(task)
+
+
+def emission_policy(task_instance: Any) -> Any:
+    """Return the provider's `EmissionPolicy` of a task.
+
+    None for providers before 2.19, which have two options instead.
+    """
+    try:
+        from airflow.providers.openlineage.utils.emission_policy import resolve_task_emission_policy
+    except ImportError:
+        return None
+    with warnings.catch_warnings():
+        # The provider warns of deprecated options itself when it reads them.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return resolve_task_emission_policy(
+            operator=task_instance.task, dag_id=task_instance.dag_id, task_id=task_instance.task_id
+        )
+
+
+def identity_of(task_instance: Any) -> RunIdentity:
+    """Return the identity of a task's run in OpenLineage, with that of its root run."""
+    from airflow.providers.openlineage.plugins import macros
+
+    from airflow_provider_spark_lineage.facets.events import RunIdentity
+
+    root = RunIdentity(
+        run_id=macros.lineage_root_run_id(task_instance),
+        namespace=macros.lineage_root_job_namespace(task_instance),
+        job=macros.lineage_root_job_name(task_instance),
+    )
+    return RunIdentity(
+        run_id=macros.lineage_run_id(task_instance),
+        namespace=macros.lineage_job_namespace(),
+        job=macros.lineage_job_name(task_instance),
+        root=root,
+    )
+
+
+def emit(event: Any) -> None:
+    """Send an event from this process."""
+    _adapter().emit(event)
+
+
+@cache
+def _adapter() -> OpenLineageAdapter:
+    """Return the adapter that sends events from this process.
+
+    Not the listener's: that one sends in forked children, which would inherit a client whose connections are
+    in use here, or whose sending thread does not exist in the child.
+    """
+    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
+
+    return OpenLineageAdapter()
