@@ -16,6 +16,11 @@ FORMAT = "spark-lineage-driver"
 VERSION = 1
 SUFFIX = ".driver.json"
 
+UNFINISHED = (
+    "the driver had not ended in order when its records were read: it was killed, could not write any more, "
+    "or still runs; what it did last may be missing, and its log may say why"
+)
+
 
 @dataclass
 class DriverNote:
@@ -66,6 +71,14 @@ def read_notes(directory: Path, problems: List[str]) -> List[DriverNote]:
         except (OSError, ValueError) as error:
             problems.append(f"{path} cannot be read: {error}")
     return notes
+
+
+def losses(notes: List[DriverNote]) -> List[str]:
+    """Return what drivers lost, a sentence each, once."""
+    lost = {problem: None for note in notes for problem in note.problems}
+    if not all(note.is_complete for note in notes):
+        lost[UNFINISHED] = None
+    return list(lost)
 
 
 def _decoded(value: Any) -> DriverNote:

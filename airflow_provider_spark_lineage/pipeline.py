@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from airflow_provider_spark_lineage.driver_note import losses, read_notes
 from airflow_provider_spark_lineage.event_log import is_event_log, read_event_log
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
@@ -37,7 +38,15 @@ from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_ex
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan.sql.statements import read_sql
 from airflow_provider_spark_lineage.plan_json import simple_name
-from airflow_provider_spark_lineage.record import FULL, REFRESH, SUFFIX, Record, read_records, record_paths
+from airflow_provider_spark_lineage.record import (
+    FULL,
+    REFRESH,
+    SUFFIX,
+    Record,
+    RecordError,
+    read_records,
+    record_paths,
+)
 from airflow_provider_spark_lineage.sources import PARTS, is_internal
 from airflow_provider_spark_lineage.sources.dataset import Identity
 
@@ -354,6 +363,15 @@ class RecordedFolder(Recorded):
         if is_event_log(self.directory) or (self.directory.is_file() and not is_record):
             return read_event_log(self.directory, problems, self._sql_text)
         return read_records(record_paths(self.directory), problems)
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Read all records once, and what the agents of drivers lost; `problems` are known already."""
+        all_problems = list(problems)
+        all_problems += losses(read_notes(self.directory, all_problems))
+        try:
+            return super().run(all_problems)
+        except RecordError as error:
+            raise RecordError("; ".join([str(error), *all_problems])) from error
 
 
 def execution_events_of(

@@ -38,7 +38,7 @@ class Opened:
         try:
             self.run: Run = self.recorded.run()
         except RecordError as error:
-            refuse("; ".join([str(error), *lost]))
+            refuse(str(error))
         if not self.run.applications and self.run.problems:
             refuse("; ".join(self.run.problems))
 

@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.agent.settings import RECORDS
 from airflow_provider_spark_lineage.application import Launch
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.driver_note import SUFFIX as NOTE_SUFFIX
-from airflow_provider_spark_lineage.driver_note import DriverNote, read_notes
+from airflow_provider_spark_lineage.driver_note import DriverNote, losses, read_notes
 from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.launchers.texts import planned_of, unread_gaps
 from airflow_provider_spark_lineage.lineage.model import Lineage
@@ -34,7 +34,6 @@ NOT_A_DISK = (
     "its records go to {}, which is no disk of this worker: download them, and read them by "
     "`spark-lineage events`"
 )
-NOT_ENDED = "the driver had not ended in order when its records were read: what it did last may be missing"
 SEVERAL = (
     "{} holds records of {} applications since the task began, and of which of them the task's are is not "
     "known: give each run a folder of its own, with `run_id` in its name"
@@ -153,10 +152,8 @@ class Launched(OtherProcess):
         if ids and not is_own and not (self._run_id and self._run_id in _letters(uri)):
             tell(MAY_BE_OF_OTHERS.format(without_secrets(uri)), lost)
         self._notes += notes
-        for note in notes:
-            lost += note.problems
-            if not note.is_complete:
-                tell(NOT_ENDED, lost)
+        for loss in losses(notes):
+            tell(loss, lost)
         for execution in executions(read_records(paths, lost)):
             builder.add(execution)
             if self._on_execution is not None:

@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.agent.settings import RECORDS, SQL_TEXT
 from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.capture.replaced import Replacements
 from airflow_provider_spark_lineage.credentials import without_secrets
-from airflow_provider_spark_lineage.driver_note import read_notes
+from airflow_provider_spark_lineage.driver_note import losses, read_notes
 from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
@@ -43,9 +43,6 @@ WITHOUT_FILES = (
 )
 NO_HOOK = "nothing is captured: {} has neither a method `_get_hook` nor a `hook`, as Airflow's operators have"
 NO_JOB = "the task ended before it started a job, or started it by another hook than its operator's"
-UNFINISHED = (
-    "the driver was killed, or could not write any more: what it did last may be missing; its log may say why"
-)
 
 _AT_ONCE_SECONDS = 3.0
 """How long a task that is told to stop may read: less than `task.KILL_TIMEOUT_SECONDS`."""
@@ -209,10 +206,8 @@ class Submitted(OtherProcess):
         if folder is None:
             return builder.run(lost)
         self._notes = read_notes(folder, lost)
-        for note in self._notes:
-            lost += note.problems
-            if not note.is_complete:
-                tell(UNFINISHED, lost)
+        for loss in losses(self._notes):
+            tell(loss, lost)
         is_log = is_event_log(folder)
         has_records = is_log or any(folder.glob("*" + SUFFIX))
         if not has_records and not self._notes:

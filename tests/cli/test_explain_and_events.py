@@ -14,6 +14,7 @@ from openlineage_client import needs_newest_client
 from airflow_provider_spark_lineage.captured import Captured
 from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.cli.recorded import RUN_FILE
+from airflow_provider_spark_lineage.driver_note import UNFINISHED, DriverNote
 from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.pipeline import RecordedFolder
 from airflow_provider_spark_lineage.record import SUFFIX
@@ -193,3 +194,33 @@ def test_only_bad_records_are_one_sentence(command, recorded):
     assert (result.exit_code, result.stdout) == (2, "")
     assert "is truncated or damaged" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def note(folder: Path, **fields: Any) -> None:
+    """Write the note of a driver that had the agent."""
+    name, content = DriverNote("app-1", "job", "4.1.4", **fields).encode()
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_bytes(content)
+
+
+@BOTH
+def test_what_a_driver_lost_is_said(recorded, command):
+    """Records of a driver that was killed, or could not write all, must not claim to be all."""
+    folder = recorded("two_copies")
+    note(folder, problems=["a record could not be written: disk full"])
+    result = run(command, folder)
+    said = ["a record could not be written: disk full", UNFINISHED]
+    assert (result.exit_code, result.stderr) == (2, "".join(f"spark-lineage: {each}\n" for each in said))
+    assert all(f"{each}" in result.stdout for each in said)
+
+
+@BOTH
+def test_a_driver_that_left_no_record_says_why(tmp_path, command):
+    """Without the driver's own words, its user would look for a mistake in the command."""
+    note(tmp_path, is_complete=True, problems=["nothing is captured: out of memory"])
+    result = run(command, tmp_path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        f"spark-lineage: {tmp_path} holds no records: no Spark execution was captured there; "
+        "nothing is captured: out of memory\n"
+    )

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from airflow_provider_spark_lineage.application import JAR, PYTHON, SQL, Application, Launch
-from airflow_provider_spark_lineage.driver_note import DriverNote
-from airflow_provider_spark_lineage.launchers.collector import NOT_ENDED, Launched
+from airflow_provider_spark_lineage.driver_note import UNFINISHED, DriverNote
+from airflow_provider_spark_lineage.launchers.collector import Launched
 from airflow_provider_spark_lineage.launchers.texts import planned_of
 from airflow_provider_spark_lineage.lineage.planned import PLANNED
 from airflow_provider_spark_lineage.record import encode_record, read_record
@@ -208,7 +208,7 @@ def test_a_driver_that_runs_on_or_was_killed_is_a_gap(base):
     written(base, complete=False)
     run = launched(base, base).run()
     assert run.lineage.outputs
-    assert run.problems == (NOT_ENDED,)
+    assert run.problems == (UNFINISHED,)
 
 
 def test_a_driver_that_did_nothing_has_no_plan(base, tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from servers.spark_home import spark_home
 from servers.standalone import Cluster, standalone_cluster
 
-from airflow_provider_spark_lineage.submitted.collector import UNFINISHED
+from airflow_provider_spark_lineage.driver_note import UNFINISHED
 from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
 
 APPLICATION = """
