@@ -16,18 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
+from airflow_provider_spark_lineage.executions import Execution, Executions, explained
 from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.memory import Memory
-from airflow_provider_spark_lineage.pipeline import (
-    Execution,
-    Executions,
-    Recorded,
-    RecordedFolder,
-    Run,
-    RunBuilder,
-    explained,
-)
+from airflow_provider_spark_lineage.pipeline import Recorded, RecordedFolder, Run, RunBuilder
 from airflow_provider_spark_lineage.record import (
     FULL,
     NONE,

@@ -22,7 +22,7 @@ from typing import Any
 from paired import Took, Watch, report, start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.pipeline import execution_lineage
+from airflow_provider_spark_lineage.executions import execution_lineage
 from airflow_provider_spark_lineage.record import Record
 
 QUERIES = sorted((Path(__file__).resolve().parent.parent / "tests" / "soundness" / "tpch").glob("q*.sql"))

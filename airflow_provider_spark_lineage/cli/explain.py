@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 
 from airflow_provider_spark_lineage.cli.recorded import Opened, refuse
+from airflow_provider_spark_lineage.executions import Execution
 from airflow_provider_spark_lineage.lineage.document import document
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.pipeline import Execution
 
 _STYLES = {
     "reads": "green",

@@ -9,7 +9,8 @@ from typing import Any, NoReturn
 
 import click
 
-from airflow_provider_spark_lineage.pipeline import Execution, RecordedFolder, Run
+from airflow_provider_spark_lineage.executions import Execution
+from airflow_provider_spark_lineage.pipeline import RecordedFolder, Run
 from airflow_provider_spark_lineage.record import RecordError
 
 RUN_FILE = "spark-lineage-run.json"

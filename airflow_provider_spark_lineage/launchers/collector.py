@@ -18,10 +18,11 @@ from airflow_provider_spark_lineage.application import Launch
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.driver_note import SUFFIX as NOTE_SUFFIX
 from airflow_provider_spark_lineage.driver_note import DriverNote, losses, read_notes
+from airflow_provider_spark_lineage.executions import Execution, executions
 from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.launchers.texts import planned_of, unread_gaps
 from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.pipeline import Execution, Run, RunBuilder, executions
+from airflow_provider_spark_lineage.pipeline import Run, RunBuilder
 from airflow_provider_spark_lineage.record import SUFFIX, file_stem, read_records, record_paths
 from airflow_provider_spark_lineage.submitted.other_process import OtherProcess
 

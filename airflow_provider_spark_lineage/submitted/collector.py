@@ -15,9 +15,10 @@ from airflow_provider_spark_lineage.capture.replaced import Replacements
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.driver_note import losses, read_notes
 from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
+from airflow_provider_spark_lineage.executions import Execution
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.pipeline import Execution, RecordedFolder, Run, RunBuilder
+from airflow_provider_spark_lineage.pipeline import RecordedFolder, Run, RunBuilder
 from airflow_provider_spark_lineage.record import SUFFIX
 from airflow_provider_spark_lineage.submitted.jobs import Job
 from airflow_provider_spark_lineage.submitted.other_process import OtherProcess

@@ -19,8 +19,9 @@ from airflow_provider_spark_lineage.known_operators import (
 )
 
 if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.executions import Execution
     from airflow_provider_spark_lineage.lineage.model import Lineage
-    from airflow_provider_spark_lineage.pipeline import Execution, Run
+    from airflow_provider_spark_lineage.pipeline import Run
     from airflow_provider_spark_lineage.submitted.jobs import Job
 
 

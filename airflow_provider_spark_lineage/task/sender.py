@@ -14,8 +14,8 @@ from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
 
 if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.executions import Execution
     from airflow_provider_spark_lineage.facets.events import EventExecution, RunIdentity
-    from airflow_provider_spark_lineage.pipeline import Execution
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.pipeline import Run, RunBuilder, executions
+from airflow_provider_spark_lineage.executions import executions
+from airflow_provider_spark_lineage.pipeline import Run, RunBuilder
 from airflow_provider_spark_lineage.record import Record
 from airflow_provider_spark_lineage.task import task_lineage
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from airflow_provider_spark_lineage.event_log.executions import Application
+from airflow_provider_spark_lineage.executions import execution_lineage
 from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.pipeline import execution_lineage
 from airflow_provider_spark_lineage.record import Record
 
 SCAN = """(1) Scan parquet

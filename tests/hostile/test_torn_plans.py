@@ -20,10 +20,10 @@ from spark_trees import alias, call, column, node, project, record, scan
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "records"))
 from record_cases import cases, records, versions
 
+from airflow_provider_spark_lineage.executions import execution_lineage, executions
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.pipeline import execution_lineage, executions
 from airflow_provider_spark_lineage.record import Record, RecordError
 
 SECONDS = 30

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.pipeline import RecordedFolder, executions
+from airflow_provider_spark_lineage.pipeline import RecordedFolder
 from airflow_provider_spark_lineage.record import write_record
 
 SCHEMA = "id int, name string, v double, w int"

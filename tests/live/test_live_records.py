@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from airflow_provider_spark_lineage.pipeline import execution_lineage
+from airflow_provider_spark_lineage.executions import execution_lineage
 from airflow_provider_spark_lineage.record import SUFFIX, Record, read_record, write_record
 
 pytestmark = pytest.mark.spark

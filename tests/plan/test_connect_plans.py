@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.pipeline import executions
 from airflow_provider_spark_lineage.plan.connect.header import schema_of
 from airflow_provider_spark_lineage.plan.connect.streams import as_batch
 from airflow_provider_spark_lineage.record import Record

@@ -13,7 +13,7 @@ from record_cases import cases, events, golden_text, lineage, lines, records, ve
 
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.pipeline import execution_lineage, executions
+from airflow_provider_spark_lineage.executions import execution_lineage, executions
 from airflow_provider_spark_lineage.record import Record
 
 CASES = [pytest.param(case, id=case.name) for case in cases()]

@@ -21,10 +21,10 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from tables import UNIQUE, WAYS, Tables, changed, hand_made, row_level, tpch
 
 from airflow_provider_spark_lineage.capture.sessions import Capture
+from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.model import Edge as LineageEdge
 from airflow_provider_spark_lineage.lineage.model import Kind, Lineage, Output
-from airflow_provider_spark_lineage.pipeline import executions
 from airflow_provider_spark_lineage.record import Record
 
 PROVING = ("shift", "null", "shuffle")
