@@ -8,6 +8,7 @@ import sys
 import textwrap
 import threading
 
+import pyspark
 import pytest
 from servers.connect import client, connect
 
@@ -122,6 +123,20 @@ def test_rows_that_the_program_does_not_want_are_no_failure(remote):
     del rows
     capture.disarm()
     assert [record.outcome for record in records] == ["success"]
+
+
+@pytest.mark.skipif(pyspark.__version__ < "4", reason="its client makes the views itself")
+def test_a_statement_over_a_frame_keeps_its_view(remote, tmp_path):
+    """The server drops the views of such a statement when it has analysed it, also for an explanation."""
+    capture = Capture([].append)
+    capture.arm()
+    remote.range(3).write.saveAsTable("kept")
+    for number in range(5):
+        frame = remote.sql("select id from {rows} where id > {least}", rows=remote.range(9), least=number)
+        frame.write.parquet(str(tmp_path / str(number)))
+        remote.sql("insert into kept select id from {rows}", rows=frame)
+    assert remote.table("kept").count() == 3 + 8 + 7 + 6 + 5 + 4
+    capture.disarm()
 
 
 def test_a_server_that_is_gone_is_the_program_s_failure_alone(tmp_path):

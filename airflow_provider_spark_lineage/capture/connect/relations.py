@@ -7,6 +7,7 @@ the catalog, the statistics of a DataFrame, the text of `show`. Only relations i
 from __future__ import annotations
 
 import re
+import uuid
 from typing import Any, Dict, Iterator, List, Mapping, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.statements import is_query
@@ -123,6 +124,27 @@ def walk(relation: Any) -> Iterator[Any]:
         current = waiting.pop()
         yield current
         waiting.extend(reversed(inputs(current)))
+
+
+def with_own_views(relation: Any) -> Any:
+    """Return a copy whose statements over DataFrames make temporary views under names of their own.
+
+    While the server analyses such a statement it has a view for each DataFrame, which it drops afterwards
+    (`SparkConnectPlanner.executeSQLWithRefs`): to explain the statement beside the program that runs it would
+    drop the view of the program.
+    """
+    copy = type(relation)()
+    copy.CopyFrom(relation)
+    for each in walk(copy):
+        if kind_of(each) != "with_relations" or kind_of(each.with_relations.root) != "sql":
+            continue
+        statement = each.with_relations.root.sql
+        for reference in each.with_relations.references:
+            view, own = reference.subquery_alias.alias, f"_spark_lineage_{uuid.uuid4().hex}"
+            if view:
+                reference.subquery_alias.alias = own
+                statement.query = statement.query.replace(view, own)
+    return copy
 
 
 def shown(relation: Any) -> Any:

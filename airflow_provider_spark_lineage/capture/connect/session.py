@@ -16,7 +16,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.parameters import NoLiteralError, explain_of
-from airflow_provider_spark_lineage.capture.connect.relations import infers_schema
+from airflow_provider_spark_lineage.capture.connect.relations import infers_schema, with_own_views
 from airflow_provider_spark_lineage.capture.connect.server import Channel, RefusedError, Server
 from airflow_provider_spark_lineage.capture.connect.tables import Tables, inserted_table, names_in_plan
 from airflow_provider_spark_lineage.capture.connect.worker import Worker
@@ -121,12 +121,12 @@ class Session:
 
     def _plan(self, server: Server, action: Action) -> str:
         if not action.sql:
-            return server.explained(action.relations[0], EXPLAIN_SECONDS)
+            return server.explained(with_own_views(action.relations[0]), EXPLAIN_SECONDS)
         try:
             statement = explain_of(action.statement)
         except NoLiteralError as reason:
             raise RefusedError(str(reason)) from None
-        rows = server.rows(statement, EXPLAIN_SECONDS)
+        rows = server.rows(with_own_views(statement), EXPLAIN_SECONDS)
         return "\n".join(str(value) for row in rows for value in row.values())
 
     def describe(self, server: Server, names: Mapping[str, str], problems: List[str]) -> Dict[str, Any]:
