@@ -110,6 +110,21 @@ def test_paths_are_complete(remote, recorded, orders, tmp_path):
     assert connect["reads"][0]["paths"] == [f"file:{orders}"]
 
 
+def test_an_overwrite_says_which_rows_it_replaces(remote, recorded, tmp_path):
+    """The other partitions stay, so what was written before is still part of the dataset."""
+    rows = remote.range(4).selectExpr("id", "id % 2 as half")
+    with recorded() as records:
+        rows.write.partitionBy("half").parquet(str(tmp_path / "halves"))
+        writer = rows.filter("half = 0").selectExpr("-id as id", "half").write.mode("overwrite")
+        writer.partitionBy("half").option("partitionOverwriteMode", "Dynamic").parquet(
+            str(tmp_path / "halves")
+        )
+    assert [record.connect["command"]["replaces"] for record in records] == [
+        {},
+        {"partition_overwrite": "dynamic"},
+    ]
+
+
 def test_the_end_of_the_capture_puts_the_client_back(remote, recorded):
     """What capture replaces is there again, and is not called any more."""
     from pyspark.sql.connect.client.core import SparkConnectClient

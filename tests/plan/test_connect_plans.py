@@ -9,6 +9,7 @@ import pytest
 from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.plan.connect.commands import target_of
 from airflow_provider_spark_lineage.plan.connect.header import schema_of
 from airflow_provider_spark_lineage.plan.connect.streams import as_batch
 from airflow_provider_spark_lineage.record import Record
@@ -154,3 +155,27 @@ def test_a_stream_reads_as_a_query_over_its_files():
     source = "StreamingRelation DataSource(Session@1f,json,List(),Some(x),List(),None,Map(path -> /in)), "
     text = f"~Filter (id#1L > 0)\n+- ~{source}FileSource[/in], [id#1L, name#2]"
     assert as_batch(text) == "Filter (id#1L > 0)\n+- Relation [id#1L,name#2] json"
+
+
+@pytest.mark.parametrize(
+    ("replaces", "mode", "is_partial"),
+    [
+        ({"partition_overwrite": "dynamic"}, "STATIC", True),
+        ({}, "DYNAMIC", True),
+        ({"partition_overwrite": "static"}, "DYNAMIC", False),
+        ({}, "STATIC", False),
+    ],
+)
+def test_an_overwrite_of_some_partitions_keeps_the_others(replaces, mode, is_partial):
+    """The option decides before the setting."""
+    setting = {"spark.sql.sources.partitionOverwriteMode": mode}
+    files = write(path="file:/data/out", mode="Overwrite", partition_by=["customer"], replaces=replaces)
+    assert target_of({"command": files}, setting).facts["dynamic_partitions"] is is_partial
+    delta = target_of({"command": {**files, "format": "delta"}}, setting).facts
+    assert (delta.get("partition_overwrite") == "dynamic") is is_partial
+
+
+def test_a_condition_by_which_rows_are_replaced_is_not_known():
+    """Only that there is one is recorded: it may have literals."""
+    command = write(path="file:/data/out", format="delta", mode="Overwrite", replaces={"replace_where": True})
+    assert any("the columns by which it replaces rows of its table" in line for line in lineage(command))

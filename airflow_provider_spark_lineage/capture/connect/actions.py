@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.relations import (
     COMPUTED,
@@ -154,6 +154,7 @@ def _write(write: Any) -> Action:
         "mode": _MODES.get(type(write).SaveMode.Name(write.mode), ""),
         "partition_by": list(write.partitioning_columns),
         "options": wanted(write.options),
+        "replaces": _replaces(write.options),
     }
     action = Action("save", command=command)
     if to == "path":
@@ -175,6 +176,19 @@ def _write(write: Any) -> Action:
             action.ask = Ask.BEFORE
     _explain(action, write.input)
     return action
+
+
+_OPTIONS = {"replacewhere": "replace_where", "replaceusing": "replace_using", "replaceon": "replace_on"}
+"""Option in lower case by which an overwrite replaces some rows -> the fact that there is one."""
+
+
+def _replaces(options: Mapping[str, str]) -> Dict[str, Any]:
+    """Return what options say of the rows that an overwrite replaces; of a condition, that there is one."""
+    named = {name.lower(): value for name, value in options.items()}
+    facts: Dict[str, Any] = {fact: True for name, fact in _OPTIONS.items() if name in named}
+    if "partitionoverwritemode" in named:
+        facts["partition_overwrite"] = named["partitionoverwritemode"].lower()
+    return facts
 
 
 def _write_v2(write: Any) -> Action:

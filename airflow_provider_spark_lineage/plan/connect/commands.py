@@ -74,12 +74,17 @@ def _write(command: Mapping[str, Any], about: About) -> Target:
     path = str(command.get("path") or options.get("path") or "")
     if mode == "Ignore" and command.get("existed"):
         return _NOTHING
-    facts: dict[str, Any] = {"mode": mode, "partition_columns": list(command.get("partition_by") or ())}
+    partitions = list(command.get("partition_by") or ())
+    facts: dict[str, Any] = {"mode": mode, "partition_columns": partitions}
     if source in FILES and path:
         facts |= {"paths": path, "format": source, **settings_facts(about.settings)}
+        facts["dynamic_partitions"] = bool(partitions) and _is_dynamic(command, mode, about)
         return Target("InsertIntoHadoopFsRelationCommand", facts)
     if source == "delta" and path:
-        return Target("SaveIntoDataSourceCommand", {**facts, "delta_path": path})
+        facts |= {"delta_path": path, **(command.get("replaces") or {})}
+        if _is_dynamic(command, mode, about):
+            facts["partition_overwrite"] = "dynamic"
+        return Target("SaveIntoDataSourceCommand", facts)
     if source == "noop":
         return Target("AppendData", {"provider": _NOOP})
     if path:
@@ -90,6 +95,13 @@ def _write(command: Mapping[str, Any], about: About) -> Target:
     elif source != "jdbc":
         facts["relation_class"] = source
     return Target("SaveIntoDataSourceCommand", facts)
+
+
+def _is_dynamic(command: Mapping[str, Any], mode: str, about: About) -> bool:
+    """Return whether an overwrite keeps the partitions that get no rows: its option decides, or a setting."""
+    option = (command.get("replaces") or {}).get("partition_overwrite")
+    setting = about.settings.get("spark.sql.sources.partitionOverwriteMode")
+    return mode == "Overwrite" and str(option or setting or "").lower() == "dynamic"
 
 
 def _format(command: Mapping[str, Any], about: About) -> str:
@@ -115,10 +127,7 @@ def _to_table(command: Mapping[str, Any], about: About) -> Target:
     if partitions:
         facts["partition_columns"] = partitions
     if is_v1(table):
-        dynamic = (
-            str(about.settings.get("spark.sql.sources.partitionOverwriteMode") or "").lower() == "dynamic"
-        )
-        if is_insert and mode == "Overwrite" and partitions and dynamic:
+        if is_insert and partitions and _is_dynamic(command, mode, about):
             facts["dynamic_partitions"] = True
         return Target("InsertIntoHadoopFsRelationCommand", facts, columns if is_insert else ())
     node = _V2_NODES[mode]
