@@ -14,7 +14,13 @@ from airflow_provider_spark_lineage.lineage.leaves import Leaf, recorded_fields,
 from airflow_provider_spark_lineage.lineage.model import Gap, Mode
 from airflow_provider_spark_lineage.lineage.values import Value, field_of
 from airflow_provider_spark_lineage.plan.algebra import Attribute, Kind, Scan, Transformation, Write
-from airflow_provider_spark_lineage.sources import copied_from, identify, is_atomic, replaced_by
+from airflow_provider_spark_lineage.sources import (
+    copied_from,
+    identify,
+    is_atomic,
+    keeps_partitions,
+    replaced_by,
+)
 from airflow_provider_spark_lineage.sources.dataset import Facts
 
 _REWRITING = frozenset(
@@ -84,8 +90,9 @@ class TableWrite:
     @property
     def is_partial(self) -> bool:
         """Return whether an overwrite keeps earlier rows."""
-        dynamic = str(self.target.get("partition_overwrite")).lower() == "dynamic"
-        return bool(self.node.partial or dynamic or any(self.target.get(fact) for fact in _PARTIAL))
+        named = any(self.target.get(fact) for fact in _PARTIAL)
+        is_dynamic = self.mode is Mode.OVERWRITE and keeps_partitions(self.target)
+        return bool(self.node.partial or named or is_dynamic)
 
     @property
     def partitions(self) -> tuple[str, ...]:

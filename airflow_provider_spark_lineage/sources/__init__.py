@@ -126,6 +126,11 @@ def replaced_by(facts: Facts) -> Optional[Tuple[str, ...]]:
     return columns
 
 
+def keeps_partitions(facts: Facts) -> bool:
+    """Return whether an overwrite keeps the partitions that get no rows."""
+    return any(source.keeps_partitions(facts) for source in SOURCES)
+
+
 def stored_name(facts: Facts, column: str) -> str:
     """Return the name under which the only column of a write is read again."""
     names = (source.stored_name(facts, column) for source in SOURCES)

@@ -52,6 +52,10 @@ SETTINGS: Dict[str, str] = {
 """Accessors of the session's settings that name its catalog; the keys of `catalogs.CatalogFacts`."""
 
 
+PARTITION_OVERWRITE = "$setting(spark.sql.sources.partitionOverwriteMode)"
+"""What an overwrite without the option `partitionOverwriteMode` replaces: `static` or `dynamic`."""
+
+
 def table_facts(metadata: str) -> Dict[str, str]:
     """Return accessors for a `CatalogTable`, the session catalog's description of a table."""
     return {

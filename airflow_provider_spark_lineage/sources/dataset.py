@@ -121,8 +121,9 @@ class Probe:
     map's entries that a source wants (`Source.options`), by their names in lower case. `$exists(path)` says
     whether there is a file, or a folder with files. `$sql(path, url)` is SQL text without its literal
     values, as the database at a JDBC URL reads it, or without the second path as any may. `$conf(a.{path}.b)`
-    is a setting of the session whose name holds what a path leads to. Everything else becomes a string, or a
-    number or boolean if it is one. A member that a Spark version does not have leaves the fact out.
+    is a setting of the session whose name holds what a path leads to, `$setting(a.b)` a setting as it was
+    when the execution began. Everything else becomes a string, or a number or boolean if it is one. A member
+    that a Spark version does not have leaves the fact out.
     """
 
     node: str
@@ -254,6 +255,9 @@ class Source:
     replaced_by: Callable[[Any], Optional[Tuple[str, ...]]] = field(default=_no_condition, repr=False)
     """Return the table's columns in the condition by which an option replaces rows, empty without such an
     option; None where the condition could not be read."""
+
+    keeps_partitions: Callable[[Any], bool] = field(default=_no, repr=False)
+    """Return whether an overwrite keeps the partitions that get no rows."""
 
     stored_name: Callable[[Any, str], Optional[str]] = field(default=_own_name, repr=False)
     """Takes facts and the name of the only column of a write. Return what that column is called when it is

@@ -78,6 +78,17 @@ def replaced_by(facts: DeltaFacts) -> Optional[Tuple[str, ...]]:
     return tuple(dict.fromkeys(parts_of(name.lstrip("'"))[0] for name in names))
 
 
+def keeps_partitions(facts: DeltaFacts) -> bool:
+    """Return whether an option or a setting makes an overwrite dynamic.
+
+    A table without partitions is replaced.
+    """
+    if not facts.get("delta_path") or not facts.get("partition_columns", True):
+        return False
+    mode = facts.get("partition_overwrite") or facts.get("partition_overwrite_setting") or ""
+    return mode.lower() == "dynamic"
+
+
 def is_internal(facts: DeltaFacts) -> bool:
     """Return whether Delta read its log, or files for one of its own commands."""
     if facts.get("delta_action") not in (None, "streaming") and not facts.get("is_stream"):
@@ -114,5 +125,6 @@ SOURCE = Source(
     is_internal=is_internal,
     about_rows=about_rows,
     replaced_by=replaced_by,
+    keeps_partitions=keeps_partitions,
     parts=frozenset({"deltaTransactionalWrite"}),
 )

@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.sources.accessors import (
     DROPPED_EXISTS,
     FILE_SYSTEM,
     MADE_EXISTS,
+    PARTITION_OVERWRITE,
     SESSION_CATALOG,
     SETTINGS,
     if_not_exists,
@@ -58,6 +59,12 @@ class DeltaFacts(CatalogFacts, total=False):
 
     replace_on: bool
     """The write has the option `replaceOn`."""
+
+    partition_overwrite: str
+    """The option `partitionOverwriteMode`: `dynamic` or `static`."""
+
+    partition_overwrite_setting: str
+    """The setting that counts where the option is not given."""
 
     condition_columns: List[str]
     """Columns in the condition of `replaceWhere`, each as Spark prints an unresolved one: `'age`."""
@@ -124,6 +131,21 @@ def _table(table: str) -> Mapping[str, str]:
         "table": f"{table}.catalogTable?.identifier.nameParts[]",
         **SETTINGS,
     }
+
+
+_MADE = "name.catalog.loadTable(name.identifier)"
+"""The table that a CREATE or REPLACE made."""
+
+_REPLACED = {
+    "replace_where": "writeOptions.contains('replaceWhere')",
+    "replace_using": "writeOptions.contains('replaceUsing')",
+    "replace_on": "writeOptions.contains('replaceOn')",
+    "condition_columns": f"{_PARSER}.parseExpression(writeOptions.get('replaceWhere')?).references[]",
+    "partition_overwrite": "writeOptions.get('partitionOverwriteMode')?",
+    "partition_overwrite_setting": PARTITION_OVERWRITE,
+    "partition_columns": f"{_MADE}.deltaLog.{_NOW}.metadata.partitionColumns[]",
+}
+"""Accessors of `saveAsTable`, which replaces a part of the table where its options say so."""
 
 
 def _changed(relation: str) -> Mapping[str, str]:
@@ -206,6 +228,8 @@ PROBES = (
             "replace_on": "options.contains('replaceOn')",
             "condition_columns": f"{_PARSER}.parseExpression(options.get('replaceWhere')?).references[]",
             "partition_overwrite": "options.get('partitionOverwriteMode')?",
+            "partition_overwrite_setting": PARTITION_OVERWRITE,
+            "partition_columns": f"{_LOG_OF_PATH}.{_NOW}.metadata.partitionColumns[]",
             "mode": "mode",
             "schema": "query.schema.json",
         },
@@ -276,8 +300,9 @@ PROBES = (
             of="name.catalog",
             relation="DeltaCatalog",
             accessors={
-                **_table("name.catalog.loadTable(name.identifier)"),
+                **_table(_MADE),
                 **if_not_exists(node),
+                **(_REPLACED if node.startswith("Replace") else {}),
                 "schema": "query.schema.json",
                 "mode": "getClass.getSimpleName",
             },
@@ -296,8 +321,8 @@ PROBES = (
             of="name.catalog",
             relation="DeltaCatalog",
             accessors={
-                **_table("name.catalog.loadTable(name.identifier)"),
-                **table_facts("name.catalog.loadTable(name.identifier).v1Table"),
+                **_table(_MADE),
+                **table_facts(f"{_MADE}.v1Table"),
                 **if_not_exists(node),
                 "schema": "name.catalog.loadTable(name.identifier).schema.json",
             },

@@ -92,9 +92,6 @@ class Facts(TypedDict, total=False):
     dynamic_partitions: bool
     """Only those partitions are overwritten that get rows."""
 
-    partition_overwrite: str
-    """Delta's option `partitionOverwriteMode`: `dynamic` or `static`."""
-
     partition_columns: List[str]
     """The table's partition columns, by name or as transforms."""
 

@@ -308,6 +308,45 @@ def test_the_option_replace_where_is_a_condition_of_the_write(spark, recorded, t
     assert "secret" not in str([record.to_json() for record in records])
 
 
+DYNAMIC = "spark.sql.sources.partitionOverwriteMode"
+OVERWRITES = [
+    ("dynamic", {}, {"src.v", "t.w"}),
+    ("static", {"partitionOverwriteMode": "dynamic"}, {"src.v", "t.w"}),
+    ("static", {"replaceWhere": "id = 1"}, {"src.v", "t.w"}),
+    ("dynamic", {"partitionOverwriteMode": "static"}, {"t.w"}),
+    ("static", {}, {"t.w"}),
+]
+"""Setting, options of an overwrite -> where the values come from that are in the table after it."""
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+@pytest.mark.parametrize("overwrite", OVERWRITES)
+def test_an_overwrite_of_some_partitions_keeps_the_others(spark, recorded, table, overwrite, by_name):
+    """The option decides, else the setting as it was when the write began."""
+    spark.sql("drop table if exists kept")
+    setting, options, sources = overwrite
+    place = table + "-kept"
+
+    def save(rows, mode):
+        writer = rows.write.format("delta").partitionBy("id").mode(mode)
+        writer = writer.options(**options if mode == "overwrite" else {})
+        if by_name:
+            writer.saveAsTable("kept", path=place)
+        else:
+            writer.save(place)
+
+    with recorded() as records:
+        save(spark.table("src").select("id", "v"), "error")
+        spark.conf.set(DYNAMIC, setting)
+        save(spark.table("t").where("id = 1").selectExpr("id", "double(w) as v"), "overwrite")
+        spark.conf.unset(DYNAMIC)
+        spark.read.format("delta").load(place).select("v").write.parquet(place + "-out")
+    found = compose(execution.lineage for execution in executions(records))
+    (out,) = (output for output in found.outputs if output.dataset.id.name == place + "-out")
+    reads = {f"{edge.source.name.rpartition('/')[2]}.{edge.field}" for edge in out.edges if edge.column}
+    assert reads == sources
+
+
 def test_events_are_valid(spark, recorded, table, tmp_path):
     """Version, catalog and storage facets are as their schemas say."""
     with recorded() as records:

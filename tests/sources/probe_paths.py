@@ -91,6 +91,8 @@ def walk(path: str, probe: Probe, lookup: Lookup) -> frozenset[str]:
     """
     current, prefix = _classes(probe.node, lookup), ""
     for step in steps(path):
+        if step.name == "$setting":
+            return frozenset()
         if step.name == "$conf":
             return walk(path[path.index("{") + 1 : path.index("}")], probe, lookup)
         for argument in step.arguments:

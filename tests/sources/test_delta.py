@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.sources import identify, is_internal, replaced_by
+from airflow_provider_spark_lineage.sources import identify, is_internal, keeps_partitions, replaced_by
 from airflow_provider_spark_lineage.sources.dataset import Catalog, Symlink
 
 TABLE = {
@@ -69,6 +69,23 @@ def test_a_path_without_a_scheme_lies_in_the_default_file_system():
 def test_what_delta_reads_for_itself_is_nobodys_read(facts, internal):
     """The transaction log, and the files that a command of Delta's chose; a stream's files are the user's."""
     assert is_internal(facts) is internal
+
+
+@pytest.mark.parametrize(
+    ("facts", "keeps"),
+    [
+        ({"partition_overwrite": "dynamic"}, True),
+        ({"partition_overwrite": "Dynamic", "partition_columns": ["day"]}, True),
+        ({"partition_overwrite_setting": "DYNAMIC", "partition_columns": ["day"]}, True),
+        ({"partition_overwrite": "static", "partition_overwrite_setting": "DYNAMIC"}, False),
+        ({"partition_overwrite": "dynamic", "partition_columns": []}, False),
+        ({}, False),
+    ],
+)
+def test_a_dynamic_overwrite_keeps_partitions(facts, keeps):
+    """The option decides before the setting; without partitions there is nothing to keep."""
+    assert keeps_partitions({"delta_path": "/t", **facts}) is keeps
+    assert not keeps_partitions(facts)
 
 
 @pytest.mark.parametrize(

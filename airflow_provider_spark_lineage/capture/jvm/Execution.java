@@ -14,6 +14,9 @@ public class Execution {
     public final long startedMs;
     public final Execution parent;
 
+    /** Settings that the program had changed in its session by then; null where Spark did not report them. */
+    public final scala.collection.Map modified;
+
     /** Executions that ran inside this one, in the order in which they ended. */
     public final List nested = new ArrayList();
 
@@ -31,11 +34,12 @@ public class Execution {
     /** False if a task failed: Spark adds up what all attempts of a task wrote. */
     public boolean isExact = true;
 
-    public Execution(long id, long root, long startedMs, Execution parent) {
+    public Execution(long id, long root, long startedMs, Execution parent, scala.collection.Map modified) {
         this.id = id;
         this.root = root;
         this.startedMs = startedMs;
         this.parent = parent;
+        this.modified = modified;
     }
 
     public QueryExecution query() throws Exception {

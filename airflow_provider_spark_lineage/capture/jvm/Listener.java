@@ -304,7 +304,8 @@ public class Listener extends SparkListener implements Runnable {
             parent = running.root == root ? running : parent;
         }
         Long id = Long.valueOf(event.executionId());
-        open.put(id, new Execution(event.executionId(), root, event.time(), parent));
+        scala.collection.Map modified = (scala.collection.Map) Paths.call(event, "modifiedConfigs", new Object[0]);
+        open.put(id, new Execution(event.executionId(), root, event.time(), parent, modified));
     }
 
     private void ended(SparkListenerSQLExecutionEnd event) throws Exception {
@@ -312,7 +313,7 @@ public class Listener extends SparkListener implements Runnable {
         if (execution == null) {
             // It started before the capture.
             long started = event.time() - ((Long) Paths.call(event, "duration", new Object[0])).longValue() / 1000000;
-            execution = new Execution(event.executionId(), event.executionId(), started, null);
+            execution = new Execution(event.executionId(), event.executionId(), started, null, null);
         }
         execution.end = event;
         if (execution.parent != null && open.containsValue(execution.parent)) {

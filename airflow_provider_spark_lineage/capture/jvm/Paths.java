@@ -60,6 +60,9 @@ public class Paths {
             Object name = follow(setting.group(2));
             return name == null ? null : query.setting(setting.group(1) + name + setting.group(3));
         }
+        if (path.startsWith("$setting(")) {
+            return query.settingAtStart(path.substring("$setting(".length(), path.length() - 1));
+        }
         Object target = follow(path);
         if (target == null) {
             return null;

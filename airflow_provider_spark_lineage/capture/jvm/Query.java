@@ -70,7 +70,23 @@ public class Query {
 
     /** Returns a setting of the session; null where it is not set. */
     public Object setting(String name) throws Exception {
-        Object conf = Paths.call(session, "conf", new Object[0]);
+        return setting(Paths.call(session, "conf", new Object[0]), name);
+    }
+
+    /** Returns a setting as it was when the execution started: a program may change it for one statement. */
+    public Object settingAtStart(String name) throws Exception {
+        if (execution == null || execution.modified == null) {
+            return setting(name);
+        }
+        scala.Option modified = execution.modified.get(name);
+        if (modified.isDefined()) {
+            return modified.get();
+        }
+        Object shared = Paths.call(session, "sharedState", new Object[0]);
+        return setting(Paths.call(shared, "conf", new Object[0]), name);
+    }
+
+    private static Object setting(Object conf, String name) throws Exception {
         scala.Option value = (scala.Option) Paths.call(conf, "getOption", new Object[] {name});
         return value.isEmpty() ? null : value.get();
     }
