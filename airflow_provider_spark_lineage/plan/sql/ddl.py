@@ -124,7 +124,9 @@ def _alter(tree: Any, result: Result) -> None:
     sets = [action for action in actions if isinstance(action, exp.AlterSet)]
     places = tuple(action.args["location"].name for action in sets if action.args.get("location"))
     if places or not sets:
-        result.write(tree.this, "alter", is_view=is_view, paths=places)
+        # A partition at another place does not move its table.
+        paths = () if tree.this.args.get("partition") else places
+        result.write(tree.this, "alter", is_view=is_view, paths=paths)
 
 
 def _rename(old: Any, new: Any, result: Result, *, is_view: bool) -> None:
