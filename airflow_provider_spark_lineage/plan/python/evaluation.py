@@ -118,11 +118,8 @@ class Evaluator:
 
     def uncertain(self, node: ast.AST | None, scope: Scope) -> Value:
         """Return the value of an expression that may not run."""
-        self.reading.conditions += 1
-        try:
+        with self.reading.below(object()):
             return self.value(node, scope)
-        finally:
-            self.reading.conditions -= 1
 
     def _value(self, node: ast.AST, inner: Value, scope: Scope) -> Value:
         """Return the value of a node, by that of its `first`."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from airflow_provider_spark_lineage.plan.planned import HOLE, Access, Program, Unread
@@ -55,8 +56,20 @@ class Reading:
     statements: int = 0
     """How many texts of SQL were read."""
 
-    conditions: int = 0
-    """How many conditions, loops and functions without a call are around it."""
+    @property
+    def conditions(self) -> int:
+        """How many conditions, loops and functions without a call are around the call."""
+        return len(self.session.place)
+
+    @contextlib.contextmanager
+    def below(self, *conditions: object) -> Iterator[None]:
+        """Read what stands below conditions, each an object of its own."""
+        before = self.session.place
+        self.session.place = (*before, *conditions)
+        try:
+            yield
+        finally:
+            self.session.place = before
 
     def gap(self, reason: str) -> None:
         """Add a gap at the line of the call."""
@@ -70,11 +83,9 @@ class Reading:
         if receiver is None:
             self.of_module(function.name if isinstance(function, Module) else "", arguments)
             return
-        before = self.conditions
         for choice in arguments.choices():
-            self.conditions += choice is not arguments
-            self._method(receiver, name, choice)
-            self.conditions = before
+            with self.below(*([] if choice is arguments else [object()])):
+                self._method(receiver, name, choice)
 
     def _method(self, receiver: Value, name: str, arguments: Arguments) -> None:
         if isinstance(receiver, Other):
@@ -203,13 +214,15 @@ class Reading:
         return name, Known(f"_pyspark_{name}")
 
     def _view(self, value: Value | None) -> None:
-        self.session.add_view((whole_text(value) or "").strip("`"), certain=not self.conditions)
+        self.session.add_view((whole_text(value) or "").strip("`"))
         self.session.has_unknown_view |= whole_text(value) is None
 
     def _drop_view(self, arguments: Arguments) -> None:
         name = whole_text(arguments.get(0, "viewName"))
-        for view in [name.strip("`")] if name else list(self.session.views):
-            self.session.drop_view(view, certain=bool(name) and not self.conditions)
+        if name:
+            self.session.add_view(name.strip("`"), is_view=False)
+        else:
+            self.session.forget_views()
 
     def _set(self, arguments: Arguments) -> None:
         key, text = whole_text(arguments.get(0, "key")), whole_text(arguments.get(1, "value"))

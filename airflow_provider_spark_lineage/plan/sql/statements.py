@@ -226,7 +226,7 @@ def _rewrite(tree: Any, result: Result) -> None:
 def _cache(tree: Any, result: Result) -> None:
     if tree.expression is not None:
         result.reads(tree.expression)
-        result.session.add_view(tree.this.name, certain=result.certain)
+        result.session.add_view(tree.this.name)
 
 
 def _use(tree: Any, result: Result) -> None:
