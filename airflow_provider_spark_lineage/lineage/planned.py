@@ -201,6 +201,9 @@ class _Planner:
 
     def _paths(self, access: Access) -> Iterator[str]:
         for written in access.paths:
+            if described.is_named(access.format):
+                yield written
+                continue
             path, is_one = described.without_pattern(written)
             if not is_one:
                 self._gap(access, f"which files `{written}` stands for is not known")

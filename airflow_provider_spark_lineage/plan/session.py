@@ -90,6 +90,10 @@ class Session:
         self._catalog = _own(name) if certain else None
         self._database = None if not certain else () if self._catalog else ("default",)
 
+    def overwrites_partitions(self) -> bool:
+        """Return whether an overwrite of a partitioned table keeps the partitions that get no rows."""
+        return self.variables.get("spark.sql.sources.partitionOverwriteMode", "").lower() == "dynamic"
+
     def is_view(self, parts: tuple[str, ...]) -> bool:
         """Return whether a name is one of a temporary view."""
         return parts[0].lower() == _VIEWS if len(parts) > 1 else self._is_view(parts[0]) is True

@@ -24,6 +24,7 @@ from airflow_provider_spark_lineage.plan.python.texts import (
     joined,
     joined_by,
     of_text,
+    spelled,
 )
 from airflow_provider_spark_lineage.plan.python.values import (
     CHANGED,
@@ -132,6 +133,8 @@ class Evaluator:
                 return self._item(inner, key, scope)
             case ast.FormattedValue(_, -1 | 115, None) | ast.Await():
                 return inner
+            case ast.FormattedValue(_, -1, how):
+                return each(spelled, inner, self.value(how, scope))
             case ast.BinOp(_, operator, right):
                 other = self.value(right, scope)
                 return each(OPERATORS.get(type(operator), _unknown), inner, other)
@@ -148,7 +151,7 @@ class Evaluator:
     def _text(self, node: ast.JoinedStr, scope: Scope) -> Value:
         return each(joined, *(self.value(part, scope) for part in node.values))
 
-    def _list(self, node: ast.List | ast.Tuple, scope: Scope) -> Value:
+    def _list(self, node: ast.List | ast.Set | ast.Tuple, scope: Scope) -> Value:
         arguments = self._arguments(node.elts, [], scope)
         return Items(arguments.positional, is_open=not arguments.is_complete)
 
@@ -358,7 +361,7 @@ class Evaluator:
         if not isinstance(receiver, Chain | Known) and not methods.is_harmless(full, name):
             change(value for value in arguments.values() if not _is_namespace(value))
         if full in FUNCTIONS and arguments.is_complete and not arguments.named:
-            with contextlib.suppress(TypeError):
+            with contextlib.suppress(OverflowError, TypeError, ValueError):
                 return each(FUNCTIONS[full], *arguments.positional)
         if full == "argparse.ArgumentParser":
             return Parser(arguments, self._application, self.reading.conditions)
@@ -454,6 +457,6 @@ _NODES: Mapping[type, Callable[..., Value]] = {
     ast.Name: Evaluator._name,
     ast.NamedExpr: Evaluator._walrus,
     ast.UnaryOp: Evaluator._unary,
-    **dict.fromkeys((ast.List, ast.Tuple), Evaluator._list),
+    **dict.fromkeys((ast.List, ast.Set, ast.Tuple), Evaluator._list),
     **dict.fromkeys((ast.DictComp, ast.GeneratorExp, ast.ListComp, ast.SetComp), Evaluator._comprehension),
 }

@@ -33,7 +33,7 @@ from airflow_provider_spark_lineage.plan.python.values import (
 )
 from airflow_provider_spark_lineage.plan.session import Session
 from airflow_provider_spark_lineage.plan.sql.statements import MAX_STATEMENTS, read_sql
-from airflow_provider_spark_lineage.plan.sql.targets import Result
+from airflow_provider_spark_lineage.plan.sql.targets import Result, without_version
 
 _NAME = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 _APPENDS = ("append", "false", "update")
@@ -112,7 +112,8 @@ class Reading:
     def of_module(self, name: str, arguments: Arguments) -> None:
         """Note that a function of another module gets a session or a frame, and may read and write by it."""
         is_given = any(isinstance(value, Chain) for value in arguments.values())
-        if is_given and "." in name and not KNOWN_MODULES.match(name):
+        is_foreign = is_given and "." in name and not KNOWN_MODULES.match(name)
+        if is_foreign or NOT_FOLLOWED.fullmatch(name):
             self.gap(f"what `{name}` reads or writes is not followed")
 
     def _access(self, row: Row, chain: Chain, name: str, arguments: Arguments) -> None:
@@ -120,7 +121,9 @@ class Reading:
         options, is_complete = _options(chain, name, arguments)
         change = self._change(row, chain, arguments)
         is_partial = change == "overwrite" and (
-            row.is_partial or bool({"partitionoverwritemode", "replacewhere"} & options.keys())
+            row.is_partial
+            or bool({"partitionoverwritemode", "replacewhere"} & options.keys())
+            or (self.session.overwrites_partitions() and chain.last("partitionBy") is not None)
         )
         file_format = self._format(row, chain, arguments)
         path = (row.path and arguments.get(*row.path)) or options.get("path")
@@ -145,6 +148,7 @@ class Reading:
             if name == "textFile":
                 # Hadoop's input formats take several paths, separated by commas.
                 paths = tuple(part for path in paths for part in path.split(","))
+            paths = tuple(without_version(file_format, path) for path in paths)
             known = {option: whole_text(value) or "" for option, value in options.items()}
             unknown = sorted(name for name in known if not known[name] and options[name] != Known(None))
             known_options = tuple(sorted(pair for pair in known.items() if pair[1]))

@@ -203,6 +203,7 @@ def _insert(tree: Any, result: Result) -> None:
         return
     overwrite = bool(tree.args.get("overwrite"))
     partition = tree.args.get("partition") or tree.this.args.get("partition")
+    partition = partition or result.session.overwrites_partitions()
     result.write(
         tree.this,
         "overwrite" if overwrite or tree.args.get("where") else "append",
