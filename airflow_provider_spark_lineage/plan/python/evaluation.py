@@ -13,7 +13,15 @@ from airflow_provider_spark_lineage.plan.python import methods
 from airflow_provider_spark_lineage.plan.python.classes import attributes_of
 from airflow_provider_spark_lineage.plan.python.parsers import NOT_GIVEN, Parser
 from airflow_provider_spark_lineage.plan.python.reading import Reading
-from airflow_provider_spark_lineage.plan.python.scopes import Scope, children, first, imports, unsafe, walk
+from airflow_provider_spark_lineage.plan.python.scopes import (
+    SUPER,
+    Scope,
+    children,
+    first,
+    imports,
+    unsafe,
+    walk,
+)
 from airflow_provider_spark_lineage.plan.python.texts import (
     FUNCTIONS,
     METHODS,
@@ -294,9 +302,11 @@ class Evaluator:
         member, own = receiver.members.get(name), receiver.attributes.get(name)
         if isinstance(member, Function):
             if receiver.is_object and member.decorators in _PROPERTIES:
-                return self.follow(replace(member, receiver=receiver, decorators=()), Arguments())
+                return self.follow(
+                    replace(member, receiver=receiver.seen_from or receiver, decorators=()), Arguments()
+                )
             is_bound = receiver.is_object and not member.decorators
-            method = replace(member, receiver=receiver) if is_bound else member
+            method = replace(member, receiver=receiver.seen_from or receiver) if is_bound else member
             return method if is_bound or "staticmethod" in member.decorators else None
         if name in self.unsafe.set_late:
             return None
@@ -341,6 +351,8 @@ class Evaluator:
         """Return what a call gives; `inner` is the object of a method, or the function."""
         arguments = self.arguments(node, scope)
         self.reading.line = node.lineno
+        if inner == Module("builtins.super") and not arguments.values():
+            return scope.find(SUPER) or Unknown()
         if not isinstance(node.func, ast.Attribute):
             return self.called(inner, None, "", arguments)
         return self.called(self.attribute(inner, node.func.attr), inner, node.func.attr, arguments)

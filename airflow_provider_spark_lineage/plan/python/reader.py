@@ -14,10 +14,11 @@ from dataclasses import replace
 
 from airflow_provider_spark_lineage.plan.planned import Program, Unread
 from airflow_provider_spark_lineage.plan.python import methods
-from airflow_provider_spark_lineage.plan.python.classes import class_of
+from airflow_provider_spark_lineage.plan.python.classes import base_of, class_of
 from airflow_provider_spark_lineage.plan.python.evaluation import Evaluator, TooLongError
 from airflow_provider_spark_lineage.plan.python.reading import Reading
 from airflow_provider_spark_lineage.plan.python.scopes import (
+    SUPER,
     Scope,
     assigned,
     children,
@@ -300,12 +301,16 @@ class _Walk:
     def _class(self, node: ast.ClassDef, scope: Scope) -> Exits:
         around = [*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)]
         of = [self._evaluator.value(getattr(part, "func", part), scope) for part in around]
-        for value in of:
+        base = base_of(node, of)
+        for value in of if base is None else ():
             for member in value.members.values() if isinstance(value, Class) else ():
                 if isinstance(member, Function):
                     self._later(member, is_elsewhere=True)
         inner = Scope(outer=scope, is_class=True)
         self._block(node.body, inner)
+        for member in inner.values.values():
+            if isinstance(member, Function):
+                member.parent = base
         scope.bind(node.name, class_of(node, inner.values, of))
         return _NOWHERE
 
@@ -327,6 +332,9 @@ class _Walk:
         if function.decorators and not is_plain:
             arguments = replace(arguments, is_complete=False)
         scope = Scope(outer=function.scope)
+        if function.parent and isinstance(function.receiver, Class):
+            of = function.receiver
+            scope.values[SUPER] = Class(function.parent.members, of.attributes, is_object=True, seen_from=of)
         for parameter, value in self._evaluator.parameters(function, arguments):
             scope.bind(parameter, value)
         self._active[node] += 1
