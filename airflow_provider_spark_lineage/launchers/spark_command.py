@@ -40,6 +40,9 @@ _SHELL = re.compile(r"(?:.*/)?(?:ba|da|k|z)?sh(?: -\w+)*")
 _FUNCTION = re.compile(r"(?:^|[\s;&|])(?:function\s+)?([\w.:-]+)\s*\(\s*\)")
 _ALL_ARGUMENTS = re.compile(r"\$[@*]|\$\{[@*]\}")
 _REDEFINED = re.compile(r"spark\d?-(?:submit|sql)\s*\(\s*\)|\b(?:function|alias)\s+spark\d?-(?:submit|sql)")
+MAX_DEPTH = 5
+"""Limit of scripts inside scripts: each is read twice."""
+
 HOMES = frozenset({"SPARK_CONF_DIR", "SPARK_HOME"})
 """Variables that say where Spark reads its settings."""
 
@@ -65,19 +68,26 @@ REDEFINED = "the script gives its name to something else"
 INIT_FILE = "what the statements in the file of `spark-sql -i` set is not known"
 
 
-def applications_of(script: str, variables: Mapping[str, str], *, is_here: bool) -> Iterator[Application]:
+def applications_of(
+    script: str, variables: Mapping[str, str], *, is_here: bool, depth: int = 0
+) -> Iterator[Application]:
     """Yield the applications that a script starts; raise `MalformedError` where it is no script.
 
-    `variables` are those of its process; `is_here` says whether it runs on this machine.
+    `variables` are those of its process; `is_here` says whether it runs on this machine, `depth` how many
+    scripts it is inside of.
     """
+    if depth > MAX_DEPTH:
+        raise MalformedError("it is nested too deeply")
     is_redefined = _REDEFINED.search(script) is not None
     own = frozenset(_FUNCTION.findall(script)) if _ALL_ARGUMENTS.search(script) else frozenset[str]()
     for command in commands(script, variables):
-        for application in of_command(command, is_here=is_here, functions=own):
+        for application in of_command(command, is_here=is_here, functions=own, depth=depth):
             yield replace(application, fixed=REDEFINED) if is_redefined else application
 
 
-def of_command(command: Command, *, is_here: bool, functions: Collection[str] = ()) -> Iterator[Application]:
+def of_command(
+    command: Command, *, is_here: bool, functions: Collection[str] = (), depth: int = 0
+) -> Iterator[Application]:
     """Yield the applications that one command starts: none, one, or those of a script that it runs.
 
     `functions` are those of the script that may run what they get as arguments.
@@ -98,7 +108,7 @@ def of_command(command: Command, *, is_here: bool, functions: Collection[str] = 
         inside = replace(inside, variables={}, directory=None)
     script = _script_in(words, wrapped.name, command)
     if script is not None:
-        yield from _of_inner(script, inside, is_here=is_here and not is_elsewhere)
+        yield from _of_inner(script, inside, is_here=is_here and not is_elsewhere, depth=depth + 1)
         return
     start = 0
     if is_elsewhere or wrapped.name in functions:
@@ -132,17 +142,17 @@ def _program(word: Word, assigned: Collection[str]) -> str | None:
     return word.value if "PATH" not in assigned or "/" in word.spelled else None
 
 
-def _of_inner(word: Word, command: Command, *, is_here: bool) -> Iterator[Application]:
+def _of_inner(word: Word, command: Command, *, is_here: bool, depth: int) -> Iterator[Application]:
     """Yield the applications of a script that is a word of a command, or its standard input."""
     # What is not known stands in it as a variable, which the inner shell does not know either.
     script = word.spelled if word.value is None else word.value
     if not mentions_spark(script):
         return
-    applications = [*applications_of(script, command.variables, is_here=is_here)]
+    applications = [*applications_of(script, command.variables, is_here=is_here, depth=depth)]
     # The outer shell has replaced variables in it: an event has the script as it was before.
     shown: list[tuple[str, ...] | None] = []
     with suppress(MalformedError):
-        shown = [each.shown for each in applications_of(word.shown or "", {}, is_here=is_here)]
+        shown = [each.shown for each in applications_of(word.shown or "", {}, is_here=is_here, depth=depth)]
     for number, inner in enumerate(applications):
         as_written = shown[number] if len(shown) == len(applications) else None
         hidden = (UNKNOWN_TEXT,) * len(inner.arguments)

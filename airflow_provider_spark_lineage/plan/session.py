@@ -60,13 +60,28 @@ class Session:
 
     def add_view(self, name: str, *, is_view: bool = True) -> None:
         """Note a temporary view, or the end of one."""
-        others = [view for view in self._views.get(name.lower(), ()) if not _is_around(self.place, view[0])]
-        self._views[name.lower()] = [*others, (self.place, is_view)]
+        self._note_view(name.lower(), self.place, is_view=is_view)
 
     def forget_views(self) -> None:
         """Note that any temporary view may have ended."""
-        for views in self._views.values():
-            views.append(((*self.place, object()), False))
+        for name in self._views:
+            self._note_view(name, (*self.place, object()), is_view=False)
+
+    def _note_view(self, name: str, place: Place, *, is_view: bool) -> None:
+        views: list[tuple[Place, bool]] = []
+        ended = set[bool]()
+        for view in self._views.get(name, ()):
+            if _is_around(place, view[0]):
+                continue
+            # No block is entered a second time: of those that have ended, what they say counts once.
+            if _is_around(view[0], place):
+                ended.clear()
+            elif view[1] in ended:
+                continue
+            else:
+                ended.add(view[1])
+            views.append(view)
+        self._views[name] = [*views, (place, is_view)]
 
     def _is_view(self, name: str) -> bool | None:
         """Return whether a name is that of a temporary view here; None where a condition decides."""

@@ -17,6 +17,9 @@ from airflow_provider_spark_lineage.plan.python.values import (
 )
 
 _ENUMERATION = re.compile(r"enum\.(?:Int|Str)?Enum")
+MAX_MEMBERS = 1_000
+"""Limit of the members that a class may have from its bases."""
+
 _NO_MEMBERS = frozenset({"abc.ABC", "abc.ABCMeta", "builtins.object"})
 _MIXED_IN = re.compile(r"builtins\.(?:int|str)")
 
@@ -25,7 +28,7 @@ def class_of(node: ast.ClassDef, members: Mapping[str, Value], around: Sequence[
     """Return what a definition gives; `around` are its decorators and bases."""
     names = [value.name if isinstance(value, Module) else "" for value in around]
     base = base_of(node, around)
-    if base is not None:
+    if base is not None and len(base.members) <= MAX_MEMBERS:
         return Class({**base.members, **members})
     if names == ["dataclasses.dataclass"] and node.decorator_list:
         fields = _fields(node)

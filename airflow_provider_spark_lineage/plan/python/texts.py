@@ -31,6 +31,9 @@ from airflow_provider_spark_lineage.plan.python.values import (
 MAX_TEXT = 100_000
 """Limit, in letters, of a text that is put together."""
 
+MAX_ITEMS = 1_000
+"""Limit of the items of a list that is put together, and of the numbers of a `range`."""
+
 
 def each(function: Callable[..., Value], *values: Value) -> Value:
     """Return what a function gives for each value that one argument may have; of two, none is known."""
@@ -71,7 +74,9 @@ def _add(left: Value, right: Value) -> Value:
     known = [part.value for part in (left, right) if isinstance(part, Known)]
     lists = [items_of(part) for part in (left, right)]
     if all(lists):
-        return Items((*lists[0], *lists[1]))
+        return (
+            _listed((*lists[0], *lists[1])) if sum(map(len, lists)) <= MAX_ITEMS else Unknown("is too long")
+        )
     # Only texts are added to a text.
     if known and all(isinstance(value, str) for value in known):
         return joined(left, right)
@@ -169,10 +174,6 @@ def compared(comparison: type, *values: Value) -> Value:
         return Unknown()
 
 
-MAX_RANGE = 1_000
-"""Limit of the numbers of a `range`."""
-
-
 def _listed(items: Iterable[Value]) -> Value:
     listed = tuple(items)
     return Items(listed) if listed else Unknown()
@@ -195,7 +196,7 @@ def _enumerate(items: Value, *start: Value) -> Value:
 def _range(*numbers: Value) -> Value:
     known = constants(numbers)
     values = range(*known) if known else ()
-    return _listed(map(Known, values)) if len(values) <= MAX_RANGE else Unknown()
+    return _listed(map(Known, values)) if len(values) <= MAX_ITEMS else Unknown()
 
 
 def _zip(*parts: Value) -> Value:
