@@ -14,6 +14,7 @@ _TOKEN = re.compile(
     | /\*
     | (?<![\w]) [rR](?:'[^']*'|"[^"]*")      # raw: a backslash is a letter
     | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`]|``)*`
+    | ['"`].*                                # not closed: all that follows is inside
     | ;
     """,
     re.VERBOSE | re.DOTALL,
