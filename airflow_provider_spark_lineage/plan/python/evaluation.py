@@ -307,7 +307,8 @@ class Evaluator:
                 )
             is_bound = receiver.is_object and not member.decorators
             method = replace(member, receiver=receiver.seen_from or receiver) if is_bound else member
-            return method if is_bound or "staticmethod" in member.decorators else None
+            is_plain = not member.decorators or "staticmethod" in member.decorators
+            return method if is_plain else None
         if name in self.unsafe.set_late:
             return None
         return SEVERAL if member and own else member or own
@@ -351,7 +352,7 @@ class Evaluator:
         """Return what a call gives; `inner` is the object of a method, or the function."""
         arguments = self.arguments(node, scope)
         self.reading.line = node.lineno
-        if inner == Module("builtins.super") and not arguments.values():
+        if inner == Module("builtins.super") and len(arguments.values()) in (0, 2):
             return scope.find(SUPER) or Unknown()
         if not isinstance(node.func, ast.Attribute):
             return self.called(inner, None, "", arguments)
@@ -359,6 +360,8 @@ class Evaluator:
 
     def called(self, function: Value, receiver: Value | None, name: str, arguments: Arguments) -> Value:
         """Return what a function gives, which may be the method `name` of an object."""
+        if isinstance(function, Class) and function.is_object:
+            function = self._member(function, "__call__") or Unknown()
         if isinstance(function, Function):
             return self.follow(function, arguments)
         if isinstance(function, Class):
