@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import tokenize
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -214,6 +216,18 @@ def execution_events_of(
 def _identities(lineage: Lineage) -> Iterator[Identity]:
     yield from (output.dataset.identity for output in lineage.outputs)
     yield from (read.dataset.identity for read in lineage.inputs)
+
+
+def program_text(path: Path) -> str:
+    """Return the text of a script, in the encoding that its first lines name, or of a file of SQL.
+
+    Raise OSError and UnicodeDecodeError.
+    """
+    encoding = "utf-8-sig"
+    if path.suffix == ".py":
+        with path.open("rb") as file, contextlib.suppress(SyntaxError):
+            encoding, _ = tokenize.detect_encoding(file.readline)
+    return path.read_text(encoding=encoding)
 
 
 def planned_lineage(

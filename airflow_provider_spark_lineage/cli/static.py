@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.cli.explain import print_lineage
 from airflow_provider_spark_lineage.cli.recorded import refuse
 from airflow_provider_spark_lineage.lineage.document import document
 from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.pipeline import planned_lineage
+from airflow_provider_spark_lineage.pipeline import planned_lineage, program_text
 
 _LANGUAGES: Mapping[str, Literal["python", "sql"]] = {".py": "python", ".sql": "sql", ".hql": "sql"}
 
@@ -88,13 +88,13 @@ def command(
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return program_text(file)
     except FileNotFoundError:
         refuse(f"{file} does not exist: give the path of a script or of a file of SQL")
     except OSError as error:
         refuse(f"{file} cannot be read: {error.strerror or error}")
     except UnicodeDecodeError as error:
-        refuse(f"{file} is not a text in UTF-8: byte {error.start} cannot be decoded")
+        refuse(f"{file} is not a text in UTF-8: byte {error.start} cannot be decoded; save it as UTF-8")
 
 
 def _check(file: Path, text: str) -> None:

@@ -84,7 +84,7 @@ def _body(operator: Any) -> dict[str, Any]:
 
     path = Path(text.strip())
     if "\n" not in text and _is_file(path):
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     body = yaml.safe_load(text)
     if not isinstance(body, dict):
         raise ValueError("application_file is neither a file of this worker nor a SparkApplication")

@@ -76,4 +76,6 @@ def of_script(script: Any, variables: Mapping[str, str], *, is_here: bool) -> La
         applications = tuple(applications_of(script, variables, is_here=is_here))
     except MalformedError as error:
         return Launch(problems=(NOT_READ.format(error),))
+    except RecursionError:
+        return Launch(problems=(NOT_READ.format("it is nested too deeply"),))
     return Launch(applications) if applications else None

@@ -119,7 +119,9 @@ class _Piece:
 
 
 class _Reader:
-    def __init__(self, script: list[Token], variables: Mapping[str, str], *, has_functions: bool) -> None:
+    def __init__(
+        self, script: list[Token], variables: Mapping[str, str | None], *, has_functions: bool
+    ) -> None:
         self._tokens = script
         self._has_functions = has_functions
         hidden = (name for name in variables if is_secret(name) or name in _OF_THE_SHELL)
@@ -131,6 +133,9 @@ class _Reader:
         self._outer: list[str | None] = []
         self._words: list[Token] = []
         self._input: tuple[str | None, bool] = (None, False)
+        self._substituted: dict[str, None] = {}
+        """The parts of a command whose output the shell puts there, `$(...)` for example."""
+
         self._found: list[Command] = []
         self._line_start = 0
         """The first command of the list (`a && b | c`) that is being read."""
@@ -184,6 +189,7 @@ class _Reader:
             before[pair[0]] = pair[1]
             read = read[1:]
         words = [word for token in read for word in self._fields(token)]
+        self._substitute()
         if not words:
             self._assign(before)
             return
@@ -203,6 +209,7 @@ class _Reader:
             self._sourced.append(words[1].value if len(words) > 1 else None)
         elif name in ("cd", "pushd", "popd"):
             self._change_directory([word.value for word in words[1:] if not word.spelled.startswith("-")])
+        self._substituted.clear()
         exported = {name: value for name, value in self._set.items() if name in self._exported}
         self._found.append(
             Command(
@@ -215,6 +222,20 @@ class _Reader:
                 is_text=is_text,
             )
         )
+
+    def _substitute(self) -> None:
+        """Add the commands inside the words of a command, which run before it, in a shell of their own."""
+        for text in self._substituted:
+            inner = text[1:-1].replace("\\`", "`") if text[0] == "`" else text[2:-1]
+            if not text.startswith(("$(", "`", "<(", ">(")) or text.startswith("$((") or "spark" not in inner:
+                continue
+            reader = _Reader(tokens(inner), self._variables, has_functions=self._has_functions)
+            reader._set, reader._exported = dict(self._set), set(self._exported)
+            reader._sourced, reader._directory = [*self._sourced], self._directory
+            for command in reader.commands():
+                words = tuple(replace(word, end=None) for word in command.words)
+                self._found.append(replace(command, words=words))
+        self._substituted.clear()
 
     def _assignment(self, text: str) -> tuple[str, str | None] | None:
         """Return the name and the value of an assignment; None for another word."""
@@ -288,6 +309,7 @@ class _Reader:
     def _piece(self, kind: str, text: str) -> _Piece:
         """Return one part, expanded."""
         if kind == "unknown":
+            self._substituted[text] = None
             return _Piece(None, UNKNOWN_TEXT, "${shell}")
         if kind != "variable":
             return _Piece(text, text, text)

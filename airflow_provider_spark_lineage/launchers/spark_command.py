@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,13 @@ from airflow_provider_spark_lineage.launchers.shell_words import (
     Word,
     commands,
 )
-from airflow_provider_spark_lineage.launchers.wrappers import BACKGROUND, OTHER_USER, unwrapped
+from airflow_provider_spark_lineage.launchers.wrappers import (
+    BACKGROUND,
+    EVALUATED,
+    OTHER_USER,
+    behind_host,
+    unwrapped,
+)
 
 _COMMAND = re.compile(r"(?:.*/)?spark\d?-(submit|sql)(?:\.sh|\.cmd)?", re.DOTALL)
 
@@ -29,7 +36,13 @@ _USERS = frozenset({"su", "runuser"})
 _ELSEWHERE = frozenset({"docker", "gcloud", "kubectl", "oc", "podman", "ssh"})
 """Commands that run it on another machine, or in a container."""
 
+_SHELL = re.compile(r"(?:.*/)?(?:ba|da|k|z)?sh(?: -\w+)*")
+_FUNCTION = re.compile(r"(?:^|[\s;&|])(?:function\s+)?([\w.:-]+)\s*\(\s*\)")
+_ALL_ARGUMENTS = re.compile(r"\$[@*]|\$\{[@*]\}")
 _REDEFINED = re.compile(r"spark\d?-(?:submit|sql)\s*\(\s*\)|\b(?:function|alias)\s+spark\d?-(?:submit|sql)")
+MAX_DEPTH = 5
+"""Limit of scripts inside scripts: each is read twice."""
+
 HOMES = frozenset({"SPARK_CONF_DIR", "SPARK_HOME"})
 """Variables that say where Spark reads its settings."""
 
@@ -55,34 +68,32 @@ REDEFINED = "the script gives its name to something else"
 INIT_FILE = "what the statements in the file of `spark-sql -i` set is not known"
 
 
-def applications_of(script: str, variables: Mapping[str, str], *, is_here: bool) -> Iterator[Application]:
+def applications_of(
+    script: str, variables: Mapping[str, str], *, is_here: bool, depth: int = 0
+) -> Iterator[Application]:
     """Yield the applications that a script starts; raise `MalformedError` where it is no script.
 
-    `variables` are those of its process; `is_here` says whether it runs on this machine.
+    `variables` are those of its process; `is_here` says whether it runs on this machine, `depth` how many
+    scripts it is inside of.
     """
+    if depth > MAX_DEPTH:
+        raise MalformedError("it is nested too deeply")
     is_redefined = _REDEFINED.search(script) is not None
+    own = frozenset(_FUNCTION.findall(script)) if _ALL_ARGUMENTS.search(script) else frozenset[str]()
     for command in commands(script, variables):
-        for application in of_command(command, is_here=is_here):
+        for application in of_command(command, is_here=is_here, functions=own, depth=depth):
             yield replace(application, fixed=REDEFINED) if is_redefined else application
 
 
-def of_command(command: Command, *, is_here: bool) -> Iterator[Application]:
-    """Yield the applications that one command starts: none, one, or those of a script that it runs."""
+def of_command(
+    command: Command, *, is_here: bool, functions: Collection[str] = (), depth: int = 0
+) -> Iterator[Application]:
+    """Yield the applications that one command starts: none, one, or those of a script that it runs.
+
+    `functions` are those of the script that may run what they get as arguments.
+    """
     wrapped = unwrapped(command.words)
     words = wrapped.words
-    if wrapped.name in _SHELLS | _USERS:
-        yield from _of_inner(
-            _inner_script(words, is_anywhere=wrapped.name in _USERS), command, is_here=is_here
-        )
-        return
-    start, is_elsewhere = 0, wrapped.name in _ELSEWHERE
-    if is_elsewhere:
-        names = (position for position, word in enumerate(words) if _spark_command(word.spelled))
-        start = next(names, len(words))
-    # The name may begin with a variable, `$SPARK_HOME/bin/spark-submit`: so the text counts.
-    name = _spark_command(words[start].spelled) if start < len(words) else ""
-    if not name:
-        return
     given = {
         key: value for key, value in wrapped.variables.items() if value is not None and not is_secret(key)
     }
@@ -91,12 +102,30 @@ def of_command(command: Command, *, is_here: bool) -> Iterator[Application]:
         variables={**command.variables, **given},
         directory=None if wrapped.changes_directory else command.directory,
     )
+    is_elsewhere = wrapped.name in _ELSEWHERE
+    if is_elsewhere:
+        # Variables and folder of this machine are not those of the other one.
+        inside = replace(inside, variables={}, directory=None)
+    script = _script_in(words, wrapped.name, command)
+    if script is not None:
+        yield from _of_inner(script, inside, is_here=is_here and not is_elsewhere, depth=depth + 1)
+        return
+    start = 0
+    if is_elsewhere or wrapped.name in functions:
+        names = (position for position, word in enumerate(words) if _spark_command(word.spelled))
+        start = next(names, len(words))
+    # The name may begin with a variable, `$SPARK_HOME/bin/spark-submit`: so the text counts.
+    name = _spark_command(words[start].spelled) if start < len(words) else ""
+    if not name:
+        return
     application = (_of_submit if name == "submit" else _of_sql)(words[start + 1 :], inside)
     if application is None:
         return
     homes = sorted(HOMES & {*command.assigned, *wrapped.variables})
     reason = OTHER_FILES.format(homes[0]) if homes else application.fixed
     is_other_user = wrapped.reason == OTHER_USER
+    if wrapped.name in functions:
+        reason = EVALUATED
     yield replace(
         application,
         is_here=is_here and application.is_here and not is_elsewhere,
@@ -113,20 +142,72 @@ def _program(word: Word, assigned: Collection[str]) -> str | None:
     return word.value if "PATH" not in assigned or "/" in word.spelled else None
 
 
-def _of_inner(word: Word | None, command: Command, *, is_here: bool) -> Iterator[Application]:
-    """Yield the applications of a script that is a word of a command."""
-    script = word.value if word is not None else None
-    if word is None or script is None or not mentions_spark(script):
+def _of_inner(word: Word, command: Command, *, is_here: bool, depth: int) -> Iterator[Application]:
+    """Yield the applications of a script that is a word of a command, or its standard input."""
+    # What is not known stands in it as a variable, which the inner shell does not know either.
+    script = word.spelled if word.value is None else word.value
+    if not mentions_spark(script):
         return
-    applications = [*applications_of(script, command.variables, is_here=is_here)]
+    applications = [*applications_of(script, command.variables, is_here=is_here, depth=depth)]
     # The outer shell has replaced variables in it: an event has the script as it was before.
     shown: list[tuple[str, ...] | None] = []
     with suppress(MalformedError):
-        shown = [each.shown for each in applications_of(word.shown or "", {}, is_here=is_here)]
+        shown = [each.shown for each in applications_of(word.shown or "", {}, is_here=is_here, depth=depth)]
     for number, inner in enumerate(applications):
         as_written = shown[number] if len(shown) == len(applications) else None
         hidden = (UNKNOWN_TEXT,) * len(inner.arguments)
-        yield replace(inner, options_at=None, py_files_at=None, shown=as_written or hidden)
+        directory = _below(command.directory, inner.directory)
+        yield replace(
+            inner,
+            options_at=None,
+            py_files_at=None,
+            shown=as_written or hidden,
+            directory=directory,
+            is_here=inner.is_here and _may_be_here(inner.main, directory),
+            variables={**command.variables, **inner.variables},
+        )
+
+
+def _below(outer: str | None, inner: str | None) -> str | None:
+    """Return the folder of a script inside another one; None where it is not known."""
+    if outer is None or inner is None:
+        return inner if inner is not None and inner.startswith("/") else None
+    return posixpath.join(outer, inner) if inner else outer
+
+
+def _script_in(words: Sequence[Word], name: str, command: Command) -> Word | None:
+    """Return the script that a command gives to a shell; None where it runs its words, or a file."""
+    given = command.standard_input or ""
+    # Variables in it have their values, so none of it is shown.
+    document = Word(given, given, "") if command.is_text else None
+    if name in _SHELLS | _USERS:
+        inner = _inner_script(words, is_anywhere=name in _USERS)
+        return inner or (None if any(not _is_option(word) for word in words[1:]) else document)
+    if name == "eval":
+        return _as_script(words[1:])
+    if name in ("trap", "-c", "--command"):
+        # `flock FILE -c '...'` is `-c '...'` here.
+        return next((word for word in words[1:] if not _is_option(word)), None)
+    if name not in _ELSEWHERE or any(_spark_command(word.spelled) for word in words):
+        return None
+    scripts = (word for word in words[1:] if " " in word.spelled and mentions_spark(word.spelled))
+    reads = any(_SHELL.fullmatch(word.spelled) for word in words) or (
+        name == "ssh" and not behind_host(words)
+    )
+    return next(scripts, document if reads else None)
+
+
+def _is_option(word: Word) -> bool:
+    return word.spelled.startswith(("-", "+"))
+
+
+def _as_script(words: Sequence[Word]) -> Word:
+    values = [word.value for word in words if word.value is not None]
+    return Word(
+        value=" ".join(values) if len(values) == len(words) else None,
+        spelled=" ".join(word.spelled for word in words),
+        shown=" ".join(word.shown or "" for word in words),
+    )
 
 
 def _inner_script(words: Sequence[Word], *, is_anywhere: bool) -> Word | None:

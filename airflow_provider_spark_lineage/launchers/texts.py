@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.application import PYTHON, SQL, Application
 from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.pipeline import planned_lineage
+from airflow_provider_spark_lineage.pipeline import planned_lineage, program_text
 from airflow_provider_spark_lineage.submitted.planned import LARGEST_BYTES
 
 OTHER_MACHINE = "the text is that of {} on this worker; the application runs with that of another machine"
@@ -56,7 +56,7 @@ def _of_application(application: Application) -> Lineage | None:
         path = _path(application.main, directory)
         if path is None or not path.is_file() or path.stat().st_size > LARGEST_BYTES:
             return None
-        text = path.read_text(encoding="utf-8")
+        text = program_text(path)
         if not application.is_here:
             gaps.append(Gap(_where(application), OTHER_MACHINE.format(path)))
     arguments = list[str]()

@@ -19,7 +19,7 @@ OTHER_USER = (
 EVALUATED = "another command makes its words once more"
 OTHER_ENVIRONMENT = "it runs in another environment, whose settings of Spark are not known"
 
-_BEFORE = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{", "eval"})
+_BEFORE = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{"})
 """Words of the shell that stand before a command."""
 
 _ASSIGNMENT = re.compile(r"(\w+)=(.*)", re.DOTALL)
@@ -29,6 +29,9 @@ _ASSIGNMENT = re.compile(r"(\w+)=(.*)", re.DOTALL)
 class _Wrapper:
     with_value: frozenset[str] = frozenset()
     """Options whose value is the next word."""
+
+    verb: str = ""
+    """The word that comes first: without it, it runs no command."""
 
     operands: int = 0
     """How many words stand between the options and the command."""
@@ -42,9 +45,21 @@ def _wrapper(options: str = "", **fields: object) -> _Wrapper:
     return _Wrapper(frozenset(options.split()), **fields)  # type: ignore[arg-type]
 
 
+_IN_ENVIRONMENT = _wrapper(
+    "-n --name -p --prefix -e --env --env-file --cwd --directory --project --python --with",
+    verb="run",
+    reason=OTHER_ENVIRONMENT,
+)
+
 WRAPPERS: Mapping[str, _Wrapper] = {
+    **dict.fromkeys(
+        ("conda", "doppler", "hatch", "mamba", "micromamba", "pdm", "pipenv", "poetry", "uv"), _IN_ENVIRONMENT
+    ),
+    "aws-vault": _wrapper("-d --duration --region", verb="exec", operands=1, reason=OTHER_ENVIRONMENT),
+    "chronic": _wrapper(),
     "command": _wrapper(),
     "doas": _wrapper("-u -C -a", reason=OTHER_USER),
+    "dumb-init": _wrapper("-r --rewrite"),
     "env": _wrapper("-u --unset -C --chdir -S --split-string -a --argv0", has_assignments=True),
     "exec": _wrapper("-a"),
     "flock": _wrapper("-w --wait --timeout -E --conflict-exit-code", operands=1),
@@ -63,9 +78,14 @@ WRAPPERS: Mapping[str, _Wrapper] = {
     ),
     "time": _wrapper("-o --output -f --format"),
     "timeout": _wrapper("-k --kill-after -s --signal", operands=1),
+    "tini": _wrapper("-e -p"),
+    "unbuffer": _wrapper(),
     "xargs": _wrapper(
         "-a --arg-file -d --delimiter -E -I -L --max-lines -n --max-args -P --max-procs -s --max-chars",
         reason=EVALUATED,
+    ),
+    "xvfb-run": _wrapper(
+        "-e --error-file -f --auth-file -n --server-num -p --xauth-protocol -s --server-args"
     ),
 }
 """Name of a command -> its options."""
@@ -97,8 +117,6 @@ def unwrapped(words: Sequence[Word]) -> Wrapped:
     wrapped = Wrapped(words)
     while wrapped.words:
         if wrapped.words[0].value in _BEFORE:
-            if wrapped.words[0].value == "eval":
-                wrapped.reason = wrapped.reason or EVALUATED
             wrapped.words = wrapped.words[1:]
         elif wrapped.name in WRAPPERS and not _only_asks(wrapped):
             _unwrap(wrapped, WRAPPERS[wrapped.name])
@@ -110,13 +128,16 @@ def unwrapped(words: Sequence[Word]) -> Wrapped:
 def _only_asks(wrapped: Wrapped) -> bool:
     """Return whether `command -v` only looks for a command, or `su`'s like gets a script."""
     second = wrapped.words[1].spelled if len(wrapped.words) > 1 else ""
+    verb = WRAPPERS[wrapped.name].verb
+    if verb:
+        return second != verb
     if wrapped.name == "command":
         return second in ("-v", "-V")
     return wrapped.name == "runuser" and any(word.value == "-c" for word in wrapped.words)
 
 
 def _unwrap(wrapped: Wrapped, wrapper: _Wrapper) -> None:
-    name, words = wrapped.name, [*wrapped.words[1:]]
+    name, words = wrapped.name, [*wrapped.words[2 if wrapper.verb else 1 :]]
     wrapped.reason = wrapped.reason or wrapper.reason
     while words:
         text = words[0].spelled
@@ -134,7 +155,18 @@ def _unwrap(wrapped: Wrapped, wrapper: _Wrapper) -> None:
             words = words[1:]
         else:
             break
-    wrapped.words = words[wrapper.operands :]
+    words = words[wrapper.operands :]
+    wrapped.words = words[1:] if words and words[0].value == "--" else words
+
+
+_SSH = _wrapper("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w", operands=1)
+
+
+def behind_host(words: Sequence[Word]) -> Sequence[Word]:
+    """Return what `ssh` runs on its host: nothing where it starts a shell there."""
+    wrapped = Wrapped(words)
+    _unwrap(wrapped, _SSH)
+    return wrapped.words
 
 
 def _takes_next(option: str, with_value: frozenset[str]) -> bool:

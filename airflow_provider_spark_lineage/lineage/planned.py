@@ -39,6 +39,9 @@ class _Planner:
         self._about: dict[Gap, DatasetId] = {}
         """Gap about the name of a dataset -> that name."""
 
+        self._unplaced_ids: set[DatasetId] = set()
+        """The names of these."""
+
         self._places: dict[tuple[str, tuple[str, ...]], Access] = {}
         """Table -> the step that created it at a location."""
 
@@ -63,7 +66,8 @@ class _Planner:
         inputs = {**self._inputs, **{read.dataset.id: read for read in composed.inputs}}
         outputs = {**self._drops, **{output.dataset.id: output for output in composed.outputs}}
         # A table that was only an intermediate needs no word about its name.
-        gaps = [gap for gap in self._gaps if self._about.get(gap) in (None, *inputs, *outputs)]
+        named = {None, *inputs, *outputs}
+        gaps = [gap for gap in self._gaps if self._about.get(gap) in named]
         return Lineage(
             inputs=tuple(inputs[name] for name in sorted(inputs)),
             outputs=tuple(outputs[name] for name in sorted(outputs)),
@@ -146,9 +150,10 @@ class _Planner:
         else:
             reason = f"where the data of `{name}` are is not known: it is named as its catalog names it"
         # One gap for each table: at the line where it is used first.
-        if entries and entries[0].id not in self._about.values():
+        if entries and entries[0].id not in self._unplaced_ids:
             gap = Gap(f"line {access.line}", reason)
             self._gaps[gap], self._about[gap] = None, entries[0].id
+            self._unplaced_ids.add(entries[0].id)
         # Not an entry beside its data, but the only name that the data have here.
         return tuple(replace(entry, type="VIEW" if access.is_view else "") for entry in entries)
 
@@ -201,6 +206,9 @@ class _Planner:
 
     def _paths(self, access: Access) -> Iterator[str]:
         for written in access.paths:
+            if described.is_named(access.format):
+                yield written
+                continue
             path, is_one = described.without_pattern(written)
             if not is_one:
                 self._gap(access, f"which files `{written}` stands for is not known")

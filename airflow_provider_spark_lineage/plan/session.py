@@ -11,6 +11,9 @@ _VIEWS = "global_temp"
 SESSION_CATALOG = "spark_catalog"
 _CATALOG = "spark.sql.catalog."
 
+Place = tuple[object, ...]
+"""The conditions around a statement, the outermost first; each block that may run is one of its own."""
+
 
 @dataclass(frozen=True)
 class Name:
@@ -31,11 +34,11 @@ class Session:
         self.catalogs = {
             key[len(_CATALOG) :] for key in conf if key.startswith(_CATALOG) and key.count(".") == 3
         }
-        self.views: set[str] = set()
-        """Names of temporary views, in lower case."""
+        self.place: Place = ()
+        """Where the statement stands that is read."""
 
-        self.doubtful_views: set[str] = set()
-        """Names of temporary views, in lower case, that a condition registers or drops."""
+        self._views: dict[str, list[tuple[Place, bool]]] = {}
+        """Name, in lower case -> where it became a temporary view, or ended as one, in order."""
 
         self.has_unknown_view = False
         """A view was registered under a name that is not known."""
@@ -55,21 +58,40 @@ class Session:
         elif key == "spark.sql.defaultCatalog":
             self.use_catalog(value)
 
-    def add_view(self, name: str, *, certain: bool = True) -> None:
-        """Note a temporary view."""
-        if certain:
-            self.views.add(name.lower())
-            self.doubtful_views.discard(name.lower())
-        elif name.lower() not in self.views:
-            self.doubtful_views.add(name.lower())
+    def add_view(self, name: str, *, is_view: bool = True) -> None:
+        """Note a temporary view, or the end of one."""
+        self._note_view(name.lower(), self.place, is_view=is_view)
 
-    def drop_view(self, name: str, *, certain: bool = True) -> None:
-        """Note that a name is no temporary view any more."""
-        if name.lower() in self.views and not certain:
-            self.doubtful_views.add(name.lower())
-        self.views.discard(name.lower())
-        if certain:
-            self.doubtful_views.discard(name.lower())
+    def forget_views(self) -> None:
+        """Note that any temporary view may have ended."""
+        for name in self._views:
+            self._note_view(name, (*self.place, object()), is_view=False)
+
+    def _note_view(self, name: str, place: Place, *, is_view: bool) -> None:
+        views: list[tuple[Place, bool]] = []
+        ended = set[bool]()
+        for view in self._views.get(name, ()):
+            if _is_around(place, view[0]):
+                continue
+            # No block is entered a second time: of those that have ended, what they say counts once.
+            if _is_around(view[0], place):
+                ended.clear()
+            elif view[1] in ended:
+                continue
+            else:
+                ended.add(view[1])
+            views.append(view)
+        self._views[name] = [*views, (place, is_view)]
+
+    def _is_view(self, name: str) -> bool | None:
+        """Return whether a name is that of a temporary view here; None where a condition decides."""
+        elsewhere = set[bool]()
+        for place, is_view in ((), False), *self._views.get(name.lower(), ()):
+            if _is_around(place, self.place):
+                elsewhere = {is_view}
+            else:
+                elsewhere.add(is_view)
+        return elsewhere.pop() if len(elsewhere) == 1 else None
 
     def use(self, parts: tuple[str, ...] | None, *, certain: bool = True) -> None:
         """Change the current database, or the catalog if that is what the name says; None for unknown."""
@@ -83,15 +105,19 @@ class Session:
         self._catalog = _own(name) if certain else None
         self._database = None if not certain else () if self._catalog else ("default",)
 
+    def overwrites_partitions(self) -> bool:
+        """Return whether an overwrite of a partitioned table keeps the partitions that get no rows."""
+        return self.variables.get("spark.sql.sources.partitionOverwriteMode", "").lower() == "dynamic"
+
     def is_view(self, parts: tuple[str, ...]) -> bool:
         """Return whether a name is one of a temporary view."""
-        return parts[0].lower() == _VIEWS if len(parts) > 1 else parts[0].lower() in self.views
+        return parts[0].lower() == _VIEWS if len(parts) > 1 else self._is_view(parts[0]) is True
 
     def resolve(self, parts: tuple[str, ...]) -> Name | str:
         """Return the full name of a table, or why it is not known; temporary views were asked for before."""
         if len(parts) == 1 and self.has_unknown_view:
             return f"`{parts[0]}` is a table, or a temporary view whose name is not a constant"
-        if len(parts) == 1 and parts[0].lower() in self.doubtful_views:
+        if len(parts) == 1 and self._is_view(parts[0]) is None:
             return f"`{parts[0]}` is a table, or a temporary view that is registered below a condition"
         if len(parts) > 1 and (parts[0] in self.catalogs or parts[0] == SESSION_CATALOG):
             return Name(_own(parts[0]), parts[1:])
@@ -104,6 +130,10 @@ class Session:
         if len(parts) == 2 or self._database is None:
             return Name(self._catalog, parts)
         return Name(self._catalog, (*self._database, *parts))
+
+
+def _is_around(outer: Place, inner: Place) -> bool:
+    return inner[: len(outer)] == outer
 
 
 def _own(catalog: str) -> str:

@@ -26,6 +26,11 @@ _FILES = frozenset(
         *("parquet", "text", "textfile", "xml"),
     )
 )
+_NAMED = frozenset(
+    ("bigquery", "com.google.cloud.spark.bigquery", "deltasharing", "es", "org.elasticsearch.spark.sql")
+)
+"""Formats whose `load("x")` and `save("x")` name a table or an index, and no file."""
+
 _NO_DATASET = frozenset({"console", "foreach", "memory", "noop", "rate", "rate-micro-batch"})
 """Formats whose rows are made up, printed, dropped, or kept by the program itself."""
 
@@ -39,6 +44,11 @@ _OF_FILES = re.compile(r"[^/]*[*?][^/]*\.[A-Za-z0-9.*]+|part-[^/]*|\*")
 def is_of_no_dataset(file_format: str) -> bool:
     """Return whether a format reads and writes no dataset."""
     return file_format in _NO_DATASET
+
+
+def is_named(file_format: str) -> bool:
+    """Return whether what stands where others have a path is the name of a table."""
+    return file_format in _NAMED
 
 
 def file_system(settings: Mapping[str, str]) -> str:

@@ -178,7 +178,8 @@ def _cassandra(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Ident
 def _elasticsearch(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     names = ("es.resource.read", "es.resource.write", "es.resource", "resource")
     resource = next((options[name] for name in names if options.get(name)), "")
-    if not resource and "elasticsearch" in str(facts.get("relation_class") or "").lower():
+    # A program's text has the format's name for the relation's class.
+    if not resource and re.search(r"^es$|elasticsearch", str(facts.get("relation_class") or "").lower()):
         resource = options.get("path", "")
     if not resource:
         return ()

@@ -23,7 +23,7 @@ def read_spec(path: Path) -> dict[str, Any]:
     """Return a pipeline's specification; empty where it is none."""
     import yaml
 
-    spec = yaml.safe_load(path.read_text(encoding="utf-8"))
+    spec = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     return spec if isinstance(spec, dict) else {}
 
 
@@ -42,7 +42,7 @@ def statements(spec: Mapping[str, Any], files: Iterable[Path]) -> str:
     """Return the SQL of a pipeline's files as statements over tables."""
     place = [spec.get("catalog"), spec.get("database", spec.get("schema")) or "default"]
     use = "USE " + ".".join(f"`{name}`" for name in place if name)
-    texts = [file.read_text(encoding="utf-8") for file in files if file.suffix == ".sql"]
+    texts = [file.read_text(encoding="utf-8-sig") for file in files if file.suffix == ".sql"]
     # Flows have no order: a view may be defined after it is used.
     views = "".join(
         f"CREATE TEMP VIEW {name} AS SELECT 1;\n" for text in texts for name in _VIEW.findall(text)

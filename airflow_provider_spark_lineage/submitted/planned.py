@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.known_operators import (
 )
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.lineage.planned import PLANNED
-from airflow_provider_spark_lineage.pipeline import planned_lineage
+from airflow_provider_spark_lineage.pipeline import planned_lineage, program_text
 from airflow_provider_spark_lineage.submitted.jobs import pairs
 from airflow_provider_spark_lineage.submitted.pipeline_files import definitions, read_spec, statements
 
@@ -43,7 +43,7 @@ def _of_script(task: Any) -> Lineage | None:
     if path.suffix != ".py" or not path.is_file() or path.stat().st_size > LARGEST_BYTES:
         return None
     return planned_lineage(
-        path.read_text(encoding="utf-8"),
+        program_text(path),
         language="python",
         arguments=[str(argument) for argument in task.application_args or ()],
         conf=pairs(task.conf),
@@ -57,7 +57,7 @@ def _of_statements(task: Any) -> Lineage | None:
         path = Path(text)
         if not path.is_file() or path.stat().st_size > LARGEST_BYTES:
             return None
-        text = path.read_text(encoding="utf-8")
+        text = program_text(path)
     return planned_lineage(text, language="sql", conf=pairs(task._conf))
 
 

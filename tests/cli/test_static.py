@@ -45,10 +45,25 @@ def test_relative_paths_are_below_the_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("app.py", b"\xef\xbb\xbfspark.read.parquet('/caf\xc3\xa9')"),
+        ("app.py", b"#!/usr/bin/python\n# -*- coding: latin-1 -*-\nspark.read.parquet('/caf\xe9')"),
+        ("query.sql", b"\xef\xbb\xbfselect * from parquet.`/caf\xc3\xa9`"),
+    ],
+)
+def test_encodings(tmp_path, name, content):
+    """A script is read in the encoding that it names, as Python does, and the mark of UTF-8 is no text."""
+    file = tmp_path / name
+    file.write_bytes(content)
+    assert run(file).stdout.startswith("reads   file /caf\u00e9\n")
+
+
+@pytest.mark.parametrize(
     ("name", "content", "more", "sentence"),
     [
         ("app.py", b"x = 1\nspark.read(\n", (), "is not Python: line 2: '(' was never closed"),
-        ("app.py", b"\xff\xfe", (), "is not a text in UTF-8: byte 0 cannot be decoded"),
+        ("app.py", b"\xff\xfe", (), "is not a text in UTF-8: byte 0 cannot be decoded; save it as UTF-8"),
         ("app.py", b"x\0", (), "is not Python"),
         ("app.sh", b"", (), "give a PySpark script (.py) or a file of Spark SQL (.sql, .hql)"),
         ("missing.py", None, (), "does not exist: give the path of a script or of a file of SQL"),

@@ -65,6 +65,16 @@ def test_a_command_on_another_machine_has_no_file_here():
     assert of_ssh(SimpleNamespace(command=None, environment=None)) is None
 
 
+@pytest.mark.parametrize(
+    "script", ["eval " * 1000 + "spark-submit a.py", "spark-submit " + "$(" * 20_000 + ")" * 20_000]
+)
+def test_scripts_inside_scripts_end(script):
+    """Each is read twice, so there is a limit; a gap says so."""
+    launch = of_bash(SimpleNamespace(bash_command=script, env=None, append_env=False, cwd=None))
+    assert launch.applications == ()
+    assert "it is nested too deeply" in launch.problems[0]
+
+
 def test_a_command_that_is_not_known_yet_is_none():
     """`@task.bash` has an object that is not a text until it runs."""
     assert of_bash(SimpleNamespace(bash_command=object(), env=None, append_env=False, cwd=None)) is None
@@ -77,7 +87,10 @@ def test_a_command_that_is_not_known_yet_is_none():
         ("spark-submit /a.py --name \"$DB_PASSWORD\" 'a b' ${DAY:-x}", "--name ${DB_PASSWORD} 'a b' ${DAY}"),
         ("X=$DB_PASSWORD; spark-submit /a.py jdbc:x:$X $(date)", "jdbc:x:${X} ***"),
         ("ALL='/a.py hunter2'; spark-submit $ALL b", "*** b"),
-        ('bash -c "spark-submit /a.py $DB_PASSWORD $DAY"', ""),
+        ('bash -c "spark-submit /a.py $DB_PASSWORD $DAY"', "${DB_PASSWORD} ${DAY}"),
+        ('eval "spark-submit /a.py $DB_PASSWORD" $DAY', "${DB_PASSWORD} ${DAY}"),
+        ("x=$(spark-submit /a.py $DB_PASSWORD $DAY)", "${DB_PASSWORD} ${DAY}"),
+        ("bash -s <<END\nspark-submit /a.py $DB_PASSWORD $DAY\nEND\n", "*** ***"),
         ('bash -c "spark-submit /a.py $DAY"', "${DAY}"),
         ("bash -c 'spark-submit /a.py $DAY'", "${DAY}"),
     ],

@@ -17,14 +17,19 @@ from airflow_provider_spark_lineage.plan.python.values import (
 )
 
 _ENUMERATION = re.compile(r"enum\.(?:Int|Str)?Enum")
+MAX_MEMBERS = 1_000
+"""Limit of the members that a class may have from its bases."""
+
+_NO_MEMBERS = frozenset({"abc.ABC", "abc.ABCMeta", "builtins.object"})
 _MIXED_IN = re.compile(r"builtins\.(?:int|str)")
 
 
 def class_of(node: ast.ClassDef, members: Mapping[str, Value], around: Sequence[Value]) -> Value:
     """Return what a definition gives; `around` are its decorators and bases."""
     names = [value.name if isinstance(value, Module) else "" for value in around]
-    if not names:
-        return Class(members)
+    base = base_of(node, around)
+    if base is not None and len(base.members) <= MAX_MEMBERS:
+        return Class({**base.members, **members})
     if names == ["dataclasses.dataclass"] and node.decorator_list:
         fields = _fields(node)
         return Unknown() if fields is None else Class(members, fields=fields)
@@ -32,6 +37,16 @@ def class_of(node: ast.ClassDef, members: Mapping[str, Value], around: Sequence[
     if is_enumeration and not node.keywords:
         return Class({name: _enumerated(name, value) for name, value in members.items()})
     return Unknown()
+
+
+def base_of(node: ast.ClassDef, around: Sequence[Value]) -> Class | None:
+    """Return the class of the script that another one extends, an empty one without any; None for others."""
+    others = [value for value in around if not isinstance(value, Module) or value.name not in _NO_MEMBERS]
+    if not others:
+        return Class({})
+    base = others[0]
+    is_only = len(others) == 1 and not node.decorator_list and base in around[: len(node.bases)]
+    return base if is_only and isinstance(base, Class) and not (base.fields or base.is_object) else None
 
 
 def attributes_of(of: Class, arguments: Arguments) -> dict[str, Value]:

@@ -13,7 +13,15 @@ from airflow_provider_spark_lineage.plan.python import methods
 from airflow_provider_spark_lineage.plan.python.classes import attributes_of
 from airflow_provider_spark_lineage.plan.python.parsers import NOT_GIVEN, Parser
 from airflow_provider_spark_lineage.plan.python.reading import Reading
-from airflow_provider_spark_lineage.plan.python.scopes import Scope, children, first, imports, unsafe, walk
+from airflow_provider_spark_lineage.plan.python.scopes import (
+    SUPER,
+    Scope,
+    children,
+    first,
+    imports,
+    unsafe,
+    walk,
+)
 from airflow_provider_spark_lineage.plan.python.texts import (
     FUNCTIONS,
     METHODS,
@@ -24,6 +32,7 @@ from airflow_provider_spark_lineage.plan.python.texts import (
     joined,
     joined_by,
     of_text,
+    spelled,
 )
 from airflow_provider_spark_lineage.plan.python.values import (
     CHANGED,
@@ -118,11 +127,8 @@ class Evaluator:
 
     def uncertain(self, node: ast.AST | None, scope: Scope) -> Value:
         """Return the value of an expression that may not run."""
-        self.reading.conditions += 1
-        try:
+        with self.reading.below(object()):
             return self.value(node, scope)
-        finally:
-            self.reading.conditions -= 1
 
     def _value(self, node: ast.AST, inner: Value, scope: Scope) -> Value:
         """Return the value of a node, by that of its `first`."""
@@ -135,6 +141,8 @@ class Evaluator:
                 return self._item(inner, key, scope)
             case ast.FormattedValue(_, -1 | 115, None) | ast.Await():
                 return inner
+            case ast.FormattedValue(_, -1, how):
+                return each(spelled, inner, self.value(how, scope))
             case ast.BinOp(_, operator, right):
                 other = self.value(right, scope)
                 return each(OPERATORS.get(type(operator), _unknown), inner, other)
@@ -151,7 +159,7 @@ class Evaluator:
     def _text(self, node: ast.JoinedStr, scope: Scope) -> Value:
         return each(joined, *(self.value(part, scope) for part in node.values))
 
-    def _list(self, node: ast.List | ast.Tuple, scope: Scope) -> Value:
+    def _list(self, node: ast.List | ast.Set | ast.Tuple, scope: Scope) -> Value:
         arguments = self._arguments(node.elts, [], scope)
         return Items(arguments.positional, is_open=not arguments.is_complete)
 
@@ -294,10 +302,13 @@ class Evaluator:
         member, own = receiver.members.get(name), receiver.attributes.get(name)
         if isinstance(member, Function):
             if receiver.is_object and member.decorators in _PROPERTIES:
-                return self.follow(replace(member, receiver=receiver, decorators=()), Arguments())
+                return self.follow(
+                    replace(member, receiver=receiver.seen_from or receiver, decorators=()), Arguments()
+                )
             is_bound = receiver.is_object and not member.decorators
-            method = replace(member, receiver=receiver) if is_bound else member
-            return method if is_bound or "staticmethod" in member.decorators else None
+            method = replace(member, receiver=receiver.seen_from or receiver) if is_bound else member
+            is_plain = not member.decorators or "staticmethod" in member.decorators
+            return method if is_plain else None
         if name in self.unsafe.set_late:
             return None
         return SEVERAL if member and own else member or own
@@ -341,12 +352,16 @@ class Evaluator:
         """Return what a call gives; `inner` is the object of a method, or the function."""
         arguments = self.arguments(node, scope)
         self.reading.line = node.lineno
+        if inner == Module("builtins.super") and len(arguments.values()) in (0, 2):
+            return scope.find(SUPER) or Unknown()
         if not isinstance(node.func, ast.Attribute):
             return self.called(inner, None, "", arguments)
         return self.called(self.attribute(inner, node.func.attr), inner, node.func.attr, arguments)
 
     def called(self, function: Value, receiver: Value | None, name: str, arguments: Arguments) -> Value:
         """Return what a function gives, which may be the method `name` of an object."""
+        if isinstance(function, Class) and function.is_object:
+            function = self._member(function, "__call__") or Unknown()
         if isinstance(function, Function):
             return self.follow(function, arguments)
         if isinstance(function, Class):
@@ -361,7 +376,7 @@ class Evaluator:
         if not isinstance(receiver, Chain | Known) and not methods.is_harmless(full, name):
             change(value for value in arguments.values() if not _is_namespace(value))
         if full in FUNCTIONS and arguments.is_complete and not arguments.named:
-            with contextlib.suppress(TypeError):
+            with contextlib.suppress(OverflowError, TypeError, ValueError):
                 return each(FUNCTIONS[full], *arguments.positional)
         if full == "argparse.ArgumentParser":
             return Parser(arguments, self._application, self.reading.conditions)
@@ -457,6 +472,6 @@ _NODES: Mapping[type, Callable[..., Value]] = {
     ast.Name: Evaluator._name,
     ast.NamedExpr: Evaluator._walrus,
     ast.UnaryOp: Evaluator._unary,
-    **dict.fromkeys((ast.List, ast.Tuple), Evaluator._list),
+    **dict.fromkeys((ast.List, ast.Set, ast.Tuple), Evaluator._list),
     **dict.fromkeys((ast.DictComp, ast.GeneratorExp, ast.ListComp, ast.SetComp), Evaluator._comprehension),
 }

@@ -77,10 +77,12 @@ NOT_FOLLOWED = re.compile(
     r"""
     context\.(?:binary|hadoop|newAPIHadoop|pickle|sequence|wholeText)\w+
     | catalog\.create\w*Table | model\.save | delta\.(?:clone|restore)\w*
-    | .*\.(?:mergeInto|pandas_api|saveAs(?:Hadoop|NewAPIHadoop|Pickle|Sequence)\w+|(?:text|binary)\w+Stream)
+    | .*\.(?:mergeInto|pandas_api|to_(?:koalas|pandas_on_spark))
+    | .*\.(?:saveAs(?:Hadoop|NewAPIHadoop|Pickle|Sequence)\w+|(?:text|binary)\w+Stream)
     | glue\.from_\w+ | .*\.(?:create|write)_dynamic_frame_\w+
     | (?:.*\.)?DeltaTable\.(?:convert|create|replace)\w*
-    | pyspark\.pandas\.read_\w+ | pyspark\.ml(?:lib)?\..*\.(?:load|save)\w*
+    | pyspark\.pandas\.(?:DataFrame|Series|from_pandas|range|read_\w+|sql)
+    | pyspark\.ml(?:lib)?\..*\.(?:load|save)\w*
     """,
     re.VERBOSE,
 )
@@ -130,7 +132,8 @@ _OTHERS = re.compile(
 """Packages that give nothing of Spark."""
 
 KNOWN_MODULES = re.compile(
-    r"(?:awsglue|builtins|copy|delta|functools|json|logging|os|pprint|pyspark|sys|time|typing)\."
+    r"(?:awsglue|builtins|collections|contextlib|copy|dataclasses|datetime|delta|functools|itertools|json|logging"
+    r"|math|os|pathlib|pprint|pyspark|re|string|sys|textwrap|time|typing|warnings)\."
 )
 """Packages that change no list, and of which all functions that read and write have a row above."""
 

@@ -14,10 +14,11 @@ from dataclasses import replace
 
 from airflow_provider_spark_lineage.plan.planned import Program, Unread
 from airflow_provider_spark_lineage.plan.python import methods
-from airflow_provider_spark_lineage.plan.python.classes import class_of
+from airflow_provider_spark_lineage.plan.python.classes import base_of, class_of
 from airflow_provider_spark_lineage.plan.python.evaluation import Evaluator, TooLongError
 from airflow_provider_spark_lineage.plan.python.reading import Reading
 from airflow_provider_spark_lineage.plan.python.scopes import (
+    SUPER,
     Scope,
     assigned,
     children,
@@ -104,27 +105,29 @@ class _Walk:
             while self._functions:
                 function = self._functions.pop(next(iter(self._functions)))
                 function.scope.forget_order()
-                self._reading.conditions = 1
-                self._follow(function, Arguments(is_complete=False))
+                with self._reading.below(object()):
+                    self._follow(function, Arguments(is_complete=False))
         except TooLongError:
             self._reading.gap("the script does too much to be followed further")
 
     def _block(self, statements: Sequence[ast.stmt], scope: Scope, *, uncertain: bool = False) -> Exits:
         """Read statements up to one that always leaves; those after one that may leave may not run."""
-        before = self._reading.conditions
         exits = _NOWHERE
+        conditions = [object()] if uncertain else []
         for statement in statements:
-            self._reading.conditions = before + uncertain + bool(exits)
-            try:
-                self._evaluator.step()
-                read = _STATEMENTS.get(type(statement), _Walk._expressions)
-                exits |= read(self, statement, scope)
-            except RecursionError:
-                self._reading.line = statement.lineno
-                self._reading.gap("the script is nested too deeply to be followed here")
+            with self._reading.below(*conditions):
+                try:
+                    self._evaluator.step()
+                    read = _STATEMENTS.get(type(statement), _Walk._expressions)
+                    left = read(self, statement, scope)
+                except RecursionError:
+                    left = _NOWHERE
+                    self._reading.line = statement.lineno
+                    self._reading.gap("the script is nested too deeply to be followed here")
+            conditions += [object()] if left and not exits else []
+            exits |= left
             if END in exits:
                 break
-        self._reading.conditions = before
         return exits
 
     def _branches(self, blocks: Iterable[Sequence[ast.stmt]], scope: Scope) -> Exits:
@@ -298,12 +301,16 @@ class _Walk:
     def _class(self, node: ast.ClassDef, scope: Scope) -> Exits:
         around = [*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)]
         of = [self._evaluator.value(getattr(part, "func", part), scope) for part in around]
-        for value in of:
+        base = base_of(node, of)
+        for value in of if base is None else ():
             for member in value.members.values() if isinstance(value, Class) else ():
                 if isinstance(member, Function):
                     self._later(member, is_elsewhere=True)
         inner = Scope(outer=scope, is_class=True)
         self._block(node.body, inner)
+        for member in inner.values.values():
+            if isinstance(member, Function):
+                member.parent = base
         scope.bind(node.name, class_of(node, inner.values, of))
         return _NOWHERE
 
@@ -325,10 +332,13 @@ class _Walk:
         if function.decorators and not is_plain:
             arguments = replace(arguments, is_complete=False)
         scope = Scope(outer=function.scope)
+        if function.parent and isinstance(function.receiver, Class):
+            of = function.receiver
+            scope.values[SUPER] = Class(function.parent.members, of.attributes, is_object=True, seen_from=of)
         for parameter, value in self._evaluator.parameters(function, arguments):
             scope.bind(parameter, value)
         self._active[node] += 1
-        line, conditions = self._reading.line, self._reading.conditions
+        line = self._reading.line
         self._returned.append([])
         try:
             if isinstance(node, ast.Lambda):
@@ -337,7 +347,7 @@ class _Walk:
         finally:
             self._active[node] -= 1
             returned = self._returned.pop()
-            self._reading.line, self._reading.conditions = line, conditions
+            self._reading.line = line
         returned += [] if END in exits else [Known(None)]
         if not is_plain or any(isinstance(part, ast.Yield | ast.YieldFrom) for part in walk(node.body)):
             returned = []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from airflow_provider_spark_lineage.plan.planned import HOLE, Access, Program, Unread
@@ -32,7 +33,7 @@ from airflow_provider_spark_lineage.plan.python.values import (
 )
 from airflow_provider_spark_lineage.plan.session import Session
 from airflow_provider_spark_lineage.plan.sql.statements import MAX_STATEMENTS, read_sql
-from airflow_provider_spark_lineage.plan.sql.targets import Result
+from airflow_provider_spark_lineage.plan.sql.targets import Result, without_version
 
 _NAME = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 _APPENDS = ("append", "false", "update")
@@ -55,8 +56,20 @@ class Reading:
     statements: int = 0
     """How many texts of SQL were read."""
 
-    conditions: int = 0
-    """How many conditions, loops and functions without a call are around it."""
+    @property
+    def conditions(self) -> int:
+        """How many conditions, loops and functions without a call are around the call."""
+        return len(self.session.place)
+
+    @contextlib.contextmanager
+    def below(self, *conditions: object) -> Iterator[None]:
+        """Read what stands below conditions, each an object of its own."""
+        before = self.session.place
+        self.session.place = (*before, *conditions)
+        try:
+            yield
+        finally:
+            self.session.place = before
 
     def gap(self, reason: str) -> None:
         """Add a gap at the line of the call."""
@@ -70,11 +83,9 @@ class Reading:
         if receiver is None:
             self.of_module(function.name if isinstance(function, Module) else "", arguments)
             return
-        before = self.conditions
         for choice in arguments.choices():
-            self.conditions += choice is not arguments
-            self._method(receiver, name, choice)
-            self.conditions = before
+            with self.below(*([] if choice is arguments else [object()])):
+                self._method(receiver, name, choice)
 
     def _method(self, receiver: Value, name: str, arguments: Arguments) -> None:
         if isinstance(receiver, Other):
@@ -101,7 +112,8 @@ class Reading:
     def of_module(self, name: str, arguments: Arguments) -> None:
         """Note that a function of another module gets a session or a frame, and may read and write by it."""
         is_given = any(isinstance(value, Chain) for value in arguments.values())
-        if is_given and "." in name and not KNOWN_MODULES.match(name):
+        is_foreign = is_given and "." in name and not KNOWN_MODULES.match(name)
+        if is_foreign or NOT_FOLLOWED.fullmatch(name):
             self.gap(f"what `{name}` reads or writes is not followed")
 
     def _access(self, row: Row, chain: Chain, name: str, arguments: Arguments) -> None:
@@ -109,7 +121,9 @@ class Reading:
         options, is_complete = _options(chain, name, arguments)
         change = self._change(row, chain, arguments)
         is_partial = change == "overwrite" and (
-            row.is_partial or bool({"partitionoverwritemode", "replacewhere"} & options.keys())
+            row.is_partial
+            or bool({"partitionoverwritemode", "replacewhere"} & options.keys())
+            or (self.session.overwrites_partitions() and chain.last("partitionBy") is not None)
         )
         file_format = self._format(row, chain, arguments)
         path = (row.path and arguments.get(*row.path)) or options.get("path")
@@ -134,6 +148,7 @@ class Reading:
             if name == "textFile":
                 # Hadoop's input formats take several paths, separated by commas.
                 paths = tuple(part for path in paths for part in path.split(","))
+            paths = tuple(without_version(file_format, path) for path in paths)
             known = {option: whole_text(value) or "" for option, value in options.items()}
             unknown = sorted(name for name in known if not known[name] and options[name] != Known(None))
             known_options = tuple(sorted(pair for pair in known.items() if pair[1]))
@@ -203,13 +218,15 @@ class Reading:
         return name, Known(f"_pyspark_{name}")
 
     def _view(self, value: Value | None) -> None:
-        self.session.add_view((whole_text(value) or "").strip("`"), certain=not self.conditions)
+        self.session.add_view((whole_text(value) or "").strip("`"))
         self.session.has_unknown_view |= whole_text(value) is None
 
     def _drop_view(self, arguments: Arguments) -> None:
         name = whole_text(arguments.get(0, "viewName"))
-        for view in [name.strip("`")] if name else list(self.session.views):
-            self.session.drop_view(view, certain=bool(name) and not self.conditions)
+        if name:
+            self.session.add_view(name.strip("`"), is_view=False)
+        else:
+            self.session.forget_views()
 
     def _set(self, arguments: Arguments) -> None:
         key, text = whole_text(arguments.get(0, "key")), whole_text(arguments.get(1, "value"))

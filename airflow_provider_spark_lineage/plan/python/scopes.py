@@ -10,6 +10,9 @@ from airflow_provider_spark_lineage.plan.python.values import Value, merged
 
 FUNCTIONS = (ast.AsyncFunctionDef, ast.FunctionDef, ast.Lambda)
 
+SUPER = "super()"
+"""Name, in the scope of a call of a method, of what `super()` gives there."""
+
 READS = ("copy", "count", "get", "index", "items", "keys", "values")
 """Methods of a list or a dict that change nothing."""
 

@@ -6,10 +6,11 @@ import ast
 import operator
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import PurePosixPath
+from typing import Any
 
 from airflow_provider_spark_lineage.plan.planned import HOLE
 from airflow_provider_spark_lineage.plan.python.values import (
@@ -20,6 +21,7 @@ from airflow_provider_spark_lineage.plan.python.values import (
     Known,
     Unknown,
     Value,
+    constant,
     constants,
     items_of,
     merged,
@@ -28,6 +30,9 @@ from airflow_provider_spark_lineage.plan.python.values import (
 
 MAX_TEXT = 100_000
 """Limit, in letters, of a text that is put together."""
+
+MAX_ITEMS = 1_000
+"""Limit of the items of a list that is put together, and of the numbers of a `range`."""
 
 
 def each(function: Callable[..., Value], *values: Value) -> Value:
@@ -51,8 +56,27 @@ _PERCENT = re.compile(r"%(?:(?P<own>%)|(?P<name>)[sd])")
 _BRACES = re.compile(r"(?P<own>[{}])(?P=own)|\{(?P<name>\w*)\}")
 
 
+_SPELLING = re.compile(r"[<>^]?0?\d{0,2},?(?:\.\d)?[dfs]?")
+
+
+def spelled(value: Value, how: Value) -> Value:
+    """Return what `{value:how}` of an f-string gives: `{7:02d}` is `07`."""
+    known = constants((value, how))
+    if known is None or not isinstance(known[0], int | float | str) or not _SPELLING.fullmatch(known[1]):
+        return Unknown(reason_of(value))
+    try:
+        return Known(format(*known))
+    except ValueError:
+        return Unknown()
+
+
 def _add(left: Value, right: Value) -> Value:
     known = [part.value for part in (left, right) if isinstance(part, Known)]
+    lists = [items_of(part) for part in (left, right)]
+    if all(lists):
+        return (
+            _listed((*lists[0], *lists[1])) if sum(map(len, lists)) <= MAX_ITEMS else Unknown("is too long")
+        )
     # Only texts are added to a text.
     if known and all(isinstance(value, str) for value in known):
         return joined(left, right)
@@ -150,10 +174,48 @@ def compared(comparison: type, *values: Value) -> Value:
         return Unknown()
 
 
+def _listed(items: Iterable[Value]) -> Value:
+    listed = tuple(items)
+    return Items(listed) if listed else Unknown()
+
+
+def _order(item: Value) -> Any:
+    known = constant(item)
+    if known is None:
+        raise TypeError(item)
+    return known.value
+
+
+def _enumerate(items: Value, *start: Value) -> Value:
+    first = constants(start)
+    if first is None:
+        return Unknown()
+    return _listed(Items((Known(number), item)) for number, item in enumerate(items_of(items), *first))
+
+
+def _range(*numbers: Value) -> Value:
+    known = constants(numbers)
+    values = range(*known) if known else ()
+    return _listed(map(Known, values)) if len(values) <= MAX_ITEMS else Unknown()
+
+
+def _zip(*parts: Value) -> Value:
+    return _listed(map(Items, zip(*map(items_of, parts), strict=False)))
+
+
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
+    **dict.fromkeys(("builtins.list", "builtins.tuple"), lambda part: _listed(items_of(part))),
+    **dict.fromkeys(
+        ("builtins.frozenset", "builtins.set"), lambda part: _listed(dict.fromkeys(items_of(part)))
+    ),
+    "builtins.enumerate": _enumerate,
     "builtins.len": lambda part: Known(len(items_of(part))) if items_of(part) else Unknown(),
+    "builtins.range": _range,
+    "builtins.reversed": lambda part: _listed(items_of(part)[::-1]),
+    "builtins.sorted": lambda part: _listed(sorted(items_of(part), key=_order)),
     "builtins.str": lambda *parts: joined(*parts) if len(parts) < 2 else Unknown(),
     "builtins.vars": lambda *parts: parts[0] if parts else Unknown(),
+    "builtins.zip": _zip,
     "os.path.join": _path,
     "pathlib.Path": _pathlib,
     "pathlib.PurePosixPath": _pathlib,

@@ -120,6 +120,9 @@ class Function(Value):
     receiver: Value | None = None
     """What it is a method of."""
 
+    parent: Class | None = None
+    """The base of the class that defines it, which `super()` leads to."""
+
 
 @dataclass(eq=False)
 class Class(Value):
@@ -132,6 +135,9 @@ class Class(Value):
     is_object: bool = False
     fields: tuple[str, ...] = ()
     """The parameters of a dataclass."""
+
+    seen_from: Class | None = None
+    """The object whose methods these are, for what `super()` gives."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def _temporary_view(tree: Any, properties: Mapping[str, str], result: Result) ->
     parts = of_table(tree.this)
     if parts and "GlobalProperty" not in properties:
         # The others have the database `global_temp`.
-        result.session.add_view(parts[-1], certain=result.certain)
+        result.session.add_view(parts[-1])
     if tree.expression is None:
         options = _options(properties)
         file_format = properties.get("FileFormatProperty", "")
@@ -95,7 +95,7 @@ def _drop(tree: Any, result: Result) -> None:
     for table in tables if isinstance(tables, list) else [tables]:
         parts = of_table(table)
         if parts and result.session.is_view(parts):
-            result.session.views.discard(parts[-1].lower())
+            result.session.add_view(parts[-1], is_view=False)
         else:
             exists = bool(tree.args.get("exists"))
             result.write(table, "drop", if_exists=exists, is_view=kind == "VIEW")
@@ -124,13 +124,15 @@ def _alter(tree: Any, result: Result) -> None:
     sets = [action for action in actions if isinstance(action, exp.AlterSet)]
     places = tuple(action.args["location"].name for action in sets if action.args.get("location"))
     if places or not sets:
-        result.write(tree.this, "alter", is_view=is_view, paths=places)
+        # A partition at another place does not move its table.
+        paths = () if tree.this.args.get("partition") else places
+        result.write(tree.this, "alter", is_view=is_view, paths=paths)
 
 
 def _rename(old: Any, new: Any, result: Result, *, is_view: bool) -> None:
     before, after = of_table(old), of_table(new)
     if result.session.is_view(before or ("",)):
-        result.session.views.discard(before[-1].lower())
+        result.session.add_view(before[-1], is_view=False)
         result.session.add_view(after[-1] if after else "")
         return
     if len(after) == 1:

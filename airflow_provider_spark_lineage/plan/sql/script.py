@@ -14,6 +14,7 @@ _TOKEN = re.compile(
     | /\*
     | (?<![\w]) [rR](?:'[^']*'|"[^"]*")      # raw: a backslash is a letter
     | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`]|``)*`
+    | ['"`].*                                # not closed: all that follows is inside
     | ;
     """,
     re.VERBOSE | re.DOTALL,
@@ -47,13 +48,14 @@ def statements(text: str) -> Iterator[Statement]:
             before = whole[: len(whole) - len(whole.lstrip())]
             yield Statement(first_line + before.count("\n"), stripped)
 
-    position, first_line = 0, 1
+    position, counted, first_line = 0, 0, 1
     while match := _TOKEN.search(text, position):
         position = match.end()
         if match[0] == ";":
             parts.append(text[start : match.start()])
             yield from statement()
-            parts, first_line, start = [], 1 + text.count("\n", 0, position), position
+            first_line += text.count("\n", counted, position)
+            parts, start, counted = [], position, position
         elif match[0] == "/*" or match[0].startswith("--"):
             if text.startswith("/*+", match.start()):
                 continue

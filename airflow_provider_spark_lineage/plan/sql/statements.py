@@ -40,6 +40,7 @@ _OTHER_FORMS = (
     (re.compile(r"TABLE\s+", re.IGNORECASE), "SELECT * FROM "),
     (re.compile(r"REPLACE\s+TABLE\s+", re.IGNORECASE), "CREATE OR REPLACE TABLE "),
     (re.compile(r"USE\s+NAMESPACE\s+", re.IGNORECASE), "USE DATABASE "),
+    (re.compile(r"SET\s+CATALOG\s+", re.IGNORECASE), "USE CATALOG "),
     (re.compile(r"MERGE\s+WITH\s+SCHEMA\s+EVOLUTION\s+INTO\s+", re.IGNORECASE), "MERGE INTO "),
     (re.compile(r"INSERT\s+WITH\s+SCHEMA\s+EVOLUTION\s+INTO\s+", re.IGNORECASE), "INSERT INTO "),
 )
@@ -58,19 +59,22 @@ _STORED = re.compile(r"\bSTORED\s+AS\s+(\w+)\s*", re.IGNORECASE)
 _ROW_FORMAT = re.compile(r"ROW\s+FORMAT\b.*?(?=\b(?:STORED|SELECT|WITH|FROM|VALUES|TABLE)\b)", re.I | re.S)
 _PATH_OPTION = re.compile(r"""['"`]?path['"`]?\s*=?\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.IGNORECASE)
 
+_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+"""What Jinja, or dbt, replaces before Spark gets the text."""
+
 _HARMLESS = frozenset(
     (
         *("ADD", "ANALYZE", "CLEAR", "COMMENT", "DESC", "DESCRIBE", "DFS", "EXPLAIN", "GRANT"),
-        *("LIST", "REFRESH", "RELOAD", "RESET", "REVOKE", "SET", "SHOW", "UNCACHE"),
+        *("LIST", "OPTIMIZE", "REFRESH", "RELOAD", "RESET", "REVOKE", "SET", "SHOW", "UNCACHE", "VACUUM"),
     )
 )
-"""First words of statements that read and write no rows of a dataset."""
+"""First words of statements that read and write no rows of a dataset, or lay the same rows out again."""
 
 _NAMED = _HARMLESS | frozenset(
     (
         *("ALTER", "CACHE", "CALL", "COPY", "CREATE", "DELETE", "DROP", "INSERT", "INTO", "LOAD", "MERGE"),
-        *("MSCK", "OPTIMIZE", "OR", "OVERWRITE", "REPAIR", "REPLACE", "SELECT", "TABLE", "TEMPORARY"),
-        *("TRUNCATE", "UPDATE", "USE", "VACUUM", "VIEW", "WITH"),
+        *("MSCK", "OR", "OVERWRITE", "REPAIR", "REPLACE", "SELECT", "TABLE", "TEMPORARY"),
+        *("TRUNCATE", "UPDATE", "USE", "VIEW", "WITH"),
     )
 )
 """Words that may stand in a gap: what is not understood may be no SQL at all, but a secret."""
@@ -126,7 +130,9 @@ def _read(statement: Statement, result: Result) -> None:
     if not (tree is not None and _read_tree(tree, result)) and first not in _HARMLESS:
         words = " ".join(takewhile(_NAMED.__contains__, statement.text.upper().split()))
         name = f"the statement `{words} ...`" if words else "the statement"
-        result.unread(f"{name} is not understood")
+        template = _TEMPLATE.search(statement.text)
+        why = ": its template (`{{ }}`, `{% %}`) has not been rendered" if template else ""
+        result.unread(f"{name} is not understood{why}")
 
 
 def _rewritten(text: str) -> str:
@@ -197,6 +203,7 @@ def _insert(tree: Any, result: Result) -> None:
         return
     overwrite = bool(tree.args.get("overwrite"))
     partition = tree.args.get("partition") or tree.this.args.get("partition")
+    partition = partition or result.session.overwrites_partitions()
     result.write(
         tree.this,
         "overwrite" if overwrite or tree.args.get("where") else "append",
@@ -220,7 +227,7 @@ def _rewrite(tree: Any, result: Result) -> None:
 def _cache(tree: Any, result: Result) -> None:
     if tree.expression is not None:
         result.reads(tree.expression)
-        result.session.add_view(tree.this.name, certain=result.certain)
+        result.session.add_view(tree.this.name)
 
 
 def _use(tree: Any, result: Result) -> None:

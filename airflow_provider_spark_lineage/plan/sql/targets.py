@@ -43,9 +43,17 @@ def of_table(table: Any) -> tuple[str, ...]:
 def location_of(parts: tuple[str, ...]) -> tuple[str, str] | None:
     """Return format and path of a name such as parquet.`/path`; None for a table."""
     if len(parts) == 2 and parts[0].lower() in FORMATS and re.search(r"[/:]|\.\w+\Z", parts[1]):
-        path = parts[1]
-        return parts[0].lower(), _DELTA_VERSION.sub("", path) if parts[0].lower() == "delta" else path
+        return parts[0].lower(), without_version(parts[0].lower(), parts[1])
     return None
+
+
+def without_version(file_format: str, path: str) -> str:
+    """Return the path of a Delta table without the version that may stand behind it.
+
+    >>> without_version("delta", "/orders@v3")
+    '/orders'
+    """
+    return _DELTA_VERSION.sub("", path) if file_format == "delta" else path
 
 
 @dataclass

@@ -118,6 +118,12 @@ def test_endless_scripts_end() -> None:
     assert steps(f"x0 = 'a'\n{grown}spark.read.parquet(x40)") == [
         "gap 42: the path of read.parquet is too long"
     ]
+    lists = "x = ['a']\n" + "x = x + x\n" * 60
+    assert steps(f"{lists}spark.read.parquet(x)") == ["gap 62: the path of read.parquet is too long"]
+    bases = "class C0: pass\n" + "".join(f"class C{n + 1}(C{n}):\n  a{n} = '/{n}'\n" for n in range(1500))
+    assert steps(f"{bases}spark.read.parquet(C9.a1, C1500.a1)")[-1] == "read parquet /1"
+    views = "if x():\n  spark.range(1).createTempView('v')\nspark.table('v')\n" * 2000
+    assert len(steps(views)) == 2000
     deep = "spark.read.parquet(" + "'a' + " * 5000 + "'b')"
     assert all("deep" in line or "not Python" in line for line in steps(deep))
 
