@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.pipeline import Run
     from airflow_provider_spark_lineage.sender import Sender
 
+ENDED_EARLY = "what ran before the task ended is not known: its text says only what was going to run"
+
 KILL_DRAIN_SECONDS = 2.0
 KILL_TIMEOUT_SECONDS = 4.0
 """How long stopping a task may take: Airflow kills it five seconds after `on_kill`."""
@@ -108,15 +110,19 @@ class TaskLineage:
     def operator_lineage(self, *, failed: bool = False) -> OperatorLineage:
         """Return new OpenLineage objects: the provider's redactor changes them.
 
-        A task that did not fail has what its text says, with a gap, where nothing is known of what ran.
+        A task that did all of its work has what its text says, with a gap, where nothing is known of what ran.
         """
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         with harmless("the lineage of this task could not be written as OpenLineage"):
-            lineage = self.run.lineage
-            planned = None if failed else self._collector.planned
+            from airflow_provider_spark_lineage.lineage.model import Gap
+
+            lineage, planned = self.run.lineage, self._collector.planned
             if planned is not None:
-                lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
+                if not failed:
+                    lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
+                elif not (lineage or lineage.gaps):
+                    lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
             return _operator_lineage(lineage)
         return OperatorLineage()
 
@@ -164,7 +170,8 @@ def uncaptured_operator_lineage(operator: Any, *, failed: bool) -> OperatorLinea
 
         if not conf.disabled() and is_selected(operator.dag_id, operator.task_id):
             gap = Gap("task", NOT_CAPTURED if conf.auto_capture() else SWITCHED_OFF)
-            lineage = (None if failed else _planned(operator)) or Lineage()
+            planned = None if failed else _planned(operator)
+            lineage = Lineage() if planned is None else planned
             return _operator_lineage(replace(lineage, gaps=(gap, *lineage.gaps)))
     return OperatorLineage()
 
@@ -251,6 +258,14 @@ def lineage_of(task_instance: Any) -> TaskLineage | None:
     if _latest is not None and _latest[0] == key_of(task_instance):
         return _latest[1]
     return None
+
+
+def is_skipped(task_instance: Any) -> bool:
+    """Return whether a task ended by skipping itself: OpenLineage calls that COMPLETE.
+
+    As of one that failed, nobody knows how much of its work it did.
+    """
+    return bool(getattr(task_instance, "state", None) == "skipped")
 
 
 def is_active(task_instance: Any) -> bool:

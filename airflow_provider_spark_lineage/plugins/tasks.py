@@ -120,7 +120,7 @@ class CapturedTask:
     def _answer(self, lineage: TaskLineage) -> None:
         """Give the operator the methods that the provider asks."""
         from airflow_provider_spark_lineage.annotation import annotated
-        from airflow_provider_spark_lineage.task import planned_operator_lineage
+        from airflow_provider_spark_lineage.task import is_skipped, planned_operator_lineage
 
         task = self._task
 
@@ -128,7 +128,8 @@ class CapturedTask:
             return annotated(planned_operator_lineage(task), task)
 
         def on_complete(task_instance: Any) -> OperatorLineage:
-            return annotated(lineage.operator_lineage(), task, task_instance)
+            failed = is_skipped(task_instance)
+            return annotated(lineage.operator_lineage(failed=failed), task, task_instance, failed=failed)
 
         def on_failure(task_instance: Any) -> OperatorLineage:
             return annotated(lineage.operator_lineage(failed=True), task, task_instance, failed=True)
