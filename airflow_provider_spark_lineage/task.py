@@ -110,7 +110,7 @@ class TaskLineage:
     def operator_lineage(self, *, failed: bool = False) -> OperatorLineage:
         """Return new OpenLineage objects: the provider's redactor changes them.
 
-        A task that did all of its work has what its text says, with a gap, where nothing is known of what ran.
+        A task that did all of its work has what its text says, with a gap, where what ran is not known.
         """
         from airflow.providers.openlineage.extractors import OperatorLineage
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,14 @@ from airflow_provider_spark_lineage.launchers.shell_words import (
     Word,
     commands,
 )
-from airflow_provider_spark_lineage.launchers.wrappers import BACKGROUND, OTHER_USER, unwrapped
+from airflow_provider_spark_lineage.launchers.wrappers import (
+    BACKGROUND,
+    EVALUATED,
+    OTHER_USER,
+    Wrapped,
+    after_host,
+    unwrapped,
+)
 
 _COMMAND = re.compile(r"(?:.*/)?spark\d?-(submit|sql)(?:\.sh|\.cmd)?", re.DOTALL)
 
@@ -26,7 +34,7 @@ _SHELLS = frozenset({"bash", "sh", "dash", "ksh", "zsh"})
 _USERS = frozenset({"su", "runuser"})
 """Commands that give a script to the shell of another user."""
 
-_ELSEWHERE = frozenset({"docker", "gcloud", "kubectl", "oc", "podman", "ssh"})
+_ELSEWHERE = frozenset({"docker", "docker-compose", "gcloud", "kubectl", "oc", "podman", "ssh"})
 """Commands that run it on another machine, or in a container."""
 
 _REDEFINED = re.compile(r"spark\d?-(?:submit|sql)\s*\(\s*\)|\b(?:function|alias)\s+spark\d?-(?:submit|sql)")
@@ -70,11 +78,6 @@ def of_command(command: Command, *, is_here: bool) -> Iterator[Application]:
     """Yield the applications that one command starts: none, one, or those of a script that it runs."""
     wrapped = unwrapped(command.words)
     words = wrapped.words
-    if wrapped.name in _SHELLS | _USERS:
-        yield from _of_inner(
-            _inner_script(words, is_anywhere=wrapped.name in _USERS), command, is_here=is_here
-        )
-        return
     start, is_elsewhere = 0, wrapped.name in _ELSEWHERE
     if is_elsewhere:
         names = (position for position, word in enumerate(words) if _spark_command(word.spelled))
@@ -82,6 +85,9 @@ def of_command(command: Command, *, is_here: bool) -> Iterator[Application]:
     # The name may begin with a variable, `$SPARK_HOME/bin/spark-submit`: so the text counts.
     name = _spark_command(words[start].spelled) if start < len(words) else ""
     if not name:
+        # Another machine does not have the variables of this one.
+        variables = {} if is_elsewhere else command.variables
+        yield from _of_inner(_script_in(wrapped, command), variables, is_here=is_here and not is_elsewhere)
         return
     given = {
         key: value for key, value in wrapped.variables.items() if value is not None and not is_secret(key)
@@ -113,12 +119,40 @@ def _program(word: Word, assigned: Collection[str]) -> str | None:
     return word.value if "PATH" not in assigned or "/" in word.spelled else None
 
 
-def _of_inner(word: Word | None, command: Command, *, is_here: bool) -> Iterator[Application]:
-    """Yield the applications of a script that is a word of a command."""
+def _script_in(wrapped: Wrapped, command: Command) -> Word | None:
+    """Return the script that a command gives to a shell, here or elsewhere: a word, or a here-document."""
+    words, name = wrapped.words, wrapped.name
+    if wrapped.reason == EVALUATED:
+        return words[0] if words else None
+    if name == "ssh":
+        # Its words behind the host become one text for the shell there.
+        words = after_host(words)
+        texts = [word.value for word in words]
+        if any(mentions_spark(text) for text in texts):
+            text = None if None in texts else " ".join(map(str, texts))
+            return Word(text, text or "", " ".join(word.shown or "" for word in words))
+        name = posixpath.basename(words[0].spelled) if words else "sh"
+    elif name in _ELSEWHERE:
+        shells = (at for at, word in enumerate(words) if posixpath.basename(word.spelled) in _SHELLS)
+        start = next(shells, None)
+        return _inner_script(words[start or 0 :], is_anywhere=start is None)
+    elif name in _USERS:
+        return _inner_script(words, is_anywhere=True)
+    if name not in _SHELLS:
+        return None
+    script = _inner_script(words, is_anywhere=False)
+    if script is None and command.is_text and all(word.spelled.startswith("-") for word in words[1:]):
+        text = command.standard_input
+        return Word(text, text or "", None)
+    return script
+
+
+def _of_inner(word: Word | None, variables: Mapping[str, str], *, is_here: bool) -> Iterator[Application]:
+    """Yield the applications of a script that a command gives to a shell."""
     script = word.value if word is not None else None
     if word is None or script is None or not mentions_spark(script):
         return
-    applications = [*applications_of(script, command.variables, is_here=is_here)]
+    applications = [*applications_of(script, variables, is_here=is_here)]
     # The outer shell has replaced variables in it: an event has the script as it was before.
     shown: list[tuple[str, ...] | None] = []
     with suppress(MalformedError):

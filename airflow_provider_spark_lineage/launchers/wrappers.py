@@ -34,6 +34,9 @@ class _Wrapper:
     """How many words stand between the options and the command."""
 
     has_assignments: bool = False
+    subcommand: str = ""
+    """The word that must follow its name; with another one, it runs no command."""
+
     reason: str = ""
     """Why the command behind it stays as it is."""
 
@@ -42,12 +45,22 @@ def _wrapper(options: str = "", **fields: object) -> _Wrapper:
     return _Wrapper(frozenset(options.split()), **fields)  # type: ignore[arg-type]
 
 
+_RUN = _wrapper(
+    "-n --name -p --prefix --cwd --directory --project --python --with --env-file --extra --group --package",
+    subcommand="run",
+    reason=OTHER_ENVIRONMENT,
+)
+"""What runs a command in an environment of Python's."""
+
 WRAPPERS: Mapping[str, _Wrapper] = {
     "command": _wrapper(),
+    **dict.fromkeys(("conda", "hatch", "mamba", "micromamba", "pdm", "pipenv", "pixi", "poetry", "uv"), _RUN),
     "doas": _wrapper("-u -C -a", reason=OTHER_USER),
+    "dumb-init": _wrapper("-r --rewrite"),
     "env": _wrapper("-u --unset -C --chdir -S --split-string -a --argv0", has_assignments=True),
     "exec": _wrapper("-a"),
     "flock": _wrapper("-w --wait --timeout -E --conflict-exit-code", operands=1),
+    "gosu": _wrapper(operands=1, reason=OTHER_USER),
     "ionice": _wrapper("-c --class -n --classdata"),
     "nice": _wrapper("-n --adjustment"),
     "nohup": _wrapper(),
@@ -55,14 +68,17 @@ WRAPPERS: Mapping[str, _Wrapper] = {
     # The leader of a group of processes goes on in a child, and ends at once.
     "setsid": _wrapper(reason=BACKGROUND),
     "stdbuf": _wrapper("-i --input -o --output -e --error"),
+    "su-exec": _wrapper(operands=1, reason=OTHER_USER),
     "sudo": _wrapper(
         "-u --user -g --group -h --host -p --prompt -C --close-from -D --chdir -R --chroot -r --role -t"
         " --type -T --command-timeout -U --other-user",
         has_assignments=True,
         reason=OTHER_USER,
     ),
+    "taskset": _wrapper(operands=1),
     "time": _wrapper("-o --output -f --format"),
     "timeout": _wrapper("-k --kill-after -s --signal", operands=1),
+    "tini": _wrapper("-p -e"),
     "xargs": _wrapper(
         "-a --arg-file -d --delimiter -E -I -L --max-lines -n --max-args -P --max-procs -s --max-chars",
         reason=EVALUATED,
@@ -110,13 +126,16 @@ def unwrapped(words: Sequence[Word]) -> Wrapped:
 def _only_asks(wrapped: Wrapped) -> bool:
     """Return whether `command -v` only looks for a command, or `su`'s like gets a script."""
     second = wrapped.words[1].spelled if len(wrapped.words) > 1 else ""
+    subcommand = WRAPPERS[wrapped.name].subcommand
+    if subcommand and second != subcommand:
+        return True
     if wrapped.name == "command":
         return second in ("-v", "-V")
     return wrapped.name == "runuser" and any(word.value == "-c" for word in wrapped.words)
 
 
 def _unwrap(wrapped: Wrapped, wrapper: _Wrapper) -> None:
-    name, words = wrapped.name, [*wrapped.words[1:]]
+    name, words = wrapped.name, [*wrapped.words[2 if wrapper.subcommand else 1 :]]
     wrapped.reason = wrapped.reason or wrapper.reason
     while words:
         text = words[0].spelled
@@ -125,6 +144,7 @@ def _unwrap(wrapped: Wrapped, wrapper: _Wrapper) -> None:
             if name == "env" and text.startswith(_CHANGES_ENVIRONMENT):
                 wrapped.reason = wrapped.reason or OTHER_ENVIRONMENT
             is_folder = name in ("env", "sudo") and text.startswith(("-C", "-D", "--chdir"))
+            is_folder = is_folder or text.startswith(("--cwd", "--directory"))
             wrapped.changes_directory = wrapped.changes_directory or is_folder
             words = words[2 if _takes_next(text, wrapper.with_value) else 1 :]
             if text == "--":
@@ -135,6 +155,20 @@ def _unwrap(wrapped: Wrapped, wrapper: _Wrapper) -> None:
         else:
             break
     wrapped.words = words[wrapper.operands :]
+
+
+_SSH_OPTIONS = frozenset(f"-{letter}" for letter in "BbcDEeFIiJLlmOopQRSWw")
+"""Options of `ssh` whose value is the next word."""
+
+
+def after_host(words: Sequence[Word]) -> Sequence[Word]:
+    """Return the words of `ssh` behind the name of the other machine."""
+    rest = [*words[1:]]
+    while rest and rest[0].spelled.startswith("-"):
+        option = rest.pop(0).spelled
+        if _takes_next(option, _SSH_OPTIONS):
+            rest = rest[1:]
+    return rest[1:]
 
 
 def _takes_next(option: str, with_value: frozenset[str]) -> bool:

@@ -35,7 +35,7 @@ def written(state: str) -> dict[tuple[str, str], str]:
 @ENDS
 @EVERYWHERE
 def test_spark_did_something_and_the_author_states_more(kind, state, spark_did):
-    """Each once; what only the author says has a facet that says so, and is no output of one that ended early."""
+    """Each once; what only the author says has a facet for that, and is no output if it ended early."""
     lineage = asked(kind, operator_of(kind, **stated()), spark_did, state)
     assert named(lineage.inputs) == {ORDERS: CAPTURED, RATES: "inlets"}
     assert named(lineage.outputs) == written(state)

@@ -64,7 +64,7 @@ def test_each_event_of_an_operator_without_an_extractor_of_its_own():
 
 
 def test_a_task_that_skipped_itself_may_have_done_nothing():
-    """Its event is COMPLETE, and has as little of the plan as a FAIL; statements of its hooks did not fail."""
+    """Its event is COMPLETE, and has as little of the plan as a FAIL."""
     extractor = extractor_of(dataproc())
     skipped = extractor.extract_on_complete(instance(state="skipped"))
     assert (names(skipped), gaps(skipped)) == (([], []), [ENDED_EARLY])
