@@ -54,7 +54,7 @@ class AutoCapture:
 
         One whose template could not be rendered never ran: its event says which job that was.
         """
-        if task_instance is not _running:
+        if _latest is None and task_instance is not _running:
             _start(task_instance, has_failed=True)
         _finish(task_instance)
 

@@ -195,6 +195,19 @@ def test_a_task_that_failed_before_it_ran_says_which_job_that_was(
     assert captured is None or captured.run.problems
 
 
+def test_a_failure_of_another_task_does_not_end_a_capture(listeners):
+    """Airflow's own processes tell of tasks that never ran in them."""
+    from pyspark.sql import SparkSession
+
+    found, subject = SparkSession.__init__, instance()
+    assert started(listeners, subject)
+    other = instance("SparkSqlOperator", sql="select 1", _get_hook=print)
+    other.task_id = "u"
+    listeners.hook.on_task_instance_failed(previous_state=None, task_instance=other, error=ValueError("no"))
+    assert task.lineage_of(subject) is not None
+    assert SparkSession.__init__ is not found
+
+
 def test_a_job_that_ran_and_failed_is_not_captured_a_second_time(listeners):
     subject = instance("SparkSqlOperator", sql="select 1", _get_hook=print)
     assert started(listeners, subject)
