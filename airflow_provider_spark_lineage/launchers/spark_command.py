@@ -122,8 +122,6 @@ def _program(word: Word, assigned: Collection[str]) -> str | None:
 def _script_in(wrapped: Wrapped, command: Command) -> Word | None:
     """Return the script that a command gives to a shell, here or elsewhere: a word, or a here-document."""
     words, name = wrapped.words, wrapped.name
-    if wrapped.reason == EVALUATED:
-        return words[0] if words else None
     if name == "ssh":
         # Its words behind the host become one text for the shell there.
         words = after_host(words)
@@ -139,7 +137,7 @@ def _script_in(wrapped: Wrapped, command: Command) -> Word | None:
     elif name in _USERS:
         return _inner_script(words, is_anywhere=True)
     if name not in _SHELLS:
-        return None
+        return words[0] if words and wrapped.reason == EVALUATED else None
     script = _inner_script(words, is_anywhere=False)
     if script is None and command.is_text and all(word.spelled.startswith("-") for word in words[1:]):
         text = command.standard_input
