@@ -46,6 +46,7 @@ _DECISIVE = ("spark.submit.pyFiles", "spark.lineage.records", "spark.master", "s
 
 _FILES = (".py", ".jar", ".R", ".r")
 _SWITCHES = frozenset({"--supervise", "--verbose", "-v", "--load-spark-defaults", "-S", "--silent"})
+_NAME = re.compile(r"\$\{(\w+)\}")
 _NO_APPLICATION = frozenset({"--help", "-h", "-H", "--usage-error", "--version"})
 _OTHER_REQUESTS = frozenset({"--kill", "--status"})
 _PROPERTIES: Mapping[str, str] = {
@@ -125,10 +126,11 @@ def _script_in(wrapped: Wrapped, command: Command) -> Word | None:
     if name == "ssh":
         # Its words behind the host become one text for the shell there.
         words = after_host(words)
-        texts = [word.value for word in words]
-        if any(mentions_spark(text) for text in texts):
-            text = None if None in texts else " ".join(map(str, texts))
-            return Word(text, text or "", " ".join(word.shown or "" for word in words))
+        if any(mentions_spark(word.spelled) for word in words):
+            values = [word.value for word in words]
+            value = None if None in values else " ".join(map(str, values))
+            spelled = " ".join(word.spelled for word in words)
+            return Word(value, spelled, " ".join(word.shown or "" for word in words))
         name = posixpath.basename(words[0].spelled) if words else "sh"
     elif name in _ELSEWHERE:
         shells = (at for at, word in enumerate(words) if posixpath.basename(word.spelled) in _SHELLS)
@@ -147,9 +149,14 @@ def _script_in(wrapped: Wrapped, command: Command) -> Word | None:
 
 def _of_inner(word: Word | None, variables: Mapping[str, str], *, is_here: bool) -> Iterator[Application]:
     """Yield the applications of a script that a command gives to a shell."""
-    script = word.value if word is not None else None
-    if word is None or script is None or not mentions_spark(script):
+    if word is None or not mentions_spark(word.spelled):
         return
+    script = word.value
+    if script is None:
+        # `${name}` stands for what the outer shell alone knows, unless the script sets that name, too.
+        script = word.spelled
+        if any(re.search(rf"\b{name}=|\bfor {name}\b", script) for name in _NAME.findall(script)):
+            return
     applications = [*applications_of(script, variables, is_here=is_here)]
     # The outer shell has replaced variables in it: an event has the script as it was before.
     shown: list[tuple[str, ...] | None] = []
