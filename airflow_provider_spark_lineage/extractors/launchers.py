@@ -34,7 +34,9 @@ class LauncherExtractor(BaseExtractor):
 
     def extract_on_complete(self, task_instance: Any) -> OperatorLineage:
         """Return what the applications' records say, else their texts, with a gap."""
-        return self._ended("extract_on_complete", task_instance, failed=False)
+        from airflow_provider_spark_lineage.task.provider import is_skipped
+
+        return self._ended("extract_on_complete", task_instance, failed=is_skipped(task_instance))
 
     def extract_on_failure(self, task_instance: Any) -> OperatorLineage:
         """Return what the applications' records say; a text says nothing of what a failed task did."""
@@ -44,7 +46,7 @@ class LauncherExtractor(BaseExtractor):
         def ours(launch: Launch) -> OperatorLineage:
             return _task_lineage(launch, task_instance).operator_lineage(failed=failed)
 
-        return self._with_ours(method, ours, task_instance)
+        return self._with_ours(method, ours, task_instance, failed=failed)
 
     @staticmethod
     def _planned(launch: Launch) -> OperatorLineage:
@@ -53,13 +55,13 @@ class LauncherExtractor(BaseExtractor):
         from airflow_provider_spark_lineage.launchers.texts import planned_of
         from airflow_provider_spark_lineage.submitted.planned import certain
 
-        lineage = None if launch.problems else planned_of(launch.applications)
-        if lineage is None or not certain(lineage):
+        lineage, unread = planned_of(launch.applications)
+        if lineage is None or unread or launch.problems or not certain(lineage):
             return OperatorLineage()
         return OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
 
     def _with_ours(
-        self, method: str, ours: Callable[[Launch], OperatorLineage], *arguments: Any
+        self, method: str, ours: Callable[[Launch], OperatorLineage], *arguments: Any, failed: bool = False
     ) -> OperatorLineage:
         """Return what the operator reports without us, with what it launches added."""
         from airflow_provider_spark_lineage.guard import harmless
@@ -70,20 +72,16 @@ class LauncherExtractor(BaseExtractor):
             if launch is not None:
                 from airflow_provider_spark_lineage import conf
                 from airflow_provider_spark_lineage.facets.launches import launch_facets
+                from airflow_provider_spark_lineage.task.annotation import annotated
 
                 added = ours(launch)
                 added.run_facets = {
                     **launch_facets(launch, with_arguments=conf.sql_text() == "full"),
                     **added.run_facets,
                 }
-                return self._annotated(_merged(own, added) if is_own else added, method, *arguments)
+                lineage = _merged(own, added) if is_own else added
+                return annotated(lineage, self.operator, *arguments, failed=failed)
         return own
-
-    def _annotated(self, lineage: OperatorLineage, method: str, *arguments: Any) -> OperatorLineage:
-        """Return a lineage with what the author states and what hooks report."""
-        from airflow_provider_spark_lineage.task.annotation import annotated
-
-        return annotated(lineage, self.operator, *arguments, failed=method == "extract_on_failure")
 
     def _is_active(self) -> bool:
         from airflow_provider_spark_lineage import conf

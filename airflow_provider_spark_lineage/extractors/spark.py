@@ -47,7 +47,9 @@ class SparkExtractor(BaseExtractor):
 
     def extract_on_complete(self, task_instance: Any) -> OperatorLineage:
         """Return what the task read and wrote."""
-        return self._result(task_instance, failed=False)
+        from airflow_provider_spark_lineage.task.provider import is_skipped
+
+        return self._result(task_instance, failed=is_skipped(task_instance))
 
     def extract_on_failure(self, task_instance: Any) -> OperatorLineage:
         """Return what the task had read, the writes that had finished, and Spark's errors."""

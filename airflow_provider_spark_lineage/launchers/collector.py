@@ -20,8 +20,8 @@ from airflow_provider_spark_lineage.driver_note import SUFFIX as NOTE_SUFFIX
 from airflow_provider_spark_lineage.driver_note import DriverNote, losses, read_notes
 from airflow_provider_spark_lineage.executions import Execution, executions
 from airflow_provider_spark_lineage.guard import harmless, tell
-from airflow_provider_spark_lineage.launchers.texts import planned_of, unread_gaps
-from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.launchers.texts import UNREADABLE, planned_of
+from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.pipeline import Run, RunBuilder
 from airflow_provider_spark_lineage.record import SUFFIX, file_stem, read_records, record_paths
 from airflow_provider_spark_lineage.submitted.other_process import OtherProcess
@@ -82,12 +82,14 @@ class Launched(OtherProcess):
             run = self._read(lost)
         applications = self._launch.applications
         if run is None or not (run.executions or self._notes):
+            unread: tuple[Gap, ...] = ()
             with harmless("the text of the application could not be read", lost):
-                self._planned = planned_of(applications)
+                self._planned, unread = planned_of(applications)
+            for gap in unread:
+                if gap.reason.startswith(UNREADABLE):
+                    tell(f"{gap.where}: {gap.reason}")
             run = RunBuilder().run(lost)
-            if self._planned is None:
-                gaps = (*run.lineage.gaps, *unread_gaps(applications))
-                run = Run(Lineage(gaps=gaps), problems=run.problems)
+            run = Run(Lineage(gaps=(*run.lineage.gaps, *unread)), problems=run.problems)
         self._final = run
 
     def run(self, problems: Sequence[str] = ()) -> Run:

@@ -33,7 +33,7 @@ _SHELLS = frozenset({"bash", "sh", "dash", "ksh", "zsh"})
 _USERS = frozenset({"su", "runuser"})
 """Commands that give a script to the shell of another user."""
 
-_ELSEWHERE = frozenset({"docker", "gcloud", "kubectl", "oc", "podman", "ssh"})
+_ELSEWHERE = frozenset({"docker", "docker-compose", "gcloud", "kubectl", "oc", "podman", "ssh"})
 """Commands that run it on another machine, or in a container."""
 
 _SHELL = re.compile(r"(?:.*/)?(?:ba|da|k|z)?sh(?: -\w+)*")
@@ -190,11 +190,15 @@ def _script_in(words: Sequence[Word], name: str, command: Command) -> Word | Non
         return next((word for word in words[1:] if not _is_option(word)), None)
     if name not in _ELSEWHERE or any(_spark_command(word.spelled) for word in words):
         return None
-    scripts = (word for word in words[1:] if " " in word.spelled and mentions_spark(word.spelled))
-    reads = any(_SHELL.fullmatch(word.spelled) for word in words) or (
-        name == "ssh" and not behind_host(words)
-    )
-    return next(scripts, document if reads else None)
+    behind = behind_host(words) if name == "ssh" else words
+    shell = next((at for at, word in enumerate(behind) if _SHELL.fullmatch(word.spelled)), None)
+    if shell is not None:
+        return _inner_script(behind[shell:], is_anywhere=False) or document
+    if name == "ssh":
+        # Its words become one text for the shell there.
+        return _as_script(behind) if behind else document
+    # `gcloud compute ssh HOST --command '...'`.
+    return _inner_script(words, is_anywhere=True)
 
 
 def _is_option(word: Word) -> bool:

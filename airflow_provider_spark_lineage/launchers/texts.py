@@ -21,29 +21,33 @@ from airflow_provider_spark_lineage.pipeline import planned_lineage, program_tex
 from airflow_provider_spark_lineage.submitted.planned import LARGEST_BYTES
 
 OTHER_MACHINE = "the text is that of {} on this worker; the application runs with that of another machine"
+UNREADABLE = "its text could not be read"
 UNKNOWN_ARGUMENTS = "the application's arguments are not known from number {} on"
 
 
-def planned_of(applications: Iterable[Application]) -> Lineage | None:
-    """Return the planned lineage of applications that run one after another; None where no text is here."""
-    composer, gaps = Composer(), dict[Gap, None]()
+def planned_of(applications: Iterable[Application]) -> tuple[Lineage | None, tuple[Gap, ...]]:
+    """Return the planned lineage of applications that run one after another, and a gap for each without one.
+
+    The lineage is None where no text was read.
+    """
+    composer, gaps, unread = Composer(), dict[Gap, None](), dict[Gap, None]()
     is_known = False
     for application in applications:
-        lineage = _of_application(application)
+        reason = _unread(application)
+        try:
+            lineage = _of_application(application)
+        except (OSError, UnicodeError) as error:
+            lineage, reason = None, f"{UNREADABLE}: {type(error).__name__}"
         if lineage is None:
-            gaps[Gap(_where(application), _unread(application))] = None
+            unread[Gap(_where(application), reason)] = None
             continue
         is_known = True
         composer.add(replace(lineage, gaps=()))
         gaps.update(dict.fromkeys(lineage.gaps))
         if application.problem:
             gaps[Gap(_where(application), application.problem)] = None
-    return replace(composer.lineage(), gaps=tuple(gaps)) if is_known else None
-
-
-def unread_gaps(applications: Iterable[Application]) -> tuple[Gap, ...]:
-    """Return a gap for each application whose text is not here."""
-    return tuple(Gap(_where(application), _unread(application)) for application in applications)
+    planned = replace(composer.lineage(), gaps=tuple(gaps)) if is_known else None
+    return planned, tuple(unread)
 
 
 def _of_application(application: Application) -> Lineage | None:

@@ -53,7 +53,8 @@ _IN_ENVIRONMENT = _wrapper(
 
 WRAPPERS: Mapping[str, _Wrapper] = {
     **dict.fromkeys(
-        ("conda", "doppler", "hatch", "mamba", "micromamba", "pdm", "pipenv", "poetry", "uv"), _IN_ENVIRONMENT
+        ("conda", "doppler", "hatch", "mamba", "micromamba", "pdm", "pipenv", "pixi", "poetry", "uv"),
+        _IN_ENVIRONMENT,
     ),
     "aws-vault": _wrapper("-d --duration --region", verb="exec", operands=1, reason=OTHER_ENVIRONMENT),
     "chronic": _wrapper(),
@@ -63,6 +64,7 @@ WRAPPERS: Mapping[str, _Wrapper] = {
     "env": _wrapper("-u --unset -C --chdir -S --split-string -a --argv0", has_assignments=True),
     "exec": _wrapper("-a"),
     "flock": _wrapper("-w --wait --timeout -E --conflict-exit-code", operands=1),
+    **dict.fromkeys(("gosu", "su-exec"), _wrapper(operands=1, reason=OTHER_USER)),
     "ionice": _wrapper("-c --class -n --classdata"),
     "nice": _wrapper("-n --adjustment"),
     "nohup": _wrapper(),
@@ -76,6 +78,7 @@ WRAPPERS: Mapping[str, _Wrapper] = {
         has_assignments=True,
         reason=OTHER_USER,
     ),
+    "taskset": _wrapper(operands=1),
     "time": _wrapper("-o --output -f --format"),
     "timeout": _wrapper("-k --kill-after -s --signal", operands=1),
     "tini": _wrapper("-e -p"),

@@ -62,7 +62,9 @@ class ReportsLineage:
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage:
         """Return what the task read and wrote."""
-        return self._result(task_instance, failed=False)
+        from airflow_provider_spark_lineage.task.provider import is_skipped
+
+        return self._result(task_instance, failed=is_skipped(task_instance))
 
     def get_openlineage_facets_on_failure(self, task_instance: Any) -> OperatorLineage:
         """Return what the task had read, the writes that had finished, and Spark's errors."""

@@ -12,10 +12,13 @@ from airflow.providers.common.compat.sdk import hookimpl
 
 from airflow_provider_spark_lineage import conf
 from airflow_provider_spark_lineage.guard import harmless
-from airflow_provider_spark_lineage.known_operators import COMMAND, driver_of, is_named
+from airflow_provider_spark_lineage.known_operators import COMMAND, IN_PROCESS, PYTHON, driver_of, is_named
 from airflow_provider_spark_lineage.plugins.command import awaits_command
 from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
 from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
+
+_running: Any = None
+"""The task instance that runs in this process, or ran last."""
 
 _latest: CapturedTask | None = None
 """The task that this process runs, or ran last: `dag.test()` runs several in one process."""
@@ -30,24 +33,9 @@ class AutoCapture:
     @hookimpl(tryfirst=True)
     def on_task_instance_running(self, previous_state: Any, task_instance: Any) -> None:
         """Start capturing before the operator opens its session or starts its job."""
-        global _latest  # noqa: PLW0603  the hooks of a task have no place of their own
-        with harmless("auto-capture could not be started"):
-            # Airflow 3.0 has no hook for a task that skipped itself.
-            _finish()
-            task = getattr(task_instance, "task", None)
-            if task is None or not conf.auto_capture() or conf.disabled():
-                return
-            launches = may_launch(task)
-            extra = conf.extra_operators()
-            driver = driver_of(type(task), extra)
-            is_awaited = launches and driver == COMMAND and awaits_command(task)
-            if launches and not is_awaited:
-                report_launches(task_instance)
-            if driver == COMMAND and not (is_awaited or (launches and conf.auto_capture_commands())):
-                return
-            if driver is not None:
-                _latest = CapturedTask(task_instance, driver, is_named=is_named(type(task), extra))
-                _latest.start()
+        global _running  # noqa: PLW0603  the hooks of a task have no place of their own
+        _running = task_instance
+        _start(task_instance)
 
     @hookimpl(tryfirst=True)
     def on_task_instance_success(self, previous_state: Any, task_instance: Any) -> None:
@@ -56,7 +44,12 @@ class AutoCapture:
 
     @hookimpl(tryfirst=True)
     def on_task_instance_failed(self, previous_state: Any, task_instance: Any, error: Any) -> None:
-        """Stop capturing after the operator failed."""
+        """Stop capturing after the operator failed.
+
+        One whose template could not be rendered never ran: its event says which job that was.
+        """
+        if _latest is None and task_instance is not _running:
+            _start(task_instance, has_failed=True)
         _finish(task_instance)
 
     @hookimpl(tryfirst=True)
@@ -68,6 +61,28 @@ class AutoCapture:
     def before_stopping(self, component: Any) -> None:
         """Stop capturing a task that has not ended: it was deferred or rescheduled, and this process ends."""
         _finish(is_paused=True)
+
+
+def _start(task_instance: Any, *, has_failed: bool = False) -> None:
+    """Start the capture of a task instance; of one that failed before it ran, only where it has a job."""
+    global _latest  # noqa: PLW0603  the hooks of a task have no place of their own
+    with harmless("auto-capture could not be started"):
+        # Airflow 3.0 has no hook for a task that skipped itself.
+        _finish()
+        task = getattr(task_instance, "task", None)
+        if task is None or not conf.auto_capture() or conf.disabled():
+            return
+        launches = may_launch(task)
+        extra = conf.extra_operators()
+        driver = driver_of(type(task), extra)
+        is_awaited = launches and driver == COMMAND and awaits_command(task) and not has_failed
+        if launches and not is_awaited:
+            report_launches(task_instance)
+        if driver == COMMAND and not (is_awaited or (launches and conf.auto_capture_commands())):
+            return
+        if driver is not None and not (has_failed and driver in (COMMAND, IN_PROCESS, PYTHON)):
+            _latest = CapturedTask(task_instance, driver, is_named=is_named(type(task), extra))
+            _latest.start()
 
 
 def _finish(task_instance: Any = None, *, is_paused: bool = False) -> None:

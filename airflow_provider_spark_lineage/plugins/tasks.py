@@ -122,6 +122,7 @@ class CapturedTask:
         """Give the operator the methods that the provider asks."""
         from airflow_provider_spark_lineage.task.annotation import annotated
         from airflow_provider_spark_lineage.task.planned import planned_operator_lineage
+        from airflow_provider_spark_lineage.task.provider import is_skipped
 
         task = self._task
 
@@ -129,7 +130,8 @@ class CapturedTask:
             return annotated(planned_operator_lineage(task), task)
 
         def on_complete(task_instance: Any) -> OperatorLineage:
-            return annotated(lineage.operator_lineage(), task, task_instance)
+            failed = is_skipped(task_instance)
+            return annotated(lineage.operator_lineage(failed=failed), task, task_instance, failed=failed)
 
         def on_failure(task_instance: Any) -> OperatorLineage:
             return annotated(lineage.operator_lineage(failed=True), task, task_instance, failed=True)

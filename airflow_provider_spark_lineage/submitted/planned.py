@@ -29,7 +29,13 @@ def planned_of(task: Any, driver: str | None = None) -> Lineage | None:
     `driver` says where the driver runs, if the class of the operator does not.
     """
     read = _TEXTS.get(driver or driver_of(type(task)) or "")
-    return read(task) if read is not None else None
+    if read is None:
+        return None
+    try:
+        return read(task)
+    # The text is the user's, and so are the attributes of an operator. A message may quote the text.
+    except Exception as error:
+        return Lineage(gaps=(Gap("job", f"its text could not be read: {type(error).__name__}"),))
 
 
 def certain(lineage: Lineage) -> bool:

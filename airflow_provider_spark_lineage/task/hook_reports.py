@@ -37,13 +37,14 @@ def hook_datasets(
     """
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
-    from airflow_provider_spark_lineage.task.provider import emission_policy
+    from airflow_provider_spark_lineage.task.provider import emission_policy, is_skipped
 
     policy = emission_policy(task_instance)
     if policy is not None and not policy.hook_lineage:
         return [], []
     ask = get_openlineage_listener().extractor_manager.get_hook_lineage
-    arguments = (task_instance, "failed" if failed else "success")
+    # Statements of a task that skipped itself did not fail.
+    arguments = (task_instance, "failed" if failed and not is_skipped(task_instance) else "success")
     with _since(before or {}) as is_any:
         # The provider's 2.9 takes no arguments, and returns a tuple.
         collected = ask(*arguments[: len(inspect.signature(ask).parameters)]) if is_any else None

@@ -48,7 +48,8 @@ def uncaptured_operator_lineage(operator: Any, *, failed: bool) -> OperatorLinea
 
         if not conf.disabled() and is_selected(operator.dag_id, operator.task_id):
             gap = Gap("task", NOT_CAPTURED if conf.auto_capture() else SWITCHED_OFF)
-            lineage = (None if failed else _planned(operator)) or Lineage()
+            planned = None if failed else _planned(operator)
+            lineage = Lineage() if planned is None else planned
             return rendered(replace(lineage, gaps=(gap, *lineage.gaps)))
     return OperatorLineage()
 

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets.events import RunIdentity
 
 
+def is_skipped(task_instance: Any) -> bool:
+    """Return whether a task ended by skipping itself: OpenLineage calls that COMPLETE.
+
+    As of one that failed, nobody knows how much of its work it did.
+    """
+    return bool(getattr(task_instance, "state", None) == "skipped")
+
+
 def is_active(task_instance: Any) -> bool:
     """Return whether an event of this task will be sent, with its operator's lineage.
 

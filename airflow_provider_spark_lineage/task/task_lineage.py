@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.task.hook_reports import Reported
     from airflow_provider_spark_lineage.task.sender import Sender
 
+ENDED_EARLY = "what ran before the task ended is not known: its text says only what was going to run"
+
 KILL_DRAIN_SECONDS = 2.0
 KILL_TIMEOUT_SECONDS = 4.0
 """How long stopping a task may take: Airflow kills it five seconds after `on_kill`."""
@@ -101,17 +103,21 @@ class TaskLineage:
     def operator_lineage(self, *, failed: bool = False) -> OperatorLineage:
         """Return new OpenLineage objects: the provider's redactor changes them.
 
-        A task that did not fail has what its text says, with a gap, where nothing is known of what ran.
+        A task that did all of its work has what its text says, with a gap, where what ran is not known.
         """
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         from airflow_provider_spark_lineage.task.rendering import rendered
 
         with harmless("the lineage of this task could not be written as OpenLineage"):
-            lineage = self.run.lineage
-            planned = None if failed else self._collector.planned
+            from airflow_provider_spark_lineage.lineage.model import Gap
+
+            lineage, planned = self.run.lineage, self._collector.planned
             if planned is not None:
-                lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
+                if not failed:
+                    lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
+                elif not (lineage or lineage.gaps):
+                    lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
             return rendered(lineage)
         return OperatorLineage()
 

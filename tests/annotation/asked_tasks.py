@@ -64,6 +64,7 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
     before = dict(manager.extractors)
     lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: run, planned=None))
     subject = instance(operator)
+    subject.state = state
     try:
         if kind.startswith("ours"):
             operator._task_lineage = lineage

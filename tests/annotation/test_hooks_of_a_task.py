@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -35,6 +36,21 @@ def test_hooks_are_not_asked_where_the_policy_forbids(monkeypatch, spark_did):
     report_by_hooks()
     lineage = asked("ours", operator_of("ours"), spark_did)
     assert named(lineage.inputs) == {ORDERS: CAPTURED}
+
+
+@pytest.mark.parametrize(("state", "expected"), [("failed", "failed"), ("skipped", "success")])
+def test_statements_of_a_task_that_skipped_itself_did_not_fail(state, expected, monkeypatch, spark_did):
+    """The provider sends an event of each with that end."""
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    manager = get_openlineage_listener().extractor_manager
+    if len(inspect.signature(manager.get_hook_lineage).parameters) < 2:
+        pytest.skip("this provider sends no events of statements")
+    asked_for: list[str] = []
+    monkeypatch.setattr(manager, "get_hook_lineage", lambda _, state: asked_for.append(state))
+    report_by_hooks()
+    asked("ours", operator_of("ours"), spark_did, state)
+    assert asked_for == [expected]
 
 
 def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did, monkeypatch):

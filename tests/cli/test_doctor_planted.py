@@ -38,6 +38,7 @@ class Extractor(BaseExtractor):
 """
 EXTRACTORS = {
     "good.py": BASE.format(operator="CompanyOperator"),
+    "again.py": "from good import Extractor\n",
     "first.py": BASE.format(operator="TwiceOperator"),
     "second.py": BASE.format(operator="TwiceOperator"),
     "of_submit.py": BASE.format(operator="SparkSubmitOperator"),
@@ -114,13 +115,27 @@ def test_right_configuration_has_no_finding(doctor):
 @pytest.mark.airflow
 def test_extractors_that_the_provider_ignores_or_confuses(doctor):
     """None of these stops the plugin; each loses the lineage of its operators."""
-    names = ["first", "second", "of_submit", "dotted", "top", "checked", "circular", "old", "nowhere", "good"]
+    names = [
+        "first",
+        "second",
+        "of_submit",
+        "dotted",
+        "top",
+        "checked",
+        "circular",
+        "old",
+        "nowhere",
+        "good",
+        "again",
+    ]
     paths = [f"{name}.Extractor" for name in names]
     code, findings = doctor(AIRFLOW__OPENLINEAGE__EXTRACTORS=";".join([*paths, "good.Missing", "plain"]))
     found = mistakes(findings)
     assert code == 1
     [twice] = found["extractor-twice"]
     assert "first.Extractor and second.Extractor both answer for `TwiceOperator`" in twice
+    [repeated] = found["extractor-repeated"]
+    assert "again.Extractor and good.Extractor are names of one class" in repeated
     assert "(now first.Extractor)" in twice or "(now second.Extractor)" in twice
     assert (
         "leaves `SparkSubmitOperator` alone, because of_submit.Extractor"

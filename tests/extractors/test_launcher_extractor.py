@@ -10,7 +10,12 @@ from typing import Any
 
 import pytest
 
+from airflow_provider_spark_lineage.lineage.planned import PLANNED
+from airflow_provider_spark_lineage.task.task_lineage import ENDED_EARLY
+
 pytestmark = pytest.mark.airflow
+
+NO_TEXT = "its text is not on this worker, so what it reads and writes is not known before it runs"
 
 STATEMENT = "insert overwrite directory 's3://b/out' using parquet select * from parquet.`s3://b/in`"
 JOB = {"spark_sql_job": {"query_list": {"queries": [STATEMENT]}}}
@@ -31,9 +36,14 @@ def extractor_of(operator: Any) -> Any:
     return LauncherExtractor(operator)
 
 
-def instance() -> Any:
-    fields = {"dag_id": "d", "task_id": "t", "run_id": "r", "map_index": -1, "try_number": 1}
+def instance(**changes: Any) -> Any:
+    fields = {"dag_id": "d", "task_id": "t", "run_id": "r", "map_index": -1, "try_number": 1, **changes}
     return SimpleNamespace(**fields, start_date=datetime.now(tz=timezone.utc))
+
+
+def gaps(lineage: Any) -> list[str]:
+    facet = lineage.run_facets.get("sparkLineage_gaps")
+    return [gap.reason for gap in facet.gaps] if facet else []
 
 
 def names(lineage: Any) -> tuple[list[str], list[str]]:
@@ -50,8 +60,29 @@ def test_each_event_of_an_operator_without_an_extractor_of_its_own():
         assert each.run_facets["sparkLineage_launch"].runId == "j-1"
         assert each.run_facets["externalQuery"].externalQueryId == "j-1"
         assert "unknownSourceAttribute" not in each.run_facets
-    assert "sparkLineage_gaps" not in start.run_facets
-    assert "sparkLineage_gaps" in complete.run_facets
+    assert [gaps(each) for each in (start, complete, failed)] == [[], [PLANNED], [ENDED_EARLY]]
+
+
+def test_a_task_that_skipped_itself_may_have_done_nothing():
+    """Its event is COMPLETE, and has as little of the plan as a FAIL."""
+    extractor = extractor_of(dataproc())
+    skipped = extractor.extract_on_complete(instance(state="skipped"))
+    assert (names(skipped), gaps(skipped)) == (([], []), [ENDED_EARLY])
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_a_text_that_cannot_be_read_hides_nothing_else(is_file, tmp_path, caplog):
+    """The application is in all events, and the gap says why no more is: in one warning."""
+    script = tmp_path / "a.py"
+    script.write_bytes(b"\xff") if is_file else script.mkdir()
+    extractor = extractor_of(dataproc(job={"pyspark_job": {"main_python_file_uri": str(script)}}))
+    start, complete = extractor.extract(), extractor.extract_on_complete(instance())
+    for each in (start, complete):
+        [application] = each.run_facets["sparkLineage_launch"].applications
+        assert application.main == str(script)
+    [gap] = gaps(complete)
+    assert gap == ("its text could not be read: UnicodeDecodeError" if is_file else NO_TEXT)
+    assert [gap in each for each in caplog.messages] == [True] * is_file
 
 
 def test_what_the_author_states_is_added():

@@ -46,11 +46,13 @@ def gaps(lineage) -> list[str]:
 
 
 def test_a_failed_task_had_read_what_it_had_read(extractor):
-    """A text says what a job is going to do: of one that failed, that is not known."""
+    """A text says what a job is going to do: of one that failed or was skipped, that is not known."""
     failed = extractor.extract_on_failure(instance())
     assert ([each.name for each in failed.inputs], gaps(failed)) == (["/in/orders"], [])
     ended = extractor.extract_on_complete(instance())
     assert gaps(ended) == ["not what ran"]
+    skipped = extractor.extract_on_complete(instance(state="skipped"))
+    assert ([each.name for each in skipped.inputs], gaps(skipped)) == (["/in/orders"], [])
 
 
 @pytest.mark.parametrize("method", ["extract_on_complete", "extract_on_failure"])
@@ -99,10 +101,15 @@ def test_an_operator_that_breaks_its_reader_is_no_exception():
         def sql(self):
             raise RuntimeError("on purpose")
 
-    for operator in (SparkSqlOperator(), object()):
+    for operator, reasons in (
+        (SparkSqlOperator(), [planned.SWITCHED_OFF, "its text could not be read: RuntimeError"]),
+        (object(), []),
+    ):
         extractor = SparkExtractor(operator)
-        for answer in (extractor.extract(), extractor.extract_on_complete(instance(dag_id="other"))):
+        start, end = extractor.extract(), extractor.extract_on_complete(instance(dag_id="other"))
+        for answer in (start, end):
             assert (answer.inputs, answer.outputs) == ([], [])
+        assert (gaps(start), gaps(end)) == ([], reasons)
 
 
 def test_the_table_names_operators_that_airflow_has():

@@ -18,6 +18,7 @@ DAG = Path(__file__).parent / "dags" / "bad_input.py"
 EXTRACTOR = "airflow_provider_spark_lineage.extractors.launchers.LauncherExtractor"
 
 NO_TEXT = "its text is not on this worker"
+NO_TEXT_HERE = f"{NO_TEXT}, so what it reads and writes is not known before it runs"
 CASES = {
     # Task: how it ends, the application's file, a part of the gap, lines of the log that warn of it.
     "broken_script": ("COMPLETE", "broken.py", "Python", 0),
@@ -61,15 +62,22 @@ def test_a_mistake_is_an_event_with_a_gap(task, run):
     assert last["eventType"] == end, tail(run.log, 60)
     assert known_problems_of(last) == []
     assert (last["inputs"], last["outputs"]) == ([], [])
-    facets = last["run"]["facets"]
-    if main is not None:
-        [application] = facets["sparkLineage_launch"]["applications"]
+    for event in events if main is not None else ():
+        [application] = event["run"]["facets"]["sparkLineage_launch"]["applications"]
         assert application["main"] == main
-    reasons = [gap["reason"] for gap in facets["sparkLineage_gaps"]["gaps"]]
+    reasons = [gap["reason"] for gap in last["run"]["facets"]["sparkLineage_gaps"]["gaps"]]
     reason = next((reason for reason in reasons if said in reason), None)
     assert reason, reasons
+    assert reason == NO_TEXT_HERE or NO_TEXT_HERE not in reasons
     lines = [line for line in Path(run.log).read_text().splitlines() if reason in line]
     assert len(lines) == warnings, lines
+
+
+def test_only_mistakes_of_the_cases_are_warnings(run):
+    """A text that cannot be read is told once, at the end, not when the task starts too."""
+    told = [line for line in Path(run.log).read_text().splitlines() if "Spark lineage:" in line]
+    expected = sum(warnings for task, (*_, warnings) in CASES.items() if task in run.tasks)
+    assert len(told) == expected, told
 
 
 def test_no_exception_of_ours_is_in_the_log(run):

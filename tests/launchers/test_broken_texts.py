@@ -103,7 +103,7 @@ def test_a_broken_file_of_an_application_is_a_gap_without_a_word_of_it(name, tex
     caplog.set_level(logging.DEBUG)
     (tmp_path / name).write_text(text)
     launch = launch_of(command(f"{'spark-sql -f' if name == 'a.sql' else 'spark-submit'} {tmp_path}/{name}"))
-    lineage = planned_of(launch.applications)
+    lineage, _ = planned_of(launch.applications)
     assert [said in gap.reason for gap in lineage.gaps] == [False, True]
     assert SECRET not in f"{lineage} {caplog.text}"
 

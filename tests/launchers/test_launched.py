@@ -47,7 +47,7 @@ def reasons(lineage):
 
 
 def test_a_script_of_this_worker_is_certain(tmp_path):
-    lineage = planned_of([script(tmp_path / "a.py", "s3://b/in", "s3://b/out")])
+    lineage, _ = planned_of([script(tmp_path / "a.py", "s3://b/in", "s3://b/out")])
     assert names(lineage) == (["in"], ["out"])
     assert certain(lineage)
 
@@ -56,14 +56,14 @@ def test_what_one_application_writes_and_the_next_reads_is_the_tasks_own(tmp_pat
     """A script of two commands is one task: what stands between them is no input."""
     path = tmp_path / "a.py"
     both = [script(path, "s3://b/in", "s3://b/between"), script(path, "s3://b/between", "s3://b/out")]
-    lineage = planned_of(both)
+    lineage, _ = planned_of(both)
     assert names(lineage) == (["in"], ["between", "out"])
     assert reasons(lineage) == [PLANNED]
 
 
 def test_a_file_of_this_name_on_another_machine_may_be_another(tmp_path):
     """The gap keeps its datasets from the START event."""
-    lineage = planned_of([script(tmp_path / "a.py", "s3://b/in", "s3://b/out", is_here=False)])
+    lineage, _ = planned_of([script(tmp_path / "a.py", "s3://b/in", "s3://b/out", is_here=False)])
     assert names(lineage) == (["in"], ["out"])
     assert any("another machine" in reason for reason in reasons(lineage))
     assert not certain(lineage)
@@ -71,7 +71,7 @@ def test_a_file_of_this_name_on_another_machine_may_be_another(tmp_path):
 
 def test_an_argument_that_is_not_known_makes_no_name(tmp_path):
     """Neither do those behind it, whose numbers it may change."""
-    lineage = planned_of([script(tmp_path / "a.py", None, "s3://b/out")])
+    lineage, _ = planned_of([script(tmp_path / "a.py", None, "s3://b/out")])
     assert names(lineage) == ([], [])
     assert any("not known from number 1 on" in reason for reason in reasons(lineage))
 
@@ -81,7 +81,7 @@ def test_a_text_elsewhere_is_not_read(main, tmp_path, monkeypatch):
     """A relative path is one of the folder where the command runs, not of this process."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text(SCRIPT)
-    assert planned_of([Application(PYTHON, main=main, arguments=("s3://b/in", "s3://b/out"))]) is None
+    assert planned_of([Application(PYTHON, main=main, arguments=("s3://b/in", "s3://b/out"))])[0] is None
 
 
 @pytest.mark.parametrize("scheme", ["", "file://", "local://"])
@@ -89,14 +89,14 @@ def test_statements_of_a_file_have_their_variables(scheme, tmp_path):
     text = "insert overwrite directory 's3://b/${day}' using parquet select * from parquet.`s3://b/in`"
     (tmp_path / "q.sql").write_text(text)
     main = f"{scheme}{tmp_path / 'q.sql'}"
-    assert names(planned_of([Application(SQL, main=main, variables={"day": "1"})])) == (["in"], ["1"])
+    assert names(planned_of([Application(SQL, main=main, variables={"day": "1"})])[0]) == (["in"], ["1"])
 
 
 def test_a_text_that_is_too_large_is_not_read(tmp_path):
     path = tmp_path / "a.py"
     application = script(path)
     path.write_text("#" * 200_001)
-    assert planned_of([application]) is None
+    assert planned_of([application])[0] is None
 
 
 # ---- records ---------------------------------------------------------------------------------------------

@@ -91,6 +91,7 @@ def test_a_command_that_is_not_known_yet_is_none():
         ('eval "spark-submit /a.py $DB_PASSWORD" $DAY', "${DB_PASSWORD} ${DAY}"),
         ("x=$(spark-submit /a.py $DB_PASSWORD $DAY)", "${DB_PASSWORD} ${DAY}"),
         ("bash -s <<END\nspark-submit /a.py $DB_PASSWORD $DAY\nEND\n", "*** ***"),
+        ('ssh edge "spark-submit /a.py $DB_PASSWORD $(id) $DAY"', "${DB_PASSWORD} *** ${DAY}"),
         ('bash -c "spark-submit /a.py $DAY"', "${DAY}"),
         ("bash -c 'spark-submit /a.py $DAY'", "${DAY}"),
     ],

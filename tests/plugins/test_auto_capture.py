@@ -175,6 +175,49 @@ def test_operators_that_launch_spark_elsewhere_have_our_extractor(listeners, ext
     assert extractors[names[0]] is LauncherExtractor
 
 
+@pytest.mark.parametrize(
+    ("name", "also", "is_reported"),
+    [
+        ("BashOperator", {"bash_command": "spark-submit {{ missing }}"}, True),
+        ("BashOperator", {"bash_command": "ls {{ missing }}"}, False),
+        ("SparkSqlOperator", {"sql": "missing.sql", "_get_hook": print}, True),
+        ("PySparkOperator", {}, False),
+        ("PythonOperator", {}, False),
+    ],
+)
+def test_a_task_that_failed_before_it_ran_says_which_job_that_was(
+    listeners, extractors, name, also, is_reported
+):
+    """Airflow renders templates before it says that a task runs."""
+    before, subject = dict(extractors), instance(name, **also)
+    failure = {"previous_state": None, "error": ValueError("no template")}
+    listeners.hook.on_task_instance_failed(task_instance=subject, **failure)
+    captured = task_lineage.lineage_of(subject)
+    assert (captured is not None or extractors != before) is is_reported
+    assert captured is None or captured.run.problems
+
+
+def test_a_failure_of_another_task_does_not_end_a_capture(listeners):
+    """Airflow's own processes tell of tasks that never ran in them."""
+    from pyspark.sql import SparkSession
+
+    found, subject = SparkSession.__init__, instance()
+    assert started(listeners, subject)
+    other = instance("SparkSqlOperator", sql="select 1", _get_hook=print)
+    other.task_id = "u"
+    listeners.hook.on_task_instance_failed(previous_state=None, task_instance=other, error=ValueError("no"))
+    assert task_lineage.lineage_of(subject) is not None
+    assert SparkSession.__init__ is not found
+
+
+def test_a_job_that_ran_and_failed_is_not_captured_a_second_time(listeners):
+    subject = instance("SparkSqlOperator", sql="select 1", _get_hook=print)
+    assert started(listeners, subject)
+    captured = task_lineage.lineage_of(subject)
+    listeners.hook.on_task_instance_failed(previous_state=None, task_instance=subject, error=ValueError("no"))
+    assert task_lineage.lineage_of(subject) is captured
+
+
 def test_an_extractor_of_the_users_own_stays(listeners, extractors):
     """It may know more of the company's jobs than we do."""
     extractors["LivyOperator"] = Task

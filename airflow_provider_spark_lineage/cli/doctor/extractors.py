@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, mistake
 from airflow_provider_spark_lineage.cli.doctor.found import Extractor, Found
-from airflow_provider_spark_lineage.known_operators import COMMAND, DRIVERS, PYTHON
+from airflow_provider_spark_lineage.known_operators import DRIVERS, PYTHON
+from airflow_provider_spark_lineage.launchers.table import LAUNCHERS
 
 PACKAGE = "airflow_provider_spark_lineage"
 _BUILT_IN = ("PythonOperator", "_PythonDecoratedOperator", "BashOperator")
@@ -96,16 +97,12 @@ def interface(found: Found) -> Iterator[Finding]:
 
 def clashes(found: Found) -> Iterator[Finding]:
     """Look for operators that several extractors answer for: the provider keeps one for a class name."""
+    several: dict[tuple[str, ...], list[str]] = {}
+    classes = {extractor.path: extractor.dotted or extractor.path for extractor in found.plugins.extractors}
     for name, extractors in _by_operator(found).items():
-        paths = [extractor.path for extractor in extractors]
+        paths = tuple(extractor.path for extractor in extractors)
         if len(paths) > 1:
-            # The provider reads the option into a set, whose order differs between processes.
-            advice = (
-                f"{' and '.join(paths)} both answer for `{name}`: OpenLineage has one extractor for a class "
-                "name, and the last one registered wins, in an order that may change with each process (now "
-                f"{_winner(found, name)}); leave one of them in {_SETTING}."
-            )
-            yield mistake("extractor-twice", "extractor", name, advice)
+            several.setdefault(paths, []).append(name)
         elif name in _BUILT_IN and not _is_ours(paths[0]):
             advice = (
                 f"{paths[0]} answers for `{name}` in place of the provider's own extractor, whose source "
@@ -113,6 +110,21 @@ def clashes(found: Found) -> Iterator[Finding]:
                 "meant."
             )
             yield mistake("extractor-over-built-in", "extractor", name, advice)
+    for paths, names in several.items():
+        if len({classes[path] for path in paths}) == 1:
+            advice = (
+                f"{' and '.join(paths)} are names of one class, and OpenLineage warns of that in each "
+                f"process; leave one of them in {_SETTING}."
+            )
+            yield mistake("extractor-repeated", "extractor", paths[0], advice)
+            continue
+        # The provider reads the option into a set, whose order differs between processes.
+        advice = (
+            f"{' and '.join(paths)} both answer for {', '.join(f'`{name}`' for name in names)}: OpenLineage "
+            "has one extractor for a class name, and the last one registered wins, in an order that may "
+            f"change with each process (now {_winner(found, names[0])}); leave one of them in {_SETTING}."
+        )
+        yield mistake("extractor-twice", "extractor", ", ".join(names), advice)
 
 
 def before_capture(found: Found) -> Iterator[Finding]:
@@ -123,10 +135,14 @@ def before_capture(found: Found) -> Iterator[Finding]:
     named = {dotted.rpartition(".")[2] for dotted in airflow.own_values.get("extra_operators", {})}
     for name, extractors in _by_operator(found).items():
         others = [extractor.path for extractor in extractors if not _is_ours(extractor.path)]
-        if others and DRIVERS.get(name) not in (None, "", PYTHON, COMMAND) and name not in named:
+        launches = name in LAUNCHERS
+        if others and name not in named and (launches or DRIVERS.get(name) not in (None, "", PYTHON)):
+            both = (
+                "" if launches else ", or name the operator in `[spark_lineage] extra_operators` to have both"
+            )
             advice = (
                 f"Auto-capture leaves `{name}` alone, because {others[0]} answers for it; take that out of "
-                f"{_SETTING}, or name the operator in `[spark_lineage] extra_operators` to have both."
+                f"{_SETTING}{both}."
             )
             yield mistake("extractor-before-capture", "extractor", name, advice)
 

@@ -59,6 +59,7 @@ MISTAKES: Mapping[str, Level] = {
     "extractor-airflow-import": "note",
     "extractor-interface": "problem",
     "extractor-twice": "problem",
+    "extractor-repeated": "note",
     "extractor-over-built-in": "note",
     "extractor-before-capture": "note",
     # Settings that old guides teach

@@ -47,6 +47,9 @@ class Extractor:
     interface: str = ""
     """What is wrong with the class, as the end of a sentence that begins with its path."""
 
+    dotted: str = ""
+    """The class by the module that defines it, of which `path` may be another name."""
+
     names: tuple[str, ...] = ()
     """The operators' class names that it answers for."""
 

@@ -198,7 +198,9 @@ def _extractor(path: str, registered: set[type]) -> dict[str, Any]:
     except BaseException as error:
         return {**row, "error": _reason(error), "is_import_error": isinstance(error, ImportError)}
     names, interface = _interface(cls)
-    return {**row, "names": names, "interface": interface, "is_registered": cls in registered or not names}
+    is_registered = cls in registered or not names
+    row |= {"dotted": _dotted(cls), "names": names, "interface": interface}
+    return {**row, "is_registered": is_registered}
 
 
 def _interface(cls: Any) -> tuple[list[str], str]:

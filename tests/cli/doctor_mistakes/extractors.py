@@ -55,6 +55,21 @@ PLANTED = [
         ],
     ),
     (
+        extractor(names=("PySparkOperator", "SparkSubmitOperator")),
+        "extractor-twice",
+        ["both answer for `SparkSubmitOperator`, `PySparkOperator`:"],
+    ),
+    (
+        extractor("company.Extractor", dotted=OURS, names=("SparkSubmitOperator",)),
+        "extractor-repeated",
+        [f"{OURS} and company.Extractor are names of one class"],
+    ),
+    (
+        extractor(names=("LivyOperator",)),
+        "extractor-before-capture",
+        ["Auto-capture leaves `LivyOperator` alone", "take that out of `[openlineage] extractors`."],
+    ),
+    (
         extractor(names=("PythonOperator",)),
         "extractor-over-built-in",
         ["in place of the provider's own extractor"],
