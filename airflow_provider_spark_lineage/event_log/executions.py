@@ -142,7 +142,8 @@ class Application:
     def _job_started(self, line: bytes) -> None:
         execution = _EXECUTION.search(line)
         stages = _STAGES.search(line)
-        self._jobs_of_rdds += execution is None
+        if execution is None:
+            self._jobs_of_rdds += not inference.job_infers(json.loads(line))
         running = self._running.get(int(execution[1])) if execution else None
         if running is None or stages is None:
             return

@@ -1,4 +1,4 @@
-"""Tells which executions Spark ran to infer the schema of files: they read, but not for the user.
+"""Tells which executions and jobs Spark ran to infer the schema of files: they read, but not for the user.
 
 The names of columns in CSV files, and all about JSON and XML files, are in the files alone. A log lacks the
 option by which records know these reads. It has the call that ran them, or the command around them.
@@ -7,10 +7,15 @@ option by which records know these reads. It has the call that ran them, or the 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 _DEFINES = re.compile(r"^Execute (?:CreateDataSourceTableCommand|CreateTempViewUsing)\b", re.MULTILINE)
 _READERS = frozenset({"csv", "json", "load", "xml"})
 """Methods of `DataFrameReader`. Writers have the same names."""
+
+_JOBS_OF_READERS = _READERS | {"orc", "parquet", "sql", "table"}
+"""Calls that run jobs outside of executions, over what they make themselves: RDDs have no such methods."""
 
 _SCANS = re.compile(r"^[^\n]*?\b(?:FileScan|Scan) (\w+)", re.MULTILINE)
 _WRITES = re.compile(
@@ -29,6 +34,17 @@ def infers(name: str, text: str) -> bool:
     if name not in _READERS:
         return False
     return set(_SCANS.findall(_physical(text))) == {"text"} and not writes(text)
+
+
+def job_infers(job: Mapping[str, Any]) -> bool:
+    """Return whether a job outside of executions inferred the schema of files, by their footers for example.
+
+    All its RDDs are made by the one call that ran it; a schema that is inferred from the program's own RDD
+    reads what made that.
+    """
+    calls = {stage["Stage Name"] for stage in job["Stage Infos"]}
+    calls |= {rdd["Callsite"] for stage in job["Stage Infos"] for rdd in stage["RDD Info"]}
+    return len(calls) == 1 and calls.pop().partition(" at ")[0] in _JOBS_OF_READERS
 
 
 def writes(text: str) -> bool:

@@ -202,7 +202,10 @@ def lineage_of(
         symlinks=names_of_table(target),
         catalog=metastore(target),
         targets=tuple(targets),
-        results=_stored_results(evaluation, facts, leaves, lineage, about) if not about.failure else {},
+        results={
+            **(_stored_results(evaluation, facts, leaves, lineage, about) if not about.failure else {}),
+            **(_streamed_results(plan, leaves) if plan is not None and about.stream else {}),
+        },
     )
 
 
@@ -349,6 +352,26 @@ def _stored_results(
         first = evaluation.output[0][0].id
         key = first if about.rdd_id is None else rdd_key(about.rdd_id)
         results[key] = StoredResult(columns, rows, datasets, gaps)
+    return results
+
+
+def _streamed_results(plan: Plan, leaves: Mapping[Scan, Leaf]) -> dict[ResultKey, StoredResult]:
+    """Return what each source of a stream gave a batch, for a later one in which it has no new data.
+
+    Files are below a projection to columns that have the same ids in all batches.
+    """
+    results: dict[ResultKey, StoredResult] = {}
+    for position, scan in enumerate(plan.nodes):
+        leaf = leaves.get(scan) if isinstance(scan, Scan) else None
+        if leaf is None or not (leaf.is_stream or scan.label.startswith("Streaming")):
+            continue
+        above = next((node for node in plan.nodes if position in node.inputs), scan)
+        source = above if leaf.is_stream and len(above.output) == len(scan.output) else scan
+        columns = {
+            column.id: leaf.columns.get(own.name, frozenset())
+            for column, own in zip(source.output, scan.output, strict=True)
+        }
+        results[source.output[0].id] = StoredResult(columns, leaf.rows, leaf.datasets, leaf.gaps)
     return results
 
 

@@ -13,7 +13,15 @@ from typing import cast
 from airflow_provider_spark_lineage.lineage.columns import evaluate
 from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap
 from airflow_provider_spark_lineage.lineage.values import Sources
-from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Declare, Kind, Scan, Transformation, Write
+from airflow_provider_spark_lineage.plan.algebra import (
+    IDENTITY,
+    NO_NEW_DATA,
+    Declare,
+    Kind,
+    Scan,
+    Transformation,
+    Write,
+)
 from airflow_provider_spark_lineage.plan.algebra import Command as CommandNode
 from airflow_provider_spark_lineage.plan.spark.tree import type_name
 from airflow_provider_spark_lineage.plan.sql.reader import SqlError, read_query
@@ -105,6 +113,9 @@ class FactsOfPlan:
             result = self._results.get(scan.output[0].name)
             return _result_leaf(scan, result) if result else Leaf()
         first = scan.output[0].id if scan.output else -1
+        if scan.relation == NO_NEW_DATA:
+            result = self._results.get(first)
+            return _result_leaf(scan, result) if result else Leaf(column_gaps=(_rows_of_state(scan),))
         facts = self._scans.get((scan.relation, first), {})
         if scan.relation == "LocalRelation":
             return self._listed(scan, facts)
@@ -265,6 +276,11 @@ def merged(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
 
 def _rows_of_program(scan: Scan) -> Gap:
     reason = "came from an RDD or from Python memory; what made them is not recorded"
+    return Gap(scan.label, f"{_rows(scan)} {reason}")
+
+
+def _rows_of_state(scan: Scan) -> Gap:
+    reason = "are those of earlier batches of the stream; what these read is not recorded"
     return Gap(scan.label, f"{_rows(scan)} {reason}")
 
 

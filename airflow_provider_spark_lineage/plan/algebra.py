@@ -94,6 +94,9 @@ class Attribute:
 VARIABLE = -1
 """Id of the one column of a `Scan` of a variable."""
 
+NO_NEW_DATA = "stream without new data"
+"""Relation of a `Scan` in a batch of a stream whose rows are those that earlier batches kept in its state."""
+
 
 @dataclass(frozen=True)
 class Subquery:

@@ -65,6 +65,17 @@ def test_counts_are_read_from_the_accumulators(tmp_path: Path) -> None:
     assert "rows=2" in next(line for line in text.splitlines() if line.startswith("writes"))
 
 
+@pytest.mark.parametrize(("action", "problems"), [("parquet", 0), ("collect", 1)])
+def test_a_job_that_infers_a_schema_is_not_the_programs(tmp_path: Path, action: str, problems: int) -> None:
+    """Reading Parquet files runs a job that is of no query; a job over an RDD of the program is a gap."""
+    call = f"{action} at App.scala:3"
+    stage = {"Stage ID": 90, "Stage Name": call, "RDD Info": [{"RDD ID": 1, "Callsite": call}]}
+    job = {"Event": "SparkListenerJobStart", "Job ID": 90, "Stage Infos": [stage], "Stage IDs": [90]}
+    path = tmp_path / "app-1"
+    path.write_bytes(LOG + json.dumps({**job, "Properties": {}}, separators=(",", ":")).encode() + b"\n")
+    assert len(read(path)[1]) == problems
+
+
 def test_a_rolling_log_is_read_in_the_order_of_its_numbers(tmp_path: Path, whole: list[Record]) -> None:
     """File 10 comes after file 9, and a compacted file takes the place of those before it."""
     folder = tmp_path / "eventlog_v2_app-1"

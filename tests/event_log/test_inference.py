@@ -6,10 +6,11 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.event_log.inference import infers, only_defines
+from airflow_provider_spark_lineage.event_log.inference import infers, job_infers, only_defines
 
 CASES = Path(__file__).resolve().parents[1] / "records"
 
@@ -58,3 +59,22 @@ def test_a_definition_over_files_runs_no_other_query(log: str) -> None:
 def test_a_write_below_another_operator_is_a_write(plan: str) -> None:
     """Spark plans a write over an aggregate adaptively: the command is not the first line of its plan."""
     assert not infers("csv", f"== Physical Plan ==\n{plan}")
+
+
+def job(action: str, *rdds: str) -> dict[str, Any]:
+    """Return a job that an action ran over RDDs that other calls made."""
+    at = "NativeMethodAccessorImpl.java:0"
+    calls = [{"Callsite": f"{call} at {at}"} for call in rdds]
+    return {"Stage Infos": [{"Stage Name": f"{action} at {at}", "RDD Info": calls}]}
+
+
+@pytest.mark.parametrize("method", ["csv", "json", "load", "orc", "parquet", "sql"])
+def test_a_job_of_a_reader_infers(method: str) -> None:
+    """Spark reads the footers of Parquet files by a job over an RDD of its own, outside of executions."""
+    assert job_infers(job(method, method, method))
+
+
+def test_a_job_over_an_rdd_of_the_program_is_the_programs() -> None:
+    """`spark.read.json(rdd)` reads what made the RDD; an action over RDDs is no method of a reader."""
+    assert not job_infers(job("json", "json", "map"))
+    assert not job_infers(job("collect", "collect"))

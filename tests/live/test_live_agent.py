@@ -71,6 +71,25 @@ def test_what_a_driver_does_is_written_down(submit, tmp_path):
     assert "next <- in.twice" in text
 
 
+def test_a_command_is_read_with_the_settings_of_its_session(submit, tmp_path):
+    """The listener is there before the first session; each session may set how partitions are overwritten."""
+    program = """
+        import sys
+        from pyspark.sql import SparkSession
+        mode = "spark.sql.sources.partitionOverwriteMode"
+        first = SparkSession.builder.config(mode, "dynamic").getOrCreate()
+        second = first.newSession()
+        second.conf.set(mode, "static")
+        for number, session in enumerate((first, second)):
+            rows = session.range(3).selectExpr("id", "id as day")
+            rows.write.partitionBy("day").mode("overwrite").parquet(f"{sys.argv[1]}/{number}")
+    """
+    assert submit(program, tmp_path).returncode == 0
+    executions = RecordedFolder(tmp_path / "records").executions()
+    outputs = [output for execution in executions for output in execution.lineage.outputs]
+    assert [output.partial for output in outputs] == [True, False]
+
+
 def test_a_driver_that_is_killed_leaves_what_had_ended(submit, tmp_path):
     """At most the running execution is lost, and the note says that the end is missing."""
     kill = f"""

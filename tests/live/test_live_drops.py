@@ -131,6 +131,13 @@ CASES = {
         "drop database d cascade",
         "name",
     ),
+    "cascade, beside a temporary view": (
+        "d.t",
+        "create temporary view v as select 1 a; create database d; "
+        "create table d.t using parquet as select 1 a",
+        "drop database d cascade",
+        "data",
+    ),
     "cascade, inside the database's folder": (
         "d.t",
         "create database d location '{root}/{case}.db'; "

@@ -139,6 +139,32 @@ def test_a_type_that_is_not_known_renames_no_column():
     assert lineage(write(path="file:/data/out"), text=text)[1:] == lineage(write(path="file:/data/out"))[1:]
 
 
+def test_a_directory_beside_a_table_is_not_that_table():
+    """A FROM with several INSERTs may name one table, and write a directory as well."""
+    analyzed = """Union false, false
+:- InsertIntoHadoopFsRelationCommand file:/data/warehouse/t, false, Parquet, Append, \
+`spark_catalog`.`default`.`t`, [who, total]
+:  +- Project [customer#1 AS who#3, amount#2 AS total#4]
+:     +- Relation [customer#1,amount#2] parquet
++- InsertIntoDataSourceDirCommand Storage(Location: file:/data/out), json, true
+   +- Project [amount#6]
+      +- Relation [customer#5,amount#6] parquet"""
+    relation = "Relation [customer#1,amount#2] parquet"
+    before, _, after = TEXT.partition(f"Project [customer#1, amount#2]\n+- {relation}")
+    scan = after.partition("+- FileScan")[2].replace("customer#1,amount#2", "customer#5,amount#6")
+    text = f"{before}{analyzed}{after}+- FileScan{scan}"
+    found = lineage({}, text=text, targets=["t"], tables={"t": TABLE})
+    assert found[1:] == [
+        "writes  file /data/out   overwrite",
+        "writes  file /data/warehouse/t   append",
+        "to      file /data/out",
+        "amount <- orders.amount    direct    identity",
+        "to      file /data/warehouse/t",
+        "total <- orders.amount      direct    identity",
+        "who   <- orders.customer    direct    identity",
+    ]
+
+
 def test_a_range_has_its_column():
     """The text of a Range has no column, and a later action may read what was written of it."""
     text = "== Analyzed Logical Plan ==\nid: bigint\nRange (0, 3, step=1, splits=Some(2))\n"

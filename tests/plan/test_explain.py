@@ -245,3 +245,31 @@ def test_a_range_has_a_column_that_nothing_else_names(query: str, expected: list
     assert read.problems == []
     (written,) = evaluate(read_plan(read.plan)).writes
     assert [column.name for column, _ in written.columns] == expected
+
+
+STREAM = """\
+~WriteToMicroBatchDataSource Console, 1f, [], Append, 0
++- ~Join Inner, (id#1L = key#5L)
+   :- ~Project [id#11L AS id#1L]
+   :  +- Relation [id#11L] json
+   +- Relation [key#5L] parquet"""
+SCANS = """\
+BroadcastHashJoin [id#11L], [key#5L], Inner, BuildRight, false
+:- FileScan json [id#11L] Location: InMemoryFileIndex(1 paths)[file:/in/new/a.json], ReadSchema: x
++- FileScan parquet [key#5L] Location: InMemoryFileIndex(1 paths)[file:/in/keys], ReadSchema: x"""
+
+
+def test_a_table_that_a_stream_is_joined_with_is_no_part_of_the_stream() -> None:
+    """A batch reads single files of its source's folder, and the other side as any query does."""
+    found = read_explain(explained(STREAM, SCANS))
+    assert [[identity.id.name for identity in identify(fact["probed"])] for fact in found.facts] == [
+        ["/in/new"],
+        ["/in/keys"],
+    ]
+
+
+def test_rows_that_stand_for_a_source_without_new_data_are_of_a_stream() -> None:
+    """Spark marks them as it marks all nodes of a stream."""
+    analyzed = "~Project [a#1]\n+- {}LocalRelation <empty>, [a#1]"
+    for mark, expected in (("~", True), ("", False)):
+        assert read_explain(explained(analyzed.format(mark))).plan[-1]["isStreaming"] is expected

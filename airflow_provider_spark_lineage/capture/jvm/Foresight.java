@@ -129,7 +129,15 @@ public class Foresight {
             facts.put("tables", tables);
             return facts;
         }
-        List names = Paths.all(listed);
+        List names = new ArrayList();
+        for (Iterator each = Paths.all(listed).iterator(); each.hasNext();) {
+            Object table = each.next();
+            Object of = Paths.call(table, isOfSession ? "database" : "namespace", new Object[0]);
+            // Spark lists temporary views too, which are in no database.
+            if (isOfSession ? ((scala.Option) of).isDefined() : !Paths.all(of).isEmpty()) {
+                names.add(table);
+            }
+        }
         for (Iterator each = names.iterator(); each.hasNext() && tables.size() < MOST_TABLES;) {
             Object table = each.next();
             String quoted = isOfSession

@@ -280,6 +280,36 @@ public class Query {
 
     /** Writes SQL text, plan and facts; adds the keys of its leaves; returns whether there are facts. */
     private boolean plan(Json out, long limit, boolean mayBeMissing, Set leaves) {
+        // Spark computes some fields when they are first read, by the settings of the active session.
+        Object active = activate(session);
+        try {
+            return described(out, limit, mayBeMissing, leaves);
+        } finally {
+            activate(active);
+        }
+    }
+
+    /** Makes a session the active one of this thread, or none if it is null; returns the one that was. */
+    private Object activate(Object next) {
+        Object active = null;
+        try {
+            scala.Option before = (scala.Option) Paths.call(session, "getActiveSession", new Object[0]);
+            active = before.isDefined() ? before.get() : null;
+            if (next == null) {
+                Paths.call(session, "clearActiveSession", new Object[0]);
+            } else {
+                Paths.call(session, "setActiveSession", new Object[] {next});
+            }
+        } catch (Exception error) {
+            // Without its session, the analysis of the query failed.
+            if (session != null) {
+                problem("the session of a query could not be used", error);
+            }
+        }
+        return active;
+    }
+
+    private boolean described(Json out, long limit, boolean mayBeMissing, Set leaves) {
         sql(out);
         LogicalPlan analyzed = null;
         try {

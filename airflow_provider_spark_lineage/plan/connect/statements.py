@@ -129,8 +129,13 @@ def _written(
     before: Mapping[str, Described | None],
     settings: Mapping[str, str],
 ) -> Fact:
-    """A statement that writes rows: the table that the plan names, or the only one of the statement."""
+    """A statement that writes rows: the table that the plan names, or the only one of the statement.
+
+    A FROM with several INSERTs may write directories as well.
+    """
     probed = fact["probed"]
+    if fact["node"] in DIRECTORIES:
+        return fact
     written = [part.lower() for part in probed.get("table") or parts_of(str(probed.get("v2_table") or ""))]
     for name, table in after.items():
         if not is_described(table):

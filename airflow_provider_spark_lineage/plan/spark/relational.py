@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
+    NO_NEW_DATA,
     Apply,
     Attribute,
     Combine,
@@ -75,7 +76,9 @@ def _constant(field: str = "output") -> NodeReader:
 
 def _listed(step: Step) -> Node:
     """Rows that a query lists, which depend on no dataset, or that a program lists: a gap."""
-    return Scan((), step.attributes("output"), step.label, relation=step.name)
+    # In a batch of a stream, empty rows stand for a source without new data.
+    relation = NO_NEW_DATA if step.fields.get("isStreaming") is True else step.name
+    return Scan((), step.attributes("output"), step.label, relation=relation)
 
 
 def _argument(step: Step) -> Node:

@@ -6,6 +6,7 @@ Works by positions: names of fields are literals, and those are not recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
@@ -39,13 +40,17 @@ _STRUCT_CHILDREN: dict[str, Callable[[int], Sequence[int]]] = {
         (
             "AggregateExpression",
             "Alias",
+            "ArrayCompact",
             "ArrayFilter",
+            "ArrayRepeat",
             "ArraySort",
             "Cast",
             "CollectList",
             "ElementAt",
             "Explode",
             "First",
+            "Flatten",
+            "Get",
             "GetArrayItem",
             "GetMapValue",
             "Inline",
@@ -56,6 +61,7 @@ _STRUCT_CHILDREN: dict[str, Callable[[int], Sequence[int]]] = {
             "Last",
             "Lead",
             "MapFilter",
+            "MapValues",
             "MaxBy",
             "MaxMinByK",
             "MinBy",
@@ -73,11 +79,11 @@ _STRUCT_CHILDREN: dict[str, Callable[[int], Sequence[int]]] = {
         ("ArrayAggregate", "ArrayTransform", "MapZipWith", "TransformValues", "ZipWith"),
         lambda count: (count - 1,),
     ),
-    "Coalesce": range,
-    "Concat": range,
-    "CreateArray": range,
+    **dict.fromkeys(("ArrayAppend", "ArrayPrepend", "Coalesce", "Concat", "CreateArray", "MapConcat"), range),
+    "ArrayInsert": lambda count: (0, 2),
     "CreateMap": lambda count: range(1, count, 2),
     "If": lambda count: (1, 2),
+    "MapFromArrays": lambda count: (1,),
     "CaseWhen": lambda count: [index for index in range(count) if index % 2 or index + 1 == count],
 }
 """Simple class name -> (number of children -> indices of those that are, or contain, its struct)."""
@@ -122,7 +128,7 @@ def _is_struct(tree: Tree, depth: int = 0) -> bool:
     name = simple_name(tree[0]["class"])
     if name in _ATTRIBUTES or name in FIELD_ACCESS:
         return bool(_fields(_type(tree)))
-    if name in ("CreateNamedStruct", "UpdateFields"):
+    if name in ("ArraysZip", "CreateNamedStruct", "UpdateFields"):
         return True
     indices = _struct_children(tree[0], name) if depth < _MAX_DEPTH else ()
     below = children(tree) if indices else []
@@ -161,8 +167,10 @@ def _parts(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
     if path:
         field = part_of(tree, 0, read)
         return field.parts if field else ()
-    indices = _struct_children(root, name)
     values = [read(child).after(steps) for child, steps in zip(children(tree), rule(tree, 0), strict=True)]
+    if name == "ArraysZip":
+        return _zipped(values)
+    indices = _struct_children(root, name)
     others = union(value for index, value in enumerate(values) if index not in indices)
     structs = [values[index].parts for index in indices if values[index] != Expression()]
     parts = tuple(part.influenced(others) for part in united(structs, union))
@@ -178,6 +186,13 @@ def _compared(parts: tuple[Expression, ...], name: str) -> tuple[Expression, ...
         others = (union((*tested[:index], *tested[index + 1 :])) for index in range(len(parts)))
         return tuple(part.influenced(other) for part, other in zip(parts, others, strict=True))
     return parts
+
+
+def _zipped(arrays: Sequence[Expression]) -> tuple[Expression, ...]:
+    """Return the fields of `ArraysZip`: each is an array's elements, as many as the longest array has."""
+    tested = [replace(array, parts=()).after((Transformation(Kind.CONDITIONAL),)) for array in arrays]
+    others = (union((*tested[:index], *tested[index + 1 :])) for index in range(len(arrays)))
+    return tuple(array.influenced(other) for array, other in zip(arrays, others, strict=True))
 
 
 def _updated_fields(tree: Tree, read: Read) -> tuple[Expression, ...]:

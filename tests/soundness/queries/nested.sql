@@ -43,3 +43,14 @@ select cust, element_at(array_sort(collect_list(struct(amount, item, oid))), 1).
  max(struct(item, amount)).amount as b, array_max(collect_set(struct(qty, item))).item as c, sort_array(collect_set(struct(qty, item)).item) as d from orders group by cust
 -- elements put together and taken apart
 select oid, concat(array(struct(item as a, qty as b)), array(struct(note as a, 2 as b)))[1].a as c, reverse(array(struct(item as a, qty as b)))[0].b as r, array_distinct(array(struct(item as a, qty as b), struct(note as a, 2 as b))).b as d from orders
+-- fields of structs in arrays of arrays, and in maps
+select oid, flatten(array(array(struct(item as a, qty as b)), array(struct(note as a, 2 as b))))[1].a as f, map_values(map('x', struct(item as a, qty as b)))[0].b as m, map_concat(map('x', struct(item as a, qty as b)), map('y', struct(note as a, 1 as b)))['y'].a as c,
+ map_from_arrays(array('x', 'y'), array(struct(item as a, qty as b), struct(note as a, 1 as b)))['x'].b as fa, get(array(struct(item as a, qty as b)), 0).a as g from orders
+-- fields of elements that are added, repeated and left out
+select oid, array_append(array(struct(item as a, qty as b)), struct(note as a, 2 as b))[1].a as ap, array_prepend(array(struct(item as a, qty as b)), struct(note as a, 2 as b))[1].b as pr, array_insert(array(struct(item as a, qty as b)), 1, struct(note as a, 2 as b))[0].a as ins,
+ array_compact(array(if(qty > 3, struct(item as a, qty as b), null), struct(note as a, 2 as b)))[0].a as co, size(array_repeat(struct(item as a, amount as b), qty).a) as re from orders
+-- zipped arrays
+select oid, z.a as a, z.b as b, z.c as c from (select oid, explode(arrays_zip(a, b, c)) as z from
+ (select oid, array(item, note) as a, array(amount) as b, sequence(1, qty) as c from orders))
+-- fields of zipped arrays that are not exploded
+select oid, arrays_zip(array(item, note), sequence(1, qty))['0'] as i, size(arrays_zip(array(item), sequence(1, qty))) as n from orders

@@ -91,6 +91,9 @@ def read_explain(
     found.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
     found.columns.lost_ids.extend(_lost_ids(root))
     found.views.update(_views(root))
+    found.streamed.update(
+        id(node.children[0]) for node in root.below() if node.is_stream and len(node.children) == 1
+    )
     found.loops.extend(_loops(parts[PHYSICAL]))
     tree = _read(root, found).tree
     for name in found.foreign:

@@ -39,6 +39,9 @@ class Relation:
     view: str = ""
     """The view that it is read through; a name means the same relation throughout a query."""
 
+    is_stream: bool = False
+    """It is the source of a stream: a batch reads what is new of its folder."""
+
 
 @dataclass
 class Found:
@@ -54,9 +57,6 @@ class Found:
     """It is an analyzed plan: functions that Spark replaces by others are still there."""
 
     problems: dict[str, None] = field(default_factory=dict)
-    is_stream: bool = False
-    """It is a batch of a stream, whose scans read what is new of their folders."""
-
     is_unread: bool = False
     """The text does not say what one of its commands writes."""
 
@@ -77,6 +77,9 @@ class Found:
 
     views: dict[int, str] = field(default_factory=dict)
     """`id()` of a drawn node -> the view around it."""
+
+    streamed: set[int] = field(default_factory=set)
+    """`id()` of each drawn node from which alone a node of a stream has its rows."""
 
 
 @dataclass

@@ -79,7 +79,7 @@ def relation_facts(plan: Found, scans: Sequence[Scan], reused: Mapping[int, int]
         same = [scan for key in _keys(relation) for scan in by_name.get(key, ())]
         scan = found[index] or _agreed(same) or _only_candidate(index, relations, scans, found)
         facts = _facts(relation, scan, settings)
-        if plan.is_stream and "paths" in facts:
+        if relation.is_stream and "paths" in facts:
             facts["is_stream"] = True
         of_command = plan.places.get(relation.table)
         if not facts and relation.table and of_command:

@@ -63,7 +63,8 @@ def leaf(place: Place, name: str, ids: list[int], text: str, table: str = "", **
         if column == "_metadata" and expr_id not in place.found.scanned:
             place.found.columns.kinds[expr_id] = types.whole_type(_ABOUT_FILES)
     view = place.found.views.get(id(place.drawn), "")
-    place.found.relations.append(Relation(name, output, text, table, view))
+    is_stream = id(place.drawn) in place.found.streamed
+    place.found.relations.append(Relation(name, output, text, table, view, is_stream))
     return place.built(ids, name, **(fields or {"output": place.trees(ids)}))
 
 
@@ -73,6 +74,12 @@ def _rows(name: str) -> Row:
         return place.built(ids, name, output=place.trees(ids))
 
     return row
+
+
+def _listed(place: Place) -> Built:
+    """`LocalRelation [a#1]`; in a batch of a stream, one stands for each source without new data."""
+    built = _rows("LocalRelation")(place)
+    return Built([{**built.tree[0], "isStreaming": place.drawn.is_stream}], built.output)
 
 
 def _range(place: Place) -> Built:
@@ -147,7 +154,7 @@ LEAVES: dict[str, Row] = {
     "CommandResult": _rows("CommandResult"),
     "ExternalRDD": _object,
     "HiveTableRelation": _hive_relation,
-    "LocalRelation": _rows("LocalRelation"),
+    "LocalRelation": _listed,
     "LogicalRDD": _rows("LogicalRDD"),
     "OneRowRelation": _argument,
     "Range": _range,

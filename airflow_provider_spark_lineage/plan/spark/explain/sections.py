@@ -46,6 +46,11 @@ class Drawn:
         match = _NAME.match(self.text)
         return self.text[match.end() :].strip(" ") if match else self.text
 
+    @property
+    def is_stream(self) -> bool:
+        """Return whether Spark marks the node as one of a stream; it marks no relation."""
+        return self.text.startswith("~")
+
     def below(self) -> Iterator[Drawn]:
         """Yield the node and all below it, each before its children."""
         waiting = [self]

@@ -171,7 +171,6 @@ def _of_stream(place: Place) -> Built:
     match = _SINK.fullmatch(place.text)
     if not match:
         raise UnreadableError("no sink")
-    place.found.is_stream = True
     table = session_table(place) or settings_facts(place.found.settings)
     add(place, {"sink": match["sink"], "mode": match["mode"], **table})
     return place.built([], queryId=match["query"])

@@ -1,0 +1,50 @@
+"""Batches of a stream in which a source has no new data: Spark puts empty rows in its place."""
+
+from __future__ import annotations
+
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.pipeline import executions
+from airflow_provider_spark_lineage.record import Record
+from tests.spark_trees import Tree, alias, column, node, project, record, scan
+
+SINK = "WriteToMicroBatchDataSourceV1"
+STATE = project(
+    scan(column("id", 11), column("v", 12)),
+    alias("id", 1, column("id", 11)),
+    alias("v", 2, column("v", 12)),
+)
+EMPTY = node("LocalRelation", output=[column("id", 1), column("v", 2)], isStreaming=True)
+
+
+def batch(rows: Tree) -> Record:
+    """Return a batch that writes a column that is read from the stream."""
+    query = project(rows, alias("out", 9, column("v", 2)))
+    source = {"paths": ["file:/in/a.json"], "is_stream": True}
+    facts = [
+        {"node": "LogicalRelation", "expr_id": 11, "probed": source},
+        {"node": "LocalRelation", "expr_id": 1, "probed": {"in_sql": False}},
+        {"node": SINK, "expr_id": None, "probed": {"sink": "FileSink[file:/out]", "mode": "Append"}},
+    ]
+    return record(query, plan=node(SINK, query, queryId="q"), facts=facts, name="microBatch")
+
+
+def lines(*records: Record) -> list[str]:
+    return render(compose(execution.lineage for execution in executions(records))).splitlines()
+
+
+def test_a_batch_without_new_data_has_what_earlier_batches_read() -> None:
+    """An aggregate is written when its watermark has passed, in a batch of its own."""
+    *_, last = executions([batch(STATE), batch(EMPTY)])
+    assert render(last.lineage).splitlines() == [
+        "reads   file /in   id bigint, v bigint",
+        "writes  file /out   append",
+        "out <- in.v    direct    identity",
+    ]
+    assert not [line for line in lines(batch(STATE), batch(EMPTY)) if line.startswith("gap")]
+
+
+def test_a_batch_whose_state_is_older_than_the_program_is_a_gap() -> None:
+    """A stream that goes on from its checkpoint has rows that another run read."""
+    (gap,) = (line for line in lines(batch(EMPTY)) if line.startswith("gap"))
+    assert "rows are those of earlier batches of the stream" in gap
