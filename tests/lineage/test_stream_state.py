@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.pipeline import executions
 from airflow_provider_spark_lineage.record import Record
 from tests.spark_trees import Tree, alias, column, node, project, record, scan
 
