@@ -184,6 +184,7 @@ def lineage_of(
         # What failed tasks read is not counted.
         inputs = [replace(read, statistics=Statistics()) for read in inputs]
         gaps.extend(gap for write in writes for gap in gaps_of_failed(write))
+    inputs.extend(_inputs_of_parts(inputs, outputs, leaves))
     if not outputs:
         gaps.extend(_gaps_without_output(evaluation, leaves, read_something=bool(inputs)))
     lineage = Lineage(
@@ -207,6 +208,16 @@ def lineage_of(
             **(_streamed_results(plan, leaves) if plan is not None and about.stream else {}),
         },
     )
+
+
+def _inputs_of_parts(
+    inputs: Sequence[Input], outputs: Sequence[Output], leaves: Mapping[Scan, Leaf]
+) -> Iterator[Input]:
+    """Yield what an edge comes from and only the execution inside names, as a read without counts."""
+    known = {read.dataset.id for read in inputs}
+    used = {edge.source for output in outputs for edge in output.edges} - known
+    datasets = (dataset for leaf in leaves.values() for dataset in leaf.datasets)
+    yield from (Input(dataset) for dataset in merged(each for each in datasets if each.id in used))
 
 
 def _written_statistics(

@@ -133,6 +133,20 @@ def test_any_damage_leaves_a_lineage(data: st.DataObject) -> None:
     check(found)
 
 
+def test_what_only_the_execution_inside_names_is_an_input() -> None:
+    """Where the command's own relation has lost its name, its columns still come from somewhere."""
+    (path,) = (path for path in PATHS if path.parent.name == "delta_versions")
+    found = copy.deepcopy(golden(path))[:1]
+    ids = (
+        tree[at]
+        for tree, at in nodes_of(found[0].plan)
+        if tree[at].get("name") == "id" and "exprId" in tree[at]
+    )
+    for each in ids:
+        each["exprId"] = 1.5
+    assert [one.dataset.id.name for one in check(found).inputs] == ["/data/orders"]
+
+
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_any_damage_of_facts_and_counters_leaves_a_lineage(data: st.DataObject) -> None:
