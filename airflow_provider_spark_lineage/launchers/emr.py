@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.application import (
     table,
     texts,
 )
-from airflow_provider_spark_lineage.launchers.spark_command import of_words
+from airflow_provider_spark_lineage.launchers.shell.applications import of_words
 
 _RUNNER = "command-runner.jar"
 

@@ -19,7 +19,8 @@ from airflow_provider_spark_lineage.application import (
     texts,
 )
 from airflow_provider_spark_lineage.launchers.secret_names import is_secret
-from airflow_provider_spark_lineage.launchers.shell import mentions_spark, of_script
+from airflow_provider_spark_lineage.launchers.shell.mention import mentions_spark
+from airflow_provider_spark_lineage.launchers.shell.operators import of_script
 
 SERVICE = "Kubernetes"
 _VARIABLE = re.compile(r"\$\(([A-Za-z_]\w*)\)")

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.application import Launch
 
 LAUNCHERS: Mapping[str, str] = {
-    "BashOperator": "shell.of_bash",
-    "_BashDecoratedOperator": "shell.of_bash",
-    "SSHOperator": "shell.of_ssh",
+    "BashOperator": "shell.operators.of_bash",
+    "_BashDecoratedOperator": "shell.operators.of_bash",
+    "SSHOperator": "shell.operators.of_ssh",
     "KubernetesPodOperator": "kubernetes.of_pod",
     "SparkKubernetesOperator": "kubernetes.of_spark_application",
     "LivyOperator": "livy.of_batch",
@@ -46,7 +46,7 @@ def launch_of(operator: Any, event: Mapping[str, Any] = NO_EVENT) -> Launch | No
     row = next((LAUNCHERS[name] for name in names if name in LAUNCHERS), "")
     if not row:
         return None
-    module, _, function = row.partition(".")
+    module, _, function = row.rpartition(".")
     read = getattr(import_module(f"{__package__}.{module}"), function)
     try:
         launch: Launch | None = read(operator)

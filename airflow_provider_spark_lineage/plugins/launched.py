@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_provider_spark_lineage.launchers.shell import mentions_spark
+from airflow_provider_spark_lineage.launchers.shell.mention import mentions_spark
 from airflow_provider_spark_lineage.launchers.table import LAUNCHERS
 
 

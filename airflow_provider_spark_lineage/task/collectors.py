@@ -99,7 +99,7 @@ def _spark_pipelines(task_instance: Any, on_execution: OnExecution | None) -> Co
 def _command(task_instance: Any, on_execution: OnExecution | None) -> Collector:
     """Return a collector for the applications that a command of a shell submits."""
     from airflow_provider_spark_lineage import conf
-    from airflow_provider_spark_lineage.launchers.armed import Armed
+    from airflow_provider_spark_lineage.launchers.shell.armed import Armed
     from airflow_provider_spark_lineage.submitted.place import Place
 
     return Armed(

@@ -122,7 +122,7 @@ WAITS_FOR_SPARK = {
         "task.hook_reports",
         "task.selection",
     ),
-    *("launchers", "launchers.shell", "launchers.table"),
+    *("launchers", "launchers.shell", "launchers.shell.mention", "launchers.table"),
 }
 
 
@@ -196,6 +196,7 @@ def test_a_command_without_spark_imports_what_finds_that_out(home):
         text=True,
         check=True,
     )
-    assert json.loads(done.stdout.rpartition("LOADED")[2]) == [
-        "airflow_provider_spark_lineage.launchers.shell"
+    ours = [
+        f"airflow_provider_spark_lineage.launchers.shell{name}" for name in ("", ".mention", ".operators")
     ]
+    assert json.loads(done.stdout.rpartition("LOADED")[2]) == ours

@@ -15,7 +15,7 @@ import pytest
 from servers.commands import write_command
 from servers.driver import driver
 
-from airflow_provider_spark_lineage.launchers.armed import Armed
+from airflow_provider_spark_lineage.launchers.shell.armed import Armed
 from airflow_provider_spark_lineage.submitted.place import Place
 
 SETTINGS = {"spark.lineage.sqlText": "full"}
@@ -368,7 +368,7 @@ def test_a_failure_of_ours_leaves_the_command(tmp_path, monkeypatch, caplog):
     def fail(*arguments: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("airflow_provider_spark_lineage.launchers.armed.write_agent", fail)
+    monkeypatch.setattr("airflow_provider_spark_lineage.launchers.shell.armed.write_agent", fail)
     task = Bash("spark-submit a.py")
     collector = armed(task, tmp_path)
     task.execute()

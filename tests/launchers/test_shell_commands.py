@@ -9,7 +9,7 @@ import pytest
 
 from airflow_provider_spark_lineage.application import Application, Launch
 from airflow_provider_spark_lineage.facets.launches import _entry
-from airflow_provider_spark_lineage.launchers.shell import of_bash, of_ssh
+from airflow_provider_spark_lineage.launchers.shell.operators import of_bash, of_ssh
 
 CASES = (Path(__file__).parent / "commands.txt").read_text().partition("\n\n")[2].split("\n----\n")
 

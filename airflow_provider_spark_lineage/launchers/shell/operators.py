@@ -6,15 +6,15 @@ Most have nothing to do with Spark: their readers are loaded for those that have
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from airflow_provider_spark_lineage.launchers.shell.mention import mentions_spark
+
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.application import Launch
 
-_NAMES = re.compile(r"(?:^|[\s/;&|(\"'])spark\d?-(?:submit|sql)\b")
 NOT_READ = "the command line could not be read, so its Spark application is not known: {}"
 
 
@@ -55,22 +55,13 @@ def of_ssh(operator: Any) -> Launch | None:
     return of_script(operator.command, texts(operator.environment), is_here=False)
 
 
-def mentions_spark(text: Any) -> bool:
-    """Return whether a text may call a command of Spark; `@task.bash` has its text only while it runs.
-
-    >>> mentions_spark("/opt/spark/bin/spark-submit a.py"), mentions_spark("ls spark-submits")
-    (True, False)
-    """
-    return isinstance(text, str) and _NAMES.search(text) is not None
-
-
 def of_script(script: Any, variables: Mapping[str, str], *, is_here: bool) -> Launch | None:
     """Return what a script launches; None where it does not mention a command of Spark."""
     if not mentions_spark(script):
         return None
     from airflow_provider_spark_lineage.application import Launch
-    from airflow_provider_spark_lineage.launchers.shell_words import MalformedError
-    from airflow_provider_spark_lineage.launchers.spark_command import applications_of
+    from airflow_provider_spark_lineage.launchers.shell.applications import applications_of
+    from airflow_provider_spark_lineage.launchers.shell.words import MalformedError
 
     try:
         applications = tuple(applications_of(script, variables, is_here=is_here))

@@ -18,10 +18,11 @@ from airflow_provider_spark_lineage.application import PYTHON, SQL, Application,
 from airflow_provider_spark_lineage.executions import Execution
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.launchers.collector import Launched
-from airflow_provider_spark_lineage.launchers.shell import of_script
-from airflow_provider_spark_lineage.launchers.spark_command import HOMES, OTHER_FILES
+from airflow_provider_spark_lineage.launchers.shell.applications import HOMES
+from airflow_provider_spark_lineage.launchers.shell.operators import of_script
+from airflow_provider_spark_lineage.launchers.shell.spark_commands import OTHER_FILES
+from airflow_provider_spark_lineage.launchers.shell.wrappers import OTHER_USER
 from airflow_provider_spark_lineage.launchers.table import launch_of
-from airflow_provider_spark_lineage.launchers.wrappers import OTHER_USER
 from airflow_provider_spark_lineage.pipeline import Run
 from airflow_provider_spark_lineage.submitted.collector import UNREACHABLE, WITHOUT_FILES
 from airflow_provider_spark_lineage.submitted.jobs import PY_FILES, Job

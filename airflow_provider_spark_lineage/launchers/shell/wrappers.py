@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from airflow_provider_spark_lineage.launchers.shell_words import Word
+from airflow_provider_spark_lineage.launchers.shell.words import Word
 
 BACKGROUND = "nobody waits for it, so the files of the agent could be gone before it ends"
 OTHER_USER = (

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from airflow_provider_spark_lineage.launchers.secret_names import is_secret
-from airflow_provider_spark_lineage.launchers.shell_tokens import (
+from airflow_provider_spark_lineage.launchers.shell.tokens import (
     DOCUMENT,
     REDIRECTION,
     WORD,

@@ -1,0 +1,17 @@
+"""Whether a text may call a command of Spark: most do not, and pay for nothing else."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_NAMES = re.compile(r"(?:^|[\s/;&|(\"'])spark\d?-(?:submit|sql)\b")
+
+
+def mentions_spark(text: Any) -> bool:
+    """Return whether a text may call a command of Spark; `@task.bash` has its text only while it runs.
+
+    >>> mentions_spark("/opt/spark/bin/spark-submit a.py"), mentions_spark("ls spark-submits")
+    (True, False)
+    """
+    return isinstance(text, str) and _NAMES.search(text) is not None
