@@ -127,17 +127,18 @@ def walk(relation: Any) -> Iterator[Any]:
 
 
 def with_own_views(relation: Any) -> Any:
-    """Return a copy whose statements over DataFrames make temporary views under names of their own.
+    """Return a relation whose statements over DataFrames make temporary views under names of their own.
 
     While the server analyses such a statement it has a view for each DataFrame, which it drops afterwards
     (`SparkConnectPlanner.executeSQLWithRefs`): to explain the statement beside the program that runs it would
     drop the view of the program.
     """
+    if not any(map(_is_over_frames, walk(relation))):
+        return relation
+    # The program's own plan stays as it is.
     copy = type(relation)()
     copy.CopyFrom(relation)
-    for each in walk(copy):
-        if kind_of(each) != "with_relations" or kind_of(each.with_relations.root) != "sql":
-            continue
+    for each in filter(_is_over_frames, walk(copy)):
         statement = each.with_relations.root.sql
         for reference in each.with_relations.references:
             view, own = reference.subquery_alias.alias, f"_spark_lineage_{uuid.uuid4().hex}"
@@ -145,6 +146,10 @@ def with_own_views(relation: Any) -> Any:
                 reference.subquery_alias.alias = own
                 statement.query = statement.query.replace(view, own)
     return copy
+
+
+def _is_over_frames(relation: Any) -> bool:
+    return kind_of(relation) == "with_relations" and kind_of(relation.with_relations.root) == "sql"
 
 
 def shown(relation: Any) -> Any:
