@@ -38,8 +38,12 @@ _USERS = frozenset({"su", "runuser"})
 """Commands that give a script to the shell of another user."""
 
 _ELSEWHERE = frozenset({"docker", "docker-compose", "gcloud", "kubectl", "oc", "podman", "ssh"})
-"""Commands that run it on another machine, or in a container."""
+"""Commands that run their words, or a script, on another machine or in a container."""
 
+_IN_CONTAINER = frozenset({"exec", "run"})
+"""Verbs of `docker`, `kubectl` and their like: an image or a container follows, then its command."""
+
+_COMMAND_IS = "--command="
 _SHELL = re.compile(r"(?:.*/)?(?:ba|da|k|z)?sh(?: -\w+)*")
 _FUNCTION = re.compile(r"(?:^|[\s;&|])(?:function\s+)?([\w.:-]+)\s*\(\s*\)")
 _ALL_ARGUMENTS = re.compile(r"\$[@*]|\$\{[@*]\}")
@@ -97,7 +101,8 @@ def of_command(
         return
     start = 0
     if is_elsewhere or wrapped.name in functions:
-        names = (position for position, word in enumerate(words) if spark_command(word.spelled))
+        first = _command_in_container(words) if is_elsewhere and wrapped.name != "gcloud" else 0
+        names = (at for at in range(first, len(words)) if spark_command(words[at].spelled))
         start = next(names, len(words))
     # The name may begin with a variable, `$SPARK_HOME/bin/spark-submit`: so the text counts.
     name = spark_command(words[start].spelled) if start < len(words) else ""
@@ -120,6 +125,13 @@ def of_command(
         is_other_user=is_other_user,
         sourced=command.sourced,
     )
+
+
+def _command_in_container(words: Sequence[Word]) -> int:
+    """Return where a command may begin: behind the verb and one operand, which is an image or a container."""
+    verb = next((at for at, word in enumerate(words) if word.spelled in _IN_CONTAINER), len(words))
+    operands = (at for at in range(verb + 1, len(words)) if not _is_option(words[at]))
+    return next(operands, len(words)) + 1
 
 
 def _program(word: Word, assigned: Collection[str]) -> str | None:
@@ -173,14 +185,14 @@ def _script_in(words: Sequence[Word], name: str, command: Command) -> Word | Non
     if name in ("trap", "-c", "--command"):
         # `flock FILE -c '...'` is `-c '...'` here.
         return next((word for word in words[1:] if not _is_option(word)), None)
-    if name not in _ELSEWHERE or any(spark_command(word.spelled) for word in words):
+    # What a container or `gcloud` gets as words is read as words; `ssh` makes one text of them.
+    if name not in _ELSEWHERE or (name != "ssh" and any(spark_command(word.spelled) for word in words)):
         return None
     behind = behind_host(words) if name == "ssh" else words
     shell = next((at for at, word in enumerate(behind) if _SHELL.fullmatch(word.spelled)), None)
     if shell is not None:
         return _inner_script(behind[shell:], is_anywhere=False) or document
     if name == "ssh":
-        # Its words become one text for the shell there.
         return _as_script(behind) if behind else document
     # `gcloud compute ssh HOST --command '...'`.
     return _inner_script(words, is_anywhere=True)
@@ -203,14 +215,23 @@ def _inner_script(words: Sequence[Word], *, is_anywhere: bool) -> Word | None:
     """Return the script behind `-c`; what stands behind the name of a file is that file's."""
     rest = [*words[1:]]
     while rest:
-        flag = rest.pop(0).value
+        word = rest.pop(0)
+        flag = word.value
+        if word.spelled.startswith(_COMMAND_IS):
+            return _without_start(word, len(_COMMAND_IS))
         if flag is not None and re.fullmatch(r"-[a-z]*c|--command", flag):
-            return rest[0] if rest else None
+            return next((word for word in rest if not _is_option(word)), None)
         if flag in ("-o", "-O", "+o", "+O", "--rcfile", "--init-file"):
             rest = rest[1:]
         elif not is_anywhere and (flag is None or not flag.startswith(("-", "+"))):
             break
     return None
+
+
+def _without_start(word: Word, length: int) -> Word:
+    """Return a word without its first letters, which are no part of a variable."""
+    value = None if word.value is None else word.value[length:]
+    return replace(word, value=value, spelled=word.spelled[length:], shown=(word.shown or "")[length:])
 
 
 def of_words(words: Iterable[Any]) -> Iterator[Application]:
