@@ -6,15 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
 from airflow_provider_spark_lineage.lineage.leaves import ResultKey, StoredResult
-from airflow_provider_spark_lineage.lineage.model import (
-    Failure,
-    Lineage,
-    Mode,
-)
+from airflow_provider_spark_lineage.lineage.model import Failure, Lineage, Mode
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.plan.algebra import Plan
 from airflow_provider_spark_lineage.plan.connect.reader import read_connect
@@ -22,15 +18,9 @@ from airflow_provider_spark_lineage.plan.connect.streams import as_batch
 from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_explain
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan_json import simple_name
-from airflow_provider_spark_lineage.record import (
-    REFRESH,
-    Record,
-)
+from airflow_provider_spark_lineage.record import REFRESH, Record
 from airflow_provider_spark_lineage.sources import PARTS, is_internal
 from airflow_provider_spark_lineage.sources.dataset import Identity
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""From records to lineage, text and events: the one place that knows the order of the stages."""
+"""A whole run: from its records, its event log or the text of its program, to lineage, text and events."""
 
 from __future__ import annotations
 
@@ -16,12 +16,7 @@ from airflow_provider_spark_lineage.event_log import is_event_log, read_event_lo
 from airflow_provider_spark_lineage.executions import Execution, executions, is_batch_of_stream
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
-from airflow_provider_spark_lineage.lineage.model import (
-    Application,
-    ExecutionSummary,
-    Gap,
-    Lineage,
-)
+from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Gap, Lineage
 from airflow_provider_spark_lineage.lineage.planned import planned
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.plan.planned import Program

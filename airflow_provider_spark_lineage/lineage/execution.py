@@ -373,7 +373,8 @@ def _streamed_results(plan: Plan, leaves: Mapping[Scan, Leaf]) -> dict[ResultKey
     """
     results: dict[ResultKey, StoredResult] = {}
     for position, scan in enumerate(plan.nodes):
-        leaf = leaves.get(scan) if isinstance(scan, Scan) else None
+        # A source without columns has no id by which a later batch could find it.
+        leaf = leaves.get(scan) if isinstance(scan, Scan) and scan.output else None
         if leaf is None or not (leaf.is_stream or scan.label.startswith("Streaming")):
             continue
         above = next((node for node in plan.nodes if position in node.inputs), scan)

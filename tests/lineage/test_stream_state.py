@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.text import render
@@ -48,3 +50,13 @@ def test_a_batch_whose_state_is_older_than_the_program_is_a_gap() -> None:
     """A stream that goes on from its checkpoint has rows that another run read."""
     (gap,) = (line for line in lines(batch(EMPTY)) if line.startswith("gap"))
     assert "rows are those of earlier batches of the stream" in gap
+
+
+def test_a_source_without_columns_is_still_an_input() -> None:
+    """No later batch can find it by a column, and the batch that read it is complete."""
+    source = {"paths": ["file:/in/a.json"], "is_stream": True}
+    first = batch(STATE)
+    facts = [{"node": "LogicalRelation", "expr_id": -1, "probed": source}, first.facts[-1]]
+    empty = scan()
+    (execution,) = executions([replace(first, plan=node(SINK, empty, queryId="q"), facts=facts)])
+    assert render(execution.lineage).splitlines() == ["reads   file /in", "writes  file /out   append"]
