@@ -6,7 +6,9 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
+from airflow_provider_spark_lineage.plan.python.scopes import assigned
 from airflow_provider_spark_lineage.plan.python.values import (
+    SEVERAL,
     Arguments,
     Class,
     Function,
@@ -21,6 +23,10 @@ MAX_MEMBERS = 1_000
 """Limit of the members that a class may have from its bases."""
 
 _NO_MEMBERS = frozenset({"abc.ABC", "abc.ABCMeta", "builtins.object"})
+_MAKES_OTHERS = frozenset({"__getattribute__", "__new__"})
+"""Methods by which a class decides what its objects are, or what their attributes are."""
+
+_MAY_NOT_RUN = (ast.For, ast.If, ast.Match, ast.Try, ast.While)
 _MIXED_IN = re.compile(r"builtins\.(?:int|str)")
 
 
@@ -28,8 +34,14 @@ def class_of(node: ast.ClassDef, members: Mapping[str, Value], around: Sequence[
     """Return what a definition gives; `around` are its decorators and bases."""
     names = [value.name if isinstance(value, Module) else "" for value in around]
     base = base_of(node, around)
+    if not _MAKES_OTHERS.isdisjoint(members):
+        return Unknown()
     if base is not None and len(base.members) <= MAX_MEMBERS:
-        return Class({**base.members, **members})
+        certain = assigned(each for each in node.body if not isinstance(each, _MAY_NOT_RUN))
+        doubtful = assigned(each for each in node.body if isinstance(each, _MAY_NOT_RUN)) - certain
+        # Where the class does not assign it, the base has it.
+        several = dict.fromkeys(doubtful & base.members.keys(), SEVERAL)
+        return Class({**base.members, **members, **several})
     if names == ["dataclasses.dataclass"] and node.decorator_list:
         fields = _fields(node)
         return Unknown() if fields is None else Class(members, fields=fields)
