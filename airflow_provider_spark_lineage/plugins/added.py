@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
-_EARLY = ("failed", "skipped")
+_MAY_BE_UNFINISHED = ("failed", "skipped")
 """States of a task that may not have done all of its work."""
 
 _latest: tuple[tuple[Any, ...], TaskLineage] | None = None
@@ -52,7 +52,7 @@ def _extended(manager: Any, extract: Callable[..., OperatorLineage]) -> Callable
             arguments = signature.bind(*args, **kwargs).arguments
             state, lineage = arguments["task_instance_state"], _lineage_of(arguments.get("task_instance"))
             if lineage is not None and state != "running":
-                ours = lineage.operator_lineage(failed=state in _EARLY)
+                ours = lineage.operator_lineage(failed=state in _MAY_BE_UNFINISHED)
         if ours is None:
             return extract(*args, **kwargs)
         questions = _Questions(manager, asks_author=not (ours.inputs or ours.outputs))
@@ -113,7 +113,7 @@ def _sum(
 
     from airflow_provider_spark_lineage.task.annotation import annotated, joined
 
-    failed = asked["task_instance_state"] in _EARLY
+    failed = asked["task_instance_state"] in _MAY_BE_UNFINISHED
     ours = annotated(ours, asked["task"], asked["task_instance"], failed=failed, hooks=hooks)
     return OperatorLineage(
         inputs=joined(ours.inputs, theirs.inputs),

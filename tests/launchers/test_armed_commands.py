@@ -164,6 +164,16 @@ def test_a_script_gets_the_agent(case, tmp_path):
     assert task.bash_command == script
 
 
+def test_a_command_with_an_environment_of_its_own_is_read_by_that(tmp_path, monkeypatch):
+    """What the worker's variables name does not run there."""
+    monkeypatch.setenv("MORE", "spark-submit b.py")
+    task = Bash('spark-submit a.py; eval "$MORE"')
+    task.env = {"DAY": "1"}
+    collector = armed(task, tmp_path, agent="AGENT")
+    assert "--py-files AGENT" in task.script_of_the_shell()
+    assert not [problem for problem in collector.run().problems if "could not" in problem]
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_the_shell_reads_what_was_added_as_words(tmp_path):
     """Also a folder with a space and a quote in its name."""
@@ -269,10 +279,10 @@ def test_a_command_elsewhere_needs_a_place_and_a_zip_for_its_machine(tmp_path):
         ('spark-submit --deploy-mode "$MODE" a.py', "not all of its options"),
         ('f() { spark-submit "$@"; }; f a.py', "not all of its options"),
         ("for f in *.py; do spark-submit $f; done", "of spark-submit: its command"),
-        ("ls *.py | xargs -n 1 spark-submit a.py", "words once more"),
+        ("ls *.py | xargs -n 1 spark-submit a.py", "changes or repeats its words"),
         ("eval spark-submit a.py", "inside another one"),
         ("diff <(spark-submit a.py) f", "inside another one"),
-        ('retry() { "$@"; }; retry spark-submit a.py', "words once more"),
+        ('retry() { "$@"; }; retry spark-submit a.py', "changes or repeats its words"),
         ("alias spark-submit=echo; spark-submit a.py", "something else"),
         # Texts whose ends are not certain.
         ("cat <<EOF\nspark-submit a.py\n EOF", "has no end"),

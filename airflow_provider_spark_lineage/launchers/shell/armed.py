@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.executions import Execution
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.launchers.collector import Launched
 from airflow_provider_spark_lineage.launchers.shell.applications import HOMES
-from airflow_provider_spark_lineage.launchers.shell.operators import of_script
+from airflow_provider_spark_lineage.launchers.shell.operators import environment_of_bash, of_script
 from airflow_provider_spark_lineage.launchers.shell.spark_commands import OTHER_FILES
 from airflow_provider_spark_lineage.launchers.shell.wrappers import OTHER_USER
 from airflow_provider_spark_lineage.launchers.table import launch_of
@@ -109,7 +109,8 @@ class Armed(Launched):
     def _armed(self, script: str) -> str:
         own = texts(getattr(self._task, "env" if self._is_here else "environment", None))
         known = launch_of(self._task)
-        launch = of_script(script, {**os.environ, **own} if self._is_here else own, is_here=self._is_here)
+        variables = environment_of_bash(self._task) if self._is_here else own
+        launch = of_script(script, variables, is_here=self._is_here)
         if known is None or launch is None:
             return script
         applications, added = list[Application](), dict[int, str]()
@@ -155,9 +156,7 @@ class Armed(Launched):
 
     def _other_settings(self, application: Application) -> str:
         """Return what may give the command other settings of Spark than this worker's; empty if nothing."""
-        own = texts(getattr(self._task, "env", None))
-        inherits = not own or getattr(self._task, "append_env", False)
-        environment = {**os.environ, **own} if inherits else own
+        environment = environment_of_bash(self._task)
         for name in HOMES:
             if environment.get(name) != os.environ.get(name):
                 return name

@@ -25,10 +25,8 @@ def of_bash(operator: Any) -> Launch | None:
     from airflow_provider_spark_lineage.application import PYTHON, texts
     from airflow_provider_spark_lineage.launchers.secret_names import is_secret
 
-    own = texts(operator.env)
-    plain = {name: value for name, value in own.items() if not is_secret(name)}
-    inherited = os.environ if operator.env is None or getattr(operator, "append_env", False) else {}
-    launch = of_script(operator.bash_command, {**inherited, **own}, is_here=True)
+    plain = {name: value for name, value in texts(operator.env).items() if not is_secret(name)}
+    launch = of_script(operator.bash_command, environment_of_bash(operator), is_here=True)
     if launch is None:
         return None
     # Without a folder of its own, the command runs in a temporary one.
@@ -44,6 +42,14 @@ def of_bash(operator: Any) -> Launch | None:
         for application in launch.applications
     )
     return replace(launch, applications=tuple(applications))
+
+
+def environment_of_bash(operator: Any) -> dict[str, str]:
+    """Return the environment of a `BashOperator`'s command: its own, and the worker's where it has that."""
+    from airflow_provider_spark_lineage.application import texts
+
+    inherits = operator.env is None or getattr(operator, "append_env", False)
+    return {**(os.environ if inherits else {}), **texts(operator.env)}
 
 
 def of_ssh(operator: Any) -> Launch | None:

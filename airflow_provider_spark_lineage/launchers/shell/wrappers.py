@@ -16,7 +16,7 @@ BACKGROUND = "nobody waits for it, so the files of the agent could be gone befor
 OTHER_USER = (
     "it runs as another user, who cannot read the files of this one; set [spark_lineage] records and agent"
 )
-EVALUATED = "another command makes its words once more"
+EVALUATED = "another command changes or repeats its words"
 OTHER_ENVIRONMENT = "it runs in another environment, whose settings of Spark are not known"
 
 _BEFORE = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{"})
