@@ -37,6 +37,9 @@ class _Wrapper:
     """How many words stand between the options and the command."""
 
     has_assignments: bool = False
+    folder: tuple[str, ...] = ()
+    """Options by which the command starts in another folder."""
+
     reason: str = ""
     """Why the command behind it stays as it is."""
 
@@ -46,8 +49,10 @@ def _wrapper(options: str = "", **fields: object) -> _Wrapper:
 
 
 _IN_ENVIRONMENT = _wrapper(
-    "-n --name -p --prefix -e --env --env-file --cwd --directory --project --python --with",
+    "-n --name -p --prefix -e --env --environment --env-file --cwd -C --directory --manifest-path --project"
+    " --python --with --with-editable --with-requirements --extra --group --package -c --config",
     verb="run",
+    folder=("-C", "--cwd", "--directory"),
     reason=OTHER_ENVIRONMENT,
 )
 
@@ -61,7 +66,9 @@ WRAPPERS: Mapping[str, _Wrapper] = {
     "command": _wrapper(),
     "doas": _wrapper("-u -C -a", reason=OTHER_USER),
     "dumb-init": _wrapper("-r --rewrite"),
-    "env": _wrapper("-u --unset -C --chdir -S --split-string -a --argv0", has_assignments=True),
+    "env": _wrapper(
+        "-u --unset -C --chdir -S --split-string -a --argv0", has_assignments=True, folder=("-C", "--chdir")
+    ),
     "exec": _wrapper("-a"),
     "flock": _wrapper("-w --wait --timeout -E --conflict-exit-code", operands=1),
     **dict.fromkeys(("gosu", "su-exec"), _wrapper(operands=1, reason=OTHER_USER)),
@@ -76,6 +83,7 @@ WRAPPERS: Mapping[str, _Wrapper] = {
         "-u --user -g --group -h --host -p --prompt -C --close-from -D --chdir -R --chroot -r --role -t"
         " --type -T --command-timeout -U --other-user",
         has_assignments=True,
+        folder=("-D", "--chdir"),
         reason=OTHER_USER,
     ),
     "taskset": _wrapper(operands=1),
@@ -121,15 +129,18 @@ def unwrapped(words: Sequence[Word]) -> Wrapped:
     while wrapped.words:
         if wrapped.words[0].value in _BEFORE:
             wrapped.words = wrapped.words[1:]
-        elif wrapped.name in WRAPPERS and not _only_asks(wrapped):
+        elif wrapped.name in WRAPPERS and not _runs_no_word(wrapped):
             _unwrap(wrapped, WRAPPERS[wrapped.name])
         else:
             break
     return wrapped
 
 
-def _only_asks(wrapped: Wrapped) -> bool:
-    """Return whether `command -v` only looks for a command, or `su`'s like gets a script."""
+def _runs_no_word(wrapped: Wrapped) -> bool:
+    """Return whether the command runs none of its words.
+
+    `command -v` looks for a command, `uv sync` has another verb than `run`, `runuser -c` gets a script.
+    """
     second = wrapped.words[1].spelled if len(wrapped.words) > 1 else ""
     verb = WRAPPERS[wrapped.name].verb
     if verb:
@@ -148,8 +159,7 @@ def _unwrap(wrapped: Wrapped, wrapper: _Wrapper) -> None:
         if text.startswith("-"):
             if name == "env" and text.startswith(_CHANGES_ENVIRONMENT):
                 wrapped.reason = wrapped.reason or OTHER_ENVIRONMENT
-            is_folder = name in ("env", "sudo") and text.startswith(("-C", "-D", "--chdir"))
-            wrapped.changes_directory = wrapped.changes_directory or is_folder
+            wrapped.changes_directory |= text.startswith(wrapper.folder)
             words = words[2 if _takes_next(text, wrapper.with_value) else 1 :]
             if text == "--":
                 break
