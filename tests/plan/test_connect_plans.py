@@ -13,6 +13,7 @@ from airflow_provider_spark_lineage.plan.connect.commands import target_of
 from airflow_provider_spark_lineage.plan.connect.header import schema_of
 from airflow_provider_spark_lineage.plan.connect.streams import as_batch
 from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.sources import keeps_partitions
 
 TEXT = """== Parsed Logical Plan ==
 'Project ['customer, 'amount]
@@ -199,6 +200,40 @@ def test_an_overwrite_of_some_partitions_keeps_the_others(replaces, mode, is_par
     assert target_of({"command": files}, setting).facts["dynamic_partitions"] is is_partial
     delta = target_of({"command": {**files, "format": "delta"}}, setting).facts
     assert (delta.get("partition_overwrite") == "dynamic") is is_partial
+
+
+@pytest.mark.parametrize(
+    ("command", "table", "is_partial"),
+    [
+        (write(path="file:/data/out"), {}, True),
+        (write(table="t"), {"partition_columns": ["who"]}, True),
+        (write(table="t"), {"partition_columns": []}, False),
+        (write(table="t", insert=True), {"partition_columns": ["who"]}, True),
+    ],
+)
+def test_a_dynamic_overwrite_of_delta_goes_by_the_partitions_of_the_table(command, table, is_partial):
+    """A writer need not name them again; those of a path are not known."""
+    replaces = {"partition_overwrite": "dynamic"}
+    command |= {"format": "delta", "mode": "Overwrite", "replaces": replaces}
+    target = target_of({"command": command, "tables": {"t": {**TABLE, "provider": "delta", **table}}}, {})
+    assert keeps_partitions(target.facts) is is_partial
+
+
+@pytest.mark.parametrize(("is_insert", "is_partial"), [(True, True), (False, False)])
+def test_an_insert_into_a_table_of_iceberg_may_keep_partitions(is_insert, is_partial):
+    """`saveAsTable` replaces the table, whatever the setting says."""
+    table = {**TABLE, "provider": "iceberg", "partition_columns": ["who"]}
+    command = write(table="t", insert=is_insert, mode="Overwrite")
+    setting = {"spark.sql.sources.partitionOverwriteMode": "dynamic"}
+    target = target_of({"command": command, "tables": {"t": table}}, setting)
+    assert (target.node == "OverwritePartitionsDynamic") is is_partial
+
+
+def test_save_as_table_of_delta_may_replace_some_rows():
+    """The option is that of the write, whether a path or a table is written."""
+    command = write(table="t", mode="Overwrite", replaces={"replace_where": True})
+    target = target_of({"command": command, "tables": {"t": {**TABLE, "provider": "delta"}}}, {})
+    assert target.facts["replace_where"]
 
 
 def test_a_condition_by_which_rows_are_replaced_is_not_known():

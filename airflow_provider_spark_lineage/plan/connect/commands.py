@@ -81,9 +81,10 @@ def _write(command: Mapping[str, Any], about: About) -> Target:
         facts["dynamic_partitions"] = bool(partitions) and _is_dynamic(command, mode, about)
         return Target("InsertIntoHadoopFsRelationCommand", facts)
     if source == "delta" and path:
-        facts |= {"delta_path": path, **(command.get("replaces") or {})}
-        if _is_dynamic(command, mode, about):
-            facts["partition_overwrite"] = "dynamic"
+        facts |= {"delta_path": path, **_replaced(command, mode, about)}
+        if not partitions:
+            # A table that exists has its own, which the path does not tell.
+            del facts["partition_columns"]
         return Target("SaveIntoDataSourceCommand", facts)
     if source == "noop":
         return Target("AppendData", {"provider": _NOOP})
@@ -95,6 +96,14 @@ def _write(command: Mapping[str, Any], about: About) -> Target:
     elif source != "jdbc":
         facts["relation_class"] = source
     return Target("SaveIntoDataSourceCommand", facts)
+
+
+def _replaced(command: Mapping[str, Any], mode: str, about: About) -> dict[str, Any]:
+    """Return what is recorded of the rows that an overwrite of a Delta table replaces."""
+    facts = dict(command.get("replaces") or {})
+    if _is_dynamic(command, mode, about):
+        facts["partition_overwrite"] = "dynamic"
+    return facts
 
 
 def _is_dynamic(command: Mapping[str, Any], mode: str, about: About) -> bool:
@@ -126,11 +135,15 @@ def _to_table(command: Mapping[str, Any], about: About) -> Target:
     partitions = list(table.get("partition_columns") or ())
     if partitions:
         facts["partition_columns"] = partitions
+    if "delta_path" in facts:
+        facts |= {"partition_columns": partitions, **_replaced(command, mode, about)}
     if is_v1(table):
         if is_insert and partitions and _is_dynamic(command, mode, about):
             facts["dynamic_partitions"] = True
         return Target("InsertIntoHadoopFsRelationCommand", facts, columns if is_insert else ())
     node = _V2_NODES[mode]
+    if is_insert and partitions and _is_dynamic(command, mode, about):
+        node = "OverwritePartitionsDynamic"
     return Target(node, {**facts, "mode": node}, columns if is_insert else ())
 
 
