@@ -17,6 +17,9 @@ _READERS = frozenset({"csv", "json", "load", "xml"})
 _JOBS_OF_READERS = _READERS | {"orc", "parquet", "sql", "table"}
 """Calls that run jobs outside of executions, over what they make themselves: RDDs have no such methods."""
 
+_TEXT_FILE = '"name":"textFile"'
+"""What the scope of an RDD has that `SparkContext.textFile` made: no reader makes one."""
+
 _SCANS = re.compile(r"^[^\n]*?\b(?:FileScan|Scan) (\w+)", re.MULTILINE)
 _WRITES = re.compile(
     r"^[ :+*()\d-]*(?:Execute |\w*(?:AppendData|AsSelect|Overwrite|ReplaceData|WriteDelta))", re.MULTILINE
@@ -40,10 +43,13 @@ def job_infers(job: Mapping[str, Any]) -> bool:
     """Return whether a job outside of executions inferred the schema of files, by their footers for example.
 
     All its RDDs are made by the one call that ran it; a schema that is inferred from the program's own RDD
-    reads what made that.
+    reads what made that. A model of MLlib has a method `load` as well, which reads its parameters by
+    `SparkContext.textFile`.
     """
-    calls = {stage["Stage Name"] for stage in job["Stage Infos"]}
-    calls |= {rdd["Callsite"] for stage in job["Stage Infos"] for rdd in stage["RDD Info"]}
+    rdds = [rdd for stage in job["Stage Infos"] for rdd in stage["RDD Info"]]
+    if any(_TEXT_FILE in str(rdd.get("Scope")) for rdd in rdds):
+        return False
+    calls = {*(stage["Stage Name"] for stage in job["Stage Infos"]), *(rdd["Callsite"] for rdd in rdds)}
     return len(calls) == 1 and calls.pop().partition(" at ")[0] in _JOBS_OF_READERS
 
 

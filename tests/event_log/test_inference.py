@@ -78,3 +78,13 @@ def test_a_job_over_an_rdd_of_the_program_is_the_programs() -> None:
     """`spark.read.json(rdd)` reads what made the RDD; an action over RDDs is no method of a reader."""
     assert not job_infers(job("json", "json", "map"))
     assert not job_infers(job("collect", "collect"))
+
+
+def test_a_job_that_loads_a_model_is_the_programs():
+    """Spark 3.5 reads the parameters of a model by an RDD over its files, in a method called `load`."""
+    loaded = job("load", "load")
+    loaded["Stage Infos"][0]["RDD Info"][0] |= {
+        "Name": "/model/metadata",
+        "Scope": '{"id":"0","name":"textFile"}',
+    }
+    assert not job_infers(loaded)
