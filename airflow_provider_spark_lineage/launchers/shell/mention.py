@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_NAMES = re.compile(r"(?:^|[\s/;&|(\"'])spark\d?-(?:submit|sql)\b")
+_NAMES = re.compile(r"(?:^|[\s/;&|(`\"'])spark\d?-(?:submit|sql)\b")
 
 
 def mentions_spark(text: Any) -> bool:
