@@ -17,7 +17,7 @@ VERSION = 1
 SUFFIX = ".driver.json"
 
 UNFINISHED = (
-    "the driver had not ended in order when its records were read: it was killed, could not write any more, "
+    "the driver had not shut down cleanly when its records were read: it was killed, could not write any more, "
     "or still runs; what it did last may be missing, and its log may say why"
 )
 

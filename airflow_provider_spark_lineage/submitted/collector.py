@@ -46,7 +46,7 @@ NO_HOOK = "nothing is captured: {} has neither a method `_get_hook` nor a `hook`
 NO_JOB = "the task ended before it started a job, or started it by another hook than its operator's"
 
 _AT_ONCE_SECONDS = 3.0
-"""How long a task that is told to stop may read: less than `task.KILL_TIMEOUT_SECONDS`."""
+"""How long a task that is told to stop may read: less than `task_lineage.KILL_TIMEOUT_SECONDS`."""
 
 
 class Submitted(OtherProcess):
