@@ -17,8 +17,8 @@ VERSION = 1
 SUFFIX = ".driver.json"
 
 UNFINISHED = (
-    "the driver had not shut down cleanly when its records were read: it was killed, could not write any more, "
-    "or still runs; what it did last may be missing, and its log may say why"
+    "the driver had not shut down cleanly when its records were read: it was killed, could not write any "
+    "more, or still runs; what it did last may be missing, and its log may say why"
 )
 
 
