@@ -30,6 +30,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
+def airflow_metadata() -> Path:
+    """Airflow's metadata, made once in `.cache`: the harness makes them for each session of pytest."""
+    from airflow_runs import metadata
+
+    return metadata()
+
+
+@pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Root of the example data, shared by all DAGs; its path has a space in it, as many users' have."""
     return tmp_path_factory.mktemp("example data")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+from pathlib import Path
 
 import pytest
+import representatives
 from hypothesis import settings
 from servers.quick_java import quick_java
 
@@ -14,6 +16,13 @@ settings.register_profile("shared", deadline=None)
 settings.load_profile("shared")
 
 os.environ.setdefault("JAVA_TOOL_OPTIONS", quick_java())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what `make test` runs, and put what takes longest first, so that no worker ends long after the others."""
+    representatives.mark(items, whole=config.args in (["tests"], ["tests", "system_tests"]))
+    items.sort(key=lambda item: item.get_closest_marker("airflow") is None)
 
 
 @pytest.fixture
@@ -26,3 +35,11 @@ def caplog(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     with contextlib.suppress(ImportError):
         import airflow  # noqa: F401
     return caplog
+
+
+@pytest.fixture(scope="session")
+def airflow_metadata() -> Path:
+    """Airflow's metadata, made once in `.cache`: the harness makes them for each session of pytest."""
+    from airflow_runs import metadata
+
+    return metadata()

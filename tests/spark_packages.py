@@ -1,20 +1,17 @@
-"""What tests need besides Spark: jars by Maven coordinates, resolved by Spark's `spark.jars.packages`.
+"""What tests need besides Spark, as Maven coordinates; `servers.jars` fetches them.
 
 A JVM takes jars only when it starts, so a process of tests starts with all of them; which ones a session uses
 is decided by its settings.
-
-    python tests/spark_packages.py      fetch all of them once, for this Spark
-
-Run it before tests that run side by side: sessions that fetch at the same time break each other's files.
 """
 
 from __future__ import annotations
 
 import os
 from functools import cache
+from pathlib import Path
 
 import pytest
-from servers.jars import jar
+from servers.jars import jar, jars
 
 PACKAGES: dict[str, dict[str, str]] = {
     "postgresql": {"": "org.postgresql:postgresql:42.7.14"},
@@ -67,13 +64,14 @@ JARS = {
 
 
 EXCLUDED = (
+    *("org.scala-lang:scala-library", "org.apache.spark:spark-tags_*"),
     *("com.fasterxml.*:*", "org.apache.hadoop:*", "org.apache.logging.log4j:*", "org.apache.parquet:*"),
     # What spark-excel has inside.
     *("org.apache.poi:*", "org.apache.xmlbeans:*", "com.norbitltd:*", "com.github.pjfanning:*"),
     *("com.github.tototoshi:*", "com.github.virtuald:*", "com.zaxxer:*"),
     *("org.apache.commons:commons-math3", "org.apache.commons:commons-collections4"),
 )
-"""What Spark or a jar brings itself, in the value of `spark.jars.excludes`."""
+"""What Spark or a jar brings itself."""
 
 
 _SDK = ",".join(f"software.amazon.awssdk:{name}:2.29.52" for name in ("s3", "s3-transfer-manager", "sts"))
@@ -89,6 +87,7 @@ Hadoop itself asks for a bundle of 600 MB, which no other test's process should 
 """
 
 S3A_EXCLUDED = (
+    *("org.scala-lang:scala-library", "org.apache.spark:spark-tags_*"),
     "software.amazon.awssdk:bundle",
     "software.amazon.s3.analyticsaccelerator:*",
     "org.apache.hadoop:hadoop-common",
@@ -115,9 +114,15 @@ def release(name: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())
 
 
-def s3a() -> str:
-    """Return the packages that `s3a://` needs with this interpreter's Spark."""
+def s3a_packages() -> str:
+    """Return the packages that `s3a://` needs with this interpreter's Spark, fetched."""
+    jars(S3A[_line()].split(","), S3A_EXCLUDED)
     return S3A[_line()]
+
+
+def s3a() -> str:
+    """Return the value of `spark.jars` with which this interpreter's Spark reads `s3a://`."""
+    return _uris(jars(S3A[_line()].split(","), S3A_EXCLUDED))
 
 
 def _line() -> str:
@@ -129,10 +134,14 @@ def _line() -> str:
 @cache
 def settings() -> dict[str, str]:
     """Return the settings with which the first session of a process gets all packages."""
-    found = [one for name in (*PACKAGES, *LAKES) if (one := coordinate(name))]
-    jars = [str(jar(one)) for one in JARS.get(_line(), ())]
-    packages = {"spark.jars.packages": ",".join(found), "spark.jars.excludes": ",".join(EXCLUDED)}
-    return {**packages, "spark.jars": ",".join(jars)} if jars else packages
+    packages = [one for name in (*PACKAGES, *LAKES) if (one := coordinate(name))]
+    wanted = [one for package in packages for one in package.split(",")]
+    return {"spark.jars": _uris([*jars(wanted, EXCLUDED), *map(jar, JARS.get(_line(), ()))])}
+
+
+def _uris(paths: list[Path]) -> str:
+    # Spark takes a path for a URI, and a checkout's may have a space.
+    return ",".join(path.as_uri() for path in paths)
 
 
 def need(*names: str) -> None:
@@ -140,17 +149,3 @@ def need(*names: str) -> None:
     for name in names:
         if coordinate(name) is None:
             pytest.skip(f"{name} has no release for this Spark", allow_module_level=True)
-
-
-def fetch() -> None:
-    """Start a session with all packages, and stop it; what has been fetched is kept by Ivy."""
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    for name, value in settings().items():
-        builder = builder.config(name, value)
-    builder.getOrCreate().stop()
-
-
-if __name__ == "__main__":
-    fetch()

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import airflow_runs
 import pytest
 from packaging.version import Version
 from providers import AIRFLOW, OPENLINEAGE
 from servers.airflow_workers import worker_processes
 
-from airflow_provider_spark_lineage.testing import DagRun, make_metadata, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, tail
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 
@@ -28,7 +30,8 @@ WRITTEN = {"ours": ["known by name", "ours"], **{name: [name] for name in ("func
 
 def with_all_dags(home: Path, settings: dict[str, str]) -> Path:
     """Return a metadata database that knows the followers of the DAG, as a scheduler's does."""
-    make_metadata(home)
+    home.mkdir()
+    shutil.copyfile(airflow_runs.metadata(), home / "airflow.db")
     variables = {
         "AIRFLOW_HOME": str(home),
         "AIRFLOW__CORE__DAGS_FOLDER": str(DAG),
@@ -79,9 +82,9 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     options: dict[str, Any] = {"home": home / "airflow", "dag_id": "followed"}
     if request.param == "workers":
         with worker_processes(home / "airflow", metadata) as workers:
-            run = run_dag(DAG, settings={**settings, **workers}, **options)
+            run = airflow_runs.run_dag(DAG, settings={**settings, **workers}, metadata=None, **options)
     else:
-        run = run_dag(DAG, settings=settings, metadata=metadata, **options)
+        run = airflow_runs.run_dag(DAG, settings=settings, metadata=metadata, **options)
     states = {task: state for task, state in run.tasks.items() if state != "success"}
     assert states == {"fails": "failed"}, tail(run.log, 80)
     return Ran(home, run)

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow_runs import run_dag
 from providers import import_or_skip
 from servers.commands import write_commands
 
-from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, tail
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 

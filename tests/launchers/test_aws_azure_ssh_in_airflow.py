@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow_runs import run_dag
 from launchers.services.aws_azure_ssh_rows import Row, rows
 from providers import import_or_skip
 
 from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, tail
 
 # One run of Airflow serves all rows.
 pytestmark = [pytest.mark.airflow, pytest.mark.xdist_group("aws_azure_ssh")]

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow_runs import run_dag
 from openlineage_client import known_problems_of
 from servers.commands import write_commands
 
-from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, tail
 
 pytestmark = pytest.mark.airflow
 

@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
+from airflow_runs import run_dag
 from openlineage_client import known_problems_of
 
-from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, tail
 
 pytestmark = pytest.mark.airflow
 

@@ -8,11 +8,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from airflow_runs import run_dag
 from servers.driver import RECORD, driver
 from servers.livy import livy
 
 from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.testing import run_dag, tail
+from airflow_provider_spark_lineage.testing import tail
 
 pytest.importorskip("airflow.providers.apache.livy.operators.livy", reason="needs Airflow's Livy provider")
 pytestmark = pytest.mark.airflow

@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from airflow_runs import run_dag
 from servers.commands import write_commands
 
-from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, tail
 
 pytestmark = pytest.mark.airflow
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow_runs import run_dag
 from launchers.services import databricks_rows, dataproc_rows, kubernetes_rows
 from launchers.services.row import SECRET
 from launchers.services.service import Service
@@ -20,7 +21,7 @@ from providers import import_or_skip
 from servers.driver import driver
 
 from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.testing import DagRun, make_metadata, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, tail
 
 pytestmark = pytest.mark.airflow
 
@@ -46,29 +47,23 @@ class Finished:
 
 
 @pytest.fixture(scope="module")
-def metadata(tmp_path_factory):
-    return make_metadata(tmp_path_factory.mktemp("metadata"))
-
-
-@pytest.fixture(scope="module")
-def finished(metadata, tmp_path_factory) -> Callable[[Any], Finished]:
+def finished(tmp_path_factory) -> Callable[[Any], Finished]:
     known: dict[str, Finished] = {}
 
     def of(table: Any) -> Finished:
         if table.__name__ not in known:
-            known[table.__name__] = run_of(table, metadata, tmp_path_factory.mktemp("services"))
+            known[table.__name__] = run_of(table, tmp_path_factory.mktemp("services"))
         return known[table.__name__]
 
     return of
 
 
-def run_of(table: Any, metadata: Path, folder: Path) -> Finished:
+def run_of(table: Any, folder: Path) -> Finished:
     place = (folder / "records").as_uri()
     with table.serve(driver, folder) as service:
         run = run_dag(
             DAG,
             home=folder / "airflow",
-            metadata=metadata,
             timeout_s=300,
             settings={
                 **TABLES[table],

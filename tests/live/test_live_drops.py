@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import start_spark
 from spark_packages import need
+from spark_session import start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.lineage.model import Mode
@@ -54,11 +54,26 @@ def hive(folder):
 
 
 @pytest.fixture(scope="module")
-def session(request, tmp_path_factory):
+def sessions():
+    """The session that is running: at most one, which serves all tests until one asks for another kind."""
+    running = []
+    yield running
+    for spark, _, _ in running:
+        spark.stop()
+
+
+@pytest.fixture
+def session(request, sessions, tmp_path_factory):
     """A session, its folder and which kind it is."""
-    folder = tmp_path_factory.mktemp(request.param.__name__)
-    spark = start_spark(folder, **request.param(folder))
-    if request.param is hive:
+    if not sessions or sessions[0][2] is not request.param:
+        sessions[:] = [started(request.param, tmp_path_factory.mktemp(request.param.__name__))]
+    return sessions[0]
+
+
+def started(kind, folder):
+    """Stop the session that is running, and start one of another kind."""
+    spark = start_spark(folder, **kind(folder))
+    if kind is hive:
         spark._jvm.java.lang.System.setProperty("derby.stream.error.file", f"{folder}/derby.log")
     else:
         spark.sql("create namespace if not exists h2.shop")
@@ -66,8 +81,7 @@ def session(request, tmp_path_factory):
         for catalog in ("folders", "store"):
             spark.sql(f"create namespace if not exists {catalog}.db")
     spark.range(3).write.parquet(str(folder / "there"))
-    yield spark, folder, request.param
-    spark.stop()
+    return spark, folder, kind
 
 
 IN_BOTH = pytest.mark.parametrize("session", [lakes, hive], indirect=True)
@@ -133,7 +147,7 @@ CASES = {
     ),
     "cascade, beside a temporary view": (
         "d.t",
-        "create temporary view v as select 1 a; create database d; "
+        "create or replace temporary view v as select 1 a; create database d; "
         "create table d.t using parquet as select 1 a",
         "drop database d cascade",
         "data",

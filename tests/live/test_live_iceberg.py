@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyspark
 import pytest
-from conftest import start_spark
 from lakes import SCHEMA, edges, lineage, make_source, named, valid_events
 from spark_packages import need, release
+from spark_session import start_spark
 
 from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose

@@ -7,7 +7,7 @@ import sys
 import textwrap
 
 import pytest
-from spark_packages import S3A_EXCLUDED, s3a
+from spark_packages import s3a
 
 pytestmark = pytest.mark.spark
 
@@ -26,8 +26,7 @@ JOB = """
     for key, value in {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.jars.packages": PACKAGES,
-        "spark.jars.excludes": EXCLUDED,
+        "spark.jars": JARS,
         "spark.hadoop.fs.s3a.endpoint": url,
         "spark.hadoop.fs.s3a.endpoint.region": "us-east-1",
         "spark.hadoop.fs.s3a.path.style.access": "true",
@@ -49,8 +48,7 @@ JOB = """
 
 def test_objects_are_named_by_bucket_and_key(tmp_path):
     """`s3a` is a way to reach S3, no part of the name; the partition that was read is kept beside it."""
-    text = textwrap.dedent(JOB)
-    text = text.replace("PACKAGES", repr(s3a())).replace("EXCLUDED", repr(",".join(S3A_EXCLUDED)))
+    text = textwrap.dedent(JOB).replace("JARS", repr(s3a()))
     done = subprocess.run(
         [sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
     )

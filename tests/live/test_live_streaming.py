@@ -6,8 +6,8 @@ import threading
 import time
 
 import pytest
-from conftest import start_spark
 from spark_packages import coordinate
+from spark_session import start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.lineage.model import Kind

@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from airflow_runs import run_dag
 from servers.connect import connect
 
-from airflow_provider_spark_lineage.testing import run_dag, tail
+from airflow_provider_spark_lineage.testing import tail
 
 pytestmark = [pytest.mark.spark, pytest.mark.airflow]
 

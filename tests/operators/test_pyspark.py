@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
+from airflow_runs import run_dag
 
-from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, tail
 
 
 @pytest.mark.airflow

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from airflow_runs import run_dag
+from servers.jars import ivy_settings
 from servers.s3 import KEYS, s3
 from servers.spark_home import spark_home
-from spark_packages import S3A_EXCLUDED, s3a
+from spark_packages import S3A_EXCLUDED, s3a_packages
 
-from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, tail
 
 pytestmark = [
     pytest.mark.airflow,
@@ -33,7 +35,7 @@ APPLICATION = """
 
 def _run(home: Path, store: dict[str, str], **settings: str) -> DagRun:
     (home / "app.py").write_text(textwrap.dedent(APPLICATION))
-    properties = {**store, "spark.ui.enabled": "false"}
+    properties = {**store, "spark.ui.enabled": "false", "spark.jars.ivySettings": str(ivy_settings())}
     (home / "job.conf").write_text("".join(f"{name} {value}\n" for name, value in properties.items()))
     return run_dag(
         Path(__file__).parent / "dags" / "in_s3.py",
@@ -43,7 +45,7 @@ def _run(home: Path, store: dict[str, str], **settings: str) -> DagRun:
             "AIRFLOW_CONN_HERE": json.dumps({"conn_type": "spark", "host": "local[1]"}),
             "AIRFLOW__SPARK_LINEAGE__RECORDS": "s3a://lake/records",
             "S3_HOME": str(home),
-            "S3_PACKAGES": s3a(),
+            "S3_PACKAGES": s3a_packages(),
             "S3_EXCLUDED": ",".join(S3A_EXCLUDED),
             **{f"JOB_{name}": value for name, value in KEYS.items()},
             **spark_home(),

@@ -7,12 +7,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from airflow_runs import run_dag
 from servers.jars import jar
 from servers.postgres import postgres
 from servers.spark_home import spark_home
 from spark_packages import coordinate
 
-from airflow_provider_spark_lineage.testing import run_dag, tail
+from airflow_provider_spark_lineage.testing import tail
 
 
 @pytest.mark.airflow

@@ -8,10 +8,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from airflow_runs import run_dag
 from servers.spark_home import spark_home
 from servers.yarn import yarn_cluster
 
-from airflow_provider_spark_lineage.testing import run_dag, tail
+from airflow_provider_spark_lineage.testing import tail
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 

@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from airflow_runs import run_dag
 from packaging.version import Version
 from servers.spark_home import spark_home
 
-from airflow_provider_spark_lineage.testing import run_dag, tail
+from airflow_provider_spark_lineage.testing import tail
 
 OF_AIRFLOW = "airflow.providers.apache.spark.operators.spark_pipelines"
 SHOP = {

@@ -7,9 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
+from airflow_runs import run_dag
 from servers.spark_home import spark_home
 
-from airflow_provider_spark_lineage.testing import run_dag, tail
+from airflow_provider_spark_lineage.testing import tail
 
 
 @pytest.mark.airflow

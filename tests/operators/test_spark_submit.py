@@ -9,11 +9,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from airflow_runs import run_dag
 from servers.spark_home import spark_home
 from servers.standalone import Cluster, standalone_cluster
 
 from airflow_provider_spark_lineage.driver_note import UNFINISHED
-from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, tail
 
 APPLICATION = """
     import os, pathlib, signal, sys, time

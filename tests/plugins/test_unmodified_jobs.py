@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow_runs import run_dag
 from providers import import_or_skip
 
 from airflow_provider_spark_lineage.task.planned import SWITCHED_OFF
-from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, tail
 
 pytestmark = pytest.mark.airflow
 import_or_skip("airflow.providers.apache.spark.operators.spark_pipelines")

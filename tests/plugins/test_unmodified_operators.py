@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow_runs import run_dag
 from servers.spark_home import spark_home
 
-from airflow_provider_spark_lineage.testing import DagRun, run_dag, tail
+from airflow_provider_spark_lineage.testing import DagRun, tail
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 

@@ -13,7 +13,7 @@ from time import monotonic, sleep
 from airflow_provider_spark_lineage.testing.runs import Program, environment, tail
 from servers.process import free_port
 
-_START_TIMEOUT_S = 120
+_START_TIMEOUT_S = 300
 
 _EXECUTOR = '''
 from airflow.executors.local_executor import LocalExecutor

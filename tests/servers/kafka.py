@@ -9,11 +9,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from servers.jars import classpath, java
+from servers.jars import jars, java
 from servers.process import free_port, running
 
-_BROKER = "org.apache.kafka:kafka_2.13:3.9.1"
-_LOGGING = "org.slf4j:slf4j-reload4j:1.7.36"
+_JARS = ("org.apache.kafka:kafka_2.13:3.9.1", "org.slf4j:slf4j-reload4j:1.7.36")
+"""The broker, and what prints its log."""
+
 _CLUSTER = "MkU3OEVBNTcwNTJENDM2Qk"
 
 _SETTINGS = """
@@ -37,18 +38,22 @@ log4j.appender.out.layout.ConversionPattern=%p %m%n
 """
 
 
+def fetch() -> list[Path]:
+    """Return the jars of a broker."""
+    return jars(_JARS)
+
+
 @contextlib.contextmanager
 def kafka() -> Iterator[str]:
     """Yield the bootstrap servers of an empty broker, which makes topics as they are written to."""
     with tempfile.TemporaryDirectory(prefix="kafka-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
-        jars = [*classpath(_BROKER, folder), *classpath(_LOGGING, folder)]
         port = free_port()
         settings, logging = folder / "server.properties", folder / "log4j.properties"
         settings.write_text(_SETTINGS.format(broker=port, controller=free_port(), folder=folder))
         logging.write_text(_LOG)
         options = ["-Xmx256m", f"-Dlog4j.configuration=file:{logging}"]
-        run = [java(), *options, "-cp", os.pathsep.join(map(str, dict.fromkeys(jars)))]
+        run = [java(), *options, "-cp", os.pathsep.join(map(str, fetch()))]
         storage = ["kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(settings)]
         made = subprocess.run([*run, *storage], capture_output=True, text=True, check=False)
         assert not made.returncode, made.stdout + made.stderr

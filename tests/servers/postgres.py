@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from servers.jars import classpath
+from servers.jars import jar
 from servers.process import free_port, running
 
 _BINARIES = "io.zonky.test.postgres:embedded-postgres-binaries-{}:18.6.0"
@@ -25,18 +25,23 @@ _MACHINES = {"x86_64": "linux-amd64", "aarch64": "linux-arm64v8"}
 _NOBODY = 65534
 
 
+def fetch() -> Path | None:
+    """Return the jar with the binaries for this machine; None where there is none."""
+    machine = _MACHINES.get(platform.machine()) if platform.system() == "Linux" else None
+    return jar(_BINARIES.format(machine)) if machine else None
+
+
 @contextlib.contextmanager
 def postgres() -> Iterator[str]:
     """Yield the JDBC URL of an empty database, without credentials: who connects to it is trusted."""
-    machine = _MACHINES.get(platform.machine()) if platform.system() == "Linux" else None
-    if machine is None:
+    packed = fetch()
+    if packed is None:
         pytest.skip("there are no binaries of PostgreSQL for this machine")
     folder = Path(tempfile.mkdtemp(prefix="postgres-"))
     try:
-        (jar,) = classpath(_BINARIES.format(machine), folder)
-        with zipfile.ZipFile(jar) as archive:
-            (packed,) = (name for name in archive.namelist() if name.endswith(".txz"))
-            with tarfile.open(fileobj=io.BytesIO(archive.read(packed))) as files:
+        with zipfile.ZipFile(packed) as archive:
+            (name,) = (name for name in archive.namelist() if name.endswith(".txz"))
+            with tarfile.open(fileobj=io.BytesIO(archive.read(name))) as files:
                 # Python before 3.11.4 has no filters.
                 safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
                 files.extractall(folder, **safely)  # noqa: S202

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from servers.jars import classpath, java
+from servers.jars import jar, jars, java
 from servers.process import running
 from servers.quick_java import quick_java
 
@@ -53,24 +53,27 @@ class Yarn:
         return "".join(path.read_text(errors="replace") for path in sorted(self.logs.glob("**/std*")))
 
 
+def fetch() -> list[Path]:
+    """Return the jars of a cluster, without Spark's own."""
+    import pyspark
+
+    (client,) = Path(pyspark.__file__).parent.glob("jars/hadoop-client-api-*.jar")
+    return [jar(_MINICLUSTER.format(client.stem.rpartition("-")[2])), *jars(_LIBRARIES)]
+
+
 @contextlib.contextmanager
 def yarn_cluster() -> Iterator[Yarn]:
     """Yield a cluster with one node, whose default file system is HDFS."""
     import pyspark
 
-    jars = Path(pyspark.__file__).parent / "jars"
-    (client,) = jars.glob("hadoop-client-api-*.jar")
-    version = client.stem.rpartition("-")[2]
+    of_spark = Path(pyspark.__file__).parent / "jars"
     with tempfile.TemporaryDirectory(prefix="yarn-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
         conf = folder / "conf"
         conf.mkdir()
-        found = classpath(_MINICLUSTER.format(version), folder, "-notransitive")
-        for library in _LIBRARIES:
-            found += classpath(library, folder)
         options = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
         options += ["--add-opens", "java.base/java.lang=ALL-UNNAMED"]
-        path = os.pathsep.join([*map(str, found), str(jars / "*")])
+        path = os.pathsep.join([*map(str, fetch()), str(of_spark / "*")])
         program = str(Path(__file__).with_name("Yarn.java"))
         command = [java(), *options, "-cp", path, program, str(conf)]
         with running(command, "YARN is ready", cwd=folder):
@@ -83,14 +86,14 @@ def _properties(folder: Path) -> dict[str, str]:
     # A checkout's path may have a space; Spark takes these for a URI and for a word of a shell.
     environment = folder / "environment"
     environment.symlink_to(sys.prefix)
-    jars = environment / Path(pyspark.__file__).relative_to(sys.prefix).with_name("jars")
+    of_spark = environment / Path(pyspark.__file__).relative_to(sys.prefix).with_name("jars")
     # Java uses its archive of classes where the same jars come first, before a container's own folder.
-    first = ":".join([*map(str, jars.glob("slf4j-api-*.jar")), f"{jars}/*"])
+    first = ":".join([*map(str, of_spark.glob("slf4j-api-*.jar")), f"{of_spark}/*"])
     archived, java_home = quick_java(environment), Path(shutil.which(java())).resolve().parents[1]
     return {
         "spark.pyspark.python": str(environment / "bin" / "python"),
         # Otherwise Spark sends all its jars to the cluster.
-        "spark.yarn.jars": f"local:{jars}/*",
+        "spark.yarn.jars": f"local:{of_spark}/*",
         "spark.driver.extraClassPath": first,
         "spark.driver.extraJavaOptions": archived,
         "spark.driver.memory": "512m",

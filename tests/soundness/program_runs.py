@@ -103,7 +103,7 @@ class Runner:
         with contextlib.suppress(_EndError), capture_lineage(self.spark) as captured:
             now = looker.look()
             for step in program.steps:
-                before, began = now, _now_ms()
+                before, began = now, _next_ms()
                 raised = self._do(step)
                 ended, now = _now_ms(), looker.look()
                 places = [tuple(self._real(one) for one in some) for some in (step.reads, step.counted)]
@@ -186,6 +186,14 @@ def _of_events(captured: Captured, raised: bool) -> Iterator[str]:
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+def _next_ms() -> int:
+    """Wait for the next millisecond: an execution that ended in this one belongs to the step before."""
+    now = _now_ms()
+    while (following := _now_ms()) == now:
+        pass
+    return following
 
 
 def _ms(instant: str) -> int:
