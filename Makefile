@@ -7,14 +7,12 @@ MAKEFLAGS += --no-print-directory
 SPARK_4_1 := 4.1.4
 SPARK_4_3 := 4.3.0
 SPARK_3_5 := 3.5.9
-# What `make test` runs, in this order, until one fails.
-STAGES := setup lint unit live system
-# Jars that sessions need, and Java's archive of Spark's classes.
-PREPARED := python tests/spark_packages.py && python tests/servers/quick_java.py
-# A Spark session serves a whole module, so a module stays in one process. Three, because sessions wait a lot.
-LIVE := -n 3 --dist loadfile -m "spark or airflow"
+# A Spark session serves a whole module, so a module stays in one process. Three, because sessions wait a lot. Without
+# reordering, because by itself the scheduler begins the modules with the fewest tests last, and these take longest.
+LIVE := pytest -n 3 --dist loadfile --no-loadscope-reorder
+PREPARED := python tests/prepare.py
 
-.PHONY: help setup requirements lint unit live smoke services soundness system system-standalone test lakes matrix spark-4.3 demo bench clean
+.PHONY: help setup requirements lint unit prepare live rest full smoke services soundness system-standalone test lakes matrix spark-4.3 demo bench clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -25,11 +23,10 @@ setup: ## Build .venv from the pinned set, with Java if it is missing; the only 
 demo: setup ## Run the example DAGs on real Airflow and Spark, and print their lineage
 	@. scripts/env.sh && python scripts/demo.py
 
-test: ## Run everything: set-up, linters, unit, live Spark and system tests
-	@for stage in $(STAGES); do \
-	  echo "==> make $$stage"; \
-	  $(MAKE) "$$stage" || { echo "make test: stage '$$stage' failed" >&2; exit 1; }; \
-	done
+test: ## Set up, lint, and run the unit tests and one live test of each way to run Spark, in 12 minutes
+	@bash scripts/test.sh
+
+full: test rest services smoke soundness system-standalone spark-4.3 ## Run every test on the pinned releases, in two hours: before a release
 
 lint: setup ## Check style, formatting, types and the walls between packages
 	@. scripts/env.sh && ruff check . && ruff format --check . && mypy && lint-imports
@@ -37,17 +34,20 @@ lint: setup ## Check style, formatting, types and the walls between packages
 unit: setup ## Run the tests that need no JVM and no Airflow, in seconds
 	@. scripts/env.sh && pytest -n auto -m "not spark and not airflow" tests
 
-live: setup ## Run the tests that start Spark or Airflow
-	@. scripts/env.sh && $(PREPARED) && pytest $(LIVE) tests
+prepare: setup ## Fetch the jars of live tests, and make what else they share
+	@. scripts/env.sh && $(PREPARED)
+
+live: prepare ## Run one test of each way to run Spark, and the example DAGs: tests/representatives.py
+	@. scripts/env.sh && $(LIVE) -m representative system_tests tests
+
+rest: prepare ## Run the other tests that start Spark or Airflow
+	@. scripts/env.sh && $(LIVE) -m "(spark or airflow) and not representative and not standalone" system_tests tests
 
 services: setup ## Run the tests of operators whose providers are large: Databricks, Dataproc, Kubernetes, Synapse
 	@bash scripts/services.sh
 
 soundness: setup ## Prove all queries by changing what they read, and seeded programs by looking at disk and catalog
 	@. scripts/env.sh && python tests/soundness/run.py
-
-system: setup ## Run the example DAGs on real Airflow and Spark, and compare their events
-	@. scripts/env.sh && python tests/servers/quick_java.py && pytest -n 2 --dist loadfile -m "not standalone" system_tests
 
 system-standalone: ## Run tasks that end badly on `airflow standalone` with a wheel and a backend that fails, too
 	@bash scripts/setup.sh .venv-wheel requirements/spark-4.1.txt 10 wheel
@@ -65,7 +65,7 @@ matrix: ## Try the package with all versions that it declares, in hours (needs u
 
 spark-4.3: ## Run the live tests on Spark 4.3, in an environment of its own
 	@bash scripts/setup.sh .venv-spark-4.3 requirements/spark-4.3.txt 11
-	@SPARK_LINEAGE_VENV=.venv-spark-4.3; . scripts/env.sh && $(PREPARED) && pytest $(LIVE) tests
+	@SPARK_LINEAGE_VENV=.venv-spark-4.3; . scripts/env.sh && $(PREPARED) && $(LIVE) -m "spark or airflow" tests
 
 bench: setup ## Print speed and memory figures
 	@. scripts/env.sh && python benchmarks/run.py

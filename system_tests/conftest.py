@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import representatives
 from servers.airflow_workers import worker_processes
 from servers.quick_java import quick_java
 
@@ -21,12 +22,14 @@ AssertEvents = Callable[[DagRun], None]
 os.environ.setdefault("JAVA_TOOL_OPTIONS", quick_java())
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every test in this folder needs both."""
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker("airflow")
-            item.add_marker("spark")
+    own = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
+    for item in own:
+        item.add_marker("airflow")
+        item.add_marker("spark")
+    representatives.mark(own, whole=False)
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
 from airflow_provider_spark_lineage.testing import DagRun
 from system_tests.conftest import AssertEvents, RunExample
 
@@ -76,17 +78,36 @@ DIFFERENCES: dict[Aspect, Difference] = {
 """Where the same step has another meaning in SQL, or leaves other traces: all else is the same."""
 
 
-def test_pipeline_reports_its_lineage(
-    run_example: RunExample, assert_events: AssertEvents, data: Path, tmp_path: Path
-) -> None:
-    """Every task says what it read, what it wrote and which column came from where, however Spark is run.
+@pytest.fixture(scope="module")
+def done() -> dict[str, DagRun]:
+    """The run of `nycflights`, once a test has run it."""
+    return {}
 
-    `nycflights_report` submits an application, which reads what `nycflights` has written. `nycflights_sql` is
-    the whole pipeline in Spark SQL: its tasks have the datasets and column lineage of those in Python.
-    """
-    in_python = run_example("nycflights")
+
+@pytest.fixture
+def in_python(done: dict[str, DagRun], run_example: RunExample) -> DagRun:
+    """A run of `nycflights`, which is the same for all tests."""
+    if not done:
+        done["nycflights"] = run_example("nycflights")
+    return done["nycflights"]
+
+
+def test_pipeline_reports_its_lineage(in_python: DagRun, assert_events: AssertEvents) -> None:
+    """Every task says what it read, what it wrote and which column came from where."""
     assert_events(in_python)
+
+
+def test_an_application_reads_what_the_pipeline_wrote(
+    in_python: DagRun, run_example: RunExample, assert_events: AssertEvents
+) -> None:
+    """`nycflights_report` submits an application, which reports like the tasks whose data it reads."""
     assert_events(run_example("nycflights_report"))
+
+
+def test_the_pipeline_in_sql_has_the_lineage_of_that_in_python(
+    in_python: DagRun, run_example: RunExample, data: Path, tmp_path: Path
+) -> None:
+    """`nycflights_sql` is the whole pipeline in Spark SQL: its tasks have the same datasets and columns."""
     home = tmp_path / "data of SQL"
     in_sql = run_example("nycflights_sql", settings={"NYCFLIGHTS_HOME": str(home)})
 

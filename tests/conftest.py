@@ -20,8 +20,8 @@ os.environ.setdefault("JAVA_TOOL_OPTIONS", quick_java())
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what `make test` runs, and put what takes longest first, so that no worker ends long after the others."""
-    representatives.mark(items, whole=config.args in (["tests"], ["tests", "system_tests"]))
+    """Mark what `make test` runs, and put what takes longest first: workers end at the same time."""
+    representatives.mark(items, whole="tests" in config.args)
     items.sort(key=lambda item: item.get_closest_marker("airflow") is None)
 
 

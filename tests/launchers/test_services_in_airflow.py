@@ -64,7 +64,7 @@ def run_of(table: Any, folder: Path) -> Finished:
         run = run_dag(
             DAG,
             home=folder / "airflow",
-            timeout_s=300,
+            timeout_s=900,
             settings={
                 **TABLES[table],
                 "AIRFLOW__SPARK_LINEAGE__RECORDS": place,

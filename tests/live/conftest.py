@@ -40,7 +40,7 @@ def recorded():
 def wait_for_bus(spark):
     """Return a function that waits until Spark's listeners have been told of everything."""
 
-    def wait(seconds=30):
+    def wait(seconds=300):
         spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(seconds * 1000)
 
     return wait

@@ -42,7 +42,7 @@ def load(load_class):
 
 def kept(folder):
     """Return the file of compiled classes; the JVM writes it in the background."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while not (files := list(folder.glob("classes-*.jar"))):
         assert time.monotonic() < deadline
         threading.Event().wait(0.05)
@@ -81,7 +81,7 @@ def test_a_damaged_file_is_written_again(load, tmp_path, damage):
     damaged = file.stat().st_ino
     again, loader = load()
     assert (again, loader != "URLClassLoader") == (name, True)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while kept(tmp_path).stat().st_ino == damaged:
         assert time.monotonic() < deadline
         threading.Event().wait(0.05)

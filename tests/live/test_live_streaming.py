@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 from spark_packages import coordinate
@@ -296,17 +295,18 @@ def test_a_batch_that_fails_is_a_failure(spark, recorded, data, tmp_path):
 def test_a_batch_that_has_not_ended_is_told(spark, data, tmp_path):
     """A stream that goes on when the capture ends: what its batch is about to write is not claimed."""
     slow = SOURCES["rate"](spark, data)
-    running = threading.Event()
+    running, is_over = threading.Event(), threading.Event()
 
     def wait(rows, number):
         running.set()
-        time.sleep(3)
+        is_over.wait(600)
         rows.write.mode("append").parquet(str(tmp_path / "out"))
 
     with capture_lineage(spark) as captured:
         writer = slow.writeStream.option("checkpointLocation", str(tmp_path / "state"))
         query = writer.foreachBatch(wait).start()
-        running.wait(60)
+        assert running.wait(600)
+    is_over.set()
     query.stop()
     assert captured.lineage.outputs == ()
     assert [gap.reason for gap in captured.lineage.gaps] == [

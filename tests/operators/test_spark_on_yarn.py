@@ -46,7 +46,7 @@ def test_what_the_first_attempt_had_finished_stays(tmp_path):
         run = run_dag(
             Path(__file__).parent / "dags" / "on_yarn.py",
             home=tmp_path / "airflow",
-            timeout_s=600,
+            timeout_s=1200,
             settings={
                 "AIRFLOW_CONN_YARN": json.dumps({"conn_type": "spark", "host": "yarn"}),
                 "AIRFLOW__SPARK_LINEAGE__RECORDS": shared.as_uri(),

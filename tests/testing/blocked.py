@@ -30,7 +30,7 @@ class Told:
 
 def are_gone(processes: list[psutil.Process]) -> bool:
     """Whether they end in time; those that do not are ended here."""
-    _, alive = psutil.wait_procs(processes, timeout=30)
+    _, alive = psutil.wait_procs(processes, timeout=300)
     for process in alive:
         process.kill()
     return not alive

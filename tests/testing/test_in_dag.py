@@ -39,7 +39,7 @@ def many():
         task_id="check",
         event_templates={f"many.load.event.{kind}": {"eventType": kind.upper()} for kind in TYPES},
         event_count_assertions={r"many\\.load\\..*": 50},
-        timeout_s=60,
+        timeout_s=300,
     )
     load.expand(part=list(range(50))) >> check
 

@@ -206,24 +206,18 @@ def test_outside():
 
 
 LOADED = f"""
-import json, pytest, sys, time
+import json, pytest, sys
 before = set(sys.modules)
-began = time.process_time()
 import {PLUGIN}
-took = time.process_time() - began
-print(json.dumps([took * 1000, sorted(set(sys.modules) - before)]))
+print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
 
 def test_unused_it_costs_nothing() -> None:
-    """Pytest loads it in every project of the environment: under 10 ms, and of the harness nothing."""
-    runs = [
-        json.loads(subprocess.run([sys.executable, "-c", LOADED], capture_output=True, check=True).stdout)
-        for _ in range(3)
-    ]
-    assert [name for name in runs[0][1] if name.startswith("airflow_provider_spark_lineage.")] == [PLUGIN]
-    assert not {name.partition(".")[0] for name in runs[0][1]} & {"airflow", "openlineage", "pyspark", "yaml"}
-    assert min(took for took, _ in runs) < 10
+    """Pytest loads it in every project of the environment: it brings in nothing that pytest has not loaded."""
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, check=True)
+    loaded = json.loads(done.stdout)
+    assert loaded == ["airflow_provider_spark_lineage", PLUGIN]
 
 
 RUNS = """
