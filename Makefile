@@ -7,9 +7,11 @@ MAKEFLAGS += --no-print-directory
 SPARK_4_1 := 4.1.4
 SPARK_4_3 := 4.3.0
 SPARK_3_5 := 3.5.9
+# `make test ORDER="--shuffle-files 7"` runs the files in another order.
+ORDER :=
 # A Spark session serves a whole module, so a module stays in one process. Three, because sessions wait a lot. Without
 # reordering, because by itself the scheduler begins the modules with the fewest tests last, and these take longest.
-LIVE := pytest -n 3 --dist loadfile --no-loadscope-reorder
+LIVE := pytest -n 3 --dist loadfile --no-loadscope-reorder $(ORDER)
 PREPARED := python tests/prepare.py
 
 .PHONY: help setup requirements lint unit prepare live rest full smoke services soundness system-standalone test lakes matrix spark-4.3 demo bench clean
@@ -32,7 +34,7 @@ lint: setup ## Check style, formatting, types and the walls between packages
 	@. scripts/env.sh && ruff check . && ruff format --check . && mypy && lint-imports
 
 unit: setup ## Run the tests that need no JVM and no Airflow, in seconds
-	@. scripts/env.sh && pytest -n auto -m "not spark and not airflow" tests
+	@. scripts/env.sh && pytest -n auto $(ORDER) -m "not spark and not airflow" tests
 
 prepare: setup ## Fetch the jars of live tests, and make what else they share
 	@. scripts/env.sh && $(PREPARED)

@@ -122,6 +122,9 @@ pip_install() {
   local total="$1"
   shift
   "$VENV/bin/python" -m pip install --no-input --progress-bar off --no-deps "$@" </dev/null 2>&1 | show_progress "$total" || {
+    if grep -qE 'NewConnectionError|ConnectTimeoutError|ProxyError|Network is unreachable' "$LOG"; then
+      die "no package index answered pip; connect this machine to one (pip reads pip.conf and PIP_INDEX_URL) and try again. What was tried is in $LOG."
+    fi
     tail -n 15 "$LOG" >&2
     die "pip could not install the packages; the lines above are the end of $LOG."
   }

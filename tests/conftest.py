@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,19 @@ settings.load_profile("shared")
 os.environ.setdefault("JAVA_TOOL_OPTIONS", quick_java())
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--shuffle-files`: no file may need another before it."""
+    parser.addoption("--shuffle-files", metavar="SEED", help="run the files in the random order of a seed")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what `make test` runs, and put what takes longest first: workers end at the same time."""
     representatives.mark(items, whole="tests" in config.args)
     items.sort(key=lambda item: item.get_closest_marker("airflow") is None)
+    seed = config.getoption("shuffle_files")
+    if seed is not None:
+        items.sort(key=lambda item: random.Random(f"{seed} {item.path}").random())  # noqa: S311  an order of tests
 
 
 @pytest.fixture

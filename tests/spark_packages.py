@@ -51,7 +51,7 @@ LAKES = {
         "4.1": _releases(f"{_ICEBERG}-4.1_2.13", "1.11.0 1.12.0"),
     },
 }
-"""Name -> Spark version line -> every release; the last is the one of `make live`, `make lakes` tries all."""
+"""Name -> Spark version line -> every release; the last is the one of live tests, `make lakes` tries all."""
 
 
 JARS = {

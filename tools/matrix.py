@@ -354,8 +354,8 @@ HEAD = """\
 this page from their results (`tools/matrix.json`). `pyproject.toml` declares what passed here and nothing
 else. A cell gives the number of tests that passed. Tests are skipped where a library has no release for
 that Spark, where Spark, Airflow or a provider of it lacks the feature, or where the OpenLineage client is
-older than 1.54. A row with an empty cell does not have that suite. `make test` runs the unit, live and system
-tests with the pinned set `requirements/spark-4.1.txt`.
+older than 1.54. A row with an empty cell does not have that suite. `make test`, `make rest` and
+`make smoke` run the tests with the pinned sets ([develop.md](develop.md)).
 """
 
 

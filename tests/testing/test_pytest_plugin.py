@@ -214,7 +214,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 
 
 def test_unused_it_costs_nothing() -> None:
-    """Pytest loads it in every project of the environment: it brings in nothing that pytest has not loaded."""
+    """Pytest loads it in every project of the environment: it brings in nothing else."""
     done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, check=True)
     loaded = json.loads(done.stdout)
     assert loaded == ["airflow_provider_spark_lineage", PLUGIN]

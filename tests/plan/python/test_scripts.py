@@ -143,7 +143,7 @@ def test_long_chains_are_read() -> None:
 
 
 def test_a_script_of_twice_the_length_takes_twice_the_work() -> None:
-    """Counted in calls of functions, of which a script of 3,000 lines needs a few for each node of its tree."""
+    """Counted in calls of functions: a script of 3,000 lines needs some for each node of its tree."""
     work = {}
     for length in (500, 1000):
         text = long_script(length)
