@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import random
 from pathlib import Path
@@ -32,6 +33,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     seed = config.getoption("shuffle_files")
     if seed is not None:
         items.sort(key=lambda item: random.Random(f"{seed} {item.path}").random())  # noqa: S311  an order of tests
+
+
+def pytest_unconfigure() -> None:
+    """Keep py4j, which logs while the interpreter ends, from printing that pytest has closed its streams."""
+    logging.raiseExceptions = False
 
 
 @pytest.fixture
