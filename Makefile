@@ -14,7 +14,7 @@ ORDER :=
 LIVE := pytest -n 3 --dist loadfile --no-loadscope-reorder $(ORDER)
 PREPARED := python tests/prepare.py
 
-.PHONY: help setup requirements lint unit prepare live rest full smoke services soundness system-standalone test lakes matrix spark-4.3 demo bench clean
+.PHONY: help setup requirements lint unit prepare live rest full smoke services installs soundness system-standalone test lakes matrix spark-4.3 demo bench clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -28,7 +28,7 @@ demo: setup ## Run the example DAGs on real Airflow and Spark, and print their l
 test: ## Set up, lint, and run the unit tests and one live test of each way to run Spark, in 12 minutes
 	@bash scripts/test.sh
 
-full: test rest services smoke soundness system-standalone spark-4.3 ## Run every test on the pinned releases, in two hours: before a release
+full: test rest services smoke installs soundness system-standalone spark-4.3 ## Run every test on the pinned releases, in two hours: before a release
 
 lint: setup ## Check style, formatting, types and the walls between packages
 	@. scripts/env.sh && ruff check . && ruff format --check . && mypy && lint-imports
@@ -43,10 +43,13 @@ live: prepare ## Run one test of each way to run Spark, and the example DAGs: te
 	@. scripts/env.sh && $(LIVE) -m representative system_tests tests
 
 rest: prepare ## Run the other tests that start Spark or Airflow
-	@. scripts/env.sh && $(LIVE) -m "(spark or airflow) and not representative and not standalone" system_tests tests
+	@. scripts/env.sh && $(LIVE) -m "(spark or airflow) and not representative and not standalone and not installs" system_tests tests
 
 services: setup ## Run the tests of operators whose providers are large: Databricks, Dataproc, Kubernetes, Synapse
 	@bash scripts/services.sh
+
+installs: setup ## Try each command of docs/install.md in an environment of its own
+	@. scripts/env.sh && pytest -m installs tests/install
 
 soundness: setup ## Prove all queries by changing what they read, and seeded programs by looking at disk and catalog
 	@. scripts/env.sh && python tests/soundness/run.py
@@ -67,7 +70,7 @@ matrix: ## Try the package with all versions that it declares, in hours (needs u
 
 spark-4.3: ## Run the live tests on Spark 4.3, in an environment of its own
 	@bash scripts/setup.sh .venv-spark-4.3 requirements/spark-4.3.txt 11
-	@SPARK_LINEAGE_VENV=.venv-spark-4.3; . scripts/env.sh && $(PREPARED) && $(LIVE) -m "spark or airflow" tests
+	@SPARK_LINEAGE_VENV=.venv-spark-4.3; . scripts/env.sh && $(PREPARED) && $(LIVE) -m "(spark or airflow) and not installs" tests
 
 bench: setup ## Print speed and memory figures
 	@. scripts/env.sh && python benchmarks/run.py
