@@ -8,7 +8,8 @@ from __future__ import annotations
 import pytest
 
 REPRESENTATIVES = {
-    "example DAGs": (
+    "example DAGs, README": (
+        "tests/test_first_event.py",
         "system_tests/test_nycflights.py::test_pipeline_reports_its_lineage",
         "system_tests/test_nycflights_fails.py::test_failure_claims_no_unfinished_output[dag.test]",
         "system_tests/test_plain_operators.py::test_unmodified_operators_report_the_same[dag.test]",

@@ -38,12 +38,13 @@ def test_links_lead_to_a_page_that_is_there(page: Path) -> None:
 
 
 def test_readme_has_the_parts_that_a_dag_author_looks_for_in_their_order() -> None:
-    """One sentence and a picture, then installing, using, events, options, limits, commands, tests."""
+    """A picture first; then each step of a first hour, and what one looks up."""
     text = README.read_text()
     titles = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert titles == [
         *("Install", "Use it: change one name", "Use it: change only the configuration"),
-        *("What an event looks like", "Options", "Limits", "Command line", "Test your own lineage", "More"),
+        *("A first event on your machine", "What you get", "Doctor", "Command line", "Test your own lineage"),
+        *("Options", "Limits", "More pages"),
     ]
     assert text.index("](docs/lineage.svg)") < text.index("## Install")
 
