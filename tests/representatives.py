@@ -1,6 +1,6 @@
-"""What `make test` runs of the tests that start Spark or Airflow: one of each way, and one of each matrix.
+"""Live tests of `make test`: one of each way to run Spark, and one of each matrix.
 
-The rest runs in `make full`. A new live test is in `make full` alone, until a row here names it.
+The others run in `make rest`. A new live test runs there until a row here names it.
 """
 
 from __future__ import annotations

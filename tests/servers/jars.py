@@ -36,8 +36,8 @@ def java() -> str:
 
 def jar(coordinate: str) -> Path:
     """Return the one jar of a Maven coordinate, without what it needs."""
-    (found,) = jars([coordinate], transitive=False)
-    return found
+    (path,) = jars([coordinate], transitive=False)
+    return path
 
 
 def jars(coordinates: Sequence[str], excluded: Sequence[str] = (), *, transitive: bool = True) -> list[Path]:
@@ -48,12 +48,12 @@ def jars(coordinates: Sequence[str], excluded: Sequence[str] = (), *, transitive
     module = _module(coordinates, excluded, transitive)
     name = f"{coordinates[0].split(':')[1]}-{hashlib.sha256(module.encode()).hexdigest()[:12]}"
     listed = FOLDER / f"{name}.txt"
-    found = _listed(listed)
-    if found is None:
+    paths = _listed(listed)
+    if paths is None:
         with _locked():
             # Another process may have fetched them meanwhile.
-            found = _listed(listed) or _fetched(name, module, listed)
-    return found
+            paths = _listed(listed) or _fetched(name, module, listed)
+    return paths
 
 
 def ivy_settings() -> Path:
@@ -78,14 +78,14 @@ def remove_broken() -> None:
 def _module(coordinates: Sequence[str], excluded: Sequence[str], transitive: bool) -> str:
     """Return what is wanted as Ivy's own description of a module."""
     lines = []
-    for one in coordinates:
-        group, name, version = map(quoteattr, one.split(":"))
+    for coordinate in coordinates:
+        group, name, version = map(quoteattr, coordinate.split(":"))
         lines.append(
             f'<dependency org={group} name={name} rev={version} conf="default"'
             f' transitive="{str(transitive).lower()}"/>'
         )
-    for one in excluded:
-        group, name = map(quoteattr, one.split(":"))
+    for pattern in excluded:
+        group, name = map(quoteattr, pattern.split(":"))
         lines.append(f'<exclude org={group} module={name} matcher="glob"/>')
     head = '<info organisation="tests" module="tests"/>'
     confs = '<configurations><conf name="default"/></configurations>'
@@ -98,8 +98,8 @@ def _listed(listed: Path) -> list[Path] | None:
     """Return the jars of a list; None where there is no list, or one of them is gone."""
     if not listed.exists():
         return None
-    found = [FOLDER / line for line in listed.read_text(encoding="utf-8").splitlines()]
-    return found if all(path.exists() for path in found) else None
+    paths = [FOLDER / line for line in listed.read_text(encoding="utf-8").splitlines()]
+    return paths if all(path.exists() for path in paths) else None
 
 
 def _fetched(name: str, module: str, listed: Path) -> list[Path]:
@@ -107,14 +107,14 @@ def _fetched(name: str, module: str, listed: Path) -> list[Path]:
 
     # Ivy, and what it needs for patterns of `excluded`.
     folder = Path(pyspark.__file__).parent / "jars"
-    path = os.pathsep.join(str(one) for name in ("ivy", "oro") for one in folder.glob(f"{name}-*.jar"))
+    classpath = os.pathsep.join(str(jar) for name in ("ivy", "oro") for jar in folder.glob(f"{name}-*.jar"))
     description, resolved, log = (FOLDER / f"{name}.{end}" for end in ("xml", "classpath", "log"))
     description.write_text(module, encoding="utf-8")
     resolved.unlink(missing_ok=True)
     options = ["-settings", str(ivy_settings()), "-ivy", str(description), "-confs", "default"]
     options += ["-types", "jar", "bundle", "-cachepath", str(resolved)]
     with log.open("w", encoding="utf-8") as out:
-        command = [java(), "-cp", path, "org.apache.ivy.Main", *options]
+        command = [java(), "-cp", classpath, "org.apache.ivy.Main", *options]
         failed = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, check=False).returncode
     text = resolved.read_text(encoding="utf-8").strip() if resolved.exists() and not failed else ""
     if not text:
@@ -122,11 +122,11 @@ def _fetched(name: str, module: str, listed: Path) -> list[Path]:
             f"the jars of {name.rpartition('-')[0]} could not be fetched from Maven Central; connect this"
             f" machine to it and try again. What was tried is in {log}."
         )
-    found = [Path(one) for one in text.split(os.pathsep)]
+    paths = [Path(path) for path in text.split(os.pathsep)]
     unfinished = listed.with_suffix(".new")
-    unfinished.write_text("".join(f"{one.relative_to(FOLDER)}\n" for one in found), encoding="utf-8")
+    unfinished.write_text("".join(f"{path.relative_to(FOLDER)}\n" for path in paths), encoding="utf-8")
     unfinished.replace(listed)
-    return found
+    return paths
 
 
 @contextmanager
