@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from airflow_provider_spark_lineage.facets.types import TypedField, typed_field
+from airflow_provider_spark_lineage.plan.spark.tree import type_name
 
 
 def shape(field: TypedField) -> Any:
@@ -126,3 +127,16 @@ def test_what_cannot_be_read_for_certain_has_no_parts(type_string, kind):
 @pytest.mark.parametrize("unknown", ["", "udt", "list<int>", "decimal(", "a:b", "...", "integer[]", "1"])
 def test_a_type_that_is_not_sparks_stays_as_it_is(unknown):
     assert typed_field("column", unknown) == TypedField("column", unknown)
+
+
+@pytest.mark.parametrize("name", ["a", "a b", "a.b", "a,b", "a:int,b", "a<int>", "`a`", "it's", "ß"])
+def test_the_type_that_the_model_keeps_is_read_back(name):
+    """Whatever the name of a struct's member is: the model's text of a type is never ambiguous."""
+    members = [
+        {"name": name, "type": "long"},
+        {"name": "last", "type": {"type": "array", "elementType": "byte"}},
+    ]
+    text = type_name({"type": "struct", "fields": members})
+    assert shape(typed_field("column", text)) == {
+        "struct": {name: "long", "last": {"array": {"_element": "byte"}}}
+    }
