@@ -137,7 +137,6 @@ class Recorded(ABC):
         began, ended = self.span()
         whole = EventRun(
             application_id=first.id,
-            application_name=first.name,
             started_at=datetime.fromisoformat(began),
             ended_at=datetime.fromisoformat(ended),
             lineage=run.lineage,
@@ -197,7 +196,6 @@ def execution_events_of(
             continue
         yield EventExecution(
             job=jobs.next(execution.target or next(_identities(execution.lineage))),
-            name=record.name,
             started_at=datetime.fromisoformat(record.started_at),
             ended_at=datetime.fromisoformat(record.ended_at),
             lineage=execution.lineage,

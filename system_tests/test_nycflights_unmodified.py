@@ -34,7 +34,7 @@ DIFFERENCES: Mapping[str, str] = {
     # Spark's event log does not have what a DROP TABLE did.
     r"sparkLineage_gaps: !absent": f'sparkLineage_gaps: {{gaps: [{{reason: "{DROPPED[0]}"}}]}}',
     # It has the types of columns that a query casts or compares, and no others.
-    r"type: (string|bigint|int|double|boolean|date|timestamp)\b": r"type: !regex '(\1)?'",
+    r"type: (string|long|integer|double|boolean|date|timestamp)\b": r"type: !regex '(\1)?'",
 }
 """What the events of the `SparkSqlOperator` have instead. The step in Python has no DROP and needs no log."""
 

@@ -60,9 +60,12 @@ def finished() -> task_lineage.TaskLineage:
 
 def instance(**changes: object) -> SimpleNamespace:
     """A task instance with what Airflow's OpenLineage provider asks of it."""
+    from airflow.sdk import DAG
+
     dag_run = SimpleNamespace(logical_date=pendulum.datetime(2026, 1, 1), clear_number=0, conf={})
     fields = {"dag_id": "d", "task_id": "t", "run_id": "r", "map_index": -1, "try_number": 1}
-    context = {"dag_run": dag_run}
+    task = changes.setdefault("task", operator())
+    context = {"dag_run": dag_run, "dag": DAG("d", schedule=None, tags=["daily"]), "task": task}
     return SimpleNamespace(**{**fields, "get_template_context": lambda: context, **changes})
 
 
@@ -175,7 +178,22 @@ def test_a_task_that_is_told_to_stop_sends_what_it_did(backend):
     (event,) = backend.events
     assert (event.eventType.value, event.job.name) == ("OTHER", "d.t")
     assert [one.name for one in event.inputs] == ["/in/orders"]
-    assert "told to stop" in str(event.run.facets)
+    assert "told to stop" in str(event.run.facets["sparkLineage_gaps"])
+
+
+@pytest.mark.parametrize("sends", ["stop", "pause"])
+def test_a_task_that_has_not_ended_says_what_its_start_says_of_it(backend, sends):
+    """Parent, root, engine and type of the job: consumers replace what they knew by the latest event."""
+    captured = Captured()
+    captured.write(TWO[0])
+    getattr(task_lineage.TaskLineage(captured), sends)(instance())
+    (event,) = backend.events
+    assert {"parent", "airflow", "processing_engine"} <= event.run.facets.keys()
+    assert event.job.facets["jobType"].jobType == "TASK"
+    assert event.job.facets["jobType"].integration == "AIRFLOW"
+    parent = event.run.facets["parent"]
+    assert (parent.job.name, parent.root.job.name) == ("d", "d")
+    assert parent.run.runId == parent.root.run.runId
 
 
 def test_a_task_that_goes_on_after_it_was_told_to_stop_is_complete(backend):

@@ -28,8 +28,9 @@ from openlineage.client.facet_v2 import (
 )
 
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
-from airflow_provider_spark_lineage.facets.types import TypedField, nested_fields
+from airflow_provider_spark_lineage.facets.types import TypedField, typed_field
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Input, Kind, Lineage, Mode, Output
+from airflow_provider_spark_lineage.sources.dataset import Identity
 
 _LIFECYCLE = {
     Mode.CREATE: lifecycle_state_change_dataset.LifecycleStateChange.CREATE,
@@ -100,11 +101,11 @@ def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
     identity = dataset.identity
     facets: dict[str, DatasetFacet] = {
         "dataSource": datasource_dataset.DatasourceDatasetFacet(
-            name=identity.id.namespace, uri=_as_uri(identity.id.namespace), producer=PRODUCER
+            name=identity.id.namespace, uri=_uri_of(identity), producer=PRODUCER
         )
     }
     if dataset.fields:
-        fields = [_schema_field(TypedField(f.name, f.type, nested_fields(f.type))) for f in dataset.fields]
+        fields = [_schema_field(typed_field(field.name, field.type)) for field in dataset.fields]
         facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=fields, producer=PRODUCER)
     if identity.type:
         facets["datasetType"] = dataset_type_dataset.DatasetTypeDatasetFacet(
@@ -137,17 +138,25 @@ def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
     return facets
 
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?::|$)")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_QUOTED_ADDRESS = re.compile(r"(?<=://)%5B([0-9A-Fa-f:.]+)%5D")
+"""An IPv6 address, the only place where a URI has brackets."""
 
 
-def _as_uri(location: str) -> str | None:
-    """Return a namespace as a URI: escape characters that a URI may not have, but not escapes themselves.
+def _uri_of(identity: Identity) -> str | None:
+    """Return the namespace as a URI: with escapes for what a URI may not have, `file:///` for `file`.
 
-    None for the name of a catalog, by which a table is called whose place is not known.
+    None for a name, as of a catalog, by which a table is called whose place is not known.
     """
-    if not _SCHEME.match(location):
+    namespace = identity.id.namespace
+    if ":" not in namespace:
+        # A file system without a server.
+        return f"{namespace}:///" if identity.storage_layer or namespace == "file" else None
+    if not _SCHEME.match(namespace):
         return None
-    return quote(location, safe=":/?#[]@!$&'()*+,;=%~")
+    quoted = quote(_PERCENT.sub("%25", namespace), safe=":/?@!$&'()*+,;=%~")
+    return _QUOTED_ADDRESS.sub(r"[\1]", quoted)
 
 
 def _schema_field(field: TypedField) -> schema_dataset.SchemaDatasetFacetFields:

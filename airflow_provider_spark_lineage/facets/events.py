@@ -14,7 +14,6 @@ from openlineage.client.uuid import generate_static_uuid
 
 from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
 from airflow_provider_spark_lineage.facets.jobs import (
-    description_facet,
     job_type_facet,
     lineage_job_facets,
     sql_facet,
@@ -30,9 +29,6 @@ class EventExecution:
 
     job: str
     """The name of its job, from `lineage.job_names`; no other execution of the run has it."""
-
-    name: str
-    """Spark's name of it, for example `save at NativeMethodAccessorImpl.java:0`."""
 
     started_at: datetime
     ended_at: datetime
@@ -53,7 +49,6 @@ class EventRun:
     """One Spark application, or a part of one, that the executions belong to."""
 
     application_id: str
-    application_name: str
     started_at: datetime
     ended_at: datetime
     lineage: Lineage
@@ -74,6 +69,29 @@ class RunIdentity:
     job: str
     root: RunIdentity | None = None
     """The run at the top, for example the DAG run; None when this run is the top itself."""
+
+    producer: str = PRODUCER
+    """Who sends the events of this run: the `_producer` of facets that name it as a parent.
+
+    DataHub, for example, reads the orchestrator of a task from it.
+    """
+
+
+@dataclass(frozen=True)
+class EventFacets:
+    """Facets of a run and of its job that all events of the run have.
+
+    New objects for each event: the provider's redactor writes into them.
+    """
+
+    run: Mapping[str, RunFacet]
+    job: Mapping[str, JobFacet]
+
+    def of(self, lineage: Lineage) -> EventFacets:
+        """Return these facets with those that a lineage adds."""
+        return EventFacets(
+            {**self.run, **lineage_run_facets(lineage)}, {**self.job, **lineage_job_facets(lineage)}
+        )
 
 
 def events_of(
@@ -109,27 +127,32 @@ def whole_run_events(
     START names no dataset: what was read and written is known when the run has ended.
     """
     failed = bool(whole.lineage.failures) if whole.failed is None else whole.failed
-    started = _event(
-        event_v2.RunState.START,
-        whole.started_at,
-        identity,
-        job_facets=description_facet(whole.application_name) | job_type_facet("APPLICATION"),
-        run_facets=engine_facet(whole.engine_version),
-    )
+
+    def facets() -> EventFacets:
+        return EventFacets(engine_facet(whole.engine_version), job_type_facet("APPLICATION"))
+
+    started = _event(event_v2.RunState.START, whole.started_at, identity, facets())
     ended = _end(
         whole.lineage,
         whole.ended_at,
         identity,
+        facets(),
         failed=failed,
         dataset_edges_per_field=dataset_edges_per_field,
-        job_facets=description_facet(whole.application_name) | job_type_facet("APPLICATION"),
-        run_facets=engine_facet(whole.engine_version),
     )
     return started, ended
 
 
-def interim_event(lineage: Lineage, identity: RunIdentity) -> event_v2.RunEvent:
+def interim_event(
+    lineage: Lineage,
+    identity: RunIdentity,
+    facets: EventFacets,
+    *,
+    dataset_edges_per_field: bool = False,
+) -> event_v2.RunEvent:
     """Return OTHER for a run that may be killed next: what it has read and written so far.
+
+    `facets` are those of the run's START.
 
     Not RUNNING: the run's FAIL may have been sent already, after which it is not running. OpenLineage's run
     cycle allows OTHER after the end of a run.
@@ -138,11 +161,10 @@ def interim_event(lineage: Lineage, identity: RunIdentity) -> event_v2.RunEvent:
         event_v2.RunState.OTHER,
         datetime.now(timezone.utc),
         identity,
-        job_facets=lineage_job_facets(lineage),
-        run_facets=lineage_run_facets(lineage),
+        facets.of(lineage),
     )
     event.inputs = input_datasets(lineage)
-    event.outputs = output_datasets(lineage)
+    event.outputs = output_datasets(lineage, dataset_edges_per_field=dataset_edges_per_field)
     return event
 
 
@@ -171,11 +193,7 @@ def _pair(
     run_id = _run_id(execution.started_at, parent.namespace, execution.job, application_id, parent.run_id)
     identity = RunIdentity(run_id, parent.namespace, execution.job, root=parent.root)
     started = _event(
-        event_v2.RunState.START,
-        execution.started_at,
-        identity,
-        job_facets=_execution_job_facets(execution),
-        run_facets=_parent_facet(parent) | engine_facet(execution.engine_version),
+        event_v2.RunState.START, execution.started_at, identity, _execution_facets(execution, parent)
     )
     planned = _planned(execution.lineage)
     started.inputs, started.outputs = input_datasets(planned), output_datasets(planned)
@@ -183,10 +201,9 @@ def _pair(
         execution.lineage,
         execution.ended_at,
         identity,
+        _execution_facets(execution, parent),
         failed=bool(execution.lineage.failures),
         dataset_edges_per_field=dataset_edges_per_field,
-        job_facets=_execution_job_facets(execution),
-        run_facets=_parent_facet(parent) | engine_facet(execution.engine_version),
     )
     return started, ended
 
@@ -207,15 +224,16 @@ def _planned(lineage: Lineage) -> Lineage:
     )
 
 
-def _execution_job_facets(execution: EventExecution) -> dict[str, JobFacet]:
-    return (
-        description_facet(execution.name)
-        | job_type_facet(execution.job_type, streaming=execution.streaming)
-        | sql_facet(execution.sql)
+def _execution_facets(execution: EventExecution, parent: RunIdentity) -> EventFacets:
+    job_type = job_type_facet(execution.job_type, streaming=execution.streaming)
+    return EventFacets(
+        parent_facet(parent) | engine_facet(execution.engine_version),
+        job_type | sql_facet(execution.sql),
     )
 
 
-def _parent_facet(parent: RunIdentity) -> dict[str, RunFacet]:
+def parent_facet(parent: RunIdentity) -> dict[str, RunFacet]:
+    """Return the facet of a run that names its parent and its root, under its key."""
     root = parent.root or parent
     facet = parent_run.ParentRunFacet(
         run=parent_run.Run(runId=parent.run_id),
@@ -224,7 +242,7 @@ def _parent_facet(parent: RunIdentity) -> dict[str, RunFacet]:
             run=parent_run.RootRun(runId=root.run_id),
             job=parent_run.RootJob(namespace=root.namespace, name=root.job),
         ),
-        producer=PRODUCER,
+        producer=parent.producer,
     )
     return {"parent": facet}
 
@@ -233,38 +251,29 @@ def _end(
     lineage: Lineage,
     at: datetime,
     identity: RunIdentity,
+    facets: EventFacets,
     *,
     failed: bool,
     dataset_edges_per_field: bool,
-    job_facets: Mapping[str, JobFacet],
-    run_facets: Mapping[str, RunFacet],
 ) -> event_v2.RunEvent:
-    error = error_facet(lineage.failures) if failed else {}
     event = _event(
-        event_v2.RunState.FAIL if failed else event_v2.RunState.COMPLETE,
-        at,
-        identity,
-        job_facets={**job_facets, **lineage_job_facets(lineage)},
-        run_facets={**run_facets, **lineage_run_facets(lineage), **error},
+        event_v2.RunState.FAIL if failed else event_v2.RunState.COMPLETE, at, identity, facets.of(lineage)
     )
+    if failed:
+        event.run.facets = {**(event.run.facets or {}), **error_facet(lineage.failures)}
     event.inputs = input_datasets(lineage)
     event.outputs = output_datasets(lineage, dataset_edges_per_field=dataset_edges_per_field)
     return event
 
 
 def _event(
-    state: event_v2.RunState,
-    at: datetime,
-    identity: RunIdentity,
-    *,
-    job_facets: Mapping[str, JobFacet],
-    run_facets: Mapping[str, RunFacet],
+    state: event_v2.RunState, at: datetime, identity: RunIdentity, facets: EventFacets
 ) -> event_v2.RunEvent:
     return event_v2.RunEvent(
         eventType=state,
         eventTime=_utc(at).isoformat(timespec="milliseconds"),
-        run=event_v2.Run(runId=identity.run_id, facets=dict(run_facets)),
-        job=event_v2.Job(namespace=identity.namespace, name=identity.job, facets=dict(job_facets)),
+        run=event_v2.Run(runId=identity.run_id, facets=dict(facets.run)),
+        job=event_v2.Job(namespace=identity.namespace, name=identity.job, facets=dict(facets.job)),
         inputs=[],
         outputs=[],
         producer=PRODUCER,

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from openlineage.client.facet_v2 import JobFacet, documentation_job, job_type_job, sql_job
+from openlineage.client.facet_v2 import JobFacet, job_type_job, sql_job
 
 from airflow_provider_spark_lineage.facets.datasets import transformation
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
@@ -69,14 +69,6 @@ def with_entries(
 def sql_facet(query: str) -> dict[str, JobFacet]:
     """Return the statement as the user wrote it, under its key; empty without one."""
     return {"sql": sql_job.SQLJobFacet(query=query, dialect="spark", producer=PRODUCER)} if query else {}
-
-
-def description_facet(description: str) -> dict[str, JobFacet]:
-    """Return Spark's name of the execution or application, under its key; empty without one."""
-    if not description:
-        return {}
-    facet = documentation_job.DocumentationJobFacet(description=description, producer=PRODUCER)
-    return {"documentation": facet}
 
 
 def job_type_facet(job_type: str, *, streaming: bool = False) -> dict[str, JobFacet]:

@@ -1,8 +1,12 @@
-"""Spark's simple type strings read as nested schema fields. No dataset, no facet."""
+"""Spark's types as OpenLineage's Java agent writes them: the name of a type, its parts as nested fields.
+
+From Spark's simple strings, and from types as DDL writes them. No dataset, no facet.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -11,33 +15,44 @@ class TypedField(NamedTuple):
 
     name: str
     type: str
+    """Spark's `typeName`: `long`, `decimal(10,2)`; `struct`, `array` or `map` for what has parts."""
+
     fields: tuple[TypedField, ...] = ()
-    """The nested parts; empty unless there is a struct inside."""
 
 
-_NESTED = re.compile(r"(struct|array|map)<")
-_ATOMIC = re.compile(r"[A-Za-z_][\w .]*(\([^()<>]*\))?[\w ]*")
-# Spark does not quote names here, so a name may have almost any character. Those that make the string
-# ambiguous are rejected, and the whole type stays flat.
-_NAME = re.compile(r"[^:<>]+")
+_TYPE_NAMES = {"bigint": "long", "int": "integer", "smallint": "short", "tinyint": "byte"}
+"""Simple string -> `typeName` where they differ."""
+
+_NESTED = re.compile(r"\s*(struct|array|map)\s*<\s*", re.IGNORECASE)
+_WORDS = r"[A-Za-z_][\w.]*(?:\([^()<>]*\))?"
+_ATOMIC = re.compile(rf"\s*({_WORDS}(?: +(?!(?:not +null|comment)\b){_WORDS})*)\s*", re.IGNORECASE)
+_QUOTED = re.compile(r"\s*`((?:[^`]|``)+)`\s*")
+# Simple strings do not quote names, so a name may have almost any character. Those that make the string
+# ambiguous are rejected.
+_NAME = re.compile(r"\s*([^:<>`]*[^:<>`\s])\s*")
+_STRING = r"(?:'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\")"
+_AFTER_TYPE = re.compile(rf"\s*(?:not\s+null\s*)?(?:comment\s+{_STRING}\s*)?", re.IGNORECASE)
 
 
-def nested_fields(type_string: str) -> tuple[TypedField, ...]:
-    """Return the parts of a type, in OpenLineage's names for them (`_element`, `key`, `value`).
+def typed_field(name: str, type_string: str) -> TypedField:
+    """Return a column with the name of its type and the parts of that, called as the Java agent calls them.
 
-    Empty for a type without a struct inside, and for one that cannot be read for certain: Spark
-    cuts long types short (`... 3 more fields`) and does not quote member names.
+    A struct, an array or a map that cannot be read for certain has no parts: Spark cuts long types short
+    (`... 3 more fields`), and a guess would be a field that does not exist. Other unknown text stays.
 
-    >>> nested_fields("struct<a:int,b:decimal(10,2)>")
-    (TypedField(name='a', type='int', fields=()), TypedField(name='b', type='decimal(10,2)', fields=()))
+    >>> typed_field("key", "bigint")
+    TypedField(name='key', type='long', fields=())
+    >>> typed_field("keys", "array<bigint>").fields
+    (TypedField(name='_element', type='long', fields=()),)
     """
-    if "struct<" not in type_string:
-        return ()
     try:
-        field, end = _type("", type_string, 0)
+        field, end = _type(name, type_string, 0)
+        if end == len(type_string):
+            return field
     except (_UnreadableError, RecursionError):
-        return ()
-    return field.fields if end == len(type_string) else ()
+        pass
+    nested = _NESTED.match(type_string)
+    return TypedField(name, nested[1].lower() if nested else type_string)
 
 
 class _UnreadableError(Exception):
@@ -47,26 +62,29 @@ class _UnreadableError(Exception):
 def _type(name: str, text: str, at: int) -> tuple[TypedField, int]:
     nested = _NESTED.match(text, at)
     if nested is None:
-        atomic = _ATOMIC.match(text, at)
-        if atomic is None:
-            raise _UnreadableError
-        return TypedField(name, atomic.group().strip()), atomic.end()
-    members, end = _MEMBERS[nested.group(1)](text, nested.end())
-    end = _expect(">", text, end)
-    parts = members if "struct<" in text[at:end] else ()
-    return TypedField(name, text[at:end], parts), end
+        atomic = _matched(_ATOMIC, text, at)
+        return TypedField(name, _type_name(atomic[1])), atomic.end()
+    kind = nested[1].lower()
+    parts, at = _PARTS[kind](text, nested.end())
+    return TypedField(name, kind, parts), _behind(">", text, at)
+
+
+def _type_name(atomic: str) -> str:
+    if atomic.lower().startswith("decimal"):
+        return atomic.lower().replace(" ", "")
+    return _TYPE_NAMES.get(atomic.lower(), atomic)
 
 
 def _struct(text: str, at: int) -> tuple[tuple[TypedField, ...], int]:
     members: list[TypedField] = []
-    while text[at : at + 1] != ">":
+    while not text.startswith(">", at):
         if members:
-            at = _expect(",", text, at)
-        name = _NAME.match(text, at)
-        if name is None:
-            raise _UnreadableError
-        member, at = _type(name.group().strip(), text, _expect(":", text, name.end()))
+            at = _behind(",", text, at)
+        quoted = _QUOTED.match(text, at)
+        name = quoted or _matched(_NAME, text, at)
+        member, at = _type(name[1].replace("``", "`"), text, _behind(":", text, name.end()))
         members.append(member)
+        at = _matched(_AFTER_TYPE, text, at).end()
     return tuple(members), at
 
 
@@ -77,17 +95,29 @@ def _array(text: str, at: int) -> tuple[tuple[TypedField, ...], int]:
 
 def _map(text: str, at: int) -> tuple[tuple[TypedField, ...], int]:
     key, at = _type("key", text, at)
-    value, at = _type("value", text, _expect(",", text, at))
+    value, at = _type("value", text, _behind(",", text, at))
     return (key, value), at
 
 
-_MEMBERS = {"struct": _struct, "array": _array, "map": _map}
+_PARTS: dict[str, Callable[[str, int], tuple[tuple[TypedField, ...], int]]] = {
+    "struct": _struct,
+    "array": _array,
+    "map": _map,
+}
 
 
-def _expect(character: str, text: str, at: int) -> int:
-    if text[at : at + 1] != character:
+def _matched(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str]:
+    match = pattern.match(text, at)
+    if match is None:
+        raise _UnreadableError
+    return match
+
+
+def _behind(character: str, text: str, at: int) -> int:
+    """Return the position behind a character that must come next, and behind spaces that follow it."""
+    if not text.startswith(character, at):
         raise _UnreadableError
     at += 1
-    while text[at : at + 1] == " ":
+    while text.startswith(" ", at):
         at += 1
     return at

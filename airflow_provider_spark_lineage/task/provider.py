@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
-    from airflow_provider_spark_lineage.facets.events import RunIdentity
+    from airflow_provider_spark_lineage.facets.events import EventFacets, RunIdentity
 
 
 def is_skipped(task_instance: Any) -> bool:
@@ -59,7 +59,7 @@ def emission_policy(task_instance: Any) -> Any:
 
 def identity_of(task_instance: Any) -> RunIdentity:
     """Return the identity of a task's run in OpenLineage, with that of its root run."""
-    from airflow.providers.openlineage.plugins import macros
+    from airflow.providers.openlineage.plugins import adapter, macros
 
     from airflow_provider_spark_lineage.facets.events import RunIdentity
 
@@ -73,7 +73,56 @@ def identity_of(task_instance: Any) -> RunIdentity:
         namespace=macros.lineage_job_namespace(),
         job=macros.lineage_job_name(task_instance),
         root=root,
+        producer=adapter._PRODUCER,
     )
+
+
+def facets_of_start(task_instance: Any) -> EventFacets:
+    """Return new facets as the provider gives them to START and to all other events of a task.
+
+    Without those of the operator's extractor, which differ from event to event.
+    """
+    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
+    from airflow.providers.openlineage.utils import utils
+    from airflow.utils.state import TaskInstanceState
+
+    from airflow_provider_spark_lineage.facets.events import EventFacets, RunIdentity, parent_facet
+
+    context = task_instance.get_template_context()
+    dag_run, dag, task = context["dag_run"], context["dag"], context["task"]
+    identity = identity_of(task_instance)
+    parent = RunIdentity(
+        OpenLineageAdapter.build_dag_run_id(
+            dag_id=dag.dag_id,
+            logical_date=getattr(dag_run, "logical_date", None) or dag_run.run_after,
+            clear_number=getattr(dag_run, "clear_number", 0),
+        ),
+        identity.namespace,
+        dag.dag_id,
+        root=identity.root,
+        producer=identity.producer,
+    )
+    about = {"dag_run": dag_run, "dag": dag, "task_instance": task_instance, "task": task}
+    about["task_uuid"] = identity.run_id
+    if hasattr(utils, "build_task_event_run_facets"):
+        policy = emission_policy(task_instance)
+        run = utils.build_task_event_run_facets(
+            **about,
+            ti_state=TaskInstanceState.RUNNING,
+            parent_run_id=parent.run_id,
+            include_full_task_info=bool(policy and policy.include_full_task_info),
+        )
+        job = utils.build_task_event_job_facets(task=task, dag=dag)
+    else:  # Before 2.20, for example; without documentation, owners and tags.
+        run = {
+            **utils.get_user_provided_run_facets(task_instance, TaskInstanceState.RUNNING),
+            **utils.get_airflow_run_facet(**about),
+            **utils.get_airflow_debug_facet(),
+            **utils.get_processing_engine_facet(),
+        }
+        job = OpenLineageAdapter._build_job(job_name=identity.job, job_type="TASK").facets or {}
+    run |= parent_facet(parent) | utils.get_airflow_mapped_task_facet(task_instance)
+    return EventFacets(run, job)
 
 
 def emit(event: Any) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.sdk import Context
 
+    from airflow_provider_spark_lineage.lineage.model import Lineage
     from airflow_provider_spark_lineage.pipeline import Run
     from airflow_provider_spark_lineage.task.collectors import Collector
     from airflow_provider_spark_lineage.task.hook_reports import Reported
@@ -80,25 +81,19 @@ class TaskLineage:
 
     def _pause(self, task_instance: Any) -> None:
         with harmless("what this task had done when it was deferred could not be sent"):
-            from airflow_provider_spark_lineage.facets.events import interim_event
-            from airflow_provider_spark_lineage.task.provider import emit, identity_of
-
             lineage = self.run.lineage
             if lineage:
-                emit(interim_event(lineage, identity_of(task_instance)))
+                _send(lineage, task_instance)
 
     def _stop(self, task_instance: Any) -> None:
         with harmless("what this task had done when it was told to stop could not be sent"):
-            from airflow_provider_spark_lineage.facets.events import interim_event
             from airflow_provider_spark_lineage.lineage.model import Gap
-            from airflow_provider_spark_lineage.task.provider import emit, identity_of
 
             # Only for this event: a task that continues may have everything reported in the end.
             problems = self._collector.drain(KILL_DRAIN_SECONDS)
             lineage = self._collector.run(problems).lineage
             reason = "the task was told to stop: what it did from then on is not in this event"
-            stopped = replace(lineage, gaps=(*lineage.gaps, Gap("task", reason)))
-            emit(interim_event(stopped, identity_of(task_instance)))
+            _send(replace(lineage, gaps=(*lineage.gaps, Gap("task", reason))), task_instance)
 
     def operator_lineage(self, *, failed: bool = False) -> OperatorLineage:
         """Return new OpenLineage objects: the provider's redactor changes them.
@@ -120,6 +115,19 @@ class TaskLineage:
                     lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
             return rendered(lineage)
         return OperatorLineage()
+
+
+def _send(lineage: Lineage, task_instance: Any) -> None:
+    """Send what a task has done so far, with what Airflow says of the task in all of its events."""
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.facets.events import EventFacets, interim_event
+    from airflow_provider_spark_lineage.task.provider import emit, facets_of_start, identity_of
+
+    facets = EventFacets({}, {})
+    with harmless("an event of this task does not have what Airflow says of the task"):
+        facets = facets_of_start(task_instance)
+    identity = identity_of(task_instance)
+    emit(interim_event(lineage, identity, facets, dataset_edges_per_field=conf.repeat_dataset_edges()))
 
 
 def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> None:

@@ -70,8 +70,8 @@ def event() -> Event:
         outputs=(Output(b, Mode.CREATE, Statistics(rows=1), edges, (a.id,)),),
         gaps=(Gap("node", "reason", b.id, "k"),),
     )
-    execution = EventExecution("j.out", "save", AT, AT, lineage, sql="SELECT 1", engine_version="4.1.0")
-    whole = EventRun("app", "app", AT, AT, lineage)
+    execution = EventExecution("j.out", AT, AT, lineage, sql="SELECT 1", engine_version="4.1.0")
+    whole = EventRun("app", AT, AT, lineage)
     complete: Event = events_of([execution], whole, namespace="ns", job="j")[2]
     return complete
 

@@ -117,14 +117,12 @@ def failures() -> tuple[Failure, ...]:
 
 @pytest.fixture
 def whole(totals: Lineage) -> EventRun:
-    return EventRun("local-17", "sales", _at(0), _at(60), totals, engine_version="4.1.0")
+    return EventRun("local-17", _at(0), _at(60), totals, engine_version="4.1.0")
 
 
 @pytest.fixture
 def execution(totals: Lineage) -> EventExecution:
-    return EventExecution(
-        "sales.totals", "save at job.py:3", _at(5), _at(9), totals, sql="SELECT 1", engine_version="4.1.0"
-    )
+    return EventExecution("sales.totals", _at(5), _at(9), totals, sql="SELECT 1", engine_version="4.1.0")
 
 
 def _at(second: int) -> datetime:

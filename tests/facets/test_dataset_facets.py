@@ -39,7 +39,7 @@ def test_datasets_keep_name_and_order_of_the_model(totals):
     assert [(d["namespace"], d["name"]) for d in written(totals)] == [("file", "/out/totals")]
 
 
-def test_schema_keeps_sparks_type_and_opens_structs(totals):
+def test_schema_has_the_types_of_the_java_agent(totals):
     assert read(totals)[0]["facets"]["schema"] == {
         "fields": [
             {"name": "customer", "type": "string"},
@@ -47,12 +47,12 @@ def test_schema_keeps_sparks_type_and_opens_structs(totals):
             {"name": "password", "type": "string"},
             {
                 "name": "address",
-                "type": "struct<street:string,geo:struct<lat:double,lon:double>>",
+                "type": "struct",
                 "fields": [
                     {"name": "street", "type": "string"},
                     {
                         "name": "geo",
-                        "type": "struct<lat:double,lon:double>",
+                        "type": "struct",
                         "fields": [{"name": "lat", "type": "double"}, {"name": "lon", "type": "double"}],
                     },
                 ],
@@ -69,7 +69,7 @@ def test_a_dataset_without_known_columns_claims_no_schema(totals):
 
 def test_where_a_dataset_lies_and_what_else_it_is_called(totals):
     facets = read(totals)[0]["facets"]
-    assert facets["dataSource"] == {"name": "file", "uri": "file"}
+    assert facets["dataSource"] == {"name": "file", "uri": "file:///"}
     assert facets["storage"] == {"storageLayer": "file", "fileFormat": "parquet"}
     assert facets["symlinks"] == {
         "identifiers": [{"namespace": "hive://metastore:9083", "name": "sales.orders", "type": "TABLE"}]
@@ -230,15 +230,24 @@ def _objects(value: Any) -> dict[int, Any]:
 
 
 @pytest.mark.parametrize(
-    ("namespace", "uri"),
+    ("namespace", "storage_layer", "uri"),
     [
-        ("spark_catalog", None),
-        ("s3://bucket", "s3://bucket"),
-        ("postgres://db:5432", "postgres://db:5432"),
-        ("odd://my host/été%20", "odd://my%20host/%C3%A9t%C3%A9%20"),
+        ("file", "file", "file:///"),
+        ("file", "iceberg", "file:///"),
+        ("dbfs", "delta", "dbfs:///"),
+        ("spark_catalog", "", None),
+        ("lake", "", None),
+        ("my catalog: 2", "", None),
+        ("s3://bucket", "s3", "s3://bucket"),
+        ("file:/ware house#1", "", "file:/ware%20house%231"),
+        ("postgres://db:5432", "", "postgres://db:5432"),
+        ("postgres://[2001:db8::1]:5432", "", "postgres://[2001:db8::1]:5432"),
+        ("arn:aws:glue:eu-west-1:1", "", "arn:aws:glue:eu-west-1:1"),
+        ("odd://my host/été%20[1]%", "", "odd://my%20host/%C3%A9t%C3%A9%20%5B1%5D%25"),
     ],
 )
-def test_the_data_source_is_the_namespace(namespace, uri):
-    """The source of a dataset is not the dataset. A URI has no spaces; what is escaped stays."""
-    (dataset,) = input_datasets(Lineage(inputs=(Input(Dataset(Identity(DatasetId(namespace, "a/b")))),)))
+def test_the_data_source_is_the_namespace(namespace, storage_layer, uri):
+    """Its URI is a valid one (RFC 3986), or absent; what is escaped stays."""
+    identity = Identity(DatasetId(namespace, "a/b"), storage_layer=storage_layer)
+    (dataset,) = input_datasets(Lineage(inputs=(Input(Dataset(identity)),)))
     assert (dataset.facets["dataSource"].name, dataset.facets["dataSource"].uri) == (namespace, uri)

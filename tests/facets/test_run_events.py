@@ -6,16 +6,27 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from typing import Any
 from uuid import UUID
 
 import pytest
+from openlineage.client.serde import Serde
 from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.facets.events import RunIdentity, events_of, execution_events
+from airflow_provider_spark_lineage.facets.events import (
+    EventFacets,
+    RunIdentity,
+    events_of,
+    execution_events,
+    interim_event,
+)
+from airflow_provider_spark_lineage.facets.jobs import job_type_facet
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
-from airflow_provider_spark_lineage.facets.runs import FAILURES, GAPS
+from airflow_provider_spark_lineage.facets.runs import FAILURES, GAPS, engine_facet
 
+DAG = RunIdentity("018cc778-5000-7a46-aca6-85a986a44f75", "ns", "dag")
+TASK = RunIdentity("018cc778-5000-7a46-aca6-85a986a44f76", "ns", "dag.task", root=DAG)
 NAMED = {"namespace": "ns", "job": "sales"}
 
 
@@ -88,11 +99,34 @@ def test_the_end_carries_datasets_gaps_engine_and_explicit_lineage(execution, wh
 def test_what_the_job_is(execution, whole):
     started, of_execution, *_ = events_of([execution], whole, **NAMED)
     assert started["job"]["facets"]["jobType"]["jobType"] == "APPLICATION"
-    assert started["job"]["facets"]["documentation"]["description"] == "sales"
     assert "sql" not in started["job"]["facets"]
     assert of_execution["job"]["facets"]["jobType"]["jobType"] == "SQL_JOB"
-    assert of_execution["job"]["facets"]["documentation"]["description"] == "save at job.py:3"
     assert of_execution["job"]["facets"]["sql"]["query"] == "SELECT 1"
+
+
+def test_nothing_that_nobody_wrote_is_documentation(execution, whole):
+    """Spark's names of executions and applications are names; catalogs would show them as descriptions."""
+    for event in events_of([execution], whole, **NAMED):
+        assert "documentation" not in event["job"]["facets"]
+
+
+def test_all_events_of_a_run_have_the_facets_of_its_start(execution, whole, failures):
+    """Of the run and of its job, unchanged: consumers replace what they knew by the latest event."""
+    failed = replace(execution, job="sales.failed", lineage=replace(execution.lineage, failures=failures))
+    streaming = replace(execution, job="sales.batch", streaming=True)
+    rdd = replace(execution, job="sales.rdd", job_type="RDD_JOB", sql="")
+    events = events_of([execution, failed, streaming, rdd], whole, **NAMED)
+    identity = RunIdentity(events[0]["run"]["runId"], "ns", "sales")
+    given = EventFacets(engine_facet("4.1.0"), job_type_facet("APPLICATION"))
+    events.append(Serde.to_dict(interim_event(whole.lineage, identity, given)))
+    started: dict[str, dict[str, Any]] = {}
+    for event in events:
+        first = started.setdefault(event["run"]["runId"], event)
+        for about in ("run", "job"):
+            facets = first[about]["facets"]
+            assert {key: event[about]["facets"].get(key) for key in facets} == facets
+    assert len(started) == 5
+    assert events[-1]["eventType"] == "OTHER"
 
 
 def test_an_execution_is_a_child_of_the_run(execution, whole):
@@ -105,13 +139,22 @@ def test_an_execution_is_a_child_of_the_run(execution, whole):
 
 
 def test_an_execution_under_an_airflow_task_has_the_dag_run_as_root(execution):
-    dag = RunIdentity("018cc778-5000-7a46-aca6-85a986a44f75", "ns", "dag")
-    task = RunIdentity("018cc778-5000-7a46-aca6-85a986a44f76", "ns", "dag.task", root=dag)
-    started, ended = execution_events([execution], task, application_id="app-1")
+    started, ended = execution_events([execution], TASK, application_id="app-1")
     assert started.job.name == ended.job.name == "sales.totals"
     facet = ended.run.facets["parent"]
-    assert (facet.run.runId, facet.root.run.runId) == (task.run_id, dag.run_id)
+    assert (facet.run.runId, facet.root.run.runId) == (TASK.run_id, DAG.run_id)
     assert (facet.job.name, facet.root.job.name) == ("dag.task", "dag")
+
+
+def test_a_parent_has_the_producer_of_its_events(execution, whole):
+    """DataHub reads the orchestrator of a task from it, and refuses an event of an unknown one."""
+    airflow = "https://github.com/apache/airflow/tree/providers-openlineage/2.20.3"
+    for event in execution_events([execution], replace(TASK, producer=airflow), application_id="app-1"):
+        facets = Serde.to_dict(event)["run"]["facets"]
+        assert facets["parent"]["_producer"] == airflow
+        assert facets["processing_engine"]["_producer"] == PRODUCER
+    ours = events_of([execution], whole, **NAMED)[1]
+    assert ours["run"]["facets"]["parent"]["_producer"] == PRODUCER
 
 
 def test_a_failed_execution_says_why_and_lists_only_what_the_model_lists(execution, whole, failures):

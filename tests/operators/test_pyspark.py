@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from airflow_runs import run_dag
 
+from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.testing import DagRun, tail
 
 
@@ -80,3 +83,30 @@ def test_a_dag_with_our_operators_serializes_like_one_with_airflows():
 
 def _run(home: Path, settings: dict[str, str]) -> DagRun:
     return run_dag(Path(__file__).parent / "dags" / "drop_in.py", home=home / "airflow", settings=settings)
+
+
+@pytest.mark.airflow
+@pytest.mark.spark
+def test_all_events_of_a_task_have_the_facets_of_its_start(tmp_path: Path):
+    """Also its executions, and OTHER of a task that was told to stop: one parent, root, engine and type."""
+    settings = {
+        "AIRFLOW_CONN_MACHINE": json.dumps({"conn_type": "spark", "host": "local[1]"}),
+        "INTERIM_HOME": str(tmp_path),
+    }
+    run = run_dag(Path(__file__).parent / "dags" / "interim.py", home=tmp_path / "airflow", settings=settings)
+    assert run.state == "success", tail(run.log, 60)
+    started: dict[str, Any] = {}
+    ours: Counter[str] = Counter()
+    parents = set()
+    for event in (one.document for one in run.read().items):
+        first = started.setdefault(event["run"]["runId"], event)
+        if event["producer"] != PRODUCER:
+            continue
+        ours[event["eventType"]] += 1
+        parents.add(event["run"]["facets"]["parent"]["_producer"])
+        for about in ("run", "job"):
+            facets = first[about]["facets"]
+            assert {key: event[about]["facets"].get(key) for key in facets} == facets, event["eventType"]
+    assert ours == {"START": 2, "COMPLETE": 2, "OTHER": 2}
+    [parent] = parents
+    assert parent.startswith("https://github.com/apache/airflow/"), "consumers read the orchestrator from it"

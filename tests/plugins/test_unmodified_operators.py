@@ -79,8 +79,7 @@ def captured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def events(dag_run: DagRun, *types: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the events of tasks, not those of single executions, with the task."""
     for event in dag_run.read().items:
-        # OTHER, which we send, has no facets of the provider.
-        is_task = event.type == "other" or "airflow" in event.document["run"]["facets"]
+        is_task = "airflow" in event.document["run"]["facets"]
         if event.type in types and is_task:
             yield event.name.removeprefix("unmodified."), event.document
 

@@ -68,7 +68,7 @@ def events(path: Path) -> list[dict[str, Any]]:
     """The OpenLineage events of a case's run and of its executions."""
     found = list(executions(records(path)))
     at = datetime(2024, 1, 1, tzinfo=timezone.utc)
-    whole = EventRun("local-1", path.parent.name, at, at, lineage(path))
+    whole = EventRun("local-1", at, at, lineage(path))
     return events_of(
         execution_events_of(found, JobNames(path.parent.name)),
         whole,

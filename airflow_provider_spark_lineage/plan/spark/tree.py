@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Attribute
@@ -13,6 +14,8 @@ _SIMPLE_TYPES = {
     "short": "smallint",
     "byte": "tinyint",
 }
+
+_AMBIGUOUS = re.compile("[:<>`]")
 
 NUMBER = "@"
 """Key of a column's number in a record's plan."""
@@ -104,6 +107,11 @@ def attributes(value: Any) -> tuple[Attribute, ...]:
     return tuple(column for tree in trees(value) if (column := attribute_of(tree)) is not None)
 
 
+def _member(name: str) -> str:
+    """Return the name of a struct's member, in backticks where the type would be ambiguous without."""
+    return f"`{name.replace('`', '``')}`" if _AMBIGUOUS.search(name) else name
+
+
 def type_name(data_type: Any) -> str:
     """Turn a data type of Spark's JSON into Spark's simple string, for example `array<bigint>`."""
     if isinstance(data_type, str):
@@ -113,7 +121,9 @@ def type_name(data_type: Any) -> str:
         return ""
     kind = data_type.get("type")
     if kind == "struct":
-        fields = ",".join(f"{item['name']}:{type_name(item['type'])}" for item in data_type["fields"])
+        fields = ",".join(
+            f"{_member(item['name'])}:{type_name(item['type'])}" for item in data_type["fields"]
+        )
         return f"struct<{fields}>"
     if kind == "array":
         return f"array<{type_name(data_type['elementType'])}>"
