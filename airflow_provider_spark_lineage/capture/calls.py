@@ -50,7 +50,7 @@ def _store_origins(call: Call, application: Application) -> None:
 def _record_batch(call: Call, application: Application) -> Optional[Record]:
     """Record where the rows that `foreachBatch` receives as an RDD come from, before they are used."""
     rdd_id = int(call.argument("jdf").queryExecution().analyzed().rdd().id())
-    query = batch_of_rdd(call.subject.session._jsparkSession, rdd_id)
+    query = batch_of_rdd(call.subject.session._jsparkSession, rdd_id, application.reader)
     if query is None:
         return None
     record = new_record(application, "foreachBatch", call.began, call.began, failed=False)

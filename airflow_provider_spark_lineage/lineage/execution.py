@@ -227,7 +227,8 @@ def _written_statistics(
     if write.node.copied:
         # A copy reports files only; rows are unknown.
         return Statistics()
-    counted, in_tasks = write_statistics(about.metrics, number), task_statistics(about.written)
+    counted = write_statistics(about.metrics, number)
+    in_tasks = task_statistics(about.written, counts_all=_is_file_sink(write))
     # A CTAS has a row metric of 0 while its table does not exist; the tasks count the rows.
     is_uncounted = not counted or (counted.rows == 0 and in_tasks.rows)
     return in_tasks if is_uncounted and is_alone else counted
@@ -283,7 +284,12 @@ def _was_written_before(write: TableWrite, jobs: int | None) -> bool:
     That is one that Spark repeats, or one of another stream into the same folder. A batch that is written
     starts a job, also where it is empty.
     """
-    return jobs == 0 and str(write.target.get("sink", "")).startswith("FileSink")
+    return jobs == 0 and _is_file_sink(write)
+
+
+def _is_file_sink(write: TableWrite) -> bool:
+    """Return whether a batch of a stream is written into a folder by Spark, which counts rows and bytes."""
+    return str(write.target.get("sink", "")).startswith("FileSink")
 
 
 def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple[list[Output], list[Gap]]:

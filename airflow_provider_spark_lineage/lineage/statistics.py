@@ -73,13 +73,18 @@ def write_statistics(metrics: Metrics, number: int) -> Statistics:
     return _statistics(writes[number]) if number < len(writes) else Statistics()
 
 
-def task_statistics(written: Mapping[str, int]) -> Statistics:
-    """Return what all tasks of an execution wrote; nothing without rows.
+def task_statistics(written: Mapping[str, int], *, counts_all: bool) -> Statistics:
+    """Return what all tasks of an execution wrote; `counts_all` of a target that counts rows and bytes.
 
-    A source that does not count leaves rows and bytes at zero; Delta discards a file that has no rows.
+    Other targets may leave both at zero because they do not count. One that counted bytes counts rows too,
+    but a file without rows may be discarded, as Delta does.
     """
-    rows = written.get("rows")
-    return Statistics(rows, written.get("size_bytes") or None) if rows else Statistics()
+    rows, size_bytes = written.get("rows"), written.get("size_bytes")
+    if counts_all:
+        return Statistics(rows, size_bytes)
+    if rows == 0 and size_bytes:
+        return Statistics(0)
+    return Statistics(rows, size_bytes or None) if rows else Statistics()
 
 
 def _statistics(metric: Mapping[str, Any]) -> Statistics:

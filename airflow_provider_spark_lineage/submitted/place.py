@@ -6,6 +6,7 @@ which only drivers on this machine reach.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -33,7 +34,10 @@ class Place:
         self.is_shared = bool(urlsplit(base).scheme)
         """Whether drivers on other machines write there: a URI, also `file:///mount` of a shared disk."""
 
-        self._task = f"{base.rstrip('/') or _own_folder()}/{_folder_name(task_instance)}"
+        self._own = None if base.rstrip("/") else _own_folder()
+        """Our folder of this machine, where `base` is empty."""
+
+        self._task = f"{self._own or base.rstrip('/')}/{_folder_name(task_instance)}"
         self._try = int(task_instance.try_number)
         self._temporary: list[Path] = []
 
@@ -57,6 +61,9 @@ class Place:
         """Create the folder, with the command and the properties of the job; raise OSError if that fails."""
         path = local_path(self.uri)
         if path is not None:
+            if self._own is not None:
+                # The last task before this one may have removed it.
+                self._own.mkdir(mode=0o700, exist_ok=True)
             path.mkdir(parents=True, exist_ok=True)
             return
         failure = run_shell(job, "-mkdir", "-p", self.uri, timeout_seconds=TIMEOUT_SECONDS)
@@ -92,6 +99,11 @@ class Place:
         path = local_path(self._task)
         if not keep and path is not None:
             shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                # Not empty where other tasks, or other runs of this one, have records there.
+                path.parent.rmdir()
+                if self._own is not None:
+                    self._own.rmdir()
 
 
 def _own_folder() -> Path:

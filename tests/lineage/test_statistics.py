@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from airflow_provider_spark_lineage.lineage.statistics import scan_statistics
+from airflow_provider_spark_lineage.lineage.model import Statistics
+from airflow_provider_spark_lineage.lineage.statistics import scan_statistics, task_statistics
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 FILES = DatasetId("file", "/in/people")
@@ -25,3 +26,11 @@ def test_the_rows_of_a_query_are_those_of_none_of_its_tables() -> None:
     """A query's count is not given to the only other dataset there is."""
     counted = scan_statistics(METRICS, [FILES], {SCAN: None})
     assert {key: one.rows for key, one in counted.items()} == {FILES: 5}
+
+
+def test_tasks_that_wrote_no_rows_are_told_from_tasks_that_were_not_counted() -> None:
+    """Delta discards a file without rows. Nothing at all may be a target that does not count."""
+    assert task_statistics({"rows": 0, "size_bytes": 296}, counts_all=False) == Statistics(rows=0)
+    assert task_statistics({"rows": 0, "size_bytes": 0}, counts_all=False) == Statistics()
+    assert task_statistics({"rows": 0, "size_bytes": 0}, counts_all=True) == Statistics(0, 0)
+    assert task_statistics({}, counts_all=True) == Statistics()

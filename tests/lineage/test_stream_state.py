@@ -60,3 +60,18 @@ def test_a_source_without_columns_is_still_an_input() -> None:
     empty = scan()
     (execution,) = executions([replace(first, plan=node(SINK, empty, queryId="q"), facts=facts)])
     assert render(execution.lineage).splitlines() == ["reads   file /in", "writes  file /out   append"]
+
+
+def test_a_batch_without_rows_adds_nothing_to_the_counts() -> None:
+    """Spark runs a batch without data to move a watermark: it wrote 0 rows, and an empty file or none."""
+    counted = {"rows": 5, "size_bytes": 900}
+    for empty, size in (({"rows": 0, "size_bytes": 472}, 1372), ({"rows": 0, "size_bytes": 0}, 900)):
+        text = lines(replace(batch(STATE), written=counted), replace(batch(EMPTY), written=empty))
+        assert f"writes  file /out   append   rows=5 bytes={size}" in text
+
+
+def test_a_batch_that_was_not_counted_leaves_the_counts_unknown() -> None:
+    """A task that failed, for example, is counted with the rows of all attempts."""
+    counted = {"rows": 5, "size_bytes": 900}
+    text = lines(replace(batch(STATE), written=counted), replace(batch(STATE), written=None))
+    assert "writes  file /out   append" in text

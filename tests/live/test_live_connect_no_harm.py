@@ -189,3 +189,36 @@ def test_remote_local_is_recorded_once(tmp_path):
     assert "reads   file /in   number bigint" in text
     assert "number <- in.number    direct    identity" in text
     assert "gap" not in text
+
+
+LOCAL = """
+import sys
+from pyspark.sql import SparkSession
+from airflow_provider_spark_lineage import capture_lineage
+from airflow_provider_spark_lineage.lineage.text import render
+
+spark = SparkSession.builder.remote("local[1]").getOrCreate()
+with capture_lineage(spark) as captured:
+    spark.range(3).write.parquet(sys.argv[1] + "/full")
+    spark.range(3).write.mode("ignore").parquet(sys.argv[1] + "/full")
+    spark.range(3).write.mode("overwrite").parquet("relative")
+    spark.range(3).write.saveAsTable("t")
+    spark.sql("create table if not exists u (a int) using parquet")
+    spark.sql("drop table if exists nowhere")
+print(render(captured.lineage))
+"""
+
+
+def test_a_local_server_prints_no_error_of_our_requests(tmp_path):
+    """A server that pyspark starts in the program's process shares its log: nothing of ours may be in it."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOCAL, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert not [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("\tat ")]
+    writes = [line for line in done.stdout.splitlines() if line.startswith("writes")]
+    assert writes == [
+        f"writes  file {tmp_path}/full   create",
+        f"writes  file {tmp_path}/relative   overwrite",
+        f"writes  file {tmp_path}/spark-warehouse/t   create",
+        f"writes  file {tmp_path}/spark-warehouse/u   create",
+    ]

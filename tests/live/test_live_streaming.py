@@ -257,6 +257,21 @@ def test_streams_with_state_are_traced(spark, data, tmp_path):
     }
 
 
+def test_streams_with_state_are_counted(spark, tmp_path):
+    """Spark runs a batch without data to move the watermark: it wrote 0 rows, and its file has bytes."""
+    folder, out = str(tmp_path / "clicks"), tmp_path / "out"
+    clicks = spark.sql("select id, timestamp_seconds(id * 7200) as at from range(1, 6)").coalesce(1)
+    clicks.write.parquet(folder)
+    stream = spark.readStream.schema("id bigint, at timestamp").parquet(folder).withWatermark("at", "1 hour")
+    with capture_lineage(spark) as captured:
+        writer = stream.dropDuplicates(["id", "at"]).writeStream.trigger(availableNow=True)
+        writer.option("checkpointLocation", str(tmp_path / "state")).start(str(out)).awaitTermination()
+    (output,) = captured.lineage.outputs
+    files = list(out.glob("*.parquet"))
+    assert output.statistics.rows == 5
+    assert output.statistics.size_bytes == sum(file.stat().st_size for file in files)
+
+
 def test_each_batch_is_one_record(spark, recorded, tmp_path):
     """Two files, one a batch: two records with counts of their own, before what reads the result."""
     folder = str(tmp_path / "days")

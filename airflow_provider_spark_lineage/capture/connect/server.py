@@ -5,6 +5,7 @@ Every request has a time limit and is sent once: pyspark's own calls repeat a re
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any, Dict, List, Sequence
 
@@ -143,6 +144,14 @@ class Server:
         relation.sql.query = text
         return self.rows(relation, seconds)
 
+    def has_table(self, name: str) -> bool:
+        """Return whether there is a table or a view of a name; no error is printed."""
+        import pyspark.sql.connect.proto as pb2
+
+        relation = pb2.Relation()
+        relation.catalog.table_exists.table_name = name
+        return any(value for row in self.rows(relation) for value in row.values())
+
     def _analyzed(self, request: Any, seconds: float) -> Any:
         return self._sent("AnalyzePlan", request, seconds)
 
@@ -165,6 +174,18 @@ class Server:
         # A closed channel raises ValueError.
         except (grpc.RpcError, ValueError) as error:
             raise RefusedError(_reason(error)) from None
+
+
+def local_server() -> Any:
+    """Return the Spark context of the server that pyspark started in this process; None for any other server.
+
+    It prints the stack trace of a request that fails into the program's log.
+    """
+    if "SPARK_LOCAL_REMOTE" not in os.environ:
+        return None
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context
 
 
 def _reason(error: Any) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.parameters import NoLiteralError, explain_of
 from airflow_provider_spark_lineage.capture.connect.relations import infers_schema, with_own_views
-from airflow_provider_spark_lineage.capture.connect.server import Channel, RefusedError, Server
+from airflow_provider_spark_lineage.capture.connect.server import Channel, RefusedError, Server, local_server
 from airflow_provider_spark_lineage.capture.connect.tables import Tables, inserted_table, names_in_plan
 from airflow_provider_spark_lineage.capture.connect.worker import Worker
 from airflow_provider_spark_lineage.credentials import without_secrets
@@ -165,6 +165,12 @@ class Session:
 
     def exists(self, server: Server, path: str) -> Optional[bool]:
         """Return whether there is a file or a folder at a path; None where the server does not say."""
+        local = local_server()
+        if local is not None:
+            with contextlib.suppress(Exception):
+                jvm_path = local._jvm.org.apache.hadoop.fs.Path(path)
+                return bool(jvm_path.getFileSystem(local._jsc.hadoopConfiguration()).exists(jvm_path))
+            return None
         try:
             server.schema(_text_at(path), EXPLAIN_SECONDS)
         except RefusedError as refusal:
@@ -220,6 +226,13 @@ def _text_at(path: str) -> Any:
 
 def _place(server: Server, probe: str) -> str:
     """Return what the server puts before a path; empty where it does not say."""
+    local = local_server()
+    if local is not None:
+        with contextlib.suppress(Exception):
+            jvm_path = local._jvm.org.apache.hadoop.fs.Path(probe)
+            file_system = jvm_path.getFileSystem(local._jsc.hadoopConfiguration())
+            return str(file_system.makeQualified(jvm_path).toString())[: -len(probe)]
+        return ""
     try:
         server.schema(_text_at(probe), EXPLAIN_SECONDS)
     except RefusedError as refusal:

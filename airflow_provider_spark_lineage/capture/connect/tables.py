@@ -6,7 +6,7 @@ import re
 from typing import Any, Dict, List, Optional
 
 from airflow_provider_spark_lineage.capture.connect.relations import wanted
-from airflow_provider_spark_lineage.capture.connect.server import RefusedError, Server
+from airflow_provider_spark_lineage.capture.connect.server import RefusedError, Server, local_server
 from airflow_provider_spark_lineage.credentials import without_secrets
 
 _INFO = {
@@ -92,6 +92,8 @@ def described(server: Server, name: str) -> Optional[Dict[str, Any]]:
 
     Raise `RefusedError` where the server does not answer.
     """
+    if local_server() is not None and not server.has_table(name):
+        return None
     try:
         rows = server.statement(f"DESCRIBE TABLE EXTENDED {name}")
     except RefusedError as refusal:

@@ -49,7 +49,7 @@ public class Execution {
     /** Returns the analyzed plan; null if the analysis failed. */
     public LogicalPlan analyzed() {
         try {
-            return query().analyzed();
+            return (LogicalPlan) Computed.read(query(), "analyzed", failure() != null);
         } catch (Throwable error) {
             return null;
         }
@@ -84,7 +84,7 @@ public class Execution {
     public boolean isResult() {
         try {
             return failure() == null && !name().equals("command") && analyzed() instanceof Command
-                && Plans.simpleName(query().commandExecuted()).equals("CommandResult");
+                && Plans.simpleName(Computed.read(query(), "commandExecuted", false)).equals("CommandResult");
         } catch (Throwable error) {
             return false;
         }

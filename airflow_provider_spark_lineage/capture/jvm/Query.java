@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SparkPlan;
 
 /** Writes one query or execution as the fields of a record. */
 public class Query {
@@ -159,7 +160,7 @@ public class Query {
 
     private boolean failed() {
         try {
-            return execution.failure() != null;
+            return execution != null && execution.failure() != null;
         } catch (Exception error) {
             return false;
         }
@@ -313,7 +314,10 @@ public class Query {
         sql(out);
         LogicalPlan analyzed = null;
         try {
-            analyzed = query.analyzed();
+            analyzed = query == null ? null : (LogicalPlan) Computed.read(query, "analyzed", failed());
+            if (analyzed == null && query != null && !mayBeMissing) {
+                problems.add("the plan could not be read");
+            }
         } catch (Throwable error) {
             if (!mayBeMissing) {
                 problem("the plan could not be read", error);
@@ -358,7 +362,11 @@ public class Query {
             try {
                 return written(out, "analyzed", analyzed, limit);
             } catch (TooLarge error) {
-                List wanted = written(out, "optimized", query.optimizedPlan(), limit);
+                Object optimized = Computed.read(query, "optimizedPlan", failed());
+                if (optimized == null) {
+                    throw error;
+                }
+                List wanted = written(out, "optimized", (LogicalPlan) optimized, limit);
                 String size = "the analyzed plan has more than the limit of " + limit + " bytes";
                 problems.add(size + ": the optimized plan was read instead");
                 return wanted;
@@ -422,8 +430,12 @@ public class Query {
 
     private void counts(Json out) {
         try {
+            Object executed = Computed.read(query, "executedPlan", failed());
+            if (executed == null) {
+                return;
+            }
             Json text = json();
-            reader.counts.write(this, text, query.executedPlan());
+            reader.counts.write(this, text, (SparkPlan) executed);
             out.name("metrics");
             out.raw(text);
         } catch (Throwable error) {

@@ -64,6 +64,11 @@ public class Reader {
         return new Query(this, session, query).read(limit);
     }
 
+    /** Returns what a query has computed, by the name of its method; null if it failed or was not computed. */
+    public Object computed(Object query, String name) throws Exception {
+        return Computed.read(query, name, true);
+    }
+
     /** Returns class and message of an error, in two lines as `read` does. */
     public String error(Throwable error) {
         Set suspects = new LinkedHashSet();

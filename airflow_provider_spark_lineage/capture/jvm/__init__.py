@@ -50,6 +50,10 @@ class JvmReader:
         about, _, body = self._reader.read(session, query, max_plan_bytes).partition("\n")
         return self.completed(about, body)
 
+    def computed(self, query: Any, name: str) -> Any:
+        """Return what a query has computed, by its method's name; None if it failed or was not computed."""
+        return self._reader.computed(query, name)
+
     def foresee(self, session: Any, text: str) -> None:
         """Probe what an SQL statement is about to drop or create, before it runs."""
         self._reader.foresee(session, text)

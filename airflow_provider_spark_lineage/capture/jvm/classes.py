@@ -20,6 +20,7 @@ from typing import Any, Dict, Optional, Tuple
 
 _CLASSES = (
     "ClassesFile",
+    "Computed",
     "Counts",
     "Execution",
     "Foresight",

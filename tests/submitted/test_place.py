@@ -1,0 +1,55 @@
+"""Where the records of a submitted task go on this machine."""
+
+from __future__ import annotations
+
+import stat
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from airflow_provider_spark_lineage.submitted.place import Place
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files, which is empty."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def place(task_id: str) -> Place:
+    task = SimpleNamespace(dag_id="d", run_id="r", task_id=task_id, map_index=-1, try_number=1)
+    return Place("", task)
+
+
+def test_nothing_is_left_in_the_temporary_folder(temporary: Path) -> None:
+    """The last task that ends removes what all tasks share; a task that still runs keeps its folder."""
+    first, second = place("first"), place("second")
+    first.create(None)
+    second.create(None)
+    first.clean(keep=False)
+    assert Path(second.uri).is_dir()
+    assert not Path(first.uri).parent.parent.exists()
+    second.clean(keep=False)
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_folder_that_another_task_removed_is_created_for_this_user_alone(temporary: Path) -> None:
+    """A task that ends between the two steps of another takes nothing from it."""
+    first, second = place("first"), place("second")
+    first.create(None)
+    first.clean(keep=False)
+    second.create(None)
+    (own,) = temporary.iterdir()
+    assert stat.S_IMODE(own.stat().st_mode) == 0o700
+    assert Path(second.uri).is_dir()
+
+
+def test_records_that_are_kept_stay(temporary: Path) -> None:
+    """The option `keep_records` leaves the folder of the try."""
+    kept = place("first")
+    kept.create(None)
+    kept.clean(keep=True)
+    assert Path(kept.uri).is_dir()
