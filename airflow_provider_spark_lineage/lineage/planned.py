@@ -21,7 +21,8 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Ide
 PLANNED = "read from the text of the program; not what ran"
 """The reason of the gap that every planned lineage has."""
 
-_LOCAL = "no default file system is given: paths that name none are taken for local files"
+NO_FILE_SYSTEM = "no default file system is given: paths that name none are taken for local files"
+"""The reason of the gap of a planned lineage whose paths may be elsewhere."""
 
 
 def planned(program: Program, conf: Mapping[str, str], directory: str) -> Lineage:
@@ -218,7 +219,7 @@ class _Planner:
                 self._gap(access, problem)
                 continue
             if full.startswith("/"):
-                self._gaps[Gap("text", _LOCAL)] = None
+                self._gaps[Gap("text", NO_FILE_SYSTEM)] = None
             yield full
 
 

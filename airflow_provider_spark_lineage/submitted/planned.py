@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,12 @@ from airflow_provider_spark_lineage.known_operators import (
     driver_of,
 )
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.lineage.planned import PLANNED
+from airflow_provider_spark_lineage.lineage.planned import NO_FILE_SYSTEM, PLANNED
 from airflow_provider_spark_lineage.pipeline import planned_lineage, program_text
+from airflow_provider_spark_lineage.submitted.hadoop_conf import default_file_system
 from airflow_provider_spark_lineage.submitted.jobs import pairs
 from airflow_provider_spark_lineage.submitted.pipeline_files import definitions, read_spec, statements
+from airflow_provider_spark_lineage.submitted.properties import default_properties
 
 LARGEST_BYTES = 200_000
 """Limit of a script's size: reading a larger one takes seconds."""
@@ -43,6 +46,23 @@ def certain(lineage: Lineage) -> bool:
     return all(gap.reason == PLANNED for gap in lineage.gaps)
 
 
+def lacks_file_system(lineage: Lineage) -> bool:
+    """Return whether all that a planned lineage leaves open is Hadoop's default file system."""
+    return {gap.reason for gap in lineage.gaps} == {PLANNED, NO_FILE_SYSTEM}
+
+
+def _settings(task: Any, binary: str, conf: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a job: its own, and below them those of files that its command reads."""
+    environment = {**os.environ, **pairs(getattr(task, "env_vars", None))}
+    file = getattr(task, "properties_file", None) or getattr(task, "_properties_file", None)
+    file_system = default_file_system(binary, environment)
+    return {
+        **({"spark.hadoop.fs.defaultFS": file_system} if file_system else {}),
+        **default_properties(binary, file, environment),
+        **conf,
+    }
+
+
 def _of_script(task: Any) -> Lineage | None:
     """Return what a Python application on this machine says."""
     path = Path(str(getattr(task, "application", "")))
@@ -52,7 +72,7 @@ def _of_script(task: Any) -> Lineage | None:
         program_text(path),
         language="python",
         arguments=[str(argument) for argument in task.application_args or ()],
-        conf=pairs(task.conf),
+        conf=_settings(task, getattr(task, "_spark_binary", None) or "spark-submit", pairs(task.conf)),
     )
 
 
@@ -64,7 +84,7 @@ def _of_statements(task: Any) -> Lineage | None:
         if not path.is_file() or path.stat().st_size > LARGEST_BYTES:
             return None
         text = program_text(path)
-    return planned_lineage(text, language="sql", conf=pairs(task._conf))
+    return planned_lineage(text, language="sql", conf=_settings(task, "spark-sql", pairs(task._conf)))
 
 
 def _of_pipeline(task: Any) -> Lineage | None:
@@ -76,7 +96,8 @@ def _of_pipeline(task: Any) -> Lineage | None:
     files = definitions(path, spec)
     if sum(file.stat().st_size for file in files) > LARGEST_BYTES:
         return None
-    settings = {**pairs(task.conf), **pairs(spec.get("configuration"))}
+    own = {**pairs(task.conf), **pairs(spec.get("configuration"))}
+    settings = _settings(task, "spark-pipelines", own)
     lineage = planned_lineage(statements(spec, files), language="sql", conf=settings)
     unread = sorted(str(file.relative_to(path.parent)) for file in files if file.suffix == ".py")
     written = {output.dataset.id for output in lineage.outputs}

@@ -14,11 +14,11 @@ def default_properties(
     """Return what the command `binary` reads from files; empty where there is no such file."""
     if properties_file:
         return _read(Path(properties_file))
-    files = (folder / "spark-defaults.conf" for folder in _folders(binary, environment))
+    files = (folder / "spark-defaults.conf" for folder in conf_folders(binary, environment))
     return next((_read(file) for file in files if file.is_file()), {})
 
 
-def _folders(binary: str, environment: Mapping[str, str]) -> Iterator[Path]:
+def conf_folders(binary: str, environment: Mapping[str, str]) -> Iterator[Path]:
     """Yield the folders of Spark's configuration, the first one that is there counts."""
     if environment.get("SPARK_CONF_DIR"):
         yield Path(environment["SPARK_CONF_DIR"])

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.task.rendering import rendered
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 SWITCHED_OFF = (
     "nothing is captured of operators that are not of this package: set [spark_lineage] auto_capture to True"
 )
+NO_FILE_SYSTEM = (
+    "the text has paths without a scheme, and Hadoop's default file system is not known on this machine:"
+    " set HADOOP_CONF_DIR, or the property spark.hadoop.fs.defaultFS"
+)
 NOT_CAPTURED = "auto-capture did not start in this task: the task's log may say why"
 
 
@@ -23,13 +28,17 @@ def planned_operator_lineage(operator: Any) -> OperatorLineage:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     with harmless("what this task is going to read and write could not be worked out"):
-        from airflow_provider_spark_lineage.submitted.planned import certain
+        from airflow_provider_spark_lineage.submitted.planned import certain, lacks_file_system
 
         lineage = _planned(operator)
         if lineage is not None and certain(lineage):
             from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
 
             return OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
+        if lineage is not None and lacks_file_system(lineage):
+            from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
+
+            return rendered(Lineage(gaps=(Gap("text", NO_FILE_SYSTEM),)))
     return OperatorLineage()
 
 
@@ -43,7 +52,6 @@ def uncaptured_operator_lineage(operator: Any, *, failed: bool) -> OperatorLinea
     with harmless("what this task read and wrote could not be worked out"):
         from airflow_provider_spark_lineage import conf
         from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
-        from airflow_provider_spark_lineage.task.rendering import rendered
         from airflow_provider_spark_lineage.task.selection import is_selected
 
         if not conf.disabled() and is_selected(operator.dag_id, operator.task_id):

@@ -19,6 +19,10 @@ spark = SparkSession.builder.getOrCreate()
 spark.read.parquet("s3://lake/orders").write.parquet(f"s3://lake/{sys.argv[1]}")
 """
 
+CORE_SITE = """<?xml version="1.0"?>
+<configuration><property><name>fs.defaultFS</name><value>{}</value></property></configuration>
+"""
+
 
 def planned(operator):
     lineage = operator.get_openlineage_facets_on_start()
@@ -43,6 +47,57 @@ def test_start_names_nothing_where_the_text_leaves_something_open(sql):
     from airflow_provider_spark_lineage.operators.spark_sql import SparkSqlLineageOperator
 
     assert planned(SparkSqlLineageOperator(task_id="copy", sql=sql)) == ([], [])
+
+
+@pytest.mark.airflow
+@pytest.mark.parametrize("place", ["conf", "HADOOP_CONF_DIR", "SPARK_CONF_DIR"])
+def test_start_has_paths_in_the_file_system_that_the_job_will_use(tmp_path, monkeypatch, place):
+    """A property of the job, else Hadoop's configuration on this machine."""
+    from airflow_provider_spark_lineage.operators.spark_submit import SparkSubmitLineageOperator
+
+    without_configuration(monkeypatch, tmp_path)
+    conf = {}
+    if place == "conf":
+        conf = {"spark.hadoop.fs.defaultFS": "hdfs://nn:8020"}
+    else:
+        monkeypatch.setenv(place, str(tmp_path))
+        (tmp_path / "core-site.xml").write_text(CORE_SITE.format("hdfs://nn:8020"))
+    operator = SparkSubmitLineageOperator(task_id="copy", application=copies(tmp_path), conf=conf)
+    lineage = operator.get_openlineage_facets_on_start()
+    named = [(each.namespace, each.name) for each in (*lineage.inputs, *lineage.outputs)]
+    assert named == [("hdfs://nn:8020", "/in"), ("hdfs://nn:8020", "/out")]
+
+
+@pytest.mark.airflow
+@pytest.mark.parametrize("text", [None, CORE_SITE.format("hdfs://${nn}"), "<configuration>"])
+def test_start_says_that_the_file_system_is_not_known(tmp_path, monkeypatch, text):
+    """No configuration, one that refers to a variable, one that is broken."""
+    from airflow_provider_spark_lineage.operators.spark_submit import SparkSubmitLineageOperator
+
+    without_configuration(monkeypatch, tmp_path)
+    if text is not None:
+        monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
+        (tmp_path / "core-site.xml").write_text(text)
+    operator = SparkSubmitLineageOperator(task_id="copy", application=copies(tmp_path))
+    lineage = operator.get_openlineage_facets_on_start()
+    assert (lineage.inputs, lineage.outputs) == ([], [])
+    (gap,) = lineage.run_facets["sparkLineage_gaps"].gaps
+    assert "set HADOOP_CONF_DIR, or the property spark.hadoop.fs.defaultFS" in gap.reason
+
+
+def copies(folder):
+    """Return an application whose paths have no scheme."""
+    application = folder / "copy.py"
+    application.write_text(JOB.replace("s3://lake/orders", "/in").replace("s3://lake/{sys.argv[1]}", "/out"))
+    return str(application)
+
+
+def without_configuration(monkeypatch, folder):
+    """Hide what this machine has of Spark and Hadoop."""
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    (folder / "spark" / "conf").mkdir(parents=True)
+    monkeypatch.setenv("SPARK_HOME", str(folder / "spark"))
 
 
 @pytest.mark.airflow
