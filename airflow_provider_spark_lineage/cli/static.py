@@ -11,10 +11,9 @@ from typing import Literal
 
 import click
 
-from airflow_provider_spark_lineage.cli.explain import print_lineage
+from airflow_provider_spark_lineage.cli.page import page, show
 from airflow_provider_spark_lineage.cli.recorded import refuse
 from airflow_provider_spark_lineage.lineage.document import document
-from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.pipeline import planned_lineage, program_text
 
 _LANGUAGES: Mapping[str, Literal["python", "sql"]] = {".py": "python", ".sql": "sql", ".hql": "sql"}
@@ -83,7 +82,7 @@ def command(
     if as_json:
         click.echo(json.dumps(document(lineage), indent=2, ensure_ascii=False))
     else:
-        print_lineage(render(lineage))
+        show(page(document(lineage)))
 
 
 def _text(file: Path) -> str:
