@@ -11,7 +11,8 @@ import click
 
 from airflow_provider_spark_lineage.cli.emitted import runs_of
 from airflow_provider_spark_lineage.cli.page import cut, page, show
-from airflow_provider_spark_lineage.cli.recorded import Opened, complain, holds_records, refuse
+from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records
+from airflow_provider_spark_lineage.cli.refusal import complain, refuse
 from airflow_provider_spark_lineage.cli.traced import (
     short_names_of,
     trace_document,

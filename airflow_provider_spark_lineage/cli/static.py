@@ -12,7 +12,7 @@ from typing import Literal
 import click
 
 from airflow_provider_spark_lineage.cli.page import page, show
-from airflow_provider_spark_lineage.cli.recorded import complain, refuse
+from airflow_provider_spark_lineage.cli.refusal import complain, refuse
 from airflow_provider_spark_lineage.lineage.document import document
 from airflow_provider_spark_lineage.lineage.planned import PLANNED
 from airflow_provider_spark_lineage.pipeline import planned_lineage, program_text
@@ -32,7 +32,11 @@ def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
     return {name.strip(): text for name, _, text in (value.partition("=") for value in values)}
 
 
-@click.command("static", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(
+    "static",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="Example: spark-lineage static --var day=2026-01-31 report.sql",
+)
 @click.option(
     "--var",
     "variables",
