@@ -213,12 +213,6 @@ def get_provider_info() -> dict[str, Any]:
                 "class-name": f"{_PACKAGE}.operators.pyspark.pyspark_lineage_task",
             }
         ],
-        "plugins": [
-            {
-                "name": "spark_lineage",
-                "plugin-class": f"{_PACKAGE}.plugins.auto_capture.SparkLineagePlugin",
-            }
-        ],
         "config": {
             "spark_lineage": {
                 "description": "Lineage of Spark tasks, captured by ``airflow-provider-spark-lineage``.\n",

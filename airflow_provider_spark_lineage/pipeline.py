@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from airflow_provider_spark_lineage.driver_note import losses, read_notes
-from airflow_provider_spark_lineage.event_log import is_event_log, read_event_log
+from airflow_provider_spark_lineage.event_log import is_event_log, read_application, read_event_log
 from airflow_provider_spark_lineage.executions import Execution, executions, is_batch_of_stream
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
@@ -169,19 +169,36 @@ class RecordedFolder(Recorded):
 
     def records(self, problems: list[str]) -> Iterator[Record]:
         """Yield the readable records; raise `RecordError` when there is no record and no log."""
-        is_record = self.directory.is_dir() or self.directory.name.endswith(SUFFIX)
-        if is_event_log(self.directory) or (self.directory.is_file() and not is_record):
+        if self._is_log:
             return read_event_log(self.directory, problems, self._sql_text)
         return read_records(record_paths(self.directory), problems)
+
+    @property
+    def _is_log(self) -> bool:
+        is_record = self.directory.is_dir() or self.directory.name.endswith(SUFFIX)
+        return is_event_log(self.directory) or (self.directory.is_file() and not is_record)
 
     def run(self, problems: Sequence[str] = ()) -> Run:
         """Read all records once, and what the agents of drivers lost; `problems` are known already."""
         all_problems = list(problems)
         all_problems += losses(read_notes(self.directory, all_problems))
         try:
-            return super().run(all_problems)
+            run = super().run(all_problems)
+            return run if run.executions or not self._is_log else self._without_execution(run)
         except RecordError as error:
             raise RecordError("; ".join([str(error), *all_problems])) from error
+
+    def _without_execution(self, run: Run) -> Run:
+        """Return the run of an application that ended before its first statement, as its log names it."""
+        found = read_application(self.directory)
+        if found is None:
+            return run
+        return replace(
+            run,
+            applications=(Application(found.id, found.name, found.spark_version),),
+            started_at=found.started_at,
+            ended_at=found.ended_at or found.started_at,
+        )
 
 
 def execution_events_of(

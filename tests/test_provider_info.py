@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from pathlib import Path
 
 import jsonschema
@@ -68,5 +68,11 @@ def test_airflow_lists_the_provider_and_its_decorator(tmp_path):
     assert answer["version"] == version("airflow-provider-spark-lineage")
     assert answer["decorator"] == "pyspark_lineage_task"
     assert answer["options"] == sorted(get_provider_info()["config"]["spark_lineage"]["options"])
-    expected = [[plugin["name"], plugin["plugin-class"]] for plugin in get_provider_info()["plugins"]]
-    assert [entry for entry in answer["plugins"] if entry in expected] == expected
+    assert [name for name, _ in answer["plugins"] if name == "spark_lineage"] == []
+
+
+def test_the_plugin_is_registered_once():
+    """Airflow loads it by its entry point, and would refuse it where the provider names it as well."""
+    (plugin,) = [entry for entry in entry_points(group="airflow.plugins") if entry.name == "spark_lineage"]
+    assert plugin.value == "airflow_provider_spark_lineage.plugins.auto_capture:SparkLineagePlugin"
+    assert "plugins" not in get_provider_info()

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
+from airflow_provider_spark_lineage.cli.refusal import Refusal
 from airflow_provider_spark_lineage.errors import MissingExtraError, extra
 
 COMMANDS = {
     "run": "Run an unchanged PySpark script with capture on.",
     "agent": "Write the zip that records what a submitted application does.",
-    "explain": "Print what the recorded run read and wrote, for a person.",
+    "explain": "Print what a run, or a file of events, read and wrote, for a person.",
     "events": "Print the recorded run as OpenLineage events, JSON Lines.",
     "static": "Print what a script or SQL file will read and write, without running it.",
     "compare": "Compare emitted events with the expected ones.",
@@ -28,8 +31,16 @@ OF_THE_HARNESS = frozenset({"compare", "expect"})
 """Commands that need the extra `testing`."""
 
 
-class _Refusal(click.ClickException):
-    exit_code = 2
+@contextlib.contextmanager
+def _mistakes_as_sentences() -> Iterator[None]:
+    """Say a mistake in options and arguments in one sentence, as every other one; click has three lines."""
+    try:
+        yield
+    except click.UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        path = error.ctx.command_path if error.ctx else "spark-lineage"
+        raise Refusal(f"{error.format_message().rstrip('.')}: see `{path} --help`") from None
 
 
 class _LazyGroup(click.Group):
@@ -46,16 +57,28 @@ class _LazyGroup(click.Group):
             with extra("testing" if cmd_name in OF_THE_HARNESS else "cli"):
                 module = importlib.import_module(f"airflow_provider_spark_lineage.cli.{cmd_name}")
         except MissingExtraError as error:
-            raise _Refusal(str(error)) from None
+            raise Refusal(str(error)) from None
         command: click.Command = module.command
         return command
+
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        with _mistakes_as_sentences():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _mistakes_as_sentences():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_LazyGroup,
+    epilog="Example: spark-lineage run job.py, and then spark-lineage explain spark-lineage-records",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="airflow-provider-spark-lineage")
 def main(**_: Any) -> None:
     """Lineage of Spark jobs: what they read, what they wrote, which column came from where."""

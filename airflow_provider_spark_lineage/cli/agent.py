@@ -8,10 +8,11 @@ import click
 
 from airflow_provider_spark_lineage.agent.settings import RECORDS
 from airflow_provider_spark_lineage.agent.zipped import write_agent
-from airflow_provider_spark_lineage.cli.recorded import refuse
+from airflow_provider_spark_lineage.cli.refusal import refuse
+from airflow_provider_spark_lineage.words import counted
 
 
-@click.command("agent")
+@click.command("agent", epilog="Example: spark-lineage agent --out agent.zip")
 @click.option(
     "--out",
     "path",
@@ -31,8 +32,12 @@ def command(path: Path) -> None:
     """
     if path.suffix != ".zip":
         refuse(f"{path} has to end with .zip: Python reads no other file as a package")
+    if not path.parent.is_dir():
+        refuse(f"{path} cannot be written: there is no folder {path.parent}; create it first")
     try:
         write_agent(path)
+        size = path.stat().st_size
     except OSError as error:
         refuse(f"{path} cannot be written: {error.strerror}")
+    click.echo(f"{path} has {counted(size, 'byte')}; use it:")
     click.echo(f"spark-submit --py-files {path} --conf {RECORDS}=URI app.py")

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from airflow_provider_spark_lineage.cli.pairs import pairs
+from airflow_provider_spark_lineage.cli.refusal import refuse
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing import (
     RELATIONS,
@@ -20,7 +21,10 @@ from airflow_provider_spark_lineage.testing import (
 )
 
 
-@click.command(name="compare")
+@click.command(
+    name="compare",
+    epilog="Example: spark-lineage compare --expected my_dag.events.yaml --events events.jsonl",
+)
 @click.option(
     "--expected",
     required=True,
@@ -93,8 +97,7 @@ def command(
         if junit:
             _write(junit, report.junit())
     except BadInputError as error:
-        click.echo(f"Error: {error}", err=True)
-        ctx.exit(2)
+        refuse(str(error))
     if as_json:
         click.echo(json.dumps(report.as_dict(), indent=2, ensure_ascii=False))
     else:

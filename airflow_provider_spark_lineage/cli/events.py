@@ -10,7 +10,7 @@ import click
 from airflow_provider_spark_lineage.cli.recorded import Opened
 
 
-@click.command("events")
+@click.command("events", epilog="Example: spark-lineage events spark-lineage-records --namespace my_team")
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option("--namespace", default="default", show_default=True, help="OpenLineage namespace of the jobs.")
 @click.option("--job", default="", help="Name of the run's job [default: the script's or the application's].")

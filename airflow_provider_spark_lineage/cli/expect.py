@@ -7,12 +7,16 @@ from pathlib import Path
 import click
 
 from airflow_provider_spark_lineage.cli.pairs import pairs
+from airflow_provider_spark_lineage.cli.refusal import refuse
 from airflow_provider_spark_lineage.draft_rules import RULES
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing import draft_expected, read_events, update_expected
 
 
-@click.command(name="expect")
+@click.command(
+    name="expect",
+    epilog="Example: spark-lineage expect my_dag --events events.jsonl --update my_dag.events.yaml",
+)
 @click.argument("dag_id", required=False)
 @click.option(
     "--events",
@@ -76,7 +80,6 @@ def command(
             rules=RULES,
         )
     except BadInputError as error:
-        click.echo(f"Error: {error}", err=True)
-        ctx.exit(2)
+        refuse(str(error))
     click.echo(result.text())
     ctx.exit(1 if result.changed else 0)

@@ -1,40 +1,73 @@
-"""`spark-lineage explain`: what a recorded run read and wrote, for a person."""
+"""`spark-lineage explain`: what a recorded run, or each run of OpenLineage events, read and wrote."""
 
 from __future__ import annotations
 
 import difflib
 import json
-import re
-import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
-from airflow_provider_spark_lineage.cli.recorded import Opened, refuse
+from airflow_provider_spark_lineage.cli.emitted import runs_of
+from airflow_provider_spark_lineage.cli.page import cut, page, show
+from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records
+from airflow_provider_spark_lineage.cli.refusal import complain, refuse
+from airflow_provider_spark_lineage.cli.traced import (
+    short_names_of,
+    trace_document,
+    traces_of,
+    tree,
+    writers_of,
+)
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.events.model import Events
+from airflow_provider_spark_lineage.events.reader import read_events
 from airflow_provider_spark_lineage.executions import Execution
 from airflow_provider_spark_lineage.lineage.document import document
 from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.lineage.text import render
 
-_STYLES = {
-    "reads": "green",
-    "writes": "cyan",
-    "to": "cyan",
-    "gap": "yellow",
-    "failed": "red",
-}
+_MAX_SQL = 100
 
 
-@click.command("explain")
-@click.argument("directory", type=click.Path(path_type=Path))
-@click.option("--column", default="", metavar="NAME", help="Only what this output column depends on.")
+@click.command(
+    "explain",
+    epilog="Example: spark-lineage explain --events events.jsonl --column revenue",
+)
+@click.argument("directory", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--events",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A file or folder of OpenLineage events, of any tasks.",
+)
+@click.option(
+    "--column",
+    default="",
+    metavar="NAME",
+    help="Only what this output column depends on; in events, through all tasks. DATASET.COLUMN names one.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The lineage as one JSON object.")
 @click.option("--each", is_flag=True, help="Every execution by itself, then the whole run.")
-def command(directory: Path, column: str, as_json: bool, each: bool) -> None:
+def command(directory: Path | None, events: Path | None, column: str, as_json: bool, each: bool) -> None:
     """Print what a run read and wrote, and which column came from where.
 
-    DIRECTORY holds the run's records, or is an event log of Spark: a file, or the folder of a rolling one.
+    DIRECTORY holds the run's records, or is an event log of Spark (a file, or the folder of a rolling one),
+    or a file or folder of OpenLineage events.
     """
+    if (directory is None) == (events is None):
+        refuse("give one place: DIRECTORY, or --events FILE")
+    if events is not None:
+        _explain_events(_read(events), column=column, as_json=as_json, each=each)
+    if directory is not None:
+        if not holds_records(directory):
+            emitted = _emitted(directory)
+            if emitted:
+                _explain_events(emitted, column=column, as_json=as_json, each=each)
+        _explain_records(directory, column=column, as_json=as_json, each=each)
+
+
+def _explain_records(directory: Path, *, column: str, as_json: bool, each: bool) -> NoReturn:
     opened = Opened(directory)
     lineage = opened.run.lineage
     if column:
@@ -53,18 +86,65 @@ def command(directory: Path, column: str, as_json: bool, each: bool) -> None:
             ]
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
     else:
+        pages = [page(document(lineage), column)]
         if each:
-            for execution in opened.executions():
-                heading = f"execution {execution.number}   {_title(execution)}"
-                print_lineage(f"{heading}\n{render(execution.lineage, column)}\n")
-            print_lineage("whole run\n")
-        print_lineage(render(lineage, column) or "Spark read and wrote no dataset.\n")
+            pages = [*map(_page_of, opened.executions()), f"whole run\n{pages[0]}"]
+        show("\n".join(pages))
     opened.close()
 
 
-def _title(execution: Execution) -> str:
-    sql = " ".join(execution.record.sql.split())
-    return f"{execution.record.name}   {sql[:100]}".rstrip()
+def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -> NoReturn:
+    """Print each run of some events, or the trace of a column through them; end as `Opened.close` does."""
+    if column:
+        try:
+            traces = traces_of(events, column)
+        except BadInputError as error:
+            refuse(str(error))
+        writers = writers_of(events)
+        if as_json:
+            found = {"columns": [trace_document(trace, writers) for trace in traces]}
+            click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        else:
+            place, names = short_names_of(traces)
+            below = [f"below {place}\n"] if place else []
+            show("\n".join([*below, *(tree(trace, writers, names=names) for trace in traces)]))
+    else:
+        runs = runs_of(events, each=each)
+        if as_json:
+            told = [{"job": run.last.subject, "state": run.last.type, **run.document()} for run in runs]
+            click.echo(json.dumps({"runs": told}, indent=2, ensure_ascii=False))
+        else:
+            texts = [f"run     {run.title}\n{page(run.document(), empty=_NO_DATASET)}" for run in runs]
+            show("\n".join(texts) or "no event is of a task or a job: there are only those of DAG runs\n")
+    complain(events.problems)
+
+
+_NO_DATASET = "no dataset\n"
+
+
+def _read(place: Path) -> Events:
+    try:
+        events = read_events(place)
+    except BadInputError as error:
+        refuse(str(error))
+    if not events.items:
+        refuse("; ".join(events.problems) or f"{place} has no OpenLineage event")
+    return events
+
+
+def _emitted(place: Path) -> Events | None:
+    """Return the events at a place that holds no records; None where there are none."""
+    try:
+        events = read_events(place)
+    except BadInputError:
+        return None
+    return events if events.items else None
+
+
+def _page_of(execution: Execution) -> str:
+    sql = cut(execution.record.sql, _MAX_SQL)
+    title = "   ".join(filter(None, [f"execution {execution.number}", execution.record.name, sql]))
+    return f"{title}\n{page(document(execution.lineage), empty=_NO_DATASET)}"
 
 
 def _check_column(lineage: Lineage, column: str) -> None:
@@ -75,21 +155,3 @@ def _check_column(lineage: Lineage, column: str) -> None:
     near = difflib.get_close_matches(column, names, n=1)
     hint = f"did you mean `{near[0]}`?" if near else f"the outputs have {', '.join(names) or 'no columns'}"
     refuse(f"no output has a column `{column}`: {hint}")
-
-
-def print_lineage(text: str) -> None:
-    """Print text; where a person looks, with a colour for each kind of line."""
-    if not sys.stdout.isatty():
-        click.echo(text, nl=False)
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    for line in text.splitlines():
-        word = re.match(r"\w+", line)
-        style = _STYLES.get(word[0], "") if word and "<-" not in line else ""
-        shown = Text(line, style="dim" if "  indirect  " in line else "")
-        if style and word:
-            shown.stylize(f"bold {style}", 0, word.end())
-        console.print(shown, soft_wrap=True)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import click
-
+from airflow_provider_spark_lineage.cli.refusal import complain, refuse
+from airflow_provider_spark_lineage.driver_note import SUFFIX as NOTE_SUFFIX
+from airflow_provider_spark_lineage.event_log import is_event_log
 from airflow_provider_spark_lineage.executions import Execution
 from airflow_provider_spark_lineage.pipeline import RecordedFolder, Run
-from airflow_provider_spark_lineage.record import RecordError
+from airflow_provider_spark_lineage.record import SUFFIX, RecordError
 
 RUN_FILE = "spark-lineage-run.json"
 """File beside the records with what only `spark-lineage run` knows: the script and its exit code."""
@@ -49,15 +50,14 @@ class Opened:
 
     def close(self) -> NoReturn:
         """End the command: with code 2 and a sentence for each problem, or with code 0."""
-        for problem in self.run.problems:
-            click.echo(f"spark-lineage: {problem}", err=True)
-        raise SystemExit(2 if self.run.problems else 0)
+        complain(self.run.problems)
 
 
-def refuse(sentence: str) -> NoReturn:
-    """End the command with one sentence and code 2."""
-    click.echo(f"spark-lineage: {sentence}", err=True)
-    raise SystemExit(2)
+def holds_records(place: Path) -> bool:
+    """Return whether a place has records, notes of drivers, or an event log of Spark."""
+    if place.is_dir() and any(any(place.glob("*" + suffix)) for suffix in (SUFFIX, NOTE_SUFFIX, RUN_FILE)):
+        return True
+    return place.name.endswith(SUFFIX) or is_event_log(place)
 
 
 def _read_about(directory: Path) -> dict[str, Any]:

@@ -14,16 +14,22 @@ from types import ModuleType
 
 import click
 
-from airflow_provider_spark_lineage.cli.recorded import RUN_FILE, refuse
+from airflow_provider_spark_lineage.cli.recorded import RUN_FILE
+from airflow_provider_spark_lineage.cli.refusal import refuse, say
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.record import SQL_TEXTS, SUFFIX
+from airflow_provider_spark_lineage.words import counted
 
 DEFAULT_RECORDS = "spark-lineage-records"
 INTERRUPTED = 130
 """The exit code that a shell reports for a program that Ctrl-C ended."""
 
 
-@click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(
+    "run",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="Example: spark-lineage run --records records job.py --day 2026-01-31",
+)
 @click.option(
     "--records",
     type=click.Path(path_type=Path),
@@ -40,6 +46,8 @@ INTERRUPTED = 130
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, ...]) -> None:
     """Run SCRIPT with its ARGS, write a record for every Spark execution, and exit with the script's code."""
+    if script.is_dir():
+        refuse(f"{script} is a folder: give the path of a PySpark script")
     if not script.is_file():
         refuse(f"{script} does not exist: give the path of a PySpark script")
     try:
@@ -74,7 +82,7 @@ def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, 
         (folder / RUN_FILE).write_text(json.dumps(about), encoding="utf-8")
     count = len(list(folder.glob("*" + SUFFIX)))
     hint = f": see `spark-lineage explain {records}`" if count else ": the script executed nothing on Spark"
-    click.echo(f"spark-lineage: {count} records in {records}{hint}", err=True)
+    say(f"{counted(count, 'record')} in {records}{hint}")
     raise SystemExit(code)
 
 

@@ -11,13 +11,17 @@ from typing import Literal
 
 import click
 
-from airflow_provider_spark_lineage.cli.explain import print_lineage
-from airflow_provider_spark_lineage.cli.recorded import refuse
+from airflow_provider_spark_lineage.cli.page import page, show
+from airflow_provider_spark_lineage.cli.refusal import complain, refuse
 from airflow_provider_spark_lineage.lineage.document import document
-from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.lineage.planned import PLANNED
 from airflow_provider_spark_lineage.pipeline import planned_lineage, program_text
+from airflow_provider_spark_lineage.plan.sql.statements import lines_not_parsed
 
 _LANGUAGES: Mapping[str, Literal["python", "sql"]] = {".py": "python", ".sql": "sql", ".hql": "sql"}
+
+
+_NOTHING = "reads nothing, writes nothing\n\n"
 
 
 def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
@@ -28,7 +32,11 @@ def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
     return {name.strip(): text for name, _, text in (value.partition("=") for value in values)}
 
 
-@click.command("static", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(
+    "static",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="Example: spark-lineage static --var day=2026-01-31 report.sql",
+)
 @click.option(
     "--var",
     "variables",
@@ -83,7 +91,10 @@ def command(
     if as_json:
         click.echo(json.dumps(document(lineage), indent=2, ensure_ascii=False))
     else:
-        print_lineage(render(lineage))
+        is_empty = not lineage and all(gap.reason == PLANNED for gap in lineage.gaps)
+        show(f"{_NOTHING if is_empty else ''}{page(document(lineage))}")
+    unparsed = lines_not_parsed(text, _pairs(variables, "--var")) if language == "sql" else []
+    complain([f"{file} is not Spark SQL that can be parsed: line {line}" for line in unparsed])
 
 
 def _text(file: Path) -> str:

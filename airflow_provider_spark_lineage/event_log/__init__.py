@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.event_log.executions import Application
 from airflow_provider_spark_lineage.event_log.files import is_event_log, lines_of, logs
 from airflow_provider_spark_lineage.record import FULL, Record
 
-__all__ = ["SETTINGS", "is_event_log", "read_event_log"]
+__all__ = ["SETTINGS", "is_event_log", "read_application", "read_event_log"]
 
 SETTINGS = {
     "spark.eventLog.enabled": "true",
@@ -36,6 +36,7 @@ def read_event_log(place: Path, problems: list[str], sql_text: str = FULL) -> It
     """
     names: dict[str, None] = {}
     for log in logs(place):
+        problems += log.problems
         application = Application(sql_text)
         yield from application.records(lines_of(log, _MAX_LINE, problems), problems)
         names.update(application.names)
@@ -43,3 +44,17 @@ def read_event_log(place: Path, problems: list[str], sql_text: str = FULL) -> It
             problems.append(f"{log.place.name} does not say which application wrote it")
     if len(names) > 1:
         problems.append(f"there are {len(names)} applications in one place: {', '.join(names)}")
+
+
+def read_application(place: Path) -> Application | None:
+    """Return the first application of the log at a place, as the whole log tells of it; None without a name.
+
+    For a log without an execution: it has no record, which would name the application.
+    """
+    for log in logs(place):
+        application = Application()
+        for _ in application.records(lines_of(log, _MAX_LINE, []), []):
+            pass
+        if application.names:
+            return application
+    return None

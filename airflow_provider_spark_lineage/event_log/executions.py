@@ -13,8 +13,10 @@ from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.event_log import inference, pipelines
 from airflow_provider_spark_lineage.event_log.metrics import metrics_of
 from airflow_provider_spark_lineage.record import FULL, MAX_MESSAGE_LENGTH, REFRESH, Record
+from airflow_provider_spark_lineage.words import counted
 
 _BEGIN = b'{"Event":"'
+_FIRST = _BEGIN + b'SparkListenerLogStart"'
 _SQL = "org.apache.spark.sql.execution.ui.SparkListener"
 _STAGES = re.compile(rb'"Stage IDs":\[([\d,\s]*)\]')
 _EXECUTION = re.compile(rb'"spark\.sql\.execution\.id":"(\d+)"')
@@ -69,6 +71,10 @@ class Application:
         self.id = ""
         self.name = ""
         self.spark_version = ""
+        self.started_at = ""
+        self.ended_at = ""
+        """ISO 8601; empty where the log does not say."""
+
         self.settings: dict[str, str] = {}
         """Settings of the application that name catalogs and places."""
 
@@ -83,6 +89,7 @@ class Application:
         self._handlers: dict[bytes, Callable[[bytes], Record | None]] = {
             b"SparkListenerLogStart": self._log_started,
             b"SparkListenerApplicationStart": self._started,
+            b"SparkListenerApplicationEnd": self._ended,
             b"SparkListenerEnvironmentUpdate": self._environment,
             b"SparkListenerJobStart": self._job_started,
             b"SparkListenerStageCompleted": self._stage_completed,
@@ -99,8 +106,9 @@ class Application:
         """
         unread, is_first = 0, True
         for line in lines:
-            if is_first and not line.startswith(_BEGIN):
-                problems.append("the log begins in the middle of an event: what came before is missing")
+            if is_first and not line.startswith(_FIRST):
+                where = "" if line.startswith(_BEGIN) else " of an event"
+                problems.append(f"the log begins in the middle{where}: what came before is missing")
             is_first = False
             end = line.find(b'"', len(_BEGIN), 160)
             handler = self._handlers.get(line[len(_BEGIN) : end])
@@ -109,7 +117,7 @@ class Application:
             try:
                 record = handler(line)
             # A line that is half written, or of a Spark to come.
-            except (ValueError, KeyError, TypeError, AttributeError):
+            except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
                 unread += 1
                 continue
             if record is not None:
@@ -117,14 +125,14 @@ class Application:
         yield from self._emptied.values()
         if unread:
             problems.append(
-                f"{unread} events of the log could not be read: they are damaged, or their Spark is unknown"
+                f"{counted(unread, 'event')} of the log could not be read: damaged, or of an unknown Spark"
             )
         if self._jobs_of_rdds:
             problems.append(
-                f"{self._jobs_of_rdds} jobs over RDDs: a log does not say what they read or wrote"
+                f"{counted(self._jobs_of_rdds, 'job')} over RDDs: a log does not say what was read or written"
             )
         if self._running:
-            problems.append(f"{len(self._running)} executions had not ended when the log ends")
+            problems.append(f"{counted(len(self._running), 'execution')} had not ended when the log ends")
 
     def _log_started(self, line: bytes) -> None:
         self.spark_version = str(json.loads(line)["Spark Version"])
@@ -133,6 +141,10 @@ class Application:
         event = json.loads(line)
         self.id, self.name = str(event.get("App ID") or ""), without_secrets(str(event["App Name"]))
         self.names[self.id or self.name] = None
+        self.started_at = _time(int(event.get("Timestamp") or 0))
+
+    def _ended(self, line: bytes) -> None:
+        self.ended_at = _time(int(json.loads(line)["Timestamp"]))
 
     def _environment(self, line: bytes) -> None:
         event = json.loads(line)

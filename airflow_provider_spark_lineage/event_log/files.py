@@ -13,6 +13,9 @@ from airflow_provider_spark_lineage.record import SUFFIX, RecordError
 _ROLLING = "eventlog_v2_"
 _EVENTS = re.compile(r"events_(\d+)_")
 _COMPACT = ".compact"
+_UNFINISHED = ".inprogress"
+"""How the names of what a running application writes end; Spark renames it when the application ends."""
+
 _FIRST = b'{"Event":"SparkListenerLogStart"'
 _EVENT = re.compile(rb'^\{"Event":"(?:SparkListener|org\.apache\.spark\.)', re.MULTILINE)
 _BEGINNING = 1 << 16
@@ -26,6 +29,9 @@ class Log:
     place: Path
     files: tuple[Path, ...]
     """In order; the last one may still be written."""
+
+    problems: tuple[str, ...] = ()
+    """What the names of the files say that is missing, a sentence each."""
 
 
 def is_event_log(place: Path) -> bool:
@@ -48,34 +54,59 @@ def logs(place: Path) -> list[Log]:
 def _logs(place: Path) -> Iterator[Log]:
     if place.is_file():
         if _is_log(place):
-            yield Log(place, (place,))
+            yield _of_file(place)
         return
-    files = _rolling(place)
-    if files:
-        yield Log(place, files)
+    whole = _rolling(place)
+    if whole:
+        yield whole
         return
     if place.is_dir():
         for path in sorted(place.iterdir()):
-            below = _rolling(path) if path.is_dir() and path.name.startswith(_ROLLING) else ()
+            below = _rolling(path) if path.is_dir() and path.name.startswith(_ROLLING) else None
             if below:
-                yield Log(path, below)
+                yield below
             elif path.is_file() and _is_log(path):
-                yield Log(path, (path,))
+                yield _of_file(path)
 
 
-def _rolling(folder: Path) -> tuple[Path, ...]:
-    """Return the files of a rolling log; those that Spark compacted stand in one file."""
+def _of_file(path: Path) -> Log:
+    return Log(path, (path,), _unfinished(path.name) if path.name.endswith(_UNFINISHED) else ())
+
+
+def _unfinished(name: str) -> tuple[str, ...]:
+    return (f"{name} had not ended: its application runs, or was killed; what came later is missing",)
+
+
+def _rolling(folder: Path) -> Log | None:
+    """Return a rolling log; the files that Spark compacted stand in one file."""
     if not folder.is_dir():
-        return ()
+        return None
     numbered = sorted(
         (int(match[1]), path.name.endswith(_COMPACT), path)
         for path in folder.iterdir()
         if (match := _EVENTS.match(path.name))
     )
     first = max((number for number, is_compact, _ in numbered if is_compact), default=0)
-    return tuple(
-        path for number, is_compact, path in numbered if number > first or (is_compact and number == first)
-    )
+    files = {
+        number: path
+        for number, is_compact, path in numbered
+        if number > first or (is_compact and number == first)
+    }
+    if not files:
+        return None
+    problems = [
+        f"{folder.name} has no file events_{number}: what it held is missing"
+        for number in range(first or 1, max(files))
+        if number not in files
+    ]
+    if first:
+        problems.append(
+            f"{folder.name} was compacted: Spark removed the executions that had ended before;"
+            " spark.history.fs.eventLog.rolling.maxFilesToRetain says how many files stay whole"
+        )
+    if any(path.name.endswith(_UNFINISHED) for path in folder.glob("appstatus_*")):
+        problems += _unfinished(folder.name)
+    return Log(folder, tuple(files.values()), tuple(problems))
 
 
 def _is_log(path: Path) -> bool:
@@ -97,7 +128,7 @@ def _is_log(path: Path) -> bool:
 
 def codec_of(path: Path) -> str:
     """Return the short name of a file's codec; empty for a plain file."""
-    name = path.name.removesuffix(_COMPACT).removesuffix(".inprogress")
+    name = path.name.removesuffix(_COMPACT).removesuffix(_UNFINISHED)
     suffix = name.rpartition(".")[2]
     return suffix if suffix in CODECS or suffix in NOT_READ else ""
 

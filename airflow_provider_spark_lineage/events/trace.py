@@ -80,29 +80,43 @@ def _steps(
     """
     steps: dict[Column, dict[Column, dict[str, None]]] = {}
     for event in events:
-        for output in event.get("outputs") or ():
-            for field, edge in _edges(output.get("facets") or {}):
+        for output in _objects(event.get("outputs")):
+            for field, edge in _edges(_object(output.get("facets"))):
                 kinds = [kind for kind in _kinds(edge) if kind.startswith(followed)]
                 if kinds:
-                    below = Column(output["namespace"], output["name"], field)
-                    above = Column(edge["namespace"], edge["name"], edge["field"])
+                    below = Column(_text(output, "namespace"), _text(output, "name"), field)
+                    above = Column(_text(edge, "namespace"), _text(edge, "name"), _text(edge, "field"))
                     steps.setdefault(below, {}).setdefault(above, {}).update(dict.fromkeys(kinds))
     return steps
 
 
 def _edges(facets: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield each field of an output with each of its edges, those of the whole dataset included."""
-    facet = facets.get("columnLineage") or {}
-    schema = (facets.get("schema") or {}).get("fields") or ()
-    fields = {**{field["name"]: {} for field in schema}, **(facet.get("fields") or {})}
+    facet = _object(facets.get("columnLineage"))
+    schema = _objects(_object(facets.get("schema")).get("fields"))
+    fields = {**{str(field.get("name")): {} for field in schema}, **_object(facet.get("fields"))}
     for name, described in fields.items():
-        for edge in (*(described.get("inputFields") or ()), *(facet.get("dataset") or ())):
+        for edge in (*_objects(_object(described).get("inputFields")), *_objects(facet.get("dataset"))):
             yield name, edge
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    """Return a JSON object; an empty one where an event has something else in its place."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Mapping[str, Any], key: str) -> str:
+    text = value.get(key)
+    return text if isinstance(text, str) else ""
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _kinds(edge: Mapping[str, Any]) -> list[str]:
     """Return the transformations of an edge as text; one without any is taken for a direct copy."""
     return [
         " ".join(str(how[key]).lower() for key in ("type", "subtype") if how.get(key))
-        for how in edge.get("transformations") or [{"type": "DIRECT"}]
+        for how in _objects(edge.get("transformations")) or [{"type": "DIRECT"}]
     ]

@@ -42,6 +42,7 @@ def _output(output: Output) -> dict[str, Any]:
     return {
         **_dataset(output.dataset),
         "mode": output.mode.value,
+        **({"previous": _id(output.previous)} if output.previous else {}),
         "statistics": _statistics(output.statistics),
         "inputs": [_id(identifier) for identifier in output.inputs],
         "edges": [_edge(edge) for edge in output.edges],

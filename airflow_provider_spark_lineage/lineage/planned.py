@@ -49,6 +49,9 @@ class _Planner:
         self._uncertain: set[DatasetId] = set()
         """Datasets that may have been written before."""
 
+        self._absent: set[DatasetId] = set()
+        """Datasets that the program has dropped: one that is created again is new."""
+
         self._inputs: dict[DatasetId, Input] = {}
         """Reads of those, which may be reads of what was there before."""
 
@@ -84,8 +87,17 @@ class _Planner:
             )
             return Lineage(inputs=inputs)
         outputs = tuple(self._output(access, dataset) for dataset in datasets)
+        ids = {dataset.id for dataset in datasets}
+        is_sure = access.certain and not access.partial and not access.rewrites
+        if access.change == "create" and access.if_exists and not ids <= self._absent:
+            # What was there before may still be there, and be read.
+            self._uncertain |= ids
+        elif is_sure and access.change in ("create", "overwrite", "drop"):
+            self._uncertain -= ids
+        if is_sure and access.change == "drop":
+            self._absent |= ids
         if not access.certain:
-            self._uncertain.update(dataset.id for dataset in datasets)
+            self._uncertain |= ids
             if access.change == "drop":
                 self._drops.update((output.dataset.id, output) for output in outputs)
                 return Lineage()

@@ -14,7 +14,8 @@ _WITHOUT_ROWS = frozenset({Mode.ALTER, Mode.DROP, Mode.RENAME, Mode.TRUNCATE})
 
 def render(lineage: Lineage, column: str = "") -> str:
     """Return the readable lineage; with `column`, only the edges of output columns of that name."""
-    short = _short_names(lineage)
+    edges_of_all = (edge for output in lineage.outputs for edge in output.edges)
+    short = short_names([read.dataset.id for read in lineage.inputs] + [edge.source for edge in edges_of_all])
     lines: list[str] = []
     if not column:
         for read in lineage.inputs:
@@ -45,10 +46,10 @@ def render(lineage: Lineage, column: str = "") -> str:
             message = failure.message.strip().splitlines()[:1]
             words = f": {message[0]}" if message else ""
             lines.append(f"failed  {failure.execution}   {failure.error_class}{state}{words}")
-    return "".join(_printable(line) + "\n" for line in lines)
+    return "".join(printable(line) + "\n" for line in lines)
 
 
-def _printable(line: str) -> str:
+def printable(line: str) -> str:
     """Escape control characters: a line break in a name would look like another line."""
     if line.isprintable():
         return line
@@ -75,11 +76,8 @@ def _counts(statistics: Statistics) -> str:
     return " ".join(f"{name}={value}" for name, value in named if value is not None)
 
 
-def _short_names(lineage: Lineage) -> dict[DatasetId, str]:
+def short_names(ids: Iterable[DatasetId]) -> dict[DatasetId, str]:
     """Name each dataset by its last path segment, or by as many as make it unique."""
-    ids = {read.dataset.id for read in lineage.inputs} | {
-        edge.source for output in lineage.outputs for edge in output.edges
-    }
     ends = {identifier: _ends(identifier.name) for identifier in ids}
     counts = Counter(end for suffixes in ends.values() for end in suffixes)
     return {

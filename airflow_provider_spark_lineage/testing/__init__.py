@@ -22,7 +22,7 @@ changed     dag.task.event.start  (event 1)
     expected  "1"
     actual    "2"
 <BLANKLINE>
-0 events match, 1 differ
+0 events match, 1 differs
 """
 
 from __future__ import annotations

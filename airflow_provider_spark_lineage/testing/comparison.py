@@ -119,7 +119,7 @@ def compare(
 
     >>> key = "dag.task.event.fail"
     >>> compare(Expected.of({key: {}}), Events.of([])).summary
-    '0 events match, 1 differ'
+    '0 events match, 1 differs'
     """
     wanted = expected.meant_for(Versions(events, versions or {}))
     filled = [event.filled(variables or {}) for event in wanted]

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 from airflow_provider_spark_lineage.events import LIKELY_CAUSES
 from airflow_provider_spark_lineage.testing.differences import Absent
 from airflow_provider_spark_lineage.testing.matchers import Matcher, as_object, json_text
+from airflow_provider_spark_lineage.words import counted
 
 _LONGEST = 400
 """Characters of a value that the text shows; a whole facet would hide the difference in it."""
@@ -138,7 +139,9 @@ class Report:
     def summary(self) -> str:
         """`N events match, M differ`, and the relations that are broken."""
         relations = f"; broken: {', '.join(self.broken)}" if self.broken else ""
-        return f"{self.matched} events match, {self.differing} differ{relations}"
+        match = "matches" if self.matched == 1 else "match"
+        differ = "differs" if self.differing == 1 else "differ"
+        return f"{counted(self.matched, 'event')} {match}, {self.differing:,} {differ}{relations}"
 
     def by_event(self) -> list[tuple[Difference, ...]]:
         """Return the differences of one event after the other."""
@@ -157,7 +160,7 @@ class Report:
             yield from (Line(f"  - {cause}", "yellow") for cause in self.causes)
         elif self.skipped:
             number, dags = sum(self.skipped.values()), ", ".join(sorted(self.skipped))
-            yield Line(f"{number} events of DAGs that nothing is expected of were not compared: {dags}")
+            yield Line(f"{counted(number, 'event')} of DAGs with no expectation, not compared: {dags}")
         yield from (Line(note, "yellow") for note in self.notes)
         yield Line(self.summary, "bold green" if self.ok else "bold red")
 
@@ -215,7 +218,13 @@ class Report:
                 add(class_, first.key, "failure", first.kind.value, [group])
         for rule in self.relations:
             groups = related.get(rule, [])
-            add("relation", rule, "failure" if groups else "", f"broken {len(groups)} times", groups)
+            add(
+                "relation",
+                rule,
+                "failure" if groups else "",
+                f"broken {counted(len(groups), 'time')}",
+                groups,
+            )
         for problem in self.problems:
             add("readable", "problem", "error", problem)
         for result in ("failure", "error"):

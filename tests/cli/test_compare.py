@@ -42,14 +42,14 @@ def run(folder: Path, *more: str, expected: str = "expected.yaml", events: str =
 def test_all_match(folder):
     """Exit code 0 and the summary when all is as expected."""
     result = run(folder, "--var", "DATA=/abs")
-    assert (result.exit_code, result.output) == (0, "1 events match, 0 differ\n")
+    assert (result.exit_code, result.output) == (0, "1 event matches, 0 differ\n")
 
 
 def test_some_differ(folder):
     """Exit code 1, every difference and the summary, without colour codes in a pipe."""
     result = run(folder, "--var", "DATA=/other")
     assert result.exit_code == 1
-    assert result.stdout.endswith("\n0 events match, 1 differ\n")
+    assert result.stdout.endswith("\n0 events match, 1 differs\n")
     assert 'expected  "/other/x"' in result.stdout
     assert "\x1b" not in result.stdout
 
@@ -67,7 +67,7 @@ def test_json(folder):
     result = run(folder, "--var", "DATA=/other", "--json")
     report: dict[str, Any] = json.loads(result.stdout)
     assert result.exit_code == 1
-    assert (report["summary"], report["ok"]) == ("0 events match, 1 differ", False)
+    assert (report["summary"], report["ok"]) == ("0 events match, 1 differs", False)
     (one,) = report["differences"]
     assert (one["key"], one["path"], one["expected"], one["actual"]) == (KEY, "run.v", "/other/x", "/abs/x")
 
@@ -117,7 +117,7 @@ def test_a_torn_line_is_bad_input(folder):
     result = run(folder, "--var", "DATA=/abs")
     assert result.exit_code == 2
     assert "events.jsonl, line 2" in result.stdout
-    assert result.stdout.endswith("1 events match, 0 differ\n")
+    assert result.stdout.endswith("1 event matches, 0 differ\n")
     assert run(folder, "--var", "DATA=/other").exit_code == 1
 
 
@@ -168,7 +168,7 @@ def test_colour_on_a_terminal(folder):
     os.close(leader)
     assert process.returncode == 1
     assert "\x1b[" in output
-    assert "0 events match, 1 differ" in output
+    assert "0 events match, 1 differs" in output
 
 
 def test_needs_neither_airflow_nor_spark(folder):
@@ -184,7 +184,7 @@ def test_needs_neither_airflow_nor_spark(folder):
     command = [sys.executable, "-c", code, "compare", "--expected", str(folder / "expected.yaml")]
     command += ["--events", str(folder / "events.jsonl"), "--var", "DATA=/abs"]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (process.returncode, process.stdout) == (0, "1 events match, 0 differ\n"), process.stderr
+    assert (process.returncode, process.stdout) == (0, "1 event matches, 0 differ\n"), process.stderr
 
 
 def test_rules_can_be_turned_off(folder):

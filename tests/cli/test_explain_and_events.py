@@ -22,6 +22,15 @@ from airflow_provider_spark_lineage.record import SUFFIX
 BOTH = pytest.mark.parametrize("command", ["explain", "events"])
 
 
+PAGE = """
+writes  file /data/a   create   3 rows, 515 bytes, 1 file
+  customer <- orders.customer   direct identity
+
+writes  file /data/b   create   3 rows, 484 bytes, 1 file
+  customer <- people.customer   direct identity
+"""
+
+
 def run(command: str, folder: Path, *more: str) -> Result:
     return CliRunner().invoke(main, [command, str(folder), *more])
 
@@ -30,12 +39,14 @@ def documents(result: Result) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_explain_prints_the_golden_text(recorded):
-    """A person reads in a pipe what the golden files hold, without colour codes."""
+def test_explain_is_a_page_with_a_headline_for_each_output(recorded):
+    """What was written stands above its columns; a pipe gets no colour codes."""
     result = run("explain", recorded("two_copies"))
     assert result.exit_code == 0
-    assert "to      file /data/b\ncustomer <- people.customer    direct    identity\n" in result.stdout
-    assert "\x1b" not in result.stdout
+    reads, page = result.stdout[: -len(PAGE)].splitlines(), result.stdout[-len(PAGE) :]
+    assert page == PAGE
+    people = "customer string, name string, city string, age int"
+    assert reads[1:] == [f"reads   file /data/people   3 rows, 1,235 bytes, 1 file   {people}"]
 
 
 def test_explain_is_called_text_as_well(recorded):
@@ -47,10 +58,16 @@ def test_explain_is_called_text_as_well(recorded):
 def test_explain_one_column(recorded):
     """`--column` leaves what that output column depends on, and nothing else."""
     text = run("explain", recorded("alias_chain"), "--column", "customer").stdout
-    assert [line.split()[:3] for line in text.splitlines()] == [
-        ["customer", "<-", "orders.customer"],
-        ["*", "<-", "orders.customer"],
-    ]
+    assert (
+        text
+        == """\
+writes  file /data/out   create   2 rows, 711 bytes, 1 file
+  customer <- orders.customer   direct identity
+  *        <- orders.customer   indirect group by
+
+*  every column: this decides which rows the output has, or how they are grouped and ordered
+"""
+    )
 
 
 @pytest.mark.parametrize(

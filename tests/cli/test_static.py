@@ -23,7 +23,7 @@ def test_script_with_its_arguments(tmp_path):
     script.write_text("import sys\nspark.read.parquet(sys.argv[1]).write.parquet(sys.argv[3])\n")
     result = run("--conf", "spark.hadoop.fs.defaultFS=file:///", script, "/in", "--json", "s3://b/out")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == f"reads   file /in\nwrites  s3://b out   create\n{PLANNED}"
+    assert result.stdout == f"reads   file /in\n\nwrites  s3://b out   create\n\n{PLANNED}"
 
 
 def test_sql_with_variables(tmp_path):
@@ -57,6 +57,43 @@ def test_encodings(tmp_path, name, content):
     file = tmp_path / name
     file.write_bytes(content)
     assert run(file).stdout.startswith("reads   file /caf\u00e9\n")
+
+
+def test_outputs_without_columns_have_no_line_for_them(tmp_path):
+    """A text names datasets, not columns: two of them are two headlines."""
+    file = tmp_path / "query.sql"
+    file.write_text("create table a.t (x int); insert into a.u select 1")
+    lines = run("--conf", "spark.sql.warehouse.dir=s3://b/w", file).stdout.splitlines()
+    assert lines[:4] == ["writes  s3://b/w a.t   create", "", "writes  s3://b/w a.u   append", ""]
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.py", ""), ("a.sql", "-- later"), ("a.sql", "select 1")])
+def test_a_text_that_names_no_dataset_says_so(tmp_path, name, content):
+    """An empty answer would look like a mistake."""
+    (tmp_path / name).write_text(content)
+    result = run(tmp_path / name)
+    assert (result.exit_code, result.stdout) == (0, f"reads nothing, writes nothing\n\n{PLANNED}")
+
+
+def test_a_function_that_nothing_calls_is_said_to_be_that(tmp_path):
+    """Another module may call it, so what it does counts; whether anything does is not known."""
+    file = tmp_path / "jobs.py"
+    file.write_text("def load():\n    spark.read.parquet('s3://b/in')\n\ndef other():\n    return 1\n")
+    assert run(file).stdout == (
+        f"reads   s3://b in\n\n{PLANNED}"
+        "gap     line 1   nothing here calls `load`: it may read and write, or not run\n"
+    )
+
+
+def test_a_text_that_no_parser_accepts_is_a_mistake(tmp_path):
+    """What can be read is printed; a statement that Spark may know and we do not is a gap alone."""
+    file = tmp_path / "query.sql"
+    file.write_text("selec 1;\nselect * from db.t;\ncall system.clean('db.t');\nnot ((sql;\nset a = b")
+    result = run("--conf", "spark.sql.warehouse.dir=s3://b/w", file)
+    assert result.exit_code == 2
+    assert result.stdout.startswith("reads   s3://b/w db.t\n")
+    said = [f"spark-lineage: {file} is not Spark SQL that can be parsed: line {line}" for line in (1, 4)]
+    assert result.stderr.splitlines() == said
 
 
 @pytest.mark.parametrize(

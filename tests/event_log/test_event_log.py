@@ -6,10 +6,13 @@ import gzip
 import json
 import struct
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
+from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.event_log import is_event_log, read_event_log
 from airflow_provider_spark_lineage.pipeline import RecordedFolder
 from airflow_provider_spark_lineage.record import Record, RecordError
@@ -102,6 +105,86 @@ def test_a_torn_log_keeps_what_is_there(tmp_path: Path, whole: list[Record]) -> 
     assert len(records) < len(whole)
     assert any("ends in the middle of an event" in problem for problem in problems)
     assert any("had not ended" in problem for problem in problems)
+
+
+STARTED = b'{"Event":"SparkListenerApplicationStart","App Name":"idle","App ID":"app-9","Timestamp":1000}\n'
+ENDED = b'{"Event":"SparkListenerApplicationEnd","Timestamp":61000}\n'
+
+
+def command(name: str, place: Path) -> Result:
+    return CliRunner().invoke(main, [name, str(place)])
+
+
+def pieces() -> Iterator[bytes]:
+    """Yield beginnings and ends of a log: cut at each line, and at odd bytes."""
+    for number in range(len(LINES) + 1):
+        yield b"".join(LINES[:number])
+        yield b"".join(LINES[number:])
+    for byte in range(3, len(LOG), len(LOG) // 40):
+        yield LOG[:byte]
+        yield LOG[byte:]
+
+
+@pytest.mark.parametrize("name", ["events", "explain"])
+def test_a_log_that_is_cut_anywhere_gives_what_it_holds_or_says_why_not(tmp_path: Path, name: str) -> None:
+    """A driver may be killed at any moment, and a file may be copied while it grows."""
+    path = tmp_path / "app-1"
+    for piece in pieces():
+        path.write_bytes(piece)
+        result = command(name, path)
+        assert result.exception is None or isinstance(result.exception, SystemExit), (piece[-80:], result)
+        assert result.exit_code == (2 if result.stderr else 0)
+        assert all(line.startswith("spark-lineage: ") for line in result.stderr.splitlines())
+        assert result.stdout or result.stderr.count("\n") == 1
+
+
+def test_an_application_that_ended_before_its_first_statement_has_a_start_and_an_end(tmp_path: Path) -> None:
+    """Its log has no execution, and says when it began and ended."""
+    path = tmp_path / "app-9"
+    path.write_bytes(LINES[0] + STARTED + ENDED)
+    events = [json.loads(line) for line in command("events", path).stdout.splitlines()]
+    assert [(event["eventType"], event["eventTime"], event["job"]["name"]) for event in events] == [
+        ("START", "1970-01-01T00:00:01.000+00:00", "idle"),
+        ("COMPLETE", "1970-01-01T00:01:01.000+00:00", "idle"),
+    ]
+    assert command("explain", path).stdout == "Spark read and wrote no dataset.\n"
+
+
+@pytest.mark.parametrize("mark", ["app-9.inprogress", "eventlog_v2_app-9/appstatus_app-9.inprogress"])
+def test_a_log_whose_application_has_not_ended_says_so(tmp_path: Path, mark: str) -> None:
+    """Spark marks such a log in its name; what the application does next is not in it."""
+    place = (tmp_path / mark).parent if "/" in mark else tmp_path / mark
+    (tmp_path / mark).parent.mkdir(exist_ok=True)
+    (tmp_path / mark).touch()
+    (place / "events_1_app-9" if "/" in mark else place).write_bytes(LINES[0] + STARTED)
+    result = command("events", place)
+    assert [json.loads(line)["eventType"] for line in result.stdout.splitlines()] == ["START", "COMPLETE"]
+    assert result.stderr == (
+        f"spark-lineage: {place.name} had not ended: its application runs, or was killed; what came later is"
+        " missing\n"
+    )
+    assert "had not ended" in result.stdout
+
+
+def test_a_rolling_log_says_what_is_missing_from_it(tmp_path: Path) -> None:
+    """A file that is gone, and what Spark removed when it compacted the log, are lost lineage."""
+    folder = tmp_path / "eventlog_v2_app-9"
+    folder.mkdir()
+    (folder / "events_1_app-9").write_bytes(LINES[0] + STARTED)
+    (folder / "events_3_app-9").write_bytes(ENDED)
+    assert read(folder)[1] == ["eventlog_v2_app-9 has no file events_2: what it held is missing"]
+    (folder / "events_2_app-9.compact").write_bytes(LINES[0] + STARTED)
+    (problem,) = read(folder)[1]
+    assert problem.startswith("eventlog_v2_app-9 was compacted: Spark removed the executions")
+
+
+@pytest.mark.parametrize("line", [b'{"Event":"SparkListenerApplicationEnd","Timestamp":1e40}\n', b"deep"])
+def test_an_event_that_no_reader_takes_is_counted(tmp_path: Path, line: bytes) -> None:
+    """A time beyond the calendar, or a plan that is nested deeper than Python reads, loses one event only."""
+    deep = b'{"Event":"SparkListenerApplicationEnd","Timestamp":' + b"[" * 200_000 + b"]" * 200_000 + b"}\n"
+    path = tmp_path / "app-9"
+    path.write_bytes(LINES[0] + STARTED + (deep if line == b"deep" else line))
+    assert read(path)[1] == ["1 event of the log could not be read: damaged, or of an unknown Spark"]
 
 
 def test_secrets_do_not_leave_the_log(tmp_path: Path) -> None:

@@ -40,11 +40,11 @@ def test_many_events_take_seconds():
     many_keys = [start(f"t{number}", outputs=outputs) for number in range(10_000)]
     other_keys = [start(f"x{number}", outputs=outputs) for number in range(10_000)]
     before = time.process_time()
-    assert compare(Expected.of(spread), Events.of(many_keys)).summary == "500 events match, 9500 differ"
-    assert compare(Expected.of(spread), Events.of(other_keys)).summary == "0 events match, 10500 differ"
-    assert compare(Expected.of(shared), Events.of(one_key)).summary == "200 events match, 1800 differ"
+    assert compare(Expected.of(spread), Events.of(many_keys)).summary == "500 events match, 9,500 differ"
+    assert compare(Expected.of(spread), Events.of(other_keys)).summary == "0 events match, 10,500 differ"
+    assert compare(Expected.of(shared), Events.of(one_key)).summary == "200 events match, 1,800 differ"
     wrong = [{"run": {"v": -1}, "outputs": outputs}] * 200
-    assert compare(Expected.of({KEY: wrong}), Events.of(one_key)).summary == "0 events match, 2000 differ"
+    assert compare(Expected.of({KEY: wrong}), Events.of(one_key)).summary == "0 events match, 2,000 differ"
     assert time.process_time() - before < 15
 
 

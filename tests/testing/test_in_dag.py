@@ -122,7 +122,7 @@ def test_where_events_differ_they_are_kept_and_said_to_be(run: Run) -> None:
     log = result.log.read_text()
     assert (result.state, result.tasks["check"]) == ("failed", "failed")
     assert 'expected  "wrong.unload"' in log
-    assert "2 events match, 1 differ" in log
+    assert "2 events match, 1 differs" in log
     assert "kept: the Variables wrong.*" in log
     kept = [
         "wrong.load.event.start",
@@ -134,7 +134,7 @@ def test_where_events_differ_they_are_kept_and_said_to_be(run: Run) -> None:
     assert variables(result) == kept
     again = run("wrong", settings=settings)
     assert variables(again) == kept * 2
-    assert "2 events match, 1 differ" in again.log.read_text()
+    assert "2 events match, 1 differs" in again.log.read_text()
 
 
 def test_events_of_a_file_are_those_of_this_run(run: Run) -> None:

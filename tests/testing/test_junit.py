@@ -104,7 +104,7 @@ def test_the_command_writes_it(tmp_path):
     ]
     file = tmp_path / "report.xml"
     result = CliRunner().invoke(main, [*arguments, "--scope", "keys", "--junit", str(file)])
-    assert (result.exit_code, result.output.splitlines()[-1]) == (0, "1 events match, 0 differ")
+    assert (result.exit_code, result.output.splitlines()[-1]) == (0, "1 event matches, 0 differ")
     assert 'errors="0"' in file.read_text()
     result = CliRunner().invoke(main, [*arguments, "--junit", str(tmp_path / "none" / "report.xml")])
     assert result.exit_code == 2

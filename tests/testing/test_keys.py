@@ -136,7 +136,7 @@ def test_children_have_the_address_of_their_task():
     }
     events = [*deeper, *children, *tasks]
     assert check(expected, *events).summary == "12 events match, 0 differ"
-    assert check(expected, *events[1:]).summary == "11 events match, 1 differ"
+    assert check(expected, *events[1:]).summary == "11 events match, 1 differs"
 
 
 def test_a_state_set_by_hand_has_the_address_of_its_run():

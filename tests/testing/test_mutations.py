@@ -106,7 +106,7 @@ def test_every_changed_value_is_reported(shop):
             for wrong in wrong_values(at(event, path)):
                 tried += 1
                 report = report_of(expected, with_change(shop, number, path, wrong))
-                assert report.summary == "7 events match, 1 differ", (path, wrong, report.text())
+                assert report.summary == "7 events match, 1 differs", (path, wrong, report.text())
                 check_changed(shop, number, path, wrong, report)
     assert tried > 500
 
@@ -182,7 +182,7 @@ def test_every_lost_or_doubled_element_is_reported(shop):
                 found = at(changed[number], path)
                 _ = found.pop() if lost else found.append(found[-1])
                 report = report_of(expected, changed)
-                assert report.summary == "7 events match, 1 differ"
+                assert report.summary == "7 events match, 1 differs"
                 assert len(report.differences) == 1
                 assert report.differences[0].path.startswith(written(shop, number, path))
 
@@ -195,7 +195,7 @@ def test_every_lost_event_is_missing(shop):
     """One event dropped: it is missing under its key, all others match."""
     for number in range(len(shop)):
         report = report_of(expect(shop), shop[:number] + shop[number + 1 :])
-        assert report.summary == "7 events match, 1 differ"
+        assert report.summary == "7 events match, 1 differs"
         (missing,) = whole(report)
         assert (missing.kind, missing.expected) == (Kind.MISSING, shop[number])
 
@@ -204,7 +204,7 @@ def test_every_doubled_event_is_unexpected(shop):
     """One event emitted twice: one of the two is unexpected, and all expected ones match."""
     for number in range(len(shop)):
         report = report_of(expect(shop), [*shop, shop[number]])
-        assert report.summary == "8 events match, 1 differ"
+        assert report.summary == "8 events match, 1 differs"
         (unexpected,) = whole(report)
         assert (unexpected.kind, unexpected.actual) == (Kind.UNEXPECTED, shop[number])
 

@@ -84,10 +84,10 @@ def test_a_difference_is_shown_in_place_of_a_traceback(suite: Run) -> None:
             "changed     shop.totals.event.complete*",
             "*expected  *elsewhere/orders*",
             "*actual    *in/orders*",
-            "0 events match, 1 differ",
+            "0 events match, 1 differs",
             "kept: events in */openlineage.jsonl",
             "*.py:*: lineage differs",
-            "FAILED *test_lineage - 0 events match, 1 differ",
+            "FAILED *test_lineage - 0 events match, 1 differs",
         ]
     )
     done.stdout.no_fnmatch_line("*asserting.py*")

@@ -74,7 +74,7 @@ CHECKS: tuple[Callable[[Found], Iterator[Finding]], ...] = (
 """The checks in the order of the report, the most basic first."""
 
 
-@click.command(name="doctor")
+@click.command(name="doctor", epilog="Example: spark-lineage doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
 @click.option("--airflow", is_flag=True, help="Ask Airflow's metadata database too: DAGs and connections.")
 def command(*, as_json: bool, airflow: bool) -> None:

@@ -105,8 +105,15 @@ class _Walk:
             while self._functions:
                 function = self._functions.pop(next(iter(self._functions)))
                 function.scope.forget_order()
+                before = self._reading.accesses
                 with self._reading.below(object()):
                     self._follow(function, Arguments(is_complete=False))
+                node = function.node
+                if isinstance(node, ast.Lambda) or node in self._elsewhere:
+                    continue
+                if self._reading.accesses > before:
+                    self._reading.line = node.lineno
+                    self._reading.gap(f"nothing here calls `{node.name}`: it may read and write, or not run")
         except TooLongError:
             self._reading.gap("the script does too much to be followed further")
 

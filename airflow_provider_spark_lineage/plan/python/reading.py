@@ -61,6 +61,11 @@ class Reading:
         """How many conditions, loops and functions without a call are around the call."""
         return len(self.session.place)
 
+    @property
+    def accesses(self) -> int:
+        """How many reads and writes were noted."""
+        return sum(isinstance(step, Access) for step in self.program.steps)
+
     @contextlib.contextmanager
     def below(self, *conditions: object) -> Iterator[None]:
         """Read what stands below conditions, each an object of its own."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.planned import HOLE, Access, Unread
@@ -54,6 +54,12 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 """Changes of tables of which sqlglot parses only some."""
+
+_ANALYZE = re.compile(
+    r"ANALYZE\s+TABLE\s+(?P<name>(?:`[^`]*`|[\w.])+)\s.*?\bSTATISTICS\b(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ANALYZE_ALL = re.compile(r"ANALYZE\s+TABLES\b", re.IGNORECASE)
 
 _STORED = re.compile(r"\bSTORED\s+AS\s+(\w+)\s*", re.IGNORECASE)
 _ROW_FORMAT = re.compile(r"ROW\s+FORMAT\b.*?(?=\b(?:STORED|SELECT|WITH|FROM|VALUES|TABLE)\b)", re.I | re.S)
@@ -106,6 +112,26 @@ def read_sql(
         yield from result.steps
 
 
+def lines_not_parsed(text: str, variables: Mapping[str, str]) -> list[int]:
+    """Return the lines of statements that no parser accepts; a statement that is only unknown is accepted."""
+    return [
+        statement.line
+        for statement in islice(statements(text), MAX_STATEMENTS)
+        if not _is_parsed(with_variables(statement.text, variables)[0].replace(HOLE, WORD))
+    ]
+
+
+def _is_parsed(text: str) -> bool:
+    if text.split(None, 1)[0].upper() in _HARMLESS or any(
+        form.match(text) for form in (_SET, _DIRECTORY, _CHANGE)
+    ):
+        return True
+    try:
+        return _parsed(_rewritten(text)) is not None
+    except RecursionError:
+        return False
+
+
 def _read(statement: Statement, result: Result) -> None:
     setting = _SET.fullmatch(statement.text)
     if setting:
@@ -127,6 +153,9 @@ def _read(statement: Statement, result: Result) -> None:
         _change(change, result)
         return
     first = statement.text.split(None, 1)[0].upper()
+    if first == "ANALYZE":
+        _analyze(statement.text, result)
+        return
     if not (tree is not None and _read_tree(tree, result)) and first not in _HARMLESS:
         words = " ".join(takewhile(_NAMED.__contains__, statement.text.upper().split()))
         name = f"the statement `{words} ...`" if words else "the statement"
@@ -192,6 +221,23 @@ def _change(match: re.Match[str], result: Result) -> None:
         result.unread("the name of a table is not understood")
     elif match["rest"].upper() != "UNSET":
         result.write(table, "alter")
+
+
+def _analyze(text: str, result: Result) -> None:
+    """Read ANALYZE, which counts the rows of a table; with NOSCAN it looks at files alone."""
+    from sqlglot import exp
+
+    match = _ANALYZE.match(text)
+    query = _parsed(f"SELECT * FROM {match['name']}") if match else None  # noqa: S608  read, never run
+    table = query.find(exp.Table) if query is not None else None
+    if match and match["rest"].strip().upper() == "NOSCAN":
+        return
+    if table is not None:
+        result.reads(table)
+    elif _ANALYZE_ALL.match(text):
+        result.unread("which tables ANALYZE TABLES reads is not known")
+    else:
+        result.unread("the table of ANALYZE is not understood")
 
 
 def _insert(tree: Any, result: Result) -> None:

@@ -1,0 +1,181 @@
+"""OpenLineage events of any producer as the documents that `page` prints, one for each run.
+
+Events are input from outside: what has another type than the spec says counts as absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_provider_spark_lineage.events.model import TERMINAL, Event, Events
+
+
+@dataclass
+class RunEvents:
+    """The events of one run, in the order in which they were read."""
+
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def last(self) -> Event:
+        """The event that ended the run, or the last one."""
+        ends = [event for event in self.events if event.type in TERMINAL]
+        return (ends or self.events)[-1]
+
+    @property
+    def title(self) -> str:
+        """Return the job, which instance of it, and how it ended."""
+        event = self.last
+        index = f"[{event.map_index}]" if event.map_index is not None else ""
+        attempt = f"   try {event.try_number}" if (event.try_number or 1) > 1 else ""
+        ended = event.type if event.type in TERMINAL else "no end of it is here"
+        return f"{event.subject}{index}{attempt}   {ended}"
+
+    def document(self) -> dict[str, Any]:
+        """Return what the run read and wrote: as its end says, or all its events where that says nothing."""
+        last = self.last
+        telling = [last] if last.type == "fail" or _names_datasets(last) else self.events
+        return {
+            "inputs": [
+                _dataset(read, "inputFacets", "inputStatistics") for read in _merged(telling, "inputs")
+            ],
+            "outputs": [_output(write) for write in _merged(telling, "outputs")],
+            "gaps": list(_gaps(last)),
+            "failures": list(_failures(last)),
+        }
+
+
+def runs_of(events: Events, *, each: bool = False) -> list[RunEvents]:
+    """Return the runs that say what was read and written, in the order in which they ended.
+
+    A DAG run has no datasets, and the children of a task repeat the task's: `each` has these, too.
+    """
+    runs: dict[str, RunEvents] = {}
+    for event in events:
+        if event.run_id:
+            runs.setdefault(event.run_id, RunEvents()).events.append(event)
+    order = {id(event): number for number, event in enumerate(events)}
+    ended = sorted(runs.items(), key=lambda item: order[id(item[1].last)])
+    telling = {run_id for run_id, run in runs.items() if any(map(_names_datasets, run.events))}
+    parents = {run_id: run.last.parent_run_id for run_id, run in runs.items()}
+    repeating = {run_id for run_id in telling if _has_ancestor(run_id, parents, telling)}
+    covered = {parents[run_id] for run_id in telling - repeating}
+    return [
+        run
+        for run_id, run in ended
+        if each
+        or (run_id in telling - repeating)
+        or (
+            run_id not in telling
+            and run_id not in covered
+            and not run.last.is_dag_run
+            and not _has_ancestor(run_id, parents, telling)
+        )
+    ]
+
+
+def _has_ancestor(run_id: str, parents: Mapping[str, str], of: set[str]) -> bool:
+    visited = {run_id}
+    while (run_id := parents.get(run_id, "")) and run_id not in visited:
+        if run_id in of:
+            return True
+        visited.add(run_id)
+    return False
+
+
+def _names_datasets(event: Event) -> bool:
+    return any(_maps(event.document.get(part)) for part in ("inputs", "outputs"))
+
+
+def _maps(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def _map(value: Any, *path: str) -> Mapping[str, Any]:
+    for part in path:
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _id(value: Mapping[str, Any]) -> dict[str, str]:
+    return {"namespace": _text(value.get("namespace")), "name": _text(value.get("name"))}
+
+
+def _merged(events: list[Event], part: str) -> list[dict[str, Any]]:
+    """Return the datasets of some events; of one that several name, the facets of all, later ones first."""
+    merged: dict[tuple[str, str], dict[str, Any]] = {}
+    for event in events:
+        for dataset in _maps(event.document.get(part)):
+            named = _id(dataset)
+            known = merged.setdefault((named["namespace"], named["name"]), {**named})
+            for facets in ("facets", "inputFacets", "outputFacets"):
+                known[facets] = {**known.get(facets, {}), **_map(dataset, facets)}
+    return [merged[key] for key in sorted(merged)]
+
+
+def _dataset(dataset: Mapping[str, Any], facets: str, statistics: str) -> dict[str, Any]:
+    counts = _map(dataset, facets, statistics)
+    names = {"rows": "rowCount", "size_bytes": "size", "files": "fileCount"}
+    fields = _maps(_map(dataset, "facets", "schema").get("fields"))
+    return {
+        **_id(dataset),
+        "fields": [{"name": _text(one.get("name")), "type": _text(one.get("type"))} for one in fields],
+        "statistics": {name: counts[key] for name, key in names.items() if type(counts.get(key)) is int},
+    }
+
+
+def _output(dataset: Mapping[str, Any]) -> dict[str, Any]:
+    change = _map(dataset, "facets", "lifecycleStateChange")
+    previous = _map(change, "previousIdentifier")
+    lineage = _map(dataset, "facets", "columnLineage")
+    edges = [edge for read in _maps(lineage.get("dataset")) for edge in _edges(None, read)]
+    for column, described in _map(lineage, "fields").items():
+        edges += [edge for read in _maps(_map(described).get("inputFields")) for edge in _edges(column, read)]
+    return {
+        **_dataset(dataset, "outputFacets", "outputStatistics"),
+        "mode": _text(change.get("lifecycleStateChange")).lower(),
+        **({"previous": _id(previous)} if previous else {}),
+        "edges": edges,
+    }
+
+
+def _edges(column: str | None, read: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for how in _maps(read.get("transformations")) or [{"type": "DIRECT"}]:
+        yield {
+            "column": column,
+            "source": _id(read),
+            "field": _text(read.get("field")),
+            "part": None,
+            "type": _text(how.get("type")),
+            "subtype": _text(how.get("subtype")),
+            "masking": how.get("masking") is True,
+        }
+
+
+def _gaps(event: Event) -> Iterator[dict[str, Any]]:
+    for gap in _maps(event.at("run", "facets", "sparkLineage_gaps", "gaps")):
+        output = _map(gap, "output")
+        yield {
+            "where": _text(gap.get("where")),
+            "reason": _text(gap.get("reason")),
+            "output": _id(output) if output else None,
+            "column": _text(gap.get("column")) or None,
+        }
+
+
+def _failures(event: Event) -> Iterator[dict[str, str]]:
+    entries = _maps(event.at("run", "facets", "sparkLineage_failures", "failures"))
+    message = event.text("run", "facets", "errorMessage", "message")
+    for entry in entries or ([{"message": message}] if message else []):
+        yield {
+            "error_class": _text(entry.get("errorClass")),
+            "sql_state": _text(entry.get("sqlState")),
+            "message": _text(entry.get("message")),
+            "execution": _text(entry.get("execution")),
+        }

@@ -1,0 +1,180 @@
+"""The page that `explain` and `static` print: a lineage, as its JSON document, for a person to read.
+
+The golden text of tests is `lineage.text`; this page groups and shortens, and may change at any time.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+import click
+
+from airflow_provider_spark_lineage.lineage.text import printable, short_names
+from airflow_provider_spark_lineage.sources.dataset import DatasetId
+from airflow_provider_spark_lineage.words import counted
+
+EMPTY = "Spark read and wrote no dataset.\n"
+
+_LEGEND = "*  every column: this decides which rows the output has, or how they are grouped and ordered"
+_EVERY_COLUMN = re.compile(r"^  \* +<- ", re.MULTILINE)
+_MAX_COLUMNS = 160
+"""Characters of a list of columns on the line of a dataset; `--json` has all of them."""
+
+_WITHOUT_ROWS = frozenset({"alter", "drop", "rename", "truncate"})
+"""Changes whose columns are not listed where there is no edge."""
+
+_STYLES = {"reads": "green", "writes": "cyan", "gap": "yellow", "failed": "red", "run": "magenta"}
+
+Document = Mapping[str, Any]
+
+
+def page(lineage: Document, column: str = "", empty: str = EMPTY) -> str:
+    """Return the page of a lineage; with `column`, only the output columns of that name.
+
+    `empty` is the page of a lineage in which there is nothing at all.
+    """
+    outputs = [output for output in lineage["outputs"] if not column or column in _columns(output)]
+    edges = [edge for output in outputs for edge in output["edges"]]
+    names = short_names([_id(read) for read in lineage["inputs"]] + [_id(edge["source"]) for edge in edges])
+    blocks = [] if column else [[_read(read) for read in lineage["inputs"]]]
+    shown = {_id(output) for output in outputs}
+    for output in outputs:
+        gaps = [gap for gap in lineage["gaps"] if gap["output"] and _id(gap["output"]) == _id(output)]
+        rows = list(_rows(output, names, column, {gap["column"] for gap in gaps if gap["column"]}))
+        lines = [*_table(rows), *(_gap(gap) for gap in gaps if column in ("", gap["column"]))]
+        blocks.append([_written(output), *("  " + line for line in lines)])
+    if not column:
+        others = [gap for gap in lineage["gaps"] if not gap["output"] or _id(gap["output"]) not in shown]
+        blocks.append([*map(_gap, others), *map(_failure, lineage["failures"])])
+    texts = ["".join(printable(line) + "\n" for line in block) for block in blocks if block]
+    return "\n".join(texts) or empty
+
+
+def cut(text: str, length: int) -> str:
+    """Return a text on one line, and an ellipsis where it is longer than `length` characters.
+
+    >>> cut("select  a,\\n  b", 9)
+    'select a…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1].rstrip(" ,") + "…"
+
+
+def _id(named: Document) -> DatasetId:
+    return DatasetId(named["namespace"], named["name"])
+
+
+def _columns(output: Document) -> list[str]:
+    """Return the output's columns; those of its edges, too, where an event has no schema."""
+    fields = [field["name"] for field in output["fields"]]
+    return list(dict.fromkeys([*fields, *(edge["column"] for edge in output["edges"] if edge["column"])]))
+
+
+def _read(read: Document) -> str:
+    return _line("reads", read, _counts(read["statistics"]), _schema(read["fields"]))
+
+
+def _written(output: Document) -> str:
+    previous = f" of {output['previous']['name']}" if "previous" in output else ""
+    return _line("writes", output, f"{output['mode']}{previous}", _counts(output["statistics"]))
+
+
+def _line(verb: str, named: Document, *details: str) -> str:
+    return "   ".join([f"{verb:<7} {named['namespace']} {named['name']}", *filter(None, details)])
+
+
+def _counts(statistics: Mapping[str, int]) -> str:
+    nouns = {"rows": "row", "size_bytes": "byte", "files": "file"}
+    return ", ".join(counted(statistics[key], noun) for key, noun in nouns.items() if key in statistics)
+
+
+def _schema(fields: list[Document]) -> str:
+    texts = [f"{field['name']} {field['type']}".strip() for field in fields]
+    shown, length = 0, 0
+    for text in texts:
+        length += len(text) + 2
+        if shown and length > _MAX_COLUMNS:
+            break
+        shown += 1
+    more = [f"… {counted(len(texts) - shown, 'more column')}"] if shown < len(texts) else []
+    return ", ".join([cut(text, _MAX_COLUMNS) for text in texts[:shown]] + more)
+
+
+def _rows(
+    output: Document, names: Mapping[DatasetId, str], column: str, unknown: Collection[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield a row for each column and each field that it depends on; `*` is the whole output, last."""
+    edges = [edge for edge in output["edges"] if not column or edge["column"] in (column, None)]
+    if output["mode"] in _WITHOUT_ROWS and not edges:
+        return
+    grouped: dict[tuple[str, str], list[Document]] = {}
+    for edge in sorted(edges, key=lambda edge: edge["column"] is None):
+        field = f"{edge['field']}.{edge['part']}" if edge["part"] else edge["field"]
+        source = f"{names[_id(edge['source'])]}.{field}"
+        grouped.setdefault((edge["column"] or "*", source), []).append(edge)
+    with_edges = {target for target, _ in grouped}
+    for name in _columns(output):
+        if name not in with_edges and column in ("", name):
+            yield name, "(not known)" if name in unknown else "(no field)", ""
+    for (target, source), of_both in grouped.items():
+        yield target, source, _kinds(of_both)
+
+
+def _kinds(edges: Iterable[Document]) -> str:
+    """Return how a field acts on a column: `direct aggregation, indirect filter, join`."""
+    kinds: dict[str, dict[str, None]] = {}
+    for edge in edges:
+        kind = (edge["subtype"] or "").lower().replace("_", " ")
+        masking = "masking" if edge["masking"] else ""
+        text = " ".join(filter(None, [kind, f"({masking})" if masking and kind else masking]))
+        kinds.setdefault(edge["type"].lower(), {})[text] = None
+    return ", ".join(
+        " ".join(filter(None, [name, ", ".join(filter(None, texts))])) for name, texts in kinds.items()
+    )
+
+
+def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    width = max((len(row[0]) for row in rows), default=0)
+    source_width = max((len(row[1]) for row in rows if row[2]), default=0)
+    above = ""
+    for target, source, kinds in rows:
+        shown = "" if target == above else target
+        yield f"{shown:<{width}} <- {source:<{source_width}}   {kinds}".rstrip()
+        above = target
+
+
+def _gap(gap: Document) -> str:
+    where = f"{gap['where']} -> {gap['column']}" if gap["column"] else gap["where"]
+    return f"gap     {where}   {gap['reason']}"
+
+
+def _failure(failure: Document) -> str:
+    state = f" (SQLSTATE {failure['sql_state']})" if failure["sql_state"] else ""
+    lines = failure["message"].strip().splitlines()
+    words = f"{lines[0]}{' …' if len(lines) > 1 else ''}" if lines else ""
+    error = ": ".join(filter(None, [f"{failure['error_class']}{state}", words]))
+    return "failed  " + "   ".join(filter(None, [failure["execution"], error]))
+
+
+def show(text: str) -> None:
+    """Print pages, and once what `*` stands for; where a person looks, in colours."""
+    if _EVERY_COLUMN.search(text):
+        text += f"\n{_LEGEND}\n"
+    if not sys.stdout.isatty():
+        click.echo(text, nl=False)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for line in text.splitlines():
+        word = re.match(r"\s*(\w+)", line)
+        style = _STYLES.get(word[1], "") if word and " <- " not in line else ""
+        is_indirect = "   indirect " in line or line == _LEGEND
+        shown = Text(line, style="dim" if is_indirect else "")
+        if style and word:
+            shown.stylize(f"bold {style}", 0, word.end())
+        console.print(shown, soft_wrap=True)

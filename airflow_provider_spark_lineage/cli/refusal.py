@@ -1,0 +1,36 @@
+"""How every command ends that was asked for what cannot be: with sentences that begin alike, and code 2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import IO, Any, NoReturn
+
+import click
+
+
+class Refusal(click.ClickException):
+    """A sentence that ends the command with code 2."""
+
+    exit_code = 2
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the sentence as all commands begin theirs."""
+        say(self.format_message())
+
+
+def say(sentence: str) -> None:
+    """Print a sentence of ours on standard error."""
+    click.echo(f"spark-lineage: {sentence}", err=True)
+
+
+def complain(problems: Sequence[str]) -> NoReturn:
+    """End the command: with code 2 and a sentence for each problem, or with code 0."""
+    for problem in problems:
+        say(problem)
+    raise SystemExit(2 if problems else 0)
+
+
+def refuse(sentence: str) -> NoReturn:
+    """End the command with one sentence and code 2."""
+    say(sentence)
+    raise SystemExit(2)

@@ -1,0 +1,128 @@
+"""One column, followed through the events of many tasks, as a tree that a person reads."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from airflow_provider_spark_lineage.cli.emitted import runs_of
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.events.model import Events
+from airflow_provider_spark_lineage.events.trace import DECISIONS, VALUES, Column, Origin, trace_column
+
+
+def traces_of(events: Events, name: str) -> list[Origin]:
+    """Return where the columns of a name come from: a trace for each output that is not in another's.
+
+    `name` is a column, or a dataset's name, or the end of one, a dot and a column. Raise `BadInputError`
+    where no output has it.
+    """
+    documents = [event.document for event in events]
+    columns = _columns(events)
+    asked = [column for column in columns if _is_asked(column, name)]
+    if not asked:
+        raise BadInputError(_no_such_column(name, columns))
+    traces = {column: trace_column(documents, column, kinds=(*VALUES, *DECISIONS)) for column in asked}
+    below = {
+        above.column: column
+        for column in reversed(asked)
+        for above in _all(traces[column])
+        if above.column != column
+    }
+    # Two columns may come from each other, when a table is read and written again: the later one stays.
+    tops = [column for column in asked if not (column in below and below[column] in traces)]
+    return [traces[column] for column in tops or asked[-1:]]
+
+
+def tree(origin: Origin, writers: Mapping[tuple[str, str], str], *, names: Mapping[Column, str]) -> str:
+    """Return a trace as lines: each column with its dataset, how it acts, and the task that wrote it."""
+    lines = [_label(origin, writers, names)]
+    lines += _branches(origin, writers, names, "")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def writers_of(events: Events) -> dict[tuple[str, str], str]:
+    """Return the job that wrote each dataset: the task, not the execution inside of it."""
+    return {
+        (output["namespace"], output["name"]): run.last.subject
+        for run in runs_of(events)
+        for output in run.document()["outputs"]
+    }
+
+
+def short_names_of(traces: list[Origin]) -> tuple[str, dict[Column, str]]:
+    """Return the folder that all datasets of some traces are in, and their names below it."""
+    columns = {above.column for trace in traces for above in _all(trace)}
+    folders = {(column.namespace, column.dataset.rpartition("/")[0]) for column in columns}
+    namespaces = {namespace for namespace, _ in folders}
+    common = ""
+    if len(namespaces) == 1 and all(folder for _, folder in folders):
+        common = os.path.commonpath([folder for _, folder in folders])
+    if common.strip("/"):
+        place = f"{next(iter(namespaces))} {common}"
+        return place, {column: column.dataset[len(common) :].lstrip("/") for column in columns}
+    return "", {column: f"{column.namespace} {column.dataset}" for column in columns}
+
+
+def trace_document(origin: Origin, writers: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    """Return a trace as a JSON object."""
+    column = origin.column
+    return {
+        "namespace": column.namespace,
+        "name": column.dataset,
+        "field": column.field,
+        "kinds": list(origin.kinds),
+        "by": writers.get((column.namespace, column.dataset)),
+        "repeated": origin.repeated,
+        "origins": [trace_document(above, writers) for above in origin.origins],
+    }
+
+
+def _columns(events: Events) -> list[Column]:
+    found: dict[Column, None] = {}
+    for run in runs_of(events, each=True):
+        for output in run.document()["outputs"]:
+            names = [field["name"] for field in output["fields"]]
+            names += [edge["column"] for edge in output["edges"] if edge["column"]]
+            found.update(dict.fromkeys(Column(output["namespace"], output["name"], name) for name in names))
+    return list(found)
+
+
+def _is_asked(column: Column, name: str) -> bool:
+    if column.field == name:
+        return True
+    dataset = name.removesuffix(f".{column.field}")
+    return dataset != name and f"/{column.dataset}".endswith((f"/{dataset}", f".{dataset}"))
+
+
+def _no_such_column(name: str, columns: list[Column]) -> str:
+    names = sorted({column.field for column in columns})
+    near = difflib.get_close_matches(name.rpartition(".")[2], names, n=1)
+    hint = f"did you mean `{near[0]}`?" if near else f"the outputs have {', '.join(names) or 'no columns'}"
+    return f"no output has a column `{name}`: {hint}"
+
+
+def _all(origin: Origin) -> Iterator[Origin]:
+    yield origin
+    for above in origin.origins:
+        yield from _all(above)
+
+
+def _branches(
+    origin: Origin, writers: Mapping[tuple[str, str], str], names: Mapping[Column, str], indent: str
+) -> Iterator[str]:
+    for above in origin.origins:
+        is_last = above is origin.origins[-1]
+        yield f"{indent}{'└── ' if is_last else '├── '}{_label(above, writers, names)}"
+        yield from _branches(above, writers, names, indent + ("    " if is_last else "│   "))
+
+
+def _label(origin: Origin, writers: Mapping[tuple[str, str], str], names: Mapping[Column, str]) -> str:
+    column = origin.column
+    kinds = ", ".join(kind.rpartition(" ")[2].replace("_", " ") for kind in origin.kinds)
+    writer = writers.get((column.namespace, column.dataset), "")
+    repeated = "see above" if origin.repeated else ""
+    parts = [column.field, names[column], kinds, f"by {writer}" if writer else "", repeated]
+    return "  ".join(filter(None, parts))

@@ -1,0 +1,60 @@
+"""What all commands share: how they say what is wrong, and what their help shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from airflow_provider_spark_lineage.cli import COMMANDS, main
+
+
+def lineage(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["explain", "--foo"], "--foo"),
+        (["explain", "nowhere"], "nowhere does not exist"),
+        (["events"], "Missing argument 'DIRECTORY': see `main events --help`"),
+        (["static"], "Missing argument 'FILE'"),
+        (["static", "nowhere.py"], "nowhere.py does not exist"),
+        (["run"], "Missing argument 'SCRIPT'"),
+        (["run", "nowhere.py"], "nowhere.py does not exist"),
+        (["run", "."], ". is a folder: give the path of a PySpark script"),
+        (["agent", "--out", "gone/agent.zip"], "there is no folder gone; create it first"),
+        (["agent", "--out", "agent"], "has to end with .zip"),
+        (["compare", "--expected", "a", "--events", "b"], "a: no such file"),
+        (["compare"], "Missing option '--expected'"),
+        (["expect", "--events", "b"], "b: no such file"),
+        (["doctor", "--foo"], "--foo"),
+        (["nothing"], "No such command 'nothing'"),
+        (["--foo"], "--foo"),
+    ],
+)
+def test_every_mistake_is_one_sentence_that_begins_alike(tmp_path, monkeypatch, arguments, sentence):
+    """Who reads a log finds our errors by one word; exit code 2, and nothing on standard output."""
+    monkeypatch.chdir(tmp_path)
+    result = lineage(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("spark-lineage: ")
+    assert sentence in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_has_an_example(command):
+    """An example is read first."""
+    assert f"Example: spark-lineage {command}" in lineage(*command.split(), "--help").stdout
+
+
+def test_agent_says_what_it_wrote(tmp_path):
+    """Path and size, and the command that uses it."""
+    path = tmp_path / "agent.zip"
+    first, command = lineage("agent", "--out", path).stdout.splitlines()
+    assert first == f"{path} has {path.stat().st_size:,} bytes; use it:"
+    assert command == f"spark-submit --py-files {path} --conf spark.lineage.records=URI app.py"

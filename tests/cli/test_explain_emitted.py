@@ -1,0 +1,164 @@
+"""`spark-lineage explain` of OpenLineage events: of a file, a folder, and of one column through all tasks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from airflow_provider_spark_lineage.cli import main
+
+EMITTED = Path(__file__).resolve().parents[1] / "testing" / "emitted" / "nycflights.jsonl"
+
+
+def explain(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["explain", *map(str, arguments)])
+
+
+def dataset(name: str, **facets: Any) -> dict[str, Any]:
+    return {"namespace": "file", "name": f"/lake/{name}", "facets": facets}
+
+
+def step(run: str, source: str, target: str, field: str, *, parent: str = "", kind: str = "IDENTITY") -> str:
+    """Return the COMPLETE event of a task that copies `field` of a dataset to `value` of another."""
+    how = [{"type": "DIRECT", "subtype": kind}, {"type": "INDIRECT", "subtype": "CONDITIONAL"}]
+    read = {"namespace": "file", "name": f"/lake/{source}", "field": field, "transformations": how}
+    written = dataset(target, columnLineage={"fields": {"value": {"inputFields": [read]}}})
+    facets = {"parent": {"run": {"runId": parent}, "job": {"name": "j"}}} if parent else {}
+    event = {
+        "eventType": "COMPLETE",
+        "run": {"runId": run, "facets": facets},
+        "job": {"namespace": "ns", "name": f"shop.{run}"},
+        "inputs": [dataset(source)],
+        "outputs": [written],
+    }
+    return json.dumps(event) + "\n"
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """Two tasks, one after the other, and an execution of the second."""
+    file = tmp_path / "events.jsonl"
+    file.write_text(
+        step("bronze", "raw/orders.csv", "bronze/orders", "amount")
+        + step("child", "bronze/orders", "gold/totals", "value", parent="gold")
+        + step("gold", "bronze/orders", "gold/totals", "value", kind="AGGREGATION"),
+        encoding="utf-8",
+    )
+    return file
+
+
+def test_each_task_is_explained(lake: Path) -> None:
+    """The executions of a task repeat what the task says, and stand under `--each` alone."""
+    result = explain(lake)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert (
+        result.stdout
+        == """\
+run     shop.bronze   complete
+reads   file /lake/raw/orders.csv
+
+writes  file /lake/bronze/orders
+  value <- orders.csv.amount   direct identity, indirect conditional
+
+run     shop.gold   complete
+reads   file /lake/bronze/orders
+
+writes  file /lake/gold/totals
+  value <- orders.value   direct aggregation, indirect conditional
+"""
+    )
+    assert explain("--events", lake).stdout == explain(lake.parent).stdout == result.stdout
+    assert "shop.child   complete" in explain(lake, "--each").stdout
+    runs = json.loads(explain(lake, "--json").stdout)["runs"]
+    assert [(run["job"], len(run["outputs"])) for run in runs] == [("shop.bronze", 1), ("shop.gold", 1)]
+
+
+@pytest.mark.parametrize("name", ["value", "totals.value", "/lake/gold/totals.value"])
+def test_a_column_is_followed_through_all_tasks(lake: Path, name: str) -> None:
+    """A column of the last table is what a person asks about, and the first file is the answer."""
+    result = explain("--events", lake, "--column", name)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert (
+        result.stdout
+        == """\
+below file /lake
+
+value  gold/totals  by shop.gold
+└── value  bronze/orders  identity, conditional, aggregation  by shop.bronze
+    └── amount  raw/orders.csv  identity, conditional
+"""
+    )
+
+
+def test_a_column_that_is_not_there_has_a_hint(lake: Path) -> None:
+    """As for records."""
+    result = explain(lake, "--column", "valeu")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "spark-lineage: no output has a column `valeu`: did you mean `value`?\n"
+
+
+def test_a_task_that_failed_says_why_and_what_it_did() -> None:
+    """Gaps and failures of our own events are on the page; `*` is explained once for all tasks."""
+    text = explain(EMITTED).stdout
+    failed = text[text.index("run     nycflights_fails.delay_per_mile   fail") :]
+    assert failed.index("writes  file /data/failed/airlines") < failed.index("failed  execution 2 (command)")
+    assert text.count("*  every column") == 1
+
+
+BAD = {
+    "torn": (b'{"eventType": "COMPLETE", "run', "not JSON"),
+    "other": (b'{"level": "info"}', "not an OpenLineage event"),
+    "empty": (b"", "has no OpenLineage event"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_no_event_is_one_sentence(tmp_path: Path, case: str) -> None:
+    """Code 2, and the cause."""
+    content, cause = BAD[case]
+    file = tmp_path / "events.jsonl"
+    file.write_bytes(content)
+    result = explain("--events", file)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("spark-lineage: ")
+    assert cause in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_torn_end_does_not_hide_the_events_before_it(lake: Path) -> None:
+    """What could be read is explained, and the rest is said."""
+    lake.write_text(lake.read_text() + '{"eventType": "COMPLETE", "run', encoding="utf-8")
+    result = explain(lake)
+    assert result.exit_code == 2
+    assert "run     shop.gold   complete" in result.stdout
+    assert "the file ends in the middle of an event" in result.stderr
+
+
+@pytest.mark.parametrize("value", [None, 7, "x", [7], {"fields": 7}])
+@pytest.mark.parametrize("path", ["facets", "columnLineage", "fields", "inputFields", "transformations"])
+def test_what_has_another_type_than_the_spec_says_counts_as_absent(
+    tmp_path: Path, path: str, value: Any
+) -> None:
+    """Events come from any producer."""
+
+    def changed(document: Any) -> Any:
+        if isinstance(document, dict):
+            return {key: value if key == path else changed(item) for key, item in document.items()}
+        return [changed(item) for item in document] if isinstance(document, list) else document
+
+    file = tmp_path / "events.jsonl"
+    file.write_text(json.dumps(changed(json.loads(step("a", "in", "out", "x")))), encoding="utf-8")
+    result = explain(file)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "writes  file /lake/out" in result.stdout
+    assert isinstance(explain(file, "--column", "value").exception, SystemExit | None)
+
+
+def test_one_place_is_given() -> None:
+    """Neither and both are mistakes."""
+    for arguments in ((), (EMITTED, "--events", EMITTED)):
+        assert explain(*arguments).stderr == "spark-lineage: give one place: DIRECTORY, or --events FILE\n"
