@@ -35,7 +35,7 @@ APPLICATION = """
 
 def _run(home: Path, store: dict[str, str], **settings: str) -> DagRun:
     (home / "app.py").write_text(textwrap.dedent(APPLICATION))
-    properties = {**store, "spark.ui.enabled": "false", "spark.jars.ivySettings": str(ivy_settings())}
+    properties = {**store, "spark.ui.enabled": "false", "spark.jars.ivySettings": ivy_settings().as_uri()}
     (home / "job.conf").write_text("".join(f"{name} {value}\n" for name, value in properties.items()))
     return run_dag(
         Path(__file__).parent / "dags" / "in_s3.py",
