@@ -57,7 +57,7 @@ def jars(coordinates: Sequence[str], excluded: Sequence[str] = (), *, transitive
 
 
 def ivy_settings() -> Path:
-    """Return the settings of Ivy, as `spark.jars.ivySettings`, with which Spark finds what was fetched here."""
+    """Return the file for `spark.jars.ivySettings` with which Spark itself finds what was fetched here."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / "ivysettings.xml"
     if not path.exists() or path.read_text(encoding="utf-8") != _SETTINGS:
