@@ -197,3 +197,28 @@ def test_literals_are_found_by_sparks_own_lexer(spark):
     reader = jvm._new_reader(spark.sparkContext._gateway, spark.sparkContext._jvm, "masked")
     texts = get_field(reader, "texts")
     assert {text: texts.sql(text) for text in MASKED} == MASKED
+
+
+LOCATIONS = {
+    "InMemoryFileIndex(1 paths)[file:/t/p=x]": "InMemoryFileIndex(1 paths)[file:/t/p=_]",
+    "InMemoryFileIndex(1 paths)[file:/t/p=x, .y], z]": "InMemoryFileIndex(1 paths)[file:/t/p=_]",
+    "InMemoryFileIndex(1 paths)[file:/t/p,q=x/r]s=y]": "InMemoryFileIndex(1 paths)[file:/t/p,q=_/r]s=_]",
+    "InMemoryFileIndex(2 paths)[s3a://b/t, u/p=x, y, s3a://b/p=z]": (
+        "InMemoryFileIndex(2 paths)[s3a://b/t, u/p=_, s3a://b/p=_]"
+    ),
+    "InMemoryFileIndex(9 paths)[file:/t/p=x, file:/t/p=y, ...]": (
+        "InMemoryFileIndex(9 paths)[file:/t/p=_, file:/t/p=_, ...]"
+    ),
+}
+"""Spark's text for a scan's paths -> what is handed on."""
+
+
+def test_values_of_partition_folders_are_masked_whatever_characters_they_have(spark):
+    """A comma or a bracket is no end of a value, and may be part of a folder's name."""
+    from py4j.java_gateway import get_field
+
+    from airflow_provider_spark_lineage.capture import jvm
+
+    reader = jvm._new_reader(spark.sparkContext._gateway, spark.sparkContext._jvm, "masked")
+    texts = get_field(reader, "texts")
+    assert {text: texts.location(text) for text in LOCATIONS} == LOCATIONS

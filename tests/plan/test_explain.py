@@ -13,6 +13,7 @@ from airflow_provider_spark_lineage.lineage.columns import evaluate
 from airflow_provider_spark_lineage.plan.spark.explain import read_explain
 from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns
 from airflow_provider_spark_lineage.plan.spark.explain.expressions import END, Reader
+from airflow_provider_spark_lineage.plan.spark.explain.physical import listed_paths
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, draw
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan.spark.tree import children
@@ -273,3 +274,12 @@ def test_rows_that_stand_for_a_source_without_new_data_are_of_a_stream() -> None
     analyzed = "~Project [a#1]\n+- {}LocalRelation <empty>, [a#1]"
     for mark, expected in (("~", True), ("", False)):
         assert read_explain(explained(analyzed.format(mark))).plan[-1]["isStreaming"] is expected
+
+
+@pytest.mark.parametrize("name", ["a,b", "a, b", "a]b", "a. ", "a..."])
+def test_any_character_may_be_in_the_name_of_a_folder(name: str) -> None:
+    """Only a comma before the next path's scheme ends a path."""
+    assert listed_paths(f"InMemoryFileIndex(1 paths)[file:/in/{name}]") == (f"file:/in/{name}",)
+    two = f"InMemoryFileIndex(2 paths)[file:/in/{name}, file:/in/c]"
+    assert listed_paths(two) == (f"file:/in/{name}", "file:/in/c")
+    assert listed_paths(f"InMemoryFileIndex(3 paths)[file:/in/{name}, file:/in/c, ...]") == ()

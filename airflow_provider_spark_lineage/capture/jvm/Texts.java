@@ -16,7 +16,7 @@ public class Texts {
 
     /** A partition's folder, `/name=value`, in a list of paths. */
     private static final Pattern VALUE =
-        Pattern.compile("(/[^/=,\\[\\]]+)=[^/]*?(?=/|, \\w+:/|, \\.|\\]\\s*$|$)");
+        Pattern.compile("(/[^/=]+)=[^/]*?(?=/|, [\\w.+-]+:/|, \\.\\.\\.\\]?\\s*$|\\]\\s*$|$)");
 
     /** Names as they are quoted in Spark's messages. */
     private static final Pattern QUOTED = Pattern.compile("`(?:[^`]|``)+`(?:(?:\\.|, )`(?:[^`]|``)+`)*");

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain.built import Found, Relation
-from airflow_provider_spark_lineage.plan.spark.explain.physical import Scan
+from airflow_provider_spark_lineage.plan.spark.explain.physical import Scan, split_paths
 
 Facts = dict[str, Any]
 
@@ -38,7 +38,7 @@ _PART_OF_TABLE = re.compile(
 )
 """Last part of a name that may be of a part of an Iceberg table, and not of a table."""
 
-_FILE_TABLE = re.compile(r"(avro|csv|json|orc|parquet|text) (\S+:/[^,]*)$")
+_FILE_TABLE = re.compile(r"(avro|csv|json|orc|parquet|text) ([A-Za-z]\S*:/.*?),?", re.DOTALL)
 
 
 def settings_facts(settings: Mapping[str, str]) -> Facts:
@@ -172,8 +172,10 @@ def _facts(relation: Relation, scan: Scan | None, settings: Mapping[str, str]) -
             **named,
         }
     if relation.node == "DataSourceV2Relation":
-        match = _FILE_TABLE.match(relation.text)
-        return {"paths": [match[2]], "format": match[1]} if match else v2_facts(relation.text, settings)
+        match = _FILE_TABLE.fullmatch(relation.text)
+        if match:
+            return {"paths": list(split_paths(match[2])[0]), "format": match[1]}
+        return v2_facts(relation.text, settings)
     return {}
 
 

@@ -13,6 +13,9 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, Un
 _SCAN = re.compile(r"(?:File|Batch)?Scan (?=\S)")
 _PATHS = re.compile(r"(\w+) ?\((\d+) paths\)\[(.*?)\](?=, \w+: | RuntimeFilters: |$)", re.DOTALL)
 _LOCATION = re.compile(rf"\bLocation: {_PATHS.pattern}", re.DOTALL)
+_NEXT_PATH = re.compile(r", ?(?=[A-Za-z][A-Za-z0-9+.-]*:/)")
+"""What stands between two paths; a comma alone may be part of a folder's name."""
+
 _CUT = re.compile(r"\bLocation: [^\[\]]*\[[^\]]*\.\.\.")
 _SCHEMA = re.compile(r"\bReadSchema: (?=struct<)")
 _FORMAT = re.compile(r"\bFormat: (\w+)")
@@ -92,9 +95,25 @@ def _located(columns: tuple[tuple[int, str], ...], relation: str, rest: str) -> 
 def listed_paths(text: str) -> tuple[str, ...]:
     """Return the folders that a text begins with: `InMemoryFileIndex(2 paths)[file:/a, file:/b]`."""
     match = _PATHS.match(text)
-    paths = tuple(match[3].split(", ")) if match else ()
-    # Spark cuts long lists; a path may hold a comma.
-    return paths if match and len(paths) == int(match[2]) and "..." not in match[3] else ()
+    # A long text has no closing bracket, so the match goes on: `[file:/a/lo..., PartitionFilters: []`.
+    if not match or re.search(r"\.\.\., \w+: ", match[3]):
+        return ()
+    paths, is_cut = split_paths(match[3], int(match[2]))
+    return () if is_cut else paths
+
+
+def split_paths(text: str, number: int | None = None) -> tuple[tuple[str, ...], bool]:
+    """Return the paths of a list, and whether Spark cut it; none where there are not as many as `number`.
+
+    >>> split_paths("file:/in/a, b, file:/in/c", 2)
+    (('file:/in/a, b', 'file:/in/c'), False)
+    """
+    if number == 1:
+        return (text,), False
+    paths = tuple(_NEXT_PATH.split(text.removesuffix(", ...")))
+    if number is not None and text.endswith(", ...") and len(paths) < number:
+        return paths, True
+    return (paths if number in (None, len(paths)) else ()), False
 
 
 def kinds_of(schema: str, scan: Scan) -> Iterator[tuple[int, types.Type]]:
