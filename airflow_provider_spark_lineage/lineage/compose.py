@@ -24,7 +24,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
-from airflow_provider_spark_lineage.lineage.reads import together
+from airflow_provider_spark_lineage.lineage.reads import counted, together
 from airflow_provider_spark_lineage.lineage.statistics import added
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
 
@@ -131,7 +131,7 @@ class Composer:
             elif new_name in self._dropped:
                 _add_input(inputs, Input(self._dropped[new_name].dataset))
         return Lineage(
-            inputs=tuple(sorted(inputs.values(), key=lambda read: read.dataset.id)),
+            inputs=tuple(counted(inputs[name]) for name in sorted(inputs)),
             outputs=tuple(sorted(outputs, key=lambda output: output.dataset.id)),
             gaps=tuple(self._gaps),
             failures=tuple(self._failures),

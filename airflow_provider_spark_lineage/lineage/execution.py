@@ -38,7 +38,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
-from airflow_provider_spark_lineage.lineage.reads import together
+from airflow_provider_spark_lineage.lineage.reads import counted, together
 from airflow_provider_spark_lineage.lineage.statistics import (
     Metrics,
     scan_statistics,
@@ -186,7 +186,7 @@ def lineage_of(
         inputs = []
     else:
         # What failed tasks read is not counted.
-        inputs = [replace(read, statistics=Statistics()) for read in inputs]
+        inputs = [read.uncounted() for read in inputs]
         gaps.extend(gap for write in writes for gap in gaps_of_failed(write))
     inputs.extend(_inputs_of_parts(inputs, outputs, leaves))
     if not outputs:
@@ -255,21 +255,21 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[
     shown: dict[Place, list[Dataset]] = {}
     for dataset in (dataset for leaf in leaves.values() for dataset in leaf.datasets):
         shown.setdefault(place_of(dataset.identity), []).append(dataset)
-    counted = [dataset.identity for leaf in leaves.values() if leaf.counted for dataset in leaf.datasets]
+    with_counts = [dataset.identity for leaf in leaves.values() if leaf.counted for dataset in leaf.datasets]
     shared = {dataset.id for leaf in leaves.values() if len(leaf.datasets) > 1 for dataset in leaf.datasets}
     named = {
         leaf.name: leaf.datasets[0].id if leaf.counted else None
         for leaf in leaves.values()
         if leaf.name and leaf.datasets
     }
-    statistics = scan_statistics(metrics, counted, named, shared)
+    statistics = scan_statistics(metrics, with_counts, named, shared)
     inputs: dict[DatasetId, list[Input]] = {}
     for place, datasets in shown.items():
         (dataset,) = merged(datasets)
         of_stream = stream if dataset.id in streamed else ""
         read = Input(dataset, statistics.get(place, Statistics()), of_stream)
         inputs.setdefault(dataset.id, []).append(read)
-    return [together(*inputs[identifier]) for identifier in sorted(inputs)]
+    return [counted(together(*inputs[identifier])) for identifier in sorted(inputs)]
 
 
 def _was_skipped(write: TableWrite, statistics: Statistics, *, ran: bool) -> bool:

@@ -140,8 +140,13 @@ class Input:
     stream: str = ""
     """The streaming query whose batch read it; each batch reads other rows."""
 
-    parts: tuple[tuple[tuple[str, ...], Statistics], ...] = ()
-    """The locations of each of several reads, with its counts; empty where all of them have the same."""
+    parts: tuple[tuple[frozenset[str], tuple[str, ...], Statistics], ...] = ()
+    """The folders and locations of each of several reads, with its counts; empty where all have the same."""
+
+    def uncounted(self) -> Input:
+        """Return the same reads without counts."""
+        parts = tuple((folders, locations, Statistics()) for folders, locations, _ in self.parts)
+        return replace(self, statistics=Statistics(), parts=parts)
 
     def reads(self) -> tuple[Input, ...]:
         """Return one input for each set of locations that was read."""
@@ -149,7 +154,7 @@ class Input:
             return (self,)
         return tuple(
             replace(self, dataset=self.dataset.of(locations), statistics=statistics, parts=())
-            for locations, statistics in self.parts
+            for _, locations, statistics in self.parts
         )
 
 

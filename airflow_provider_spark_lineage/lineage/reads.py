@@ -13,22 +13,35 @@ Folders = frozenset[str]
 
 
 def together(first: Input, *others: Input) -> Input:
-    """Return one input for all reads of a dataset, with the counts of each set of folders."""
-    counts: dict[Folders, Statistics] = {}
-    locations: dict[Folders, tuple[str, ...]] = {}
+    """Return one input for all reads of a dataset, which keeps the counts of each set of folders apart.
+
+    `counted` adds them up.
+    """
     dataset = first.dataset
+    parts = {folders: (locations, counts) for folders, locations, counts in _parts(first)}
     for other in others:
         dataset = dataset.merged(other.dataset)
-    for read in (read for input_ in (first, *others) for read in input_.reads()):
-        folders = read.dataset.identity.folders
-        locations.setdefault(folders, read.dataset.identity.locations)
-        counts[folders] = larger(counts.get(folders, Statistics()), read.statistics)
-    if len(counts) == 1:
-        # The same folders may be written in different ways.
-        dataset = dataset.of(*locations.values())
-        return replace(first, dataset=dataset, statistics=next(iter(counts.values())))
-    parts = tuple((locations[folders], counts[folders]) for folders in counts)
-    return replace(first, dataset=dataset, statistics=total(counts), parts=parts)
+        for folders, locations, counts in _parts(other):
+            # The same folders may be written in different ways.
+            known, before = parts.get(folders, (locations, Statistics()))
+            parts[folders] = (known, larger(before, counts))
+    if len(parts) == 1:
+        ((locations, counts),) = parts.values()
+        return replace(first, dataset=dataset.of(locations), statistics=counts, parts=())
+    several = tuple((folders, *parts[folders]) for folders in parts)
+    return replace(first, dataset=dataset, statistics=Statistics(), parts=several)
+
+
+def counted(read: Input) -> Input:
+    """Return all reads of a dataset with the counts of all of them."""
+    if not read.parts:
+        return read
+    return replace(read, statistics=total({folders: counts for folders, _, counts in read.parts}))
+
+
+def _parts(read: Input) -> tuple[tuple[Folders, tuple[str, ...], Statistics], ...]:
+    identity = read.dataset.identity
+    return read.parts or ((identity.folders, identity.locations, read.statistics),)
 
 
 def total(counts: Mapping[Folders, Statistics]) -> Statistics:

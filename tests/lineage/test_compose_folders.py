@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from tasks import edge, edges_of, execution, inputs_of, reads, writes
 
 from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
 from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, Output
 from airflow_provider_spark_lineage.lineage.reads import together
+from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 
 Part = TypeVar("Part", Input, Output)
 
@@ -128,6 +130,29 @@ def test_locations_are_not_named_where_all_of_the_dataset_was_read() -> None:
         "file:/wh/d/1",
         "file:/wh/d/2",
     )
+
+
+def both_days(first: int | None = None, second: int | None = None) -> Input:
+    """One execution reads two folders of `d` apart."""
+    return together(at(reads("d", "v", rows=first), "1"), at(reads("d", "v", rows=second), "2"))
+
+
+def test_folders_that_a_command_reads_apart_have_the_counts_of_the_write_inside() -> None:
+    """A CTAS has no counts of its own, and the write that it runs has those of each folder."""
+    write = writes("out", edge("d.v", "v"))
+    inside = ExecutionLineage(execution(both_days(3, 5), write), query=(1,))
+    outside = ExecutionLineage(execution(both_days(), write), wraps=True, query=(1,))
+    lineage = wrapped(inside, outside).lineage
+    assert rows_read(compose([lineage])) == 8
+    assert rows_read(compose([lineage, read("2", rows=5)])) == 8
+
+
+def test_folders_that_a_failed_execution_read_are_not_counted() -> None:
+    """What its tasks read until then is not all; a later read of one folder does not tell the other."""
+    failed = execution(both_days(3, 5).uncounted())
+    assert rows_read(compose([failed])) is None
+    assert rows_read(compose([failed, read("1", rows=3)])) is None
+    assert rows_read(compose([failed, read("1", rows=3), read("2", rows=5)])) == 8
 
 
 FOLDERS = ["", "1", "1/x", "2"]
