@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Field, Mode, Output, Statistics
 from airflow_provider_spark_lineage.lineage.statistics import added
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
+from airflow_provider_spark_lineage.sources.paths import is_within
 
 
 @dataclass
@@ -23,15 +25,19 @@ class Claim:
     data_mode: Mode | None = None
     """How its rows or columns changed; None where it was only renamed."""
 
-    written: Statistics | None = None
-    """Counts of the last overwrite and the appends after it; None where no rows were written."""
+    counts: dict[str, Statistics] = field(default_factory=dict)
+    """Folder that was written, or an empty name -> counts of the last overwrite and the appends after it."""
+
+    @property
+    def written(self) -> Statistics | None:
+        """The counts of all folders; None where no rows were written."""
+        return reduce(added, self.counts.values()) if self.counts else None
 
     @classmethod
     def of(cls, output: Output, edges: set[Edge], inputs: set[DatasetId], *, created: bool) -> Claim:
         """Return the claim of an output's first write."""
-        claim = cls(
-            output, set(edges), set(inputs), {field.name: field for field in output.dataset.fields}, created
-        )
+        fields = {written.name: written for written in output.dataset.fields}
+        claim = cls(output, set(edges), set(inputs), fields, created)
         claim._count(output)
         return claim
 
@@ -41,8 +47,8 @@ class Claim:
             self.edges, self.inputs, self.fields = set(), set(), {}
         self.edges |= edges
         self.inputs |= inputs
-        for field in output.dataset.fields:
-            self.fields.setdefault(field.name, field)
+        for written in output.dataset.fields:
+            self.fields.setdefault(written.name, written)
         self._count(output)
         self.output = replace(
             output,
@@ -56,19 +62,23 @@ class Claim:
         """Update mode and counts for one more write."""
         if output.mode is not Mode.RENAME:
             self.data_mode = output.mode if self.data_mode is None else _merged(self.data_mode, output.mode)
+        folder = output.dataset.identity.folder
         if output.mode is Mode.TRUNCATE:
-            self.written = None
-        elif self.written is not None and output.rewrites:
+            self.counts = {}
+        elif self.counts and output.rewrites:
             # Unknown: how many earlier rows are left, and how many of the counted ones they are.
-            self.written = Statistics()
+            self.counts = {"": Statistics()}
         elif not output.has_rows:
             return
-        elif self.written is not None and output.mode is Mode.APPEND:
-            self.written = added(self.written, output.statistics)
-        elif self.written is not None and output.partial:
-            self.written = Statistics()
+        elif output.mode is Mode.APPEND:
+            before = self.counts.get(folder)
+            self.counts[folder] = output.statistics if before is None else added(before, output.statistics)
         else:
-            self.written = output.statistics
+            overlaps = {other for other in self.counts if is_within(folder, other)}
+            inside = {other for other in self.counts if is_within(other, folder)}
+            is_unknown = overlaps - {folder} or (output.partial and overlaps | inside)
+            self.counts = {other: self.counts[other] for other in self.counts if other not in inside}
+            self.counts[folder] = Statistics() if is_unknown else output.statistics
 
 
 def _merged(before: Mode, now: Mode) -> Mode:

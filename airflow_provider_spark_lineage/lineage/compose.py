@@ -24,7 +24,8 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
-from airflow_provider_spark_lineage.lineage.statistics import added, larger
+from airflow_provider_spark_lineage.lineage.reads import counted, together
+from airflow_provider_spark_lineage.lineage.statistics import added
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
 
 
@@ -45,7 +46,10 @@ class Composer:
         self._read: dict[DatasetId, Dataset] = {}
         """How the current execution reads each dataset: in which version, with which columns in order."""
 
-        self._batches: dict[tuple[str, DatasetId], Statistics] = {}
+        self._contents_read: dict[tuple[DatasetId, frozenset[str]], Content | None] = {}
+        """What is in folders of datasets that the current execution reads."""
+
+        self._batches: dict[tuple[str, DatasetId, tuple[str, ...]], Statistics] = {}
         """What a streaming query has read of each dataset."""
 
         self._gaps: dict[Gap, None] = {}
@@ -70,8 +74,10 @@ class Composer:
         """Add the next execution."""
         self._failures.extend(lineage.failures)
         self._read = {input_.dataset.id: input_.dataset for input_ in lineage.inputs}
-        for read in map(self._with_batches_before, lineage.inputs):
-            content = self._content_read(read.dataset.id)
+        self._contents_read = {}
+        reads = (read for input_ in lineage.inputs for read in input_.reads())
+        for read in map(self._with_batches_before, reads):
+            content = self._content_read(read.dataset.id, read.dataset.identity.folders)
             outside = content is None or content.from_outside
             _add_input(self._inputs if outside else self._read_back, read)
             if read.dataset.id in self._own_inputs:
@@ -125,7 +131,7 @@ class Composer:
             elif new_name in self._dropped:
                 _add_input(inputs, Input(self._dropped[new_name].dataset))
         return Lineage(
-            inputs=tuple(sorted(inputs.values(), key=lambda read: read.dataset.id)),
+            inputs=tuple(counted(inputs[name]) for name in sorted(inputs)),
             outputs=tuple(sorted(outputs, key=lambda output: output.dataset.id)),
             gaps=tuple(self._gaps),
             failures=tuple(self._failures),
@@ -170,16 +176,24 @@ class Composer:
             if current == name:
                 del self._new_names[name]
 
-    def _content_read(self, identifier: DatasetId) -> Content | None:
-        """Return the content of a dataset as the current execution reads it; None for one from outside."""
+    def _content_read(self, identifier: DatasetId, folders: frozenset[str] | None = None) -> Content | None:
+        """Return the content of a dataset as the current execution reads it; None for one from outside.
+
+        Without `folders`, it is that of all folders of it that the execution reads.
+        """
         read = self._read.get(identifier)
-        return self._contents.at(identifier, read.identity.version if read else "")
+        if folders is None:
+            folders = read.identity.folders if read else frozenset()
+        if (identifier, folders) not in self._contents_read:
+            version = read.identity.version if read else ""
+            self._contents_read[identifier, folders] = self._contents.at(identifier, version, folders)
+        return self._contents_read[identifier, folders]
 
     def _with_batches_before(self, read: Input) -> Input:
         """Add the counts of a stream's earlier batches: all batches are one read."""
         if not read.stream:
             return read
-        key = (read.stream, read.dataset.id)
+        key = (read.stream, read.dataset.id, read.dataset.identity.locations)
         before = self._batches.get(key)
         self._batches[key] = added(before, read.statistics) if before is not None else read.statistics
         return replace(read, statistics=self._batches[key])
@@ -320,8 +334,12 @@ class Composer:
                 inputs |= content.inputs
                 # What decides the rows of the intermediate decides the rows of the output.
                 edges.update(replace(edge, column="") for edge in content.rows)
+        origins: dict[Edge, list[frozenset[str]]] = {}
+        for edge, folders in output.origins:
+            origins.setdefault(edge, []).append(folders)
         for edge in output.edges:
-            edges |= self._trace(edge, output, gaps)
+            for of_edge in origins.get(edge, (None,)):
+                edges |= self._trace(edge, of_edge, output, gaps)
         for source in {edge.source for edge in edges if edge.source in self._read_back}:
             inputs.add(source)
             if source not in self._inputs:
@@ -329,8 +347,10 @@ class Composer:
                 self._own_inputs.add(source)
         return edges, inputs
 
-    def _trace(self, edge: Edge, output: Output, gaps: dict[Gap, None]) -> set[Edge]:
-        content = self._content_read(edge.source)
+    def _trace(
+        self, edge: Edge, folders: frozenset[str] | None, output: Output, gaps: dict[Gap, None]
+    ) -> set[Edge]:
+        content = self._content_read(edge.source, folders)
         if content is None:
             return {edge}
         name = self._written_name(edge, content)
@@ -409,9 +429,7 @@ class Composer:
 def _add_input(inputs: dict[DatasetId, Input], read: Input) -> None:
     """Merge one read of a dataset into `inputs`."""
     before = inputs.get(read.dataset.id)
-    if before is not None:
-        read = Input(before.dataset.merged(read.dataset), larger(before.statistics, read.statistics))
-    inputs[read.dataset.id] = read
+    inputs[read.dataset.id] = read if before is None else together(before, read)
 
 
 def compose(executions: Iterable[Lineage]) -> Lineage:

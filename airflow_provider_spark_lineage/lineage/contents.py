@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.lineage.model import Edge, Field, Kind, Mode, Output
 from airflow_provider_spark_lineage.plan.algebra import Transformation
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
+from airflow_provider_spark_lineage.sources.paths import is_within
 
 
 @dataclass
@@ -55,6 +57,17 @@ class Content:
             traced.add(replace(origin, kind=path.kind, masking=path.masking, column=edge.column, part=part))
         return traced or {edge}
 
+    def merged(self, other: Content) -> Content:
+        """Return the rows of both."""
+        both = self.copy()
+        for name, edges in other.columns.items():
+            both.columns.setdefault(name, set()).update(edges)
+        both.rows |= other.rows
+        both.inputs |= other.inputs
+        both.from_outside |= other.from_outside
+        both.reworked |= other.reworked
+        return both
+
     def add(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: Iterable[DatasetId]) -> None:
         """Add the rows of one write."""
         for written in fields:
@@ -65,19 +78,82 @@ class Content:
 
 
 @dataclass
+class _Layer:
+    """What writes left in one folder of a dataset; a later layer is written over earlier ones."""
+
+    folder: str
+    """Relative to the dataset; empty for all of it."""
+
+    content: Content
+    replaces: bool
+    """Nothing of earlier layers is left in its folder."""
+
+
+@dataclass
 class _History:
     """The content of a dataset that the task wrote, now and in its versions."""
 
-    now: Content
+    layers: list[_Layer] = field(default_factory=list)
+    """In the order of writing."""
+
     versions: dict[str, Content] = field(default_factory=dict)
     first: int | None = None
     """The oldest of these versions, where versions are increasing numbers, as in Delta."""
 
-    def at(self, version: str, anew: bool) -> Content | None:
+    def at(self, version: str, anew: bool, folders: Iterable[str]) -> Content | None:
         """Return the content in a version; None for a version from before the task, unless created `anew`."""
         if not anew and self.first is not None and version.isdigit() and int(version) < self.first:
             return None
-        return self.versions.get(version) or self.now
+        return self.versions.get(version) or self.now(folders)
+
+    def now(self, folders: Iterable[str]) -> Content | None:
+        """Return the content of folders, of all without any; None where the task wrote nothing there."""
+        found: dict[int, Content] = {}
+        from_outside = False
+        for folder in folders or ("",):
+            for layer in reversed(self.layers):
+                if is_within(layer.folder, folder) or is_within(folder, layer.folder):
+                    found[id(layer.content)] = layer.content
+                if layer.replaces and is_within(folder, layer.folder):
+                    break
+            else:
+                from_outside = True
+        if not found:
+            return None
+        first, *others = found.values()
+        if not others and first.from_outside == from_outside:
+            return first
+        content = first
+        for other in others:
+            content = content.merged(other)
+        return replace(content, from_outside=from_outside)
+
+    def layer_for(self, folder: str, *, keeps: bool, reworked: bool) -> _Layer:
+        """Return the layer of the next write into a folder, which keeps what is there or replaces it."""
+        if keeps:
+            for layer in reversed(self.layers):
+                if layer.folder == folder:
+                    return layer
+                if layer.replaces and (is_within(layer.folder, folder) or is_within(folder, layer.folder)):
+                    break
+        else:
+            self._remove(folder)
+        self.layers.append(_Layer(folder, Content(from_outside=keeps, reworked=reworked), not keeps))
+        return self.layers[-1]
+
+    def _remove(self, folder: str) -> None:
+        """Remove what was written into a folder; appends that nothing lies between any more become one."""
+        layers: list[_Layer] = []
+        for layer in self.layers:
+            if is_within(layer.folder, folder):
+                continue
+            if layers and layers[-1].folder == layer.folder and not layer.replaces:
+                last = layers[-1]
+                content = last.content.merged(layer.content)
+                last.content = replace(content, from_outside=last.content.from_outside)
+            else:
+                layers.append(layer)
+        self.layers = layers
 
 
 class Contents:
@@ -91,30 +167,34 @@ class Contents:
     def __contains__(self, identifier: DatasetId) -> bool:
         return identifier in self._histories
 
-    def at(self, identifier: DatasetId, version: str) -> Content | None:
-        """Return the content of a dataset in a version, or now; None where the task did not write it."""
+    def at(self, identifier: DatasetId, version: str, folders: Iterable[str] = ()) -> Content | None:
+        """Return the content of a dataset in a version, or of folders now; None where the task wrote nothing.
+
+        Without folders, it is the content of all of them.
+        """
         history = self._histories.get(identifier)
-        return history.at(version, identifier in self._dropped) if history else None
+        return history.at(version, identifier in self._dropped, folders) if history else None
 
     def write(self, output: Output, edges: set[Edge], inputs: set[DatasetId], *, empty: bool) -> None:
         """Add or replace rows; `empty` means that no rows from before the task are left."""
         identifier, version = output.dataset.id, output.dataset.identity.version
-        history = self._histories.get(identifier)
+        history = self._histories.setdefault(identifier, _History())
+        if empty and not history.layers:
+            history.layers.append(_Layer("", Content(), replaces=True))
+        folder = output.dataset.identity.folder
+        before = history.now((folder,)) or Content(from_outside=True)
         keeps = output.mode is Mode.APPEND or output.partial
-        if history and keeps:
-            content = history.now
-        else:
-            is_of_before = history.now.from_outside or history.now.reworked if history else not empty
-            content = Content(from_outside=keeps and not empty, reworked=output.rewrites and is_of_before)
-        written = output.dataset.fields, edges | _partition_filters(output, content, edges), inputs
-        if not content.holds(*written):
+        if keeps:
+            edges = edges | _partition_filters(output, before, edges)
+        reworked = output.rewrites and (before.from_outside or before.reworked)
+        layer = history.layer_for(folder, keeps=keeps, reworked=reworked)
+        written = (*output.dataset.fields, *_named_by(folder)), edges, inputs
+        if not layer.content.holds(*written):
             # Earlier versions share the object, so the content is copied before it changes.
-            content = content.copy() if history and history.versions else content
-            content.add(*written)
-        history = self._histories.setdefault(identifier, _History(content))
-        history.now = content
+            layer.content = layer.content.copy() if history.versions else layer.content
+            layer.content.add(*written)
         if version:
-            history.versions[version] = content
+            history.versions[version] = layer.content
         if version.isdigit() and (history.first is None or int(version) < history.first):
             history.first = int(version)
 
@@ -126,7 +206,7 @@ class Contents:
     def follow(self, now: Mapping[DatasetId, DatasetId | None]) -> None:
         """Replace sources by their current names; None removes a source."""
         for history in self._histories.values():
-            for content in (history.now, *history.versions.values()):
+            for content in (*(layer.content for layer in history.layers), *history.versions.values()):
                 content.columns = {name: set(moved(edges, now)) for name, edges in content.columns.items()}
                 content.rows = set(moved(content.rows, now))
                 content.inputs = {source for name in content.inputs if (source := now.get(name, name))}
@@ -135,6 +215,14 @@ class Contents:
         """Move a dataset's content to its new name."""
         if old in self._histories:
             self._histories[new] = self._histories.pop(old)
+
+
+def _named_by(folder: str) -> Iterator[Field]:
+    """Yield the columns whose values are in a folder's name, `day=1`: Spark adds them to its rows."""
+    for part in folder.split("/"):
+        name, has_value, _ = part.partition("=")
+        if has_value:
+            yield Field(unquote(name), "")
 
 
 def _partition_filters(output: Output, before: Content, edges: set[Edge]) -> set[Edge]:

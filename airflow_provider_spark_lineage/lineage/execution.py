@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,11 +17,13 @@ from airflow_provider_spark_lineage.lineage.leaves import (
     FactsOfPlan,
     FieldUse,
     Leaf,
+    Place,
     ResultKey,
     StoredResult,
     fields_of,
     gaps_of,
     merged,
+    place_of,
     rdd_key,
 )
 from airflow_provider_spark_lineage.lineage.model import (
@@ -35,6 +38,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
+from airflow_provider_spark_lineage.lineage.reads import counted, together
 from airflow_provider_spark_lineage.lineage.statistics import (
     Metrics,
     scan_statistics,
@@ -182,7 +186,7 @@ def lineage_of(
         inputs = []
     else:
         # What failed tasks read is not counted.
-        inputs = [replace(read, statistics=Statistics()) for read in inputs]
+        inputs = [read.uncounted() for read in inputs]
         gaps.extend(gap for write in writes for gap in gaps_of_failed(write))
     inputs.extend(_inputs_of_parts(inputs, outputs, leaves))
     if not outputs:
@@ -247,21 +251,26 @@ def _gaps_without_output(evaluation: Evaluation, leaves: Leaves, *, read_somethi
 
 
 def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[Input]:
-    """Return each dataset once, with all columns that any scan of it shows."""
+    """Return each dataset once, with all columns that any scan of it shows, sorted by its name."""
     streamed = {dataset.id for leaf in leaves.values() if leaf.is_stream for dataset in leaf.datasets}
-    shown = merged(dataset for leaf in leaves.values() for dataset in leaf.datasets)
-    counted = {dataset.id: None for leaf in leaves.values() if leaf.counted for dataset in leaf.datasets}
+    shown: dict[Place, list[Dataset]] = {}
+    for dataset in (dataset for leaf in leaves.values() for dataset in leaf.datasets):
+        shown.setdefault(place_of(dataset.identity), []).append(dataset)
+    with_counts = [dataset.identity for leaf in leaves.values() if leaf.counted for dataset in leaf.datasets]
+    shared = {dataset.id for leaf in leaves.values() if len(leaf.datasets) > 1 for dataset in leaf.datasets}
     named = {
         leaf.name: leaf.datasets[0].id if leaf.counted else None
         for leaf in leaves.values()
         if leaf.name and leaf.datasets
     }
-    statistics = scan_statistics(metrics, list(counted), named)
-    inputs = [
-        Input(dataset, statistics.get(dataset.id, Statistics()), stream if dataset.id in streamed else "")
-        for dataset in shown
-    ]
-    return sorted(inputs, key=lambda input_: input_.dataset.id)
+    statistics = scan_statistics(metrics, with_counts, named, shared)
+    inputs: dict[DatasetId, list[Input]] = {}
+    for place, datasets in shown.items():
+        (dataset,) = merged(datasets)
+        of_stream = stream if dataset.id in streamed else ""
+        read = Input(dataset, statistics.get(place, Statistics()), of_stream)
+        inputs.setdefault(dataset.id, []).append(read)
+    return [counted(together(*inputs[identifier])) for identifier in sorted(inputs)]
 
 
 def _was_skipped(write: TableWrite, statistics: Statistics, *, ran: bool) -> bool:
@@ -300,13 +309,16 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     fields = fields_of(target, tuple(Field(column.name, column.type) for column, _ in written.columns))
     if len(fields) == 1:
         fields = (Field(stored_name(target, fields[0].name), fields[0].type),)
-    edges: set[Edge] = set()
+    origins: set[tuple[Edge, frozenset[str]]] = set()
     for written_field, (_, value) in zip(fields, written.columns, strict=True):
-        edges.update(_edges(_traced(value.whole, leaves), written_field.name))
+        origins.update(_edges(_traced(value.whole, leaves), written_field.name))
     fed_by = [leaves[scan] for scan in written.scans]
-    edges.update(_edges(_traced(written.rows, leaves), ""))
+    origins.update(_edges(_traced(written.rows, leaves), ""))
     for leaf in fed_by:
-        edges.update(_edges(leaf.rows, ""))
+        origins.update(_edges(leaf.rows, ""))
+    edges = {edge for edge, _ in origins}
+    places = {(edge.source, folders) for edge, folders in origins}
+    read_apart = {source for source, count in Counter(source for source, _ in places).items() if count > 1}
     fed = sorted({dataset.id for leaf in fed_by for dataset in leaf.datasets})
     outputs = []
     for identity in identities:
@@ -317,6 +329,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
                 statistics=statistics,
                 edges=tuple(sorted(edges, key=lambda edge: edge.order)),
                 inputs=tuple(fed),
+                origins=tuple(origin for origin in origins if origin[0].source in read_apart),
                 partial=write.is_partial,
                 rewrites=write.rewrites,
                 partitions=write.partitions if write.is_partial else (),
@@ -332,16 +345,17 @@ def _traced(sources: Sources, leaves: Mapping[Scan, Leaf]) -> frozenset[FieldUse
     """Replace fields of scans by fields of datasets."""
     return frozenset(
         # Parts of a field are known only where the field is unchanged.
-        (dataset, name, (*outer, *inside) if origin.kind is Kind.IDENTITY else outer, path.after(origin))
+        (place, name, (*outer, *inside) if origin.kind is Kind.IDENTITY else outer, path.after(origin))
         for (scan, column, inside), path in sources
-        for dataset, name, outer, origin in leaves[scan].columns.get(column, ())
+        for place, name, outer, origin in leaves[scan].columns.get(column, ())
     )
 
 
-def _edges(sources: Iterable[FieldUse], column: str) -> Iterable[Edge]:
+def _edges(sources: Iterable[FieldUse], column: str) -> Iterable[tuple[Edge, frozenset[str]]]:
+    """Yield the edges of a column, each with the folders of the dataset that it comes from."""
     return (
-        Edge(dataset, name, path.kind, path.masking, column, ".".join(inside))
-        for dataset, name, inside, path in sources
+        (Edge(dataset, name, path.kind, path.masking, column, ".".join(inside)), folders)
+        for (dataset, folders), name, inside, path in sources
     )
 
 

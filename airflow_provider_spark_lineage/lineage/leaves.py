@@ -36,8 +36,11 @@ from airflow_provider_spark_lineage.sources import (
 )
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 
-FieldUse = tuple[DatasetId, str, tuple[str, ...], Transformation]
-"""(dataset, field, path inside a struct field, how it acts)."""
+Place = tuple[DatasetId, frozenset[str]]
+"""A dataset and the folders of it that were read; empty for all of it."""
+
+FieldUse = tuple[Place, str, tuple[str, ...], Transformation]
+"""(dataset and folders of it, field, path inside a struct field, how it acts)."""
 
 ResultKey = int | str
 """Key of a result: the id of its first column, a variable's name, or an RDD's key."""
@@ -162,8 +165,9 @@ def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
         Field(c.name, c.type) for c in scan.output if c.id not in scan.hidden and c.name not in hidden
     )
     identities = identify(facts)
+    places = [place_of(identity) for identity in identities]
     columns = {
-        field.name: frozenset((i.id, field.name, (), IDENTITY) for i in identities) for field in fields
+        field.name: frozenset((place, field.name, (), IDENTITY) for place in places) for field in fields
     }
     datasets = tuple(Dataset(identity, fields) for identity in identities)
     name = str(facts.get("scan") or facts.get("v2_table") or "")
@@ -189,7 +193,7 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
     identities = {table: query.identify(table.relation) for table in evaluation.scans}
 
     def traced(sources: Sources) -> frozenset[FieldUse]:
-        return frozenset((identities[table].id, name, (), step) for (table, name, _), step in sources)
+        return frozenset((place_of(identities[table]), name, (), step) for (table, name, _), step in sources)
 
     columns = {
         column.name: traced(value.whole)
@@ -245,12 +249,14 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
     if not datasets:
         return Leaf(gaps=tuple(gaps), column_gaps=(_rows_of_program(scan),))
     fields: set[FieldUse] = {
-        (dataset.id, column.name, (), IDENTITY) for dataset in read for column in dataset.fields
+        (place_of(dataset.identity), column.name, (), IDENTITY)
+        for dataset in read
+        for column in dataset.fields
     }
     fields |= {source for query in queries for sources in query.columns.values() for source in sources}
     value, test = Transformation(Kind.TRANSFORMATION), Transformation(Kind.FILTER)
-    everything = frozenset((dataset, name, part, value.after(path)) for dataset, name, part, path in fields)
-    rows = {(dataset, name, part, test.after(path)) for dataset, name, part, path in fields}
+    everything = frozenset((place, name, part, value.after(path)) for place, name, part, path in fields)
+    rows = {(place, name, part, test.after(path)) for place, name, part, path in fields}
     rows |= {source for query in queries for source in query.rows}
     reason = f"{about} came through an RDD; taken from every column that it read"
     if not fields:
@@ -263,6 +269,11 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
         (Gap(scan.label, reason),),
         counted=scan.relation == _JOB,
     )
+
+
+def place_of(identity: Identity) -> Place:
+    """Return which dataset was read, and which folders of it."""
+    return identity.id, identity.folders
 
 
 def merged(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:

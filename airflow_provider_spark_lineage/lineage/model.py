@@ -62,16 +62,25 @@ class Dataset:
         identity = replace(
             self.identity,
             symlinks=tuple(dict.fromkeys((*self.identity.symlinks, *other.identity.symlinks))),
-            locations=tuple(dict.fromkeys((*self.identity.locations, *other.identity.locations))),
+            locations=_both(self.identity.locations, other.identity.locations),
             # Reads of different versions have no single version.
             version=self.identity.version if self.identity.version == other.identity.version else "",
             catalog=self.identity.catalog or other.identity.catalog,
         )
         return Dataset(identity, tuple(fields[name] for name in ordered))
 
+    def of(self, locations: tuple[str, ...]) -> Dataset:
+        """Return this dataset as it was read or written at some of its locations; without any, all of it."""
+        return replace(self, identity=replace(self.identity, locations=locations))
+
     def at(self, version: str) -> Dataset:
         """Return this dataset in another of its states."""
         return replace(self, identity=replace(self.identity, version=version))
+
+
+def _both(locations: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the locations of two views; none where one of them is of the whole dataset."""
+    return tuple(dict.fromkeys((*locations, *others))) if locations and others else ()
 
 
 @dataclass(frozen=True)
@@ -131,6 +140,23 @@ class Input:
     stream: str = ""
     """The streaming query whose batch read it; each batch reads other rows."""
 
+    parts: tuple[tuple[frozenset[str], tuple[str, ...], Statistics], ...] = ()
+    """The folders and locations of each of several reads, with its counts; empty where all have the same."""
+
+    def uncounted(self) -> Input:
+        """Return the same reads without counts."""
+        parts = tuple((folders, locations, Statistics()) for folders, locations, _ in self.parts)
+        return replace(self, statistics=Statistics(), parts=parts)
+
+    def reads(self) -> tuple[Input, ...]:
+        """Return one input for each set of locations that was read."""
+        if not self.parts:
+            return (self,)
+        return tuple(
+            replace(self, dataset=self.dataset.of(locations), statistics=statistics, parts=())
+            for _, locations, statistics in self.parts
+        )
+
 
 @dataclass(frozen=True)
 class Output:
@@ -156,6 +182,9 @@ class Output:
 
     partitions: tuple[str, ...] = ()
     """Partition columns of a partial overwrite, which decide the earlier rows that it kept."""
+
+    origins: tuple[tuple[Edge, frozenset[str]], ...] = ()
+    """The folders that an edge comes from, where the execution reads folders of its source apart."""
 
     previous: DatasetId | None = None
     """The name of a renamed dataset before."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.lineage.model import Statistics
+from airflow_provider_spark_lineage.plan.spark.explain.physical import split_paths
 from airflow_provider_spark_lineage.sources import identify
-from airflow_provider_spark_lineage.sources.dataset import DatasetId
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
 Metrics = Sequence[Mapping[str, Any]]
 
@@ -16,23 +18,42 @@ _OF_NO_DATASET = ("Scan ExistingRDD", "Scan OneRowRelation", "Scan In-memory tab
 """Physical scans of data that Spark itself holds."""
 
 
+_LOCATION = re.compile(r"\w* ?\((\d+) paths\)\[(.*)\]", re.DOTALL)
+
+
 def scan_statistics(
-    metrics: Metrics, ids: Sequence[DatasetId], named: Mapping[str, DatasetId | None] | None = None
-) -> dict[DatasetId, Statistics]:
+    metrics: Metrics,
+    read: Iterable[Identity],
+    named: Mapping[str, DatasetId | None] | None = None,
+    shared: Collection[DatasetId] = (),
+) -> dict[tuple[DatasetId, frozenset[str]], Statistics]:
     """Return what the largest physical scan of each dataset counted: two scans may read the same rows.
 
-    `named` maps names in physical scans to datasets; None where the count is of no single dataset.
+    Folders of a dataset that are read apart are counted apart. `named` maps names in physical scans to
+    datasets; None where the count is of no single dataset. `shared` are datasets that one scan reads with
+    others.
     """
-    largest: dict[DatasetId, Statistics] = {}
+    folders: dict[DatasetId, set[frozenset[str]]] = {}
+    for identity in read:
+        folders.setdefault(identity.id, set()).add(identity.folders)
+    largest: dict[tuple[DatasetId, frozenset[str]], Statistics] = {}
+    uncertain: set[DatasetId] = set()
     for metric in metrics:
         node = str(metric.get("node", ""))
         if not node.startswith(("Scan", "BatchScan")) or node.startswith(_OF_NO_DATASET):
             continue
-        name = _name_in_scan(node, named or {})
-        dataset = (named or {})[name] if name else _scanned(metric, ids)
-        if dataset is not None:
-            largest[dataset] = larger(largest.get(dataset, Statistics()), _statistics(metric))
-    return largest
+        name, paths = _name_in_scan(node, named or {}), _paths(metric)
+        dataset = (named or {})[name] if name else _scanned(paths, folders, shared)
+        if dataset is None:
+            continue
+        apart = folders.get(dataset, set())
+        scanned = Identity(dataset, locations=paths.listed).folders if len(apart) > 1 else frozenset(*apart)
+        if len(apart) > 1 and (scanned not in apart or not paths.complete):
+            uncertain.add(dataset)
+        else:
+            counts = largest.get((dataset, scanned), Statistics())
+            largest[dataset, scanned] = larger(counts, _statistics(metric))
+    return {key: counts for key, counts in largest.items() if key[0] not in uncertain}
 
 
 def _name_in_scan(node: str, names: Iterable[str]) -> str:
@@ -44,27 +65,49 @@ def _name_in_scan(node: str, names: Iterable[str]) -> str:
     )
 
 
-def _scanned(metric: Mapping[str, Any], ids: Sequence[DatasetId]) -> DatasetId | None:
+class _Paths(NamedTuple):
+    """The paths in the text of a physical scan."""
+
+    listed: tuple[str, ...] = ()
+    complete: bool = True
+    """Spark cuts long lists."""
+
+
+def _paths(metric: Mapping[str, Any]) -> _Paths:
+    """Return the paths that a physical scan names, `InMemoryFileIndex(2 paths)[file:/a, file:/b]`."""
+    location, node = str(metric.get("location", "")), str(metric.get("node", ""))
+    match = _LOCATION.fullmatch(location.strip())
+    if match:
+        listed, is_cut = split_paths(match[2], int(match[1]))
+        return _Paths(listed, not is_cut)
+    if location:
+        return _Paths((), complete=False)
+    # V2 file sources have the location in the name: `BatchScan parquet file:/in/orders`.
+    text = node.split(" ", 2)[-1] if node.startswith("BatchScan") else ""
+    return _Paths(split_paths(text)[0]) if ":/" in text and "*" not in text else _Paths()
+
+
+def _scanned(paths: _Paths, ids: Collection[DatasetId], shared: Collection[DatasetId]) -> DatasetId | None:
     """Find the dataset that a physical scan read: by location, or as the only one there is.
 
     A scan of several datasets has one count for all, which is not assigned.
     """
-    text = str(metric.get("location", "")).partition("[")[2]
-    paths = [part.strip() for part in text.rstrip("]. ").split(",") if part.strip() and "..." not in part]
-    name = str(metric.get("node", ""))
-    if not text and name.startswith("BatchScan"):
-        # V2 file sources have the location in the name: `BatchScan parquet file:/in/orders`.
-        paths = [part for part in name.split(" ", 2)[2:] if ":/" in part and "*" not in part]
-    if not paths:
-        return ids[0] if len(ids) == 1 else None
-    matches = {
+    if not paths.listed:
+        return next(iter(ids)) if len(ids) == 1 else None
+    matches = {_dataset_at(candidate.id, ids) for candidate in identify({"paths": list(paths.listed)})}
+    match = matches.pop() if len(matches) == 1 else None
+    return match if paths.complete or match not in shared else None
+
+
+def _dataset_at(place: DatasetId, ids: Iterable[DatasetId]) -> DatasetId | None:
+    """Return the dataset that a place is, or is inside; of several, the one whose folder is the innermost."""
+    around = [
         identifier
-        for candidate in identify({"paths": paths})
         for identifier in ids
-        if identifier.namespace == candidate.id.namespace
-        and (candidate.id.name + "/").startswith(identifier.name.rstrip("/") + "/")
-    }
-    return matches.pop() if len(matches) == 1 else None
+        if identifier.namespace == place.namespace
+        and (place.name + "/").startswith(identifier.name.rstrip("/") + "/")
+    ]
+    return max(around, key=lambda identifier: len(identifier.name), default=None)
 
 
 def write_statistics(metrics: Metrics, number: int) -> Statistics:
@@ -109,6 +152,15 @@ def added(first: Statistics, second: Statistics) -> Statistics:
         return None if left is None or right is None else left + right
 
     return _by_count(sum_of, first, second)
+
+
+def largest_of_known(first: Statistics, part: Statistics) -> Statistics:
+    """Return the larger of a read and of a part of it, count by count; unknown where that of the read is."""
+
+    def most(left: int | None, right: int | None) -> int | None:
+        return left if left is None or right is None else max(left, right)
+
+    return _by_count(most, first, part)
 
 
 def _by_count(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
-from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Statistics
+from airflow_provider_spark_lineage.lineage.model import Lineage, Mode
 from airflow_provider_spark_lineage.sources.dataset import Identity
 
 
@@ -44,9 +44,11 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
         )
         for output in inner_lineage.outputs
     )
-    counted = {read.dataset.id: read.statistics for read in inner_lineage.inputs}
+    counted = {read.dataset.id: read for read in inner_lineage.inputs}
     inputs = tuple(
-        replace(read, statistics=read.statistics or counted.get(read.dataset.id, Statistics()))
+        replace(read, statistics=inside.statistics, parts=inside.parts)
+        if not read.statistics and (inside := counted.get(read.dataset.id))
+        else read
         for read in outer_lineage.inputs or inner_lineage.inputs
     )
     # Edges are those of the inner write; facts of the two may differ where a record is damaged.

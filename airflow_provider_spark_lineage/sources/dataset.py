@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, FrozenSet, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.sources.facts import Facts
+from airflow_provider_spark_lineage.sources.paths import split_location
 
 __all__ = ["Catalog", "DatasetId", "Facts", "Identity", "Probe", "Query", "Source", "Symlink"]
 
@@ -91,6 +92,25 @@ class Identity:
     def is_entry(self) -> bool:
         """Return whether this is a name in a catalog, whose data lie elsewhere or nowhere."""
         return bool(self.type)
+
+    @property
+    def folders(self) -> FrozenSet[str]:
+        """Return which folders of the dataset its locations are, relative to it; empty for all of it."""
+        folders = frozenset(map(self._folder, self.locations))
+        return frozenset() if "" in folders else folders
+
+    @property
+    def folder(self) -> str:
+        """Return the one folder of the dataset that was written; empty for all of it."""
+        folders = self.folders
+        return next(iter(folders)) if len(folders) == 1 else ""
+
+    def _folder(self, location: str) -> str:
+        """Return a location relative to the dataset; empty where it is not below it."""
+        root = self.id.name.rstrip("/") + "/"
+        namespace, name = split_location(location)
+        is_below = namespace == self.id.namespace and name.startswith(root)
+        return name[len(root) :] if is_below else ""
 
     def entries(self) -> Tuple[Identity, ...]:
         """Return the catalog entries of these data, each with the location of the data as a symlink."""

@@ -188,7 +188,8 @@ def identify(facts: FileFacts) -> Tuple[Identity, ...]:
     sink = _SINK.fullmatch(str(facts.get("sink") or ""))
     is_relative = sink is not None and not is_complete(sink[1]) and not sink[1].startswith("/")
     identities = []
-    for root, originals in roots(paths):
+    for root, given in roots(paths):
+        originals = _read_below(facts, root) or given
         namespace, name = split_location(root)
         identities.append(
             Identity(
@@ -234,6 +235,17 @@ def _below(base: str, paths: Sequence[str]) -> List[str]:
     # Spark keeps the option as it was given, and completes only the paths of files.
     complete = {path[: path.index(base) + len(base)] for path in paths if base in path}
     return sorted(complete) or list(paths)
+
+
+def _read_below(facts: FileFacts, root: str) -> List[str]:
+    """Return the paths that were read of a root that the option `basePath` names."""
+    paths = facts.get("paths") or ()
+    if not facts.get("base_path") or facts.get("is_stream") or isinstance(paths, str):
+        return []
+    namespace, name = split_location(root)
+    places = ((path, split_location(path)) for path in paths)
+    below = [path for path, place in places if f"{place[1]}/".startswith(name.rstrip("/") + "/")]
+    return [root] if any(split_location(path) == (namespace, name) for path in below) else below
 
 
 def _format(value: Any) -> str:

@@ -110,6 +110,15 @@ def _with_few_siblings(groups: Dict[str, List[str]]) -> Dict[str, List[str]]:
     return groups
 
 
+def is_within(folder: str, other: str) -> bool:
+    """Return whether a folder is another one or inside it, by their names inside a dataset.
+
+    >>> is_within("2024/01", "2024"), is_within("2024", ""), is_within("20240", "2024")
+    (True, True, False)
+    """
+    return not other or folder == other or folder.startswith(other + "/")
+
+
 def is_part_of_model(path: str) -> bool:
     """Return whether a path is inside a stage of a saved pipeline."""
     return bool(_STAGE.match(path.rstrip("/")))

@@ -99,6 +99,103 @@ def test_globs_and_partitions(spark, rows, path, lineage):
     assert found.inputs[2].dataset.identity.locations == (f"file:{path('parted/part=1')}",)
 
 
+DAYS = [("20240101", "20240102"), ("2024-01-01", "2024-01-02"), ("2024/01/01", "2024/01/02"), ("d=1", "d=2")]
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("by", ["path", "directory"])
+def test_folders_of_a_dataset_have_what_was_written_there(spark, rows, path, lineage, by):
+    """Each day has its own source and its own rows, also where one query joins two of them."""
+    rows.write.parquet(path("a"))
+    rows.limit(2).write.parquet(path("b"))
+
+    def write(source, place):
+        frame = spark.read.parquet(path(source))
+        if by == "path":
+            frame.write.mode("overwrite").parquet(path(place))
+        else:
+            query = "INSERT OVERWRITE DIRECTORY '{}' USING parquet SELECT * FROM {{rows}}"
+            spark.sql(query.format(path(place)), rows=frame)
+
+    for number, days in enumerate(DAYS):
+
+        def job(number=number, days=days):
+            for source, day in zip("ab", days, strict=True):
+                write(source, f"days{number}/{day}")
+            left, right = (spark.read.parquet(path(f"days{number}/{day}")) for day in days)
+            left.select("name").write.parquet(path(f"one{number}"))
+            both = left.alias("l").join(right.alias("r"), right.id < 0, "left")
+            both.selectExpr("l.name x", "r.name y").write.parquet(path(f"two{number}"))
+
+        text = lines(lineage(job), path, counts=True)
+        assert [line for line in text if line.startswith(("name", "x ", "y "))] == [
+            "name <- a.name    direct    identity",
+            "name <- b.name    direct    identity",
+            "name <- a.name    direct    identity",
+            "x <- a.name    direct    identity",
+            "y <- b.name    direct    identity",
+        ]
+        assert [line.split()[2] for line in text if line.startswith("reads")] == ["/a", "/b"]
+        (days_written,) = (line for line in text if line.startswith(f"writes  file /days{number} "))
+        assert {"rows=5", "files=2"} < set(days_written.split())
+
+
+def test_reads_of_different_days_add(spark, rows, path, lineage):
+    """One after the other, or by one query; a repeated read of a day does not count again."""
+    rows.write.parquet(path("days/20240101"))
+    rows.limit(2).write.parquet(path("days/20240102"))
+    one, two = (spark.read.parquet(path(f"days/2024010{day}")) for day in (1, 2))
+    for number, queries in enumerate([(one, two, one), (one.union(two),), (one.union(two), two)]):
+
+        def job(queries=queries, number=number):
+            for query in queries:
+                query.write.mode("overwrite").parquet(path(f"out{number}"))
+
+        (read,) = lineage(job).inputs
+        assert (read.statistics.rows, read.statistics.files) == (5, 2)
+
+
+def test_folder_below_the_base_path_is_read_alone(spark, rows, path, lineage):
+    """The option `basePath` gives the folder's column; what other folders have is not read."""
+    rows.write.parquet(path("a"))
+    rows.select("id").write.parquet(path("b"))
+
+    def job():
+        spark.read.parquet(path("a")).write.partitionBy("part").parquet(path("d"))
+        spark.read.parquet(path("b")).write.mode("overwrite").parquet(path("d/part=1"))
+        based = spark.read.option("basePath", path("d"))
+        based.parquet(path("d/part=1")).select("id").write.parquet(path("out"))
+
+    found = lineage(job)
+    out = next(one for one in found.outputs if one.dataset.id.name == path("out"))
+    assert [edge.source.name for edge in out.edges] == [path("b")]
+
+
+def test_counts_of_a_scan_of_several_datasets_are_those_of_none(spark, rows, path, lineage):
+    """Spark cuts the list of what a scan reads; the first dataset in it has not all of the rows."""
+    names = ["many/one/orders", "many/two/orders", "x" * 120 + "1/orders", "x" * 120 + "2/orders"]
+    for name in names:
+        rows.write.parquet(path(name))
+    glob = [path("many/*/orders/part-*")]
+    files = [str(file) for name in names[:2] for file in pathlib.Path(path(name)).glob("part-*")]
+    for number, paths in enumerate([glob, files, [path(name) for name in names[2:]]]):
+        found = lineage(lambda paths=paths, n=number: spark.read.parquet(*paths).write.parquet(path(f"o{n}")))
+        assert [read.statistics.rows for read in found.inputs] == [None, None]
+        assert found.outputs[0].statistics.rows == 6
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("name", ["a,b", "a, b", "a]b", "a.,"])
+def test_any_character_may_be_in_the_name_of_a_folder(spark, rows, path, lineage, name):
+    """A comma does not end a path, so both datasets have their counts."""
+    rows.write.parquet(path(name))
+    rows.limit(2).write.parquet(path("plain"))
+    odd, plain = spark.read.parquet(path(name)), spark.read.parquet(path("plain"))
+    found = lineage(lambda: odd.unionByName(plain).write.parquet(path("out")))
+    counts = {read.dataset.id.name: read.statistics.rows for read in found.inputs}
+    assert counts == {path(name): 3, path("plain"): 2}
+
+
 def test_csv_without_header_is_read_back_by_position(spark, rows, path, lineage):
     """Such a file has no names: what reads it calls its columns `_c0`, `_c1`, or what it likes."""
 

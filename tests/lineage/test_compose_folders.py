@@ -1,0 +1,177 @@
+"""Folders of a dataset that are written and read by their paths: what is where, and how much was read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tasks import edge, edges_of, execution, inputs_of, reads, writes
+
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
+from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, Output
+from airflow_provider_spark_lineage.lineage.reads import together
+from airflow_provider_spark_lineage.lineage.wrapping import wrapped
+
+Part = TypeVar("Part", Input, Output)
+
+DAYS = [("20240101", "20240102"), ("2024-01-01", "2024-01-02"), ("2024/01/01", "2024/01/02"), ("d=1", "d=2")]
+
+
+def at(part: Part, *folders: str) -> Part:
+    """A read or a write of folders of its dataset alone; an empty name is all of it."""
+    name = part.dataset.id.name
+    locations = tuple(f"file:{name}/{folder}" for folder in folders if folder)
+    return replace(part, dataset=part.dataset.of(locations))
+
+
+def copied(source: str, *folders: str, mode: Mode = Mode.OVERWRITE, rows: int | None = None) -> Lineage:
+    """Column `v` of a source is written into a folder of the dataset `d`."""
+    write = writes("d", edge(f"{source}.v", "v"), mode=mode, rows=rows)
+    return execution(reads(source, "v", rows=rows), at(write, *folders))
+
+
+def read(*folders: str, rows: int | None = None) -> Lineage:
+    """Column `v` of folders of `d` is written to `out`."""
+    return execution(at(reads("d", "v", rows=rows), *folders), writes("out", edge("d.v", "v")))
+
+
+def sources(lineage: Lineage, name: str = "out") -> set[str]:
+    return {one.source.name.removeprefix("/wh/") for one in edges_of(lineage, name)}
+
+
+def rows_read(lineage: Lineage) -> int | None:
+    (of_folders,) = (one for one in lineage.inputs if one.dataset.id.name == "/wh/d")
+    return of_folders.statistics.rows
+
+
+@pytest.mark.parametrize(("first", "second"), DAYS)
+@pytest.mark.parametrize("mode", [Mode.CREATE, Mode.OVERWRITE])
+def test_folder_has_what_was_written_there(first: str, second: str, mode: Mode) -> None:
+    """A write of one folder leaves the others as they were, and adds to the rows that the dataset got."""
+    steps = [copied("a", first, mode=mode, rows=3), copied("b", second, mode=mode, rows=5)]
+    lineage = compose([*steps, read(first)])
+    assert sources(lineage) == {"a"}
+    assert sources(lineage, "d") == {"a", "b"}
+    assert inputs_of(lineage) == ["a", "b"]
+    assert lineage.outputs[0].statistics.rows == 8
+    again = compose([*steps, copied("c", first, rows=1), read(first)])
+    assert sources(again) == {"c"}
+    assert again.outputs[0].statistics.rows == 6
+
+
+def test_table_of_which_one_folder_was_overwritten_keeps_its_other_rows() -> None:
+    """The folder has the new rows alone, the others those of the first write, and the table both."""
+    steps = [copied("a"), copied("b", "day=1")]
+    found = {name: sources(compose([*steps, read(name)])) for name in ("day=1", "day=2", "")}
+    assert found == {"day=1": {"b"}, "day=2": {"a"}, "": {"a", "b"}}
+
+
+def test_column_that_only_the_folder_s_name_has_originates_in_the_dataset() -> None:
+    """Spark reads `day` from the path: it is not from the source of an earlier write of the table."""
+    written = execution(reads("a", "v", "day"), writes("d", edge("a.v", "v"), edge("a.day", "day")))
+    steps = [written, copied("b", "day=1")]
+    of_day = execution(at(reads("d", "day"), "day=1"), writes("out", edge("d.day", "day")))
+    assert sources(compose([*steps, of_day])) == {"d"}
+    assert not compose([*steps, of_day]).gaps
+
+
+def test_folders_that_one_execution_reads_apart_are_traced_apart() -> None:
+    """Both sides of a join are one dataset, and each has the rows of its own folder."""
+    left, right = edge("d.v", "l"), edge("d.v", "r")
+    joined = writes("out", left, right)
+    joined = replace(joined, origins=((left, frozenset({"1"})), (right, frozenset({"2"}))))
+    both = together(at(reads("d", "v"), "1"), at(reads("d", "v"), "2"))
+    lineage = compose([copied("a", "1"), copied("b", "2"), execution(both, joined)])
+    assert edges_of(lineage, "out") == {edge("a.v", "l"), edge("b.v", "r")}
+
+
+def test_count_of_a_dataset_is_unknown_where_one_counted_folder_was_replaced() -> None:
+    """How many of the rows of the whole were in that folder is not known."""
+    assert compose([copied("a", rows=3), copied("b", "1", rows=5)]).outputs[0].statistics.rows is None
+    whole = compose([copied("b", "1", rows=5), copied("a", rows=3)])
+    assert whole.outputs[0].statistics.rows == 3
+    added = compose([copied("a", rows=3), copied("b", "1", rows=5, mode=Mode.APPEND)])
+    assert added.outputs[0].statistics.rows == 8
+
+
+@pytest.mark.parametrize(
+    ("folders", "rows"),
+    [
+        ([("1", 3), ("2", 5)], 8),
+        ([("1", 3), ("1", 5), ("1", 4)], 5),
+        ([("1", 3), ("", 9), ("2", 5)], 9),
+        # A filter left out row groups: the parts were read in full.
+        ([("1", 3), ("", 4), ("2", 5)], 8),
+        ([("2024/01", 3), ("2024", 5), ("2023", 1)], 6),
+        ([("1", 3), ("2", None)], None),
+        ([("1", 3), ("", None)], None),
+    ],
+)
+def test_reads_of_different_folders_add(folders: list[tuple[str, int | None]], rows: int | None) -> None:
+    """Repeated reads of the same folders, or of some of them, are the largest; unknown makes unknown."""
+    assert rows_read(compose([read(name, rows=count) for name, count in folders])) == rows
+
+
+def test_reads_that_share_some_folders_have_no_common_count() -> None:
+    """Rows of the shared folder would count twice; a read of all folders of another counts it too."""
+    assert rows_read(compose([read("1", "2", rows=3), read("2", "3", rows=4)])) is None
+    assert rows_read(compose([read("1", "2", rows=3), read("2", rows=2), read("3", rows=4)])) == 7
+
+
+def test_locations_are_not_named_where_all_of_the_dataset_was_read() -> None:
+    """The subset of the reads together is the whole."""
+    lineage = compose([read("1"), read(""), read("2")])
+    assert lineage.inputs[0].dataset.identity.locations == ()
+    assert compose([read("1"), read("2")]).inputs[0].dataset.identity.locations == (
+        "file:/wh/d/1",
+        "file:/wh/d/2",
+    )
+
+
+def both_days(first: int | None = None, second: int | None = None) -> Input:
+    """One execution reads two folders of `d` apart."""
+    return together(at(reads("d", "v", rows=first), "1"), at(reads("d", "v", rows=second), "2"))
+
+
+def test_folders_that_a_command_reads_apart_have_the_counts_of_the_write_inside() -> None:
+    """A CTAS has no counts of its own, and the write that it runs has those of each folder."""
+    write = writes("out", edge("d.v", "v"))
+    inside = ExecutionLineage(execution(both_days(3, 5), write), query=(1,))
+    outside = ExecutionLineage(execution(both_days(), write), wraps=True, query=(1,))
+    lineage = wrapped(inside, outside).lineage
+    assert rows_read(compose([lineage])) == 8
+    assert rows_read(compose([lineage, read("2", rows=5)])) == 8
+
+
+def test_folders_that_a_failed_execution_read_are_not_counted() -> None:
+    """What its tasks read until then is not all; a later read of one folder does not tell the other."""
+    failed = execution(both_days(3, 5).uncounted())
+    assert rows_read(compose([failed])) is None
+    assert rows_read(compose([failed, read("1", rows=3)])) is None
+    assert rows_read(compose([failed, read("1", rows=3), read("2", rows=5)])) == 8
+
+
+FOLDERS = ["", "1", "1/x", "2"]
+steps_of_folders = st.lists(
+    st.tuples(st.sampled_from(FOLDERS), st.sampled_from([Mode.APPEND, Mode.OVERWRITE, Mode.CREATE])),
+    max_size=8,
+)
+
+
+@given(steps_of_folders, st.sampled_from(FOLDERS))
+@example([("", Mode.OVERWRITE), ("1", Mode.OVERWRITE), ("", Mode.APPEND), ("1", Mode.OVERWRITE)], "1")
+def test_every_folder_has_the_rows_that_a_file_system_has(steps: list[tuple[str, Mode]], folder: str) -> None:
+    """Appends add to a folder and to what is inside it, other writes replace that, in any order."""
+    places: dict[str, set[str]] = {place: {"d"} for place in FOLDERS}
+    executions = []
+    for number, (written, mode) in enumerate(steps):
+        executions.append(copied(f"s{number}", written, mode=mode))
+        for place in FOLDERS:
+            if (place + "/").startswith(written + "/") or not written:
+                places[place] = {f"s{number}"} | (places[place] if mode is Mode.APPEND else set())
+    inside = (place for place in FOLDERS if (place + "/").startswith(folder + "/") or not folder)
+    assert sources(compose([*executions, read(folder)])) == set().union(*(places[name] for name in inside))
