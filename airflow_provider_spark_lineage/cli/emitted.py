@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_provider_spark_lineage.events.model import TERMINAL, Event, Events
+from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
 
 
 @dataclass
@@ -86,96 +87,84 @@ def _has_ancestor(run_id: str, parents: Mapping[str, str], of: set[str]) -> bool
 
 
 def _names_datasets(event: Event) -> bool:
-    return any(_maps(event.document.get(part)) for part in ("inputs", "outputs"))
-
-
-def _maps(value: Any) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-
-
-def _map(value: Any, *path: str) -> Mapping[str, Any]:
-    for part in path:
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    return any(objects(event.document.get(part)) for part in ("inputs", "outputs"))
 
 
 def _id(value: Mapping[str, Any]) -> dict[str, str]:
-    return {"namespace": _text(value.get("namespace")), "name": _text(value.get("name"))}
+    return {"namespace": text(value.get("namespace")), "name": text(value.get("name"))}
 
 
 def _merged(events: list[Event], part: str) -> list[dict[str, Any]]:
     """Return the datasets of some events; of one that several name, the facets of all, later ones first."""
     merged: dict[tuple[str, str], dict[str, Any]] = {}
     for event in events:
-        for dataset in _maps(event.document.get(part)):
+        for dataset in objects(event.document.get(part)):
             named = _id(dataset)
             known = merged.setdefault((named["namespace"], named["name"]), {**named})
             for facets in ("facets", "inputFacets", "outputFacets"):
-                known[facets] = {**known.get(facets, {}), **_map(dataset, facets)}
+                known[facets] = {**known.get(facets, {}), **object_at(dataset, facets)}
     return [merged[key] for key in sorted(merged)]
 
 
 def _dataset(dataset: Mapping[str, Any], facets: str, statistics: str) -> dict[str, Any]:
-    counts = _map(dataset, facets, statistics)
+    counts = object_at(dataset, facets, statistics)
     names = {"rows": "rowCount", "size_bytes": "size", "files": "fileCount"}
-    fields = _maps(_map(dataset, "facets", "schema").get("fields"))
+    fields = objects(object_at(dataset, "facets", "schema").get("fields"))
     return {
         **_id(dataset),
-        "fields": [{"name": _text(one.get("name")), "type": _text(one.get("type"))} for one in fields],
+        "fields": [{"name": text(one.get("name")), "type": text(one.get("type"))} for one in fields],
         "statistics": {name: counts[key] for name, key in names.items() if type(counts.get(key)) is int},
     }
 
 
 def _output(dataset: Mapping[str, Any]) -> dict[str, Any]:
-    change = _map(dataset, "facets", "lifecycleStateChange")
-    previous = _map(change, "previousIdentifier")
-    lineage = _map(dataset, "facets", "columnLineage")
-    edges = [edge for read in _maps(lineage.get("dataset")) for edge in _edges(None, read)]
-    for column, described in _map(lineage, "fields").items():
-        edges += [edge for read in _maps(_map(described).get("inputFields")) for edge in _edges(column, read)]
+    change = object_at(dataset, "facets", "lifecycleStateChange")
+    previous = object_at(change, "previousIdentifier")
+    lineage = object_at(dataset, "facets", "columnLineage")
+    edges = [edge for read in objects(lineage.get("dataset")) for edge in _edges(None, read)]
+    for column, described in object_at(lineage, "fields").items():
+        edges += [
+            edge for read in objects(object_at(described).get("inputFields")) for edge in _edges(column, read)
+        ]
     return {
         **_dataset(dataset, "outputFacets", "outputStatistics"),
-        "mode": _text(change.get("lifecycleStateChange")).lower(),
+        "mode": text(change.get("lifecycleStateChange")).lower(),
         **({"previous": _id(previous)} if previous else {}),
         "edges": edges,
     }
 
 
 def _edges(column: str | None, read: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for how in _maps(read.get("transformations")) or [{"type": "DIRECT"}]:
+    for how in objects(read.get("transformations")) or [{"type": "DIRECT"}]:
         yield {
             "column": column,
             "source": _id(read),
-            "field": _text(read.get("field")),
+            "field": text(read.get("field")),
             "part": None,
-            "type": _text(how.get("type")),
-            "subtype": _text(how.get("subtype")),
+            "type": text(how.get("type")),
+            "subtype": text(how.get("subtype")),
             "masking": how.get("masking") is True,
         }
 
 
 def _gaps(event: Event) -> Iterator[dict[str, Any]]:
-    for gap in _maps(event.at("run", "facets", "sparkLineage_gaps", "gaps")):
-        output = _map(gap, "output")
+    for gap in objects(event.at("run", "facets", "sparkLineage_gaps", "gaps")):
+        output = object_at(gap, "output")
         yield {
-            "where": _text(gap.get("where")),
-            "reason": _text(gap.get("reason")),
+            "where": text(gap.get("where")),
+            "reason": text(gap.get("reason")),
             "output": _id(output) if output else None,
-            "column": _text(gap.get("column")) or None,
+            "column": text(gap.get("column")) or None,
         }
 
 
 def _failures(event: Event) -> Iterator[dict[str, str]]:
-    entries = _maps(event.at("run", "facets", "sparkLineage_failures", "failures"))
+    entries = objects(event.at("run", "facets", "sparkLineage_failures", "failures"))
     message = event.text("run", "facets", "errorMessage", "message")
     for entry in entries or ([{"message": message}] if message else []):
         yield {
-            "error_class": _text(entry.get("errorClass")),
-            "sql_state": _text(entry.get("sqlState")),
-            "message": _text(entry.get("message")),
-            "execution": _text(entry.get("execution")),
+            "error_class": text(entry.get("errorClass")),
+            "sql_state": text(entry.get("sqlState")),
+            "message": text(entry.get("message")),
+            "execution": text(entry.get("execution")),
         }

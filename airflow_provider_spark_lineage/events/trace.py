@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
+
 
 @dataclass(frozen=True)
 class Column:
@@ -80,43 +82,31 @@ def _steps(
     """
     steps: dict[Column, dict[Column, dict[str, None]]] = {}
     for event in events:
-        for output in _objects(event.get("outputs")):
-            for field, edge in _edges(_object(output.get("facets"))):
+        for output in objects(event.get("outputs")):
+            for field, edge in _edges(object_at(output.get("facets"))):
                 kinds = [kind for kind in _kinds(edge) if kind.startswith(followed)]
                 if kinds:
-                    below = Column(_text(output, "namespace"), _text(output, "name"), field)
-                    above = Column(_text(edge, "namespace"), _text(edge, "name"), _text(edge, "field"))
+                    below = Column(text(output.get("namespace")), text(output.get("name")), field)
+                    above = Column(
+                        text(edge.get("namespace")), text(edge.get("name")), text(edge.get("field"))
+                    )
                     steps.setdefault(below, {}).setdefault(above, {}).update(dict.fromkeys(kinds))
     return steps
 
 
 def _edges(facets: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield each field of an output with each of its edges, those of the whole dataset included."""
-    facet = _object(facets.get("columnLineage"))
-    schema = _objects(_object(facets.get("schema")).get("fields"))
-    fields = {**{str(field.get("name")): {} for field in schema}, **_object(facet.get("fields"))}
+    facet = object_at(facets.get("columnLineage"))
+    schema = objects(object_at(facets.get("schema")).get("fields"))
+    fields = {**{str(field.get("name")): {} for field in schema}, **object_at(facet.get("fields"))}
     for name, described in fields.items():
-        for edge in (*_objects(_object(described).get("inputFields")), *_objects(facet.get("dataset"))):
+        for edge in (*objects(object_at(described).get("inputFields")), *objects(facet.get("dataset"))):
             yield name, edge
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    """Return a JSON object; an empty one where an event has something else in its place."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(value: Mapping[str, Any], key: str) -> str:
-    text = value.get(key)
-    return text if isinstance(text, str) else ""
-
-
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _kinds(edge: Mapping[str, Any]) -> list[str]:
     """Return the transformations of an edge as text; one without any is taken for a direct copy."""
     return [
         " ".join(str(how[key]).lower() for key in ("type", "subtype") if how.get(key))
-        for how in _objects(edge.get("transformations")) or [{"type": "DIRECT"}]
+        for how in objects(edge.get("transformations")) or [{"type": "DIRECT"}]
     ]

@@ -26,6 +26,9 @@ from airflow_provider_spark_lineage.submitted.jobs import Job
 TIMEOUT_SECONDS = 120.0
 """How long a file system may take to answer; most of that may be packages that the job has fetched."""
 
+_TRIES = 100
+"""How often a folder is made that other tasks remove at the same time."""
+
 
 class Place:
     """The records' folder of one try."""
@@ -61,10 +64,7 @@ class Place:
         """Create the folder, with the command and the properties of the job; raise OSError if that fails."""
         path = local_path(self.uri)
         if path is not None:
-            if self._own is not None:
-                # The last task before this one may have removed it.
-                self._own.mkdir(mode=0o700, exist_ok=True)
-            path.mkdir(parents=True, exist_ok=True)
+            self._make(path)
             return
         failure = run_shell(job, "-mkdir", "-p", self.uri, timeout_seconds=TIMEOUT_SECONDS)
         if failure:
@@ -92,6 +92,22 @@ class Place:
         self._temporary.append(Path(tempfile.mkdtemp(prefix="spark-lineage-")))
         return self._temporary[-1]
 
+    def _make(self, path: Path) -> None:
+        """Make a folder of this machine: tasks that end meanwhile remove empty folders above it."""
+        for _ in range(_TRIES):
+            with contextlib.suppress(FileNotFoundError):
+                if self._own is None:
+                    path.mkdir(parents=True, exist_ok=True)
+                    return
+                folder = self._own
+                # Each by itself: what `parents` makes, other users can read.
+                folder.mkdir(mode=0o700, exist_ok=True)
+                for part in path.relative_to(folder).parts:
+                    folder /= part
+                    folder.mkdir(exist_ok=True)
+                return
+        raise FileNotFoundError(f"{path} is removed each time that it is made")
+
     def clean(self, *, keep: bool) -> None:
         """Remove what was downloaded and, unless `keep`, the folders of this task on this machine."""
         for folder in self._temporary:
@@ -109,10 +125,14 @@ class Place:
 def _own_folder() -> Path:
     """Return a folder of this machine that other users cannot read or prepare, the same for all tries."""
     folder = Path(tempfile.gettempdir(), f"spark-lineage-{os.getuid()}")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    status = folder.lstat()
-    if status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) == 0o700:
-        return folder
+    for _ in range(_TRIES):
+        # A task that ends meanwhile removes it.
+        with contextlib.suppress(FileNotFoundError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            status = folder.lstat()
+            if status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) == 0o700:
+                return folder
+            break
     return Path(tempfile.mkdtemp(prefix="spark-lineage-"))
 
 

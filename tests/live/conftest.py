@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from spark_session import start_spark
+from live_session import start_spark
 
 from airflow_provider_spark_lineage.capture.sessions import Capture
 

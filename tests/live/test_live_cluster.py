@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from spark_session import start_spark
+from live_session import start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
 

@@ -6,9 +6,9 @@ import json
 import sqlite3
 
 import pytest
+from live_session import start_spark
 from servers.postgres import postgres
 from spark_packages import need
-from spark_session import start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from live_session import start_spark
 from spark_packages import need
-from spark_session import start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.lineage.model import Mode

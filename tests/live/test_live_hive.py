@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from live_session import start_spark
 from records.record_cases import without_sizes
-from spark_session import start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.executions import executions

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyspark
 import pytest
 from lakes import SCHEMA, edges, lineage, make_source, named, valid_events
+from live_session import start_spark
 from spark_packages import need, release
-from spark_session import start_spark
 
 from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose

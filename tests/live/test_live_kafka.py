@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from live_session import start_spark
 from servers.kafka import kafka
 from spark_packages import need
-from spark_session import start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
 

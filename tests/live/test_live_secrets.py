@@ -15,7 +15,7 @@ from pathlib import Path
 import attrs
 import planted
 import pytest
-from spark_session import start_spark
+from live_session import start_spark
 
 from airflow_provider_spark_lineage import capture_lineage, memory
 from airflow_provider_spark_lineage.captured import Captured

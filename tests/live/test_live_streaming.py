@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
+from live_session import start_spark
 from spark_packages import coordinate
-from spark_session import start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.lineage.model import Kind

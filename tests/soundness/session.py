@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from pyspark.sql import SparkSession
-from spark_packages import coordinate, settings
+from spark_packages import coordinate
+from spark_sessions import started
 
 LAKES = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
@@ -41,13 +42,7 @@ def start(folder: Path, lakes: bool = False) -> SparkSession:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # Pandas on Spark asks for it before Spark starts.
     os.environ["PYARROW_IGNORE_TIMEZONE"] = "1"
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        active.stop()
-    builder = SparkSession.builder.master("local[2]").appName("soundness")
     conf = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "2g",
         "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder}",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
@@ -64,17 +59,9 @@ def start(folder: Path, lakes: bool = False) -> SparkSession:
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # A list of values for a pivot may be long.
         "spark.sql.pivotMaxValues": "500",
-        # A JVM takes jars when it starts, for all sessions.
-        **settings(),
         **({**LAKES, "spark.sql.catalog.lake.warehouse": str(folder / "lake")} if lakes else {}),
     }
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
-    # The JVM keeps the settings of its first session as defaults of all later ones.
-    for key in conf:
-        spark._jvm.System.clearProperty(key)
-    spark.sparkContext.setLogLevel("OFF")
+    spark = started("soundness", conf)
     # Changed data makes some queries fail, which the proof tells by itself.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     return spark

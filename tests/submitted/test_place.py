@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -45,6 +46,22 @@ def test_a_folder_that_another_task_removed_is_created_for_this_user_alone(tempo
     (own,) = temporary.iterdir()
     assert stat.S_IMODE(own.stat().st_mode) == 0o700
     assert Path(second.uri).is_dir()
+
+
+def test_tasks_that_begin_while_others_end_get_their_folders(temporary: Path) -> None:
+    """Whichever step of one task falls between two steps of another."""
+
+    def begin_and_end(number: int) -> None:
+        for _ in range(200):
+            one = place(f"task{number}")
+            one.create(None)
+            assert Path(one.uri).is_dir()
+            one.clean(keep=False)
+
+    with ThreadPoolExecutor(4) as pool:
+        for future in [pool.submit(begin_and_end, number) for number in range(4)]:
+            future.result()
+    assert list(temporary.iterdir()) == []
 
 
 def test_records_that_are_kept_stay(temporary: Path) -> None:
