@@ -29,6 +29,9 @@ TIMEOUT_SECONDS = 120.0
 _TRIES = 100
 """How often a folder is made that other tasks remove at the same time."""
 
+_REMOVED = (FileNotFoundError, FileExistsError)
+"""Errors of `mkdir` where a folder is removed meanwhile, and is gone when Python looks whether it is one."""
+
 
 class Place:
     """The records' folder of one try."""
@@ -95,7 +98,7 @@ class Place:
     def _make(self, path: Path) -> None:
         """Make a folder of this machine: tasks that end meanwhile remove empty folders above it."""
         for _ in range(_TRIES):
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(*_REMOVED):
                 if self._own is None:
                     path.mkdir(parents=True, exist_ok=True)
                     return
@@ -106,7 +109,9 @@ class Place:
                     folder /= part
                     folder.mkdir(exist_ok=True)
                 return
-        raise FileNotFoundError(f"{path} is removed each time that it is made")
+        raise FileNotFoundError(
+            f"{path} could not be made: a file is in its place, or it is removed each time"
+        )
 
     def clean(self, *, keep: bool) -> None:
         """Remove what was downloaded and, unless `keep`, the folders of this task on this machine."""
@@ -127,7 +132,7 @@ def _own_folder() -> Path:
     folder = Path(tempfile.gettempdir(), f"spark-lineage-{os.getuid()}")
     for _ in range(_TRIES):
         # A task that ends meanwhile removes it.
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(*_REMOVED):
             folder.mkdir(mode=0o700, exist_ok=True)
             status = folder.lstat()
             if status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) == 0o700:
