@@ -179,7 +179,7 @@ class Composer:
     def _content_read(self, identifier: DatasetId, folders: frozenset[str] | None = None) -> Content | None:
         """Return the content of a dataset as the current execution reads it; None for one from outside.
 
-        Without `folders`, it is that of all folders of it that the execution reads.
+        `folders` that are None stand for all that the execution reads.
         """
         read = self._read.get(identifier)
         if folders is None:

@@ -155,7 +155,7 @@ def added(first: Statistics, second: Statistics) -> Statistics:
 
 
 def largest_of_known(first: Statistics, part: Statistics) -> Statistics:
-    """Return the larger of a read and of a part of it, count by count; unknown where that of the read is."""
+    """Return the larger count of a read and of a part of it; a count that the read lacks is unknown."""
 
     def most(left: int | None, right: int | None) -> int | None:
         return left if left is None or right is None else max(left, right)
