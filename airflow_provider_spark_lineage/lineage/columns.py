@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.lineage.values import (
     Sources,
     Value,
     apply,
-    field_of,
+    column_of,
     union,
 )
 from airflow_provider_spark_lineage.plan.algebra import (
@@ -355,7 +355,7 @@ class _Evaluator:
 def _scan(node: Scan, place: _Place) -> Scope:
     place.reach.scans[node] = None
     return {
-        column.id: NOTHING if column.id in node.hidden else field_of(node, column.name)
+        column.id: NOTHING if column.id in node.hidden else column_of(node, column.id)
         for column in node.output
     }
 
