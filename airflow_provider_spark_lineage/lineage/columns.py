@@ -275,10 +275,10 @@ class _Evaluator:
             inner, values = self._subquery(subquery.plan, scope, place)
             reach.scans.update(inner.scans)
             reach.gaps.update(inner.gaps)
-            if subquery.valued:
-                columns = (values.get(column.id, NOTHING) for column in subquery.plan.root.output)
-                used.extend(value.after(subquery.transformation) for value in columns)
-            used.append(Value(apply(subquery.transformation, frozenset(inner.rows))))
+            columns = subquery.plan.root.output if subquery.valued else ()
+            result = union(values.get(column.id, NOTHING).part(subquery.path) for column in columns)
+            rows = apply(subquery.transformation, frozenset(inner.rows))
+            used.append(result.after(subquery.transformation).influenced(rows))
         value = union(used)
         parts = tuple(self._expression(part, scope, place, node) for part in expression.parts)
         return Value(value.whole, parts) if parts else value

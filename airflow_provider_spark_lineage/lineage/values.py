@@ -54,6 +54,13 @@ class Value:
         return value
 
 
+    def influenced(self, sources: Sources) -> Value:
+        """Return this value where sources act on it as a whole, and so on each of its fields."""
+        if not sources:
+            return self
+        return Value(self.whole | sources, tuple(part.influenced(sources) for part in self.parts))
+
+
 NOTHING = Value()
 """The value of a literal."""
 
