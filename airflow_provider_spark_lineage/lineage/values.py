@@ -53,7 +53,6 @@ class Value:
             value = value.parts[position]
         return value
 
-
     def influenced(self, sources: Sources) -> Value:
         """Return this value where sources act on it as a whole, and so on each of its fields."""
         if not sources:

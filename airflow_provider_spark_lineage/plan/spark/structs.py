@@ -204,7 +204,7 @@ def _column_of(plan: Any) -> Tree:
 def _of_subquery(
     subquery: Expression, column: tuple[Expression, ...], path: tuple[Member, ...] = ()
 ) -> tuple[Expression, ...]:
-    """Return the fields of a subquery's value, nested ones included; `column` has those inside of its plan."""
+    """Return the fields of a subquery's value, nested ones included; `column` has those inside its plan."""
     paths = [(*path, (index, _name_of(part))) for index, part in enumerate(column)]
     return tuple(
         replace(_part_of_subquery(subquery, inside), parts=_of_subquery(subquery, part.parts, inside))

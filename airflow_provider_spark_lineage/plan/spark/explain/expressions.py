@@ -54,18 +54,24 @@ _SUBQUERIES = {
     "lateral-subquery": "LateralSubquery",
 }
 _ORDER = re.compile(r" (?:ASC|DESC) NULLS (?:FIRST|LAST)")
-_FIELD = re.compile(r"\w+")
+_FIELD = re.compile(r"\w+(?:\((?:[^()]|\([^()]*\))*\))?")
+"""The name of a field; one that Spark made of an expression has the text of it: `count(1)`."""
+
 _REFERENCE = re.compile(r"\w#\d")
 _RESULT = re.compile(r"#\d+L?")
 _ESCAPE = re.compile(r" ESCAPE '.'")
 _PATTERN = re.compile(r" (?:LIKE|ILIKE|RLIKE) ")
 
 
+Subplan = tuple[Tree, types.Type | None]
+"""(plan of a subquery, type of its first column where the text tells it)."""
+
+
 class Reader:
     """Reads the expressions in the arguments of one node."""
 
     def __init__(
-        self, text: str, columns: Columns, plans: Sequence[Tree] = (), inputs: Sequence[int] = ()
+        self, text: str, columns: Columns, plans: Sequence[Subplan] = (), inputs: Sequence[int] = ()
     ) -> None:
         self.text = text + END
         self.columns = columns
@@ -99,7 +105,7 @@ class Reader:
             )
         return [
             [{**call("ScalarSubquery", [])[0], "plan": plan}]
-            for position, plan in (self._plans or self._of_functions).items()
+            for position, (plan, _) in (self._plans or self._of_functions).items()
             if start <= position < end
         ]
 
@@ -181,6 +187,9 @@ class Reader:
         if end is None:
             end = self._end_of_literal(position, stops, balanced=False)
         if end is None or self.marks.references(position, end, self.columns):
+            raise self.unreadable(position)
+        if any(position <= start < end for start in self._plans):
+            # What a subquery returns is no literal.
             raise self.unreadable(position)
         if self.columns.open and _REFERENCE.search(self.text, position, end):
             # It may be a column of a node that was not understood.
@@ -275,14 +284,14 @@ class Reader:
         return Value(tree, types.whole(), value.end + 1)
 
     def _subquery(self, match: re.Match[str], stops: Stops) -> Value:
-        plan = self._plans.get(match.start())
-        if plan is None:
+        if match.start() not in self._plans:
             raise self.unreadable(match.start())
+        plan, kind = self._plans[match.start()]
         # The outer references that are listed here stand in the subquery's plan as well.
         _, position = self.several(match.end(), " && ", "]")
         tree = call(_SUBQUERIES[match[1]], [])
         tree[0]["plan"] = plan
-        return Value(tree, types.whole(), position)
+        return Value(tree, types.whole() if kind is None else kind, position)
 
     # Calls.
 
@@ -407,6 +416,8 @@ class Reader:
         if not name:
             raise self.unreadable(start)
         end = start + len(name)
+        if types.is_whole(value.kind):
+            return Value(call("Function", [value.tree]), types.whole(), end)
         field = types.field_of(value.kind, name)
         if field is None:
             # What has no fields to be told apart is taken as a whole in any case.
