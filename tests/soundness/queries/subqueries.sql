@@ -54,3 +54,5 @@ select coalesce((select max(struct(amount, item)) from orders where qty > 100), 
 select name, (select max(struct(o.amount as a, o.oid as o)) from orders o where o.item = i.name).a as a from items i
 -- a field of a struct column in a scalar subquery
 select oid, (select first(st) from events where eid = oid).q as q, (select max(st.r) from events).z as z from orders
+-- subqueries that the optimizer merges
+select case when (select count(*) from orders where qty between 1 and 4) > 10 then (select avg(amount) from orders where qty between 1 and 4) else (select max(oid + 1) from orders where qty between 1 and 4) end as b1, case when (select count(*) from orders where qty between 5 and 9) > 1000 then (select avg(oid) from orders where qty between 5 and 9) else (select avg(amount) from orders where qty between 5 and 9) end as b2 from items where name = 'pen'

@@ -54,8 +54,8 @@ _SUBQUERIES = {
     "lateral-subquery": "LateralSubquery",
 }
 _ORDER = re.compile(r" (?:ASC|DESC) NULLS (?:FIRST|LAST)")
-_FIELD = re.compile(r"\w+(?:\((?:[^()]|\([^()]*\))*\))?")
-"""The name of a field; one that Spark made of an expression has the text of it: `count(1)`."""
+_FIELD = re.compile(r"\w+(?:\((?:[^()#]|\([^()#]*\))*\))?")
+"""The name of a field. One that Spark made of an expression has its text, `count(1)`, without ids of columns."""
 
 _REFERENCE = re.compile(r"\w#\d")
 _RESULT = re.compile(r"#\d+L?")
