@@ -44,7 +44,7 @@ def test_two_columns_of_one_name_are_told_apart_by_id() -> None:
 
 
 def test_rows_with_ids_that_no_kept_frame_has_are_a_gap() -> None:
-    """A self-join gives its second side new ids; it is found by the RDD of the first, which is not read here."""
+    """The second side of a self-join has new ids; it is found by the RDD of the first, if that is read."""
     (reason,) = [line for line in read(kept(JOINED), ids=(11, 12, 13, 14)) if line.startswith("gap")]
     assert "what made them is not recorded" in reason
 

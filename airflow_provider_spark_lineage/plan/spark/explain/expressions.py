@@ -55,7 +55,7 @@ _SUBQUERIES = {
 }
 _ORDER = re.compile(r" (?:ASC|DESC) NULLS (?:FIRST|LAST)")
 _FIELD = re.compile(r"\w+(?:\((?:[^()#]|\([^()#]*\))*\))?")
-"""The name of a field. One that Spark made of an expression has its text, `count(1)`, without ids of columns."""
+"""The name of a field. One that Spark made of an expression has its text: `count(1)`. No name has ids."""
 
 _REFERENCE = re.compile(r"\w#\d")
 _RESULT = re.compile(r"#\d+L?")
