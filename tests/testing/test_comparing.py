@@ -175,7 +175,7 @@ def test_a_matcher_as_name_takes_the_nearest_that_it_accepts(tmp_path):
     file.write_text(
         f"{KEY}:\n  inputs:\n"
         "    - {namespace: file, name: !string , type: long, x: 1}\n"
-        "    - {namespace: file, name: !regex 'b.*', type: long, x: 1}\n"
+        "    - {namespace: file, name: !regex 'b.*', type: int, x: 1}\n"
     )
     names = {"a": "int", "b": "long", "c": "long"}
     inputs = [
@@ -184,6 +184,7 @@ def test_a_matcher_as_name_takes_the_nearest_that_it_accepts(tmp_path):
     ]
     assert paths(compare(read_expected(file), Events.of([start(inputs=inputs)]))) == [
         ("inputs[file c].x", "has another value"),
+        ("inputs[file b].type", "has another value"),
         ("inputs[file b].x", "has another value"),
         ("inputs[file a]", "is not expected in the list"),
     ]
