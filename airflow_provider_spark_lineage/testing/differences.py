@@ -240,13 +240,19 @@ def _nearest(
 
     What has the fewest guesses chooses first.
     """
-    mismatches = {guess: list(compare(*guess)) for guess in guesses}
-    choices = Counter(i for i, _ in mismatches)
-    is_quick = len(mismatches) <= MOST_TEXTS
-    costs = [
-        (choices[i], len(found), different_characters(found) if is_quick else 0, abs(i - j), i, j)
-        for (i, j), found in mismatches.items()
-    ]
+    guesses = list(guesses)
+    choices = Counter(i for i, _ in guesses)
+
+    def cost(i: int, j: int) -> tuple[int, ...]:
+        number = texts = 0
+        if len(guesses) <= MOST_TEXTS:
+            mismatches = list(compare(i, j))
+            number, texts = len(mismatches), different_characters(mismatches)
+        elif len(guesses) <= MOST_GUESSES:
+            number = sum(1 for _ in compare(i, j))
+        return choices[i], number, texts, abs(i - j), i, j
+
+    costs = [cost(i, j) for i, j in guesses]
     pairs: dict[int, int] = {}
     taken: set[int] = set()
     for *_, i, j in sorted(costs):
