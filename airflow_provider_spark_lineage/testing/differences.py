@@ -29,7 +29,7 @@ MOST_GUESSES = 50_000
 """Pairs of elements for which the number of differences is counted; above, elements are paired in order."""
 
 MOST_TEXTS = 400
-"""Pairs of elements for which different characters are counted too."""
+"""Pairs of elements for which different characters are counted as well."""
 
 LONGEST_TEXT = 300
 """Characters of the values of one pair that are counted, from the first that differs."""
@@ -254,11 +254,11 @@ def _nearest(
 
     costs = [cost(i, j) for i, j in guesses]
     pairs: dict[int, int] = {}
-    taken: set[int] = set()
+    paired: set[int] = set()
     for *_, i, j in sorted(costs):
-        if i not in pairs and j not in taken:
+        if i not in pairs and j not in paired:
             pairs[i] = j
-            taken.add(j)
+            paired.add(j)
     return pairs
 
 
@@ -272,10 +272,10 @@ def different_characters(mismatches: Sequence[Mismatch]) -> int:
     """
     wanted, given = (
         "\n".join(json_text(value) for value in values if isinstance(value, str | Mapping | list | Matcher))
-        for values in ([one.expected for one in mismatches], [one.actual for one in mismatches])
+        for values in ([each.expected for each in mismatches], [each.actual for each in mismatches])
     )
     both = enumerate(zip(wanted, given, strict=False))
-    start = next((k for k, (one, other) in both if one != other), min(len(wanted), len(given)))
+    start = next((k for k, (first, second) in both if first != second), min(len(wanted), len(given)))
     wanted, given = wanted[start:][:LONGEST_TEXT], given[start:][:LONGEST_TEXT]
     same = SequenceMatcher(None, wanted, given, autojunk=False).get_matching_blocks()
     return len(wanted) + len(given) - 2 * sum(block.size for block in same)

@@ -22,7 +22,7 @@ _LONGEST = 400
 """Characters of a value that the text shows; a whole facet would hide the difference in it."""
 
 _MOST_NAMES = 20
-"""Names of what was not compared that the text lists."""
+"""Keys or DAGs that the text lists as not compared."""
 
 
 class Kind(Enum):

@@ -90,6 +90,33 @@ TWO = {**FOUND.requirements, "openlineage-python": ("apache-airflow-providers-op
             ["transport-unreadable"],
         ),
         (
+            airflow(
+                options={**AIRFLOW.options, "execution_timeout": Unreadable("ValueError", "no int")},
+                texts={**AIRFLOW.texts, "execution_timeout": "'10'"},
+                known_options=AIRFLOW.known_options | {"execution_timeout"},
+            ),
+            ["option-quoted"],
+        ),
+        (
+            airflow(
+                options={
+                    **AIRFLOW.options,
+                    "is_disabled": Unreadable("ValueError", ""),
+                    "disabled_option": Unreadable("ValueError", "no boolean"),
+                },
+                texts={**AIRFLOW.texts, "disabled": "'False'"},
+            ),
+            ["option-quoted"],
+        ),
+        (
+            extractor(
+                error="ModuleNotFoundError: No module named 'openlineage.airflow'",
+                is_import_error=True,
+                legacy_names=("openlineage.airflow",),
+            ),
+            ["legacy-task-metadata"],
+        ),
+        (
             plugins(
                 has_listener=False,
                 listener_error="RuntimeError: no licence",

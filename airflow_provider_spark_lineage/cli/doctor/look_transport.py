@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass, url2pathname
@@ -89,9 +90,9 @@ def _silent(urls: list[str]) -> Iterator[Unreachable]:
     threads = [threading.Thread(target=_connect, args=(each, reasons), daemon=True) for each in addresses]
     for thread in threads:
         thread.start()
+    deadline = monotonic() + SECONDS
     for thread in threads:
-        # All began at the same time, so what the first one took is over for the others too.
-        thread.join(SECONDS if thread is threads[0] else 0.1)
+        thread.join(max(0.0, deadline - monotonic()))
     for (host, port), url in addresses.items():
         if reason := reasons.get((host, port), f"no answer within {SECONDS} seconds"):
             proxy = "" if host == urlsplit(url).hostname else "the proxy "

@@ -46,7 +46,12 @@ def activity(found: Found) -> Iterator[Finding]:
     if airflow is None:
         return
     inactive = airflow.options.get("is_disabled")
-    if isinstance(inactive, Unreadable):
+    switch = airflow.options.get("disabled_option")
+    if isinstance(inactive, Unreadable) and isinstance(switch, Unreadable):
+        if not _is_quoted(airflow.texts.get("disabled", "")):  # `quoted` says it.
+            advice = f"`[openlineage] disabled`: {_raises(switch)}; correct that option."
+            yield mistake("option-unreadable", "openlineage", "cannot be read", advice)
+    elif isinstance(inactive, Unreadable):
         # The message may quote the transport, and the transport may hold an API key.
         advice = (
             f"`[openlineage] transport` is not a JSON object ({inactive.error}); correct it, for example to "
@@ -60,7 +65,7 @@ def activity(found: Found) -> Iterator[Finding]:
         yield mistake("transport-unreadable", "openlineage", "cannot be read", advice)
     elif not inactive:
         yield Finding("openlineage", f"active, decided by {_decided_by(airflow, found.environment)}")
-    elif airflow.options.get("disabled_option") is True:
+    elif switch is True:
         yield _off("`[openlineage] disabled`", "set it to False")
     elif found.environment.get("OPENLINEAGE_DISABLED"):
         yield _off("the environment variable OPENLINEAGE_DISABLED", "unset it")
@@ -152,8 +157,12 @@ def execution(found: Found) -> Iterator[Finding]:
 def unreadable(found: Found) -> Iterator[Finding]:
     """Report options that Airflow cannot parse."""
     airflow = found.readable
-    for name, value in (airflow.options if airflow else {}).items():
-        if isinstance(value, Unreadable) and name not in ("is_disabled", "transport", "disabled_option"):
+    if airflow is None:
+        return
+    for name, value in airflow.options.items():
+        is_reported = name in ("is_disabled", "transport", "disabled_option")
+        # The quotes that keep an option from being read are what `quoted` reports.
+        if isinstance(value, Unreadable) and not (is_reported or _is_quoted(airflow.texts.get(name, ""))):
             topic = {"execution_timeout": "execution"}.get(name, name)
             advice = f"`[openlineage] {name}`: {_raises(value)}; correct that option."
             yield mistake("option-unreadable", topic, "cannot be read", advice)

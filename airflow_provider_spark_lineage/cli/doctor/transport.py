@@ -144,7 +144,8 @@ def _url_problem(url: str) -> str:
     shown = without_credentials(url)
     try:
         parts = urlsplit(url)
-    except ValueError:
+        _ = parts.port
+    except ValueError:  # Half an IPv6 address, a port that is no number.
         return (
             "The OpenLineage transport's `url` is no address; correct it, for example "
             "`http://localhost:5000`."

@@ -8,6 +8,8 @@ from cli.doctor_found import AIRFLOW, FOUND, OURS, USERS, airflow, options, plug
 
 from airflow_provider_spark_lineage.cli.doctor.found import Unreachable, Unreadable
 
+UNREADABLE = Unreadable("AirflowConfigException", "not a boolean")
+
 PLANTED = [
     (
         airflow(error=Unreadable("AirflowConfigException", "no such file")),
@@ -101,6 +103,12 @@ PLANTED = [
         transport({"type": "http", "url": "marquez:5000"}),
         "transport-url",
         ["does not begin with a scheme and a host"],
+    ),
+    (transport({"type": "http", "url": "http://marquez:5oo0"}), "transport-url", ["is no address"]),
+    (
+        options(is_disabled=UNREADABLE, disabled_option=UNREADABLE),
+        "option-unreadable",
+        ["`[openlineage] disabled`: Airflow raises AirflowConfigException: not a boolean"],
     ),
     (
         transport({"type": "http", "url": "http://u:hunter2hunter2@marquez:5000/api/v1/lineage"}),
