@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -200,6 +201,31 @@ def test_a_proxy_stands_before_the_backend(doctor, address):
     assert f"(the proxy {silent}: Connection refused)" in mistakes(findings)["transport-silent"][0]
     code, findings = doctor(**transport, http_proxy=f"http://{address}", no_proxy="backend.invalid")
     assert "(backend.invalid:5000: " in mistakes(findings)["transport-silent"][0]
+    assert code == 1
+
+
+@pytest.mark.airflow
+def test_hosts_that_never_answer_are_waited_for_together(doctor):
+    """A firewall drops packets without a word: nobody waits for minutes, and each host is named."""
+    with contextlib.ExitStack() as stack:
+        ports = []
+        for _ in range(3):
+            full = stack.enter_context(socket.socket())
+            full.bind(("127.0.0.1", 0))
+            full.listen(0)
+            ports.append(full.getsockname()[1])
+            # Linux answers no more connections than these until one is accepted.
+            for _ in range(3):
+                client = stack.enter_context(socket.socket())
+                client.setblocking(False)
+                client.connect_ex(full.getsockname())
+        members = [{"type": "http", "url": f"http://127.0.0.1:{port}"} for port in ports]
+        transport = json.dumps({"type": "composite", "transports": members})
+        code, findings = doctor(AIRFLOW__OPENLINEAGE__TRANSPORT=transport)
+    silent = mistakes(findings)["transport-silent"]
+    assert [f"({advice.split('(')[1].split(')')[0]})" for advice in silent] == [
+        f"(127.0.0.1:{port}: no answer within 5 seconds)" for port in ports
+    ]
     assert code == 1
 
 

@@ -116,7 +116,8 @@ def _address(url: str) -> tuple[str, int] | None:
 
 def _connect(address: tuple[str, int], reasons: dict[tuple[str, int], str]) -> None:
     try:
-        socket.create_connection(address, timeout=SECONDS).close()
+        # Longer than anybody waits for it, so that there is one reason for hosts that never answer.
+        socket.create_connection(address, timeout=2 * SECONDS).close()
         reasons[address] = ""
     except (OSError, UnicodeError) as error:
         reasons[address] = getattr(error, "strerror", None) or str(error) or type(error).__name__
