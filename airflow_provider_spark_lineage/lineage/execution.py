@@ -153,6 +153,9 @@ def lineage_of(
     writes, by_writes = completed(writes)
     leaves |= by_writes
     inputs = _inputs(leaves, about.metrics, about.stream)
+    if about.name in _CHECKPOINTS and about.jobs == 0:
+        # A lazy one: its rows are read when they are used for the first time.
+        inputs = [read.uncounted() for read in inputs]
     inserts = [write for write in writes if write.node.inserted]
     for part in map(evaluate, about.parts if len(inserts) == 1 else ()):
         leaves |= {scan: facts.leaf(scan) for scan in part.scans}

@@ -69,3 +69,11 @@ def test_a_frame_that_was_made_of_an_earlier_one_takes_its_place() -> None:
     both = node("Filter", filtered("k", 1), condition=call("IsNotNull", column("v", 2)))
     lines = read(kept(filtered("k", 1)), kept(both), ids=(1, 2))
     assert lines[2:] == ["* <- left.k    indirect  filter", "* <- left.v    indirect  filter"]
+
+
+def test_a_lazy_checkpoint_has_read_nothing_yet() -> None:
+    """Its metrics are 0, and rows are read later: how many is not known."""
+    metrics = [{"node": "Scan parquet ", "location": "InMemoryFileIndex [file:/left]", "rows": 0, "files": 2}]
+    for jobs, rows in ((0, None), (1, 0)):
+        (execution,) = executions([replace(kept(LEFT), jobs=jobs, metrics=metrics)])
+        assert [read.statistics.rows for read in execution.lineage.inputs] == [rows]

@@ -15,6 +15,7 @@ from steps import COLUMNS, FILES, FOLDER, KINDS, LAKES, ROWS, Row, Thing
 LENGTHS = range(4, 9)
 VALUES = "select * from values (1L, 'a', 1), (2L, 'b', 2), (3L, 'c', 2) as v(id, name, p)"
 RANGE = "spark.range(1, 5).selectExpr('id', \"concat('n', id) name\", 'int(id % 2) p')"
+KEEPING = (".localCheckpoint()", ".localCheckpoint(eager=False)", ".cache()")
 TYPED = ".selectExpr('bigint(id) id', 'string(name) name', 'int(p) p')"
 
 
@@ -173,7 +174,7 @@ class _Writer:
         partitioned = "{by}" in row.text or "{parted}" in row.text or "{parted_by}" in row.text
         parted = target.parted and partitioned
         return row.text.format(
-            frame=self._frame(some) if "{frame}" in row.text else "",
+            frame=self._frame(some, fails=row.fails) if "{frame}" in row.text else "",
             query=self._query(some) if "{query}" in row.text else "",
             stream=self._stream(some[0]) if "{stream}" in row.text else "",
             state=f"STATE/{self.names}-{self.random.random():.8f}",
@@ -205,11 +206,12 @@ class _Writer:
         by_path = not thing.has_name or (_has_path(thing) and self.random.random() < 0.2)
         return f"select id, name, p from {f'{thing.form}.`{thing.place}`' if by_path else self._table(thing)}"
 
-    def _frame(self, things: list[Thing]) -> str:
+    def _frame(self, things: list[Thing], *, fails: bool) -> str:
         if _are_alike(things) and self.random.random() < 0.5:
             return self._in_one_read(things)
         frames = [self._rows(thing) for thing in things] or [RANGE]
-        kept = self.random.choice((".localCheckpoint()", ".localCheckpoint(eager=False)", ".cache()"))
+        # What a checkpoint read before the step failed, it did read.
+        kept = "" if fails else self.random.choice(KEEPING)
         again = f".union({frames[0]})"
         more = self.random.choice(("", "", "", "", ".distinct()", ".repartition(2)", again, kept))
         return (frames[0] if len(frames) == 1 else f"{frames[0]}.union({frames[1]})") + more
