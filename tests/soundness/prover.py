@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import session
 from pyspark.sql import DataFrame, Row, SparkSession
+from servers.connect import client, connect
 from tables import UNIQUE, WAYS, Tables, changed, hand_made, row_level, tpch
 
 from airflow_provider_spark_lineage.capture.sessions import Capture
@@ -44,6 +45,9 @@ class Query:
 
     tables: str = "hand_made"
     """Which base tables it reads, by their function in `tables`."""
+
+    is_text: bool = False
+    """It is SQL alone."""
 
     @property
     def on_lakes(self) -> bool:
@@ -145,12 +149,20 @@ def proving(folder: Path, lakes: bool = False, conf: Mapping[str, str] | None = 
     """Start Spark and write the base tables, in a new folder."""
     folder = Path(tempfile.mkdtemp(dir=folder))
     spark = session.start(folder, lakes, conf)
-    if lakes:
-        groups = {"row_level": row_level()}
-    else:
-        groups = {"hand_made": hand_made(), "tpch": tpch(folder / "tpch")}
-    yield Prover(spark, folder, groups)
+    yield Prover(spark, folder, {"row_level": row_level()} if lakes else _plain_tables(folder))
     spark.stop()
+
+
+@contextmanager
+def on_connect(folder: Path) -> Iterator[Prover]:
+    """Start a Spark Connect server and write the base tables, in a new folder."""
+    folder = Path(tempfile.mkdtemp(dir=folder))
+    with connect(folder, **session.small(folder)) as url, client(url) as spark:
+        yield Prover(spark, folder, _plain_tables(folder))
+
+
+def _plain_tables(folder: Path) -> dict[str, Tables]:
+    return {"hand_made": hand_made(), "tpch": tpch(folder / "tpch")}
 
 
 class Prover:

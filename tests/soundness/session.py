@@ -46,6 +46,19 @@ def start(folder: Path, lakes: bool = False, more: Mapping[str, str] | None = No
     conf = {
         "spark.driver.memory": "2g",
         "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder}",
+        **small(folder),
+        **({**LAKES, "spark.sql.catalog.lake.warehouse": str(folder / "lake")} if lakes else {}),
+        **(more or {}),
+    }
+    spark = started("soundness", conf)
+    # Changed data makes some queries fail, which the proof tells by itself.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    return spark
+
+
+def small(folder: Path) -> dict[str, str]:
+    """Return the settings of a session for a few hundred rows, whose warehouse lies in a folder."""
+    return {
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": "UTC",
@@ -60,10 +73,4 @@ def start(folder: Path, lakes: bool = False, more: Mapping[str, str] | None = No
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # A list of values for a pivot may be long.
         "spark.sql.pivotMaxValues": "500",
-        **({**LAKES, "spark.sql.catalog.lake.warehouse": str(folder / "lake")} if lakes else {}),
-        **(more or {}),
     }
-    spark = started("soundness", conf)
-    # Changed data makes some queries fail, which the proof tells by itself.
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    return spark

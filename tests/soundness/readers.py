@@ -1,15 +1,18 @@
-"""The lineage of the queries from Spark's event log: no column loses what it depends on without a gap."""
+"""The lineage of the queries as other readers tell it: no column loses what it depends on without a gap.
+
+Spark's event log with its usual settings and with ours, and Spark Connect.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import expected
-from prover import Query, proving, readable
+from prover import Query, on_connect, proving, readable
 
 from airflow_provider_spark_lineage.event_log import SETTINGS
 from airflow_provider_spark_lineage.lineage.compose import compose
@@ -18,24 +21,23 @@ from airflow_provider_spark_lineage.pipeline import RecordedFolder
 USUAL = {"spark.eventLog.enabled": "true", "spark.sql.adaptive.enabled": "true"}
 """Settings of a log that has the physical plans alone, as Spark writes them by itself."""
 
-WAYS: Mapping[str, Mapping[str, str]] = {"usual": USUAL, "extended": {**USUAL, **SETTINGS}}
+LOGS: Mapping[str, Mapping[str, str]] = {"usual log": USUAL, "extended log": {**USUAL, **SETTINGS}}
 """Name of a way to write the log -> its settings."""
 
-
 CONSTANT = {
-    ("usual", "nested: struct to columns and json", "n"): "the optimizer knows that a struct is not null",
+    ("usual log", "nested: struct to columns and json", "n"): "the optimizer knows that a struct is not null",
 }
-"""(way, query, column) -> why the plan that the log has gives it no source."""
+"""(reader, query, column) -> why the plan that the reader has gives it no source."""
 
 
 @dataclass(frozen=True)
-class Logged:
-    """What a log says of one query."""
+class Told:
+    """What a reader tells of one query."""
 
     query: Query
-    way: str
+    reader: str
     text: str
-    """Its lineage; empty where the log does not name the query's output alone."""
+    """Its lineage; empty where the query's output is not named alone."""
 
     @property
     def is_equal(self) -> bool:
@@ -51,8 +53,19 @@ class Logged:
             column
             for column in wanted - found
             if not any(f"`{column}`" in gap or "rows came" in gap or "`" not in gap for gap in gaps)
-            and (self.way, self.query.name, column) not in CONSTANT
+            and (self.reader, self.query.name, column) not in CONSTANT
         ]
+
+
+def told(queries: Iterable[Query], folder: Path) -> Iterator[list[Told]]:
+    """Run the queries for each reader; yield what it tells of them."""
+    plain = [query for query in queries if not query.on_lakes]
+    for reader, conf in LOGS.items():
+        yield _logged(plain, folder, reader, conf)
+    # Frames of a classic session are none on Connect: `tests/live` has jobs for both.
+    with on_connect(folder) as prover:
+        texts = [query for query in plain if query.is_text]
+        yield [Told(query, "Spark Connect", prover.capture(query).text) for query in texts]
 
 
 def _direct(text: str) -> set[str]:
@@ -65,12 +78,11 @@ def _direct(text: str) -> set[str]:
     }
 
 
-def logged(queries: Iterable[Query], folder: Path, way: str) -> list[Logged]:
-    """Run the queries in a session that writes a log; return what the log says of each."""
-    logs = folder / f"logs of {way}"
+def _logged(queries: list[Query], folder: Path, reader: str, conf: Mapping[str, str]) -> list[Told]:
+    logs = folder / reader
     logs.mkdir()
     times: list[tuple[Query, float, float]] = []
-    with proving(folder, conf={**WAYS[way], "spark.eventLog.dir": logs.as_uri()}) as prover:
+    with proving(folder, conf={**conf, "spark.eventLog.dir": logs.as_uri()}) as prover:
         for query in queries:
             # A log has milliseconds: what ran before is not to be taken for a part of this.
             began = _next_millisecond()
@@ -86,7 +98,7 @@ def logged(queries: Iterable[Query], folder: Path, way: str) -> list[Logged]:
         ]
         lineage = compose(of_query)
         outputs = [output for output in lineage.outputs if Path(output.dataset.id.name).name == "out"]
-        found.append(Logged(query, way, readable(lineage, outputs[0]) if len(outputs) == 1 else ""))
+        found.append(Told(query, reader, readable(lineage, outputs[0]) if len(outputs) == 1 else ""))
     return found
 
 
