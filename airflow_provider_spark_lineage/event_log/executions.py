@@ -83,6 +83,9 @@ class Application:
         self._jobs_of_rdds = 0
         self._running: dict[int, _Execution] = {}
         self._of_stage: dict[int, int] = {}
+        self._told: set[int] = set()
+        """Roots of the executions that have a record."""
+
         self._emptied: dict[str, Record] = {}
         """Tables that a pipeline has emptied and not filled yet."""
 
@@ -236,6 +239,9 @@ class Application:
         if not running.text and pipelines.is_definition(running.details):
             # Spark looks at a flow's query once, and again with the whole pipeline: only that counts.
             return None
+        if running.number in self._told and _RESULT.search(running.text) and not event.get("errorMessage"):
+            return None
+        self._told.add(running.root)
         self._number += 1
         error = str(event.get("errorMessage") or "")
         if error:
@@ -249,10 +255,14 @@ class Application:
         failure of one.
         """
         root = self._running.get(running.root)
-        if root is None or not _is_of_function(root, running):
+        if root is not None and not _is_of_function(root, running):
             return root
-        inside = [other for other in self._running.values() if other.root == root.number != other.number]
-        return next((other for other in reversed(inside) if other.number < running.number), None)
+        others = (other for other in self._running.values() if other.root == running.root != other.number)
+        inside = [other for other in others if other.number < running.number]
+        if root is None:
+            # In `spark-sql` of Spark 4.2 the execution around a statement begins when that has ended.
+            return inside[0] if inside else None
+        return inside[-1] if inside else None
 
     def _of_pipeline(self, running: _Execution, record: Record) -> Record | None:
         """Return a record as it is, unless a pipeline ran it; None where it only prepares another one."""
@@ -293,6 +303,9 @@ class Application:
             written=written if running.ran_tasks and running.counts_are_exact else None,
         )
 
+
+_RESULT = re.compile(r"^== Physical Plan ==\n\W*CommandResult\b", re.MULTILINE)
+"""How the physical plan of a command's result begins: the command has run in an execution of its own."""
 
 _BATCH = re.compile(r"^id = [0-9a-f-]{36}\nrunId = [0-9a-f-]{36}\nbatch = \d+$", re.MULTILINE)
 _FUNCTION = re.compile(r"^~?WriteToMicroBatchDataSourceV1 ForeachBatchSink, ", re.MULTILINE)

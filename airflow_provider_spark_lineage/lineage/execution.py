@@ -153,9 +153,6 @@ def lineage_of(
     writes, by_writes = completed(writes)
     leaves |= by_writes
     inputs = _inputs(leaves, about.metrics, about.stream)
-    if about.name in _CHECKPOINTS and about.jobs == 0:
-        # A lazy one: its rows are read when they are used for the first time.
-        inputs = [read.uncounted() for read in inputs]
     inserts = [write for write in writes if write.node.inserted]
     for part in map(evaluate, about.parts if len(inserts) == 1 else ()):
         leaves |= {scan: facts.leaf(scan) for scan in part.scans}
@@ -200,6 +197,10 @@ def lineage_of(
         gaps=tuple(dict.fromkeys(gaps)),
         failures=(about.failure,) if about.failure else (),
     )
+    results = _stored_results(evaluation, facts, leaves, lineage, about) if not about.failure else {}
+    if about.name in _CHECKPOINTS and about.jobs == 0:
+        # A lazy one: its rows are read when they are used for the first time.
+        lineage = replace(lineage, inputs=())
     wrapper = next((write for write in writes if write.node.relation in _WRAPPERS), None)
     target = wrapper.target if wrapper else {}
     return ExecutionLineage(
@@ -210,10 +211,7 @@ def lineage_of(
         symlinks=names_of_table(target),
         catalog=metastore(target),
         targets=tuple(targets),
-        results={
-            **(_stored_results(evaluation, facts, leaves, lineage, about) if not about.failure else {}),
-            **(_streamed_results(plan, leaves) if plan is not None and about.stream else {}),
-        },
+        results=results | (_streamed_results(plan, leaves) if plan is not None and about.stream else {}),
     )
 
 

@@ -363,3 +363,51 @@ def test_what_a_function_of_a_batch_runs_is_the_programs(tmp_path: Path, log: st
         ["writes", "file", "/data/a"],
         ["writes", "file", "/data/c"],
     ]
+
+
+def in_shell_of_spark_4_2(case: str) -> str:
+    """Return the log of a statement as `spark-sql` of Spark 4.2 writes it.
+
+    The execution around the statement begins when the statement has ended, and shows its result.
+    """
+    events = [json.loads(line) for line in gzip.decompress((CASES / case).read_bytes()).splitlines()]
+    for event in events:
+        if "rootExecutionId" in event:
+            event["rootExecutionId"] = 490 if event["executionId"] > 491 else 491
+    begin = next(event for event in events if event.get("executionId") == 492)
+    text = begin["physicalPlanDescription"].replace(
+        "== Physical Plan ==\n", "== Physical Plan ==\nCommandResult (9)\n   +- "
+    )
+    end = next(event for event in events if event.get("executionId") == 492 and "errorMessage" in event)
+    around = {**begin, "executionId": 490, "rootExecutionId": 490, "physicalPlanDescription": text}
+    events += [around, {**end, "executionId": 490}]
+    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
+
+
+@pytest.mark.parametrize("log", ["events", "formatted"])
+def test_a_statement_of_the_sql_shell_is_one_execution(tmp_path: Path, log: str) -> None:
+    """It has the counts of the write inside, and what the shell shows of it is none of its own."""
+    path = tmp_path / "app-1"
+    path.write_text(in_shell_of_spark_4_2(f"insert_directory/{log}-4.1.jsonl.gz"))
+    usual = CASES / "insert_directory" / f"{log}-4.1.jsonl.gz"
+    assert [len(record.parts) for record in read(path)[0]] == [0, 1]
+    plain = tmp_path / "app-2"
+    plain.write_bytes(gzip.decompress(usual.read_bytes()))
+    assert RecordedFolder(path).text() == RecordedFolder(plain).text()
+
+
+def test_a_folder_that_hive_writes_is_named(tmp_path: Path) -> None:
+    """INSERT OVERWRITE DIRECTORY without a format writes text by Hive's classes."""
+    case = CASES / "insert_directory" / "events-4.1.jsonl.gz"
+    text = gzip.decompress(case.read_bytes()).decode()
+    of_spark = "InsertIntoDataSourceDirCommand Storage(Location: /data/out), parquet, true"
+    assert of_spark in text
+    serde = "Serde Library: org.a.LazySimpleSerDe, InputFormat: org.a.Text, OutputFormat: org.a.Out"
+    of_hive = f"InsertIntoHiveDirCommand false, Storage(Location: /data/out, {serde}), true, [id, item]"
+    path = tmp_path / "app-1"
+    path.write_text(text.replace(of_spark, of_hive))
+    lines = RecordedFolder(path).text().splitlines()
+    assert [line.split()[:4] for line in lines if line.startswith("writes")] == [
+        ["writes", "file", "/data/out", "overwrite"]
+    ]
+    assert not [line for line in lines if line.startswith("gap")]

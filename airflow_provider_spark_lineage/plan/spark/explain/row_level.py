@@ -113,7 +113,6 @@ NOT_IN_TEXT = frozenset(
         "DeltaDynamicPartitionOverwriteCommand",
         "DeltaInsertReplaceOnOrUsingCommand",
         "InsertIntoDataSourceCommand",
-        "InsertIntoHiveDirCommand",
         "InsertOnlyMerge",
         "MergeIntoCommand",
         "RestoreTableCommand",

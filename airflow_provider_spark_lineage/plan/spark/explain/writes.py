@@ -73,14 +73,18 @@ def _into_hive(place: Place) -> Built:
 
 
 _DIRECTORY = re.compile(
-    r"Storage\(Location: (?P<location>.*?)(?:, (?:Serde|InputFormat|OutputFormat|Compressed|Storage) ?.*)?\)"
-    r"(?:, (?P<format>[\w.]+))?, (?P<overwrite>true|false)",
+    r"(?:true, |false, )?Storage\(Location: (?P<location>.*?)"
+    r"(?:, (?:Serde|InputFormat|OutputFormat|Compressed|Storage) ?.*)?\)"
+    r"(?:, (?P<format>[\w.]+))?, (?P<overwrite>true|false)(?:, \[.*\])?",
     re.DOTALL,
 )
 
 
 def _into_directory(place: Place) -> Built:
-    """`InsertIntoDataSourceDirCommand Storage(Location: /out), parquet, true`."""
+    """`InsertIntoDataSourceDirCommand Storage(Location: /out), parquet, true`, and Hive's.
+
+    That is `InsertIntoHiveDirCommand false, Storage(Location: /out, Serde Library: a.B, ...), true, [a, b]`.
+    """
     match = _DIRECTORY.fullmatch(place.text)
     if not match:
         raise UnreadableError("no folder")
@@ -183,6 +187,7 @@ WRITES: dict[str, Row] = {
     "CreateTableAsSelect": _as_select,
     "InsertIntoDataSourceDirCommand": _into_directory,
     "InsertIntoHadoopFsRelationCommand": _into_files,
+    "InsertIntoHiveDirCommand": _into_directory,
     "InsertIntoHiveTable": _into_hive,
     "OverwriteByExpression": _into_v2,
     "OverwritePartitionsDynamic": _into_v2,
