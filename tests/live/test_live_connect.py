@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
+import pyspark
 import pytest
 from servers.connect import client, connect
+
+from airflow_provider_spark_lineage.executions import executions
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.text import render
 
 pytestmark = pytest.mark.spark
 
@@ -151,3 +158,52 @@ def test_failure_says_why(remote, recorded, orders):
     states = ("22018", "42P01") if remote.version >= "4" else (None, None)
     assert (cast.error.get("sql_state"), missing.error.get("sql_state")) == states
     assert missing.problems == []
+
+
+needs_spark_4 = pytest.mark.skipif(
+    pyspark.__version__ < "4", reason="SQL functions and scripts came with 4.0"
+)
+
+
+def lines(records):
+    """Return the readable lineage of records, one space between words, tables by their last part."""
+    text = render(compose(execution.lineage for execution in executions(records)))
+    return [re.sub(r"/\S*/", "", " ".join(line.split())) for line in text.splitlines()]
+
+
+@pytest.fixture
+def table(remote):
+    """Return a function that makes a table for the test."""
+    made = []
+
+    def make(name, columns, *rows):
+        remote.sql(f"create table {name} ({columns}) using parquet")
+        made.append(name)
+        if rows:
+            values = ", ".join(map(str, rows))
+            remote.sql(f"insert into {name} values {values}")  # noqa: S608  no foreign text
+
+    yield make
+    for name in made:
+        remote.sql(f"drop table if exists {name}")
+
+
+@needs_spark_4
+def test_functions_are_read_by_what_their_bodies_say(remote, recorded, table):
+    """Spark names a function in its plan; the server tells the body: which queries and arguments it uses."""
+    table("src", "a int, b int", (1, 2))
+    table("dst", "found int, chosen int, own int")
+    with recorded() as records:
+        remote.sql("create function f(x int) returns int return (select max(b) from src where a = x)")
+        remote.sql("create function g(x int, y int) returns int return if(x > 0, y, 0)")
+        remote.sql("create temporary function t(x int) returns int return x + 1")
+        remote.sql("insert into dst select f(a), g(a, b), t(b) from src")
+        remote.sql("drop function f")
+        remote.sql("drop function g")
+    assert [line for line in lines(records) if "<-" in line or line.startswith("gap")] == [
+        "chosen <- src.a indirect conditional",
+        "chosen <- src.b direct transformation",
+        "found <- src.a indirect filter",
+        "found <- src.b direct aggregation",
+        "own <- src.b direct transformation",
+    ]

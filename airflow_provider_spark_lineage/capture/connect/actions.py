@@ -54,6 +54,9 @@ class Action:
     is_insert: bool = False
     """The statement certainly inserts rows."""
 
+    function: str = ""
+    """The name of the temporary function that the statement makes."""
+
     view: str = ""
     """The name of the temporary view that it makes."""
 
@@ -224,6 +227,7 @@ def _statement(command: Any) -> Optional[Action]:
         targets=statement.targets,
         is_of_partition=statement.is_of_partition,
         is_insert=statement.is_insert,
+        function=statement.function,
         problems=problems,
     )
 

@@ -66,6 +66,8 @@ class Execution:
     def begin(self) -> None:
         """Ask for the plan: before the action runs where it would change the answer, else beside it."""
         action, session = self._action, self._session
+        if action.function:
+            session.functions.temporary[action.function] = None
         if action.renames and not session.is_too_slow and not session.settle():
             self._problems.append(
                 "tables of earlier actions may have been described after this statement: the server was slow"
@@ -207,12 +209,13 @@ class Execution:
         problems: List[str] = []
         with harmless("an execution of Spark Connect could not be recorded", self._lost):
             about: Dict[str, str] = {}
-            version, tables = "", {}
+            version, tables, functions = "", {}, {}
             connect: Dict[str, Any] = {}
             try:
                 version = self._session.version(self._server)
                 names = names_to_describe(self._action, self._text)
                 tables = self._session.describe(self._server, names, problems)
+                functions = self._session.functions.described_in(self._server, self._text)
                 about = self._session.about(self._server)
                 connect = self._completed(self._action.command)
             except RefusedError as refusal:
@@ -230,6 +233,7 @@ class Execution:
                 "is_of_partition": self._action.is_of_partition,
                 "tables": tables,
                 "before": self._before,
+                "functions": functions,
             }
             record.settings = {name: value for name, value in about.items() if name not in _OF_APPLICATION}
             record.settings.update(self._settings)

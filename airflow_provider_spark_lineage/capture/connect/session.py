@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
+from airflow_provider_spark_lineage.capture.connect.functions import Functions
 from airflow_provider_spark_lineage.capture.connect.parameters import NoLiteralError, explain_of
 from airflow_provider_spark_lineage.capture.connect.relations import infers_schema, with_own_views
 from airflow_provider_spark_lineage.capture.connect.server import Channel, RefusedError, Server, local_server
@@ -69,6 +70,7 @@ class Session:
         self.channel = Channel(client)
         self.worker = Worker("spark-lineage-connect")
         self.tables = Tables()
+        self.functions = Functions()
         self.views: Dict[str, Action] = {}
         """Name of a temporary view in lower case -> the action that made it."""
         self.streams: List[Any] = []
@@ -143,6 +145,8 @@ class Session:
         """Forget what the server said of tables and files, which a command may have changed."""
         self.tables.forget(moves_rows=moves_rows)
         self._schemas.clear()
+        if not moves_rows:
+            self.functions.forget()
 
     def schema(self, server: Server, read: Any) -> str:
         """Return the schema of files that are read, as Spark's JSON; empty where the server does not say.

@@ -43,6 +43,10 @@ _TARGETS = tuple(
 _FIRST_WORD = re.compile(r"[\s(;]*([A-Za-z]+)")
 _CHANGES_ROWS = re.compile(r"(?i)\b(?:insert|merge|update|delete)\b")
 
+_FUNCTION = re.compile(
+    r"(?xi) create \s+ (?: or \s+ replace \s+ )? temporary \s+ function \s+ (?: if \s+ not \s+ exists \s+ )?"
+    r" `? (?P<name> \w+ )"
+)
 _INSERT = re.compile(r"(?i)\binsert\s+(?:into|overwrite)\b")
 _OF_PARTITION = re.compile(r"(?i)\bpartition\s*\(")
 
@@ -80,6 +84,9 @@ class Statement:
     is_insert: bool = False
     """It certainly inserts rows, whatever word it begins with."""
 
+    function: str = ""
+    """The name of the temporary function that it makes."""
+
 
 def statement_of(text: str) -> Statement:
     """Return what a statement is.
@@ -99,6 +106,7 @@ def statement_of(text: str) -> Statement:
     names: Dict[str, None] = {}
     for pattern in _TARGETS:
         names.update((match["name"], None) for match in pattern.finditer(plain))
+    function = _FUNCTION.search(plain)
     ask = Ask.BESIDE if word in _BESIDE else Ask.BEFORE
     return Statement(
         text,
@@ -106,6 +114,7 @@ def statement_of(text: str) -> Statement:
         targets=tuple(names),
         is_of_partition=bool(_OF_PARTITION.search(plain)),
         is_insert=bool(_INSERT.search(plain)),
+        function=function["name"] if function else "",
     )
 
 
