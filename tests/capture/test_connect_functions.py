@@ -1,4 +1,4 @@
-"""What DESCRIBE FUNCTION EXTENDED says of functions that are written in SQL, and when it is asked."""
+"""Answers to DESCRIBE FUNCTION EXTENDED for functions that are written in SQL, and when it is sent."""
 
 from __future__ import annotations
 

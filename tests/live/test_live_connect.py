@@ -207,3 +207,72 @@ def test_functions_are_read_by_what_their_bodies_say(remote, recorded, table):
         "found <- src.b direct aggregation",
         "own <- src.b direct transformation",
     ]
+
+
+SCRIPT = """BEGIN
+  DECLARE least INT DEFAULT 0;
+  DECLARE most INT;
+  SET most = (SELECT max(a) FROM src);
+  CREATE TABLE stage USING parquet AS SELECT a, b + least AS sum FROM src WHERE a < most;
+  CREATE TABLE made USING parquet AS SELECT sum FROM stage;
+  INSERT INTO dst SELECT sum, count(*) FROM stage GROUP BY sum LIMIT least;
+  DROP TABLE stage;
+  DROP TABLE old;
+  IF (SELECT count(*) FROM made) > 100 THEN
+    INSERT INTO dst SELECT a, b FROM src;
+  END IF;
+  SELECT sum FROM made;
+END"""
+
+
+@pytest.fixture
+def scripts(remote):
+    remote.conf.set("spark.sql.scripting.enabled", "true")
+    yield
+    remote.conf.unset("spark.sql.scripting.enabled")
+
+
+@needs_spark_4
+def test_a_script_has_the_lineage_of_its_statements(remote, recorded, table, scripts):
+    """Each statement that certainly ran, also of tables that are gone; the others are named in a gap."""
+    table("src", "a int, b int", (1, 2), (3, 4))
+    table("dst", "x int, y bigint")
+    table("old", "a int")
+    with recorded() as records:
+        rows = remote.sql(SCRIPT).collect()
+    assert [row.sum for row in rows] == [2]
+    remote.sql("drop table made")
+    assert lines(records) == [
+        "reads file src a int, b int",
+        "writes file dst append",
+        "writes file made create",
+        "writes file old drop",
+        "to file dst",
+        "y <- (no field)",
+        "x <- src.b direct transformation",
+        "* <- src.a indirect filter",
+        "* <- src.b indirect group_by",
+        "to file made",
+        "sum <- src.b direct transformation",
+        "* <- src.a indirect filter",
+        "gap capture the origin of the variable `most` of the SQL script is not recorded",
+        "gap capture statements of the SQL script may not have run, and are not recorded: "
+        "INSERT dst (line 11)",
+    ]
+
+
+@needs_spark_4
+def test_a_script_that_failed_claims_nothing(remote, recorded, table, scripts):
+    """Which statements ran before the error is not known; the error is the program's."""
+    from pyspark.errors import PySparkException
+
+    table("src", "a int, b int", (1, 2))
+    table("dst", "a int")
+    with recorded() as records, pytest.raises(PySparkException, match="nowhere"):
+        remote.sql("BEGIN INSERT INTO dst SELECT a FROM src; INSERT INTO dst SELECT a FROM nowhere; END")
+    (record,) = records
+    assert record.outcome == "failure"
+    assert lines(records)[:-1] == [
+        "gap capture the SQL script failed: it is unknown which of its statements ran before"
+    ]
+    assert remote.table("dst").count() == 1

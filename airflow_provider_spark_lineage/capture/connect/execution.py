@@ -112,6 +112,22 @@ class Execution:
         is_explained = action.relations or (action.sql and action.ask is not Ask.NEVER)
         return bool(is_explained or action.command)
 
+    def ask(self) -> None:
+        """Ask for the plan on this thread."""
+        self._ask()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the plan."""
+        self._wait(max(0.0, seconds))
+
+    def give_up(self) -> None:
+        """Do without the plan."""
+        self._wait(0.0)
+
+    def tell(self, problem: str) -> None:
+        """Add a gap."""
+        self._problems = [problem]
+
     def received(self, response: Any) -> None:
         """Read what the server answers besides rows: metrics, and the results of commands."""
         if isinstance(response, dict):
@@ -175,7 +191,7 @@ class Execution:
                     if self._action.is_command:
                         settings = self._server.settings(OF_WRITES)
                     if self._action.relations or self._action.sql:
-                        text = self._session.explained(self._server, self._action)
+                        text = self._session.explained(self._server, self._action, problems)
                 except RefusedError as refusal:
                     problems.append(f"the server did not explain the plan: {refusal}")
         finally:
@@ -194,12 +210,12 @@ class Execution:
             self._action.command["existed"] = self._session.exists(self._server, path)
         return before
 
-    def _wait(self) -> None:
+    def _wait(self, seconds: float = WAIT_SECONDS) -> None:
         """Wait for the plan for a limited time."""
         if self._asked.is_set():
             return
         with self._session.waiting():
-            self._asked.wait(WAIT_SECONDS)
+            self._asked.wait(seconds)
         if not self._asked.is_set():
             self._asked.set()
             self._problems.append("the server took too long to explain the plan")
@@ -237,7 +253,7 @@ class Execution:
             }
             record.settings = {name: value for name, value in about.items() if name not in _OF_APPLICATION}
             record.settings.update(self._settings)
-            if record.failed and not record.explain:
+            if record.failed and not record.explain and not self._action.is_script:
                 # The server explains a failed plan no better than it runs it.
                 self._problems.clear()
             for problem in (*self._problems, *problems):

@@ -16,7 +16,11 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.functions import Functions
-from airflow_provider_spark_lineage.capture.connect.parameters import NoLiteralError, explain_of
+from airflow_provider_spark_lineage.capture.connect.parameters import (
+    NoLiteralError,
+    explain_of,
+    with_variable,
+)
 from airflow_provider_spark_lineage.capture.connect.relations import infers_schema, with_own_views
 from airflow_provider_spark_lineage.capture.connect.server import Channel, RefusedError, Server, local_server
 from airflow_provider_spark_lineage.capture.connect.tables import Tables, inserted_table, names_in_plan
@@ -56,6 +60,10 @@ _WIDE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxMetadataSt
 """Settings by which Spark shortens the texts of plans, and values by which it does not."""
 
 _SHORTENED = re.compile(r"\.\.\. \d+ more fields|Location: [^\n]*?\.\.\.")
+
+_FAILED = re.compile(r"== Analyzed Logical Plan ==\n(?:[\w$]+\.)+\w*(?:Exception|Error): ([^\n]*)")
+_UNRESOLVED = re.compile(r"with name `([^`]+)` cannot be resolved")
+_SESSION_VARIABLE = re.compile(r"variablereference\(system\.session\.(\w+)=")
 
 _VIEW = re.compile(r"\bView \((`[^\n]*?`), \[")
 
@@ -106,9 +114,12 @@ class Session:
         with self.waiting():
             return self.worker.wait(WAIT_SECONDS)
 
-    def explained(self, server: Server, action: Action) -> str:
+    def explained(self, server: Server, action: Action, problems: List[str]) -> str:
         """Return the text of the extended plan of an action; raise `RefusedError` where there is none."""
-        text = self._plan(server, action)
+        if action.variables is None:
+            text = self._plan(server, action)
+        else:
+            text = self._plan_of_part(server, action, problems)
         if _SHORTENED.search(text):
             with self._widening:
                 before = server.settings(tuple(_WIDE))
@@ -130,6 +141,29 @@ class Session:
             raise RefusedError(str(reason)) from None
         rows = server.rows(with_own_views(statement), EXPLAIN_SECONDS)
         return "\n".join(str(value) for row in rows for value in row.values())
+
+    def _plan_of_part(self, server: Server, action: Action, problems: List[str]) -> str:
+        """Return the plan of a statement of a script, with values in place of the script's variables.
+
+        Which names are variables, and not columns, only the analyzer knows: each request names one that it
+        cannot resolve. Raise `RefusedError` where there is another reason why it has no plan.
+        """
+        waiting = dict(action.variables or {})
+        while True:
+            text = self._plan(server, action)
+            shadow = next((name for name in _SESSION_VARIABLE.findall(text) if name in waiting), "")
+            if shadow:
+                raise RefusedError(f"a variable of the session is called `{shadow}` as one of the script")
+            failed = _FAILED.search(text)
+            if not failed:
+                return text
+            unresolved = _UNRESOLVED.search(failed[1])
+            name = unresolved[1].lower() if unresolved else ""
+            if name not in waiting:
+                raise RefusedError(without_secrets(failed[1])[:300])
+            action.statement = with_variable(action.statement, name, waiting.pop(name))
+            if name in action.queried:
+                problems.append(f"the origin of the variable `{name}` of the SQL script is not recorded")
 
     def describe(self, server: Server, names: Mapping[str, str], problems: List[str]) -> Dict[str, Any]:
         """Return what the catalog says of tables: name as written -> name to ask by."""

@@ -18,7 +18,7 @@ _KINDS = frozenset({Kind.IDENTITY, Kind.TRANSFORMATION, Kind.CONDITIONAL})
 
 @dataclass(frozen=True)
 class Body:
-    """What a function does with its arguments, and with the queries that it has inside."""
+    """Use of a function's arguments, and of the queries in its body."""
 
     arity: int
     arguments: tuple[tuple[int, Kind], ...]
@@ -74,7 +74,7 @@ def _read(text: str, names: list[str]) -> Body:
 
     def column(written: Any) -> tuple[tuple[int, Transformation], ...]:
         if written.table or written.name.lower() not in names:
-            raise SqlError("it has a name that is no parameter")
+            raise SqlError("it has a name that is not a parameter")
         return ((names.index(written.name.lower()), IDENTITY),)
 
     def unresolved(reason: str) -> None:
