@@ -16,20 +16,19 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.tree import Tree
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 # `system_tests` is a folder of the checkout and not an installed package.
 sys.path.insert(0, str(CHECKOUT))
 
-from airflow_provider_spark_lineage.errors import BadInputError  # noqa: E402
-from airflow_provider_spark_lineage.events.trace import (  # noqa: E402
-    DECISIONS,
-    VALUES,
-    Column,
-    Origin,
-    trace_column,
+from airflow_provider_spark_lineage.cli.traced import (  # noqa: E402
+    short_names_of,
+    traces_of,
+    tree,
+    writers_of,
 )
+from airflow_provider_spark_lineage.errors import BadInputError  # noqa: E402
+from airflow_provider_spark_lineage.events.trace import Column  # noqa: E402
 from airflow_provider_spark_lineage.testing import (  # noqa: E402
     DagRun,
     RunError,
@@ -68,7 +67,7 @@ def main() -> int:
     show_tasks(documents(failure))
 
     console.rule(f"Where {relative(TRACED.dataset)} . {TRACED.field} comes from")
-    show_trace(documents(pipeline))
+    show_trace(pipeline)
 
     console.rule("Events compared with system_tests/expected")
     return compare_all([pipeline, report, failure])
@@ -119,30 +118,13 @@ def show_dataset(heading: str, dataset: Document, statistics: Document) -> None:
     )
 
 
-def show_trace(events: list[Document]) -> None:
-    """Print the traced column as a tree, its origins below it, with the task that made each."""
-    writers = {
-        (output["namespace"], output["name"]): event["job"]["name"].partition(".")[2]
-        for event in events
-        if "taskInstance" in event["run"]["facets"].get("airflow", {})
-        for output in event["outputs"]
-    }
-
-    def grow(tree: Tree, origin: Origin) -> None:
-        column = origin.column
-        label = f"[bold]{escape(column.field)}[/bold]  {escape(relative(column.dataset))}"
-        kinds = ", ".join(kind.rpartition(" ")[2] for kind in origin.kinds)
-        label += f"  [cyan]{kinds}[/cyan]" if kinds else ""
-        writer = writers.get((column.namespace, column.dataset))
-        label += f"  [dim]by {escape(writer)}[/dim]" if writer else ""
-        label += "  [dim]see above[/dim]" if origin.repeated else ""
-        branch = tree.add(label)
-        for above in origin.origins:
-            grow(branch, above)
-
-    root = Tree("", hide_root=True, guide_style="dim")
-    grow(root, trace_column(events, TRACED, kinds=(*VALUES, *DECISIONS)))
-    console.print(root)
+def show_trace(run: DagRun) -> None:
+    """Print the traced column as `spark-lineage explain --events FILE --column NAME` does."""
+    events = run.read()
+    (trace,) = traces_of(events, f"{TRACED.dataset}.{TRACED.field}")
+    _, names = short_names_of([trace])
+    text = tree(trace, writers_of(events), names=names)
+    console.print(text, markup=False, soft_wrap=True, end="")
 
 
 def compare_all(runs: Iterable[DagRun]) -> int:

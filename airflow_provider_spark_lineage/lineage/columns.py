@@ -6,7 +6,7 @@ The cost is linear in nodes and columns: a node shares what passes through it wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from airflow_provider_spark_lineage.lineage.values import (
     NOTHING,
@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.lineage.values import (
     Sources,
     Value,
     apply,
-    field_of,
+    column_of,
     union,
 )
 from airflow_provider_spark_lineage.plan.algebra import (
@@ -128,7 +128,9 @@ def evaluate(plan: Plan) -> Evaluation:
         scans.update(reach.scans)
         result.gaps.extend(reach.gaps)
         result.rows |= frozenset(reach.rows)
-        result.output = [(column, scope.get(column.id, NOTHING)) for column in part.root.output]
+        outside = _Place(part, {}, _Reach(), result)
+        result.output = list(zip(part.root.output, _values(part.root, scope, outside), strict=True))
+        result.gaps.extend(outside.reach.gaps)
     result.scans = list(scans)
     return result
 
@@ -191,18 +193,19 @@ class _Evaluator:
         if isinstance(node, Declare):
             place.result.declared.append((node, self._expression(node.value, {}, place, node).whole))
             return {}
-        columns = place.plan.nodes[node.inputs[0]].output
-        for name, column in zip(node.variables, columns, strict=False):
-            value = inputs[0].get(column.id, NOTHING)
+        values = _values(place.plan.nodes[node.inputs[0]], inputs[0], place)
+        for name, value in zip(node.variables, values, strict=False):
             place.result.variables[name] = value.whole.union(place.reach.rows)
         return {}
 
     def _write(self, node: Write, inputs: list[Scope], place: _Place) -> Scope:
-        source = place.plan.nodes[node.inputs[0]].output if node.inputs else ()
         reach = place.reach
-        if not inputs and not node.copied:
+        columns: tuple[tuple[Attribute, Value], ...] = ()
+        if node.inputs:
+            source = place.plan.nodes[node.inputs[0]]
+            columns = tuple(zip(source.output, _values(source, inputs[0], place), strict=True))
+        elif not node.copied:
             reach.gaps[PlanGap(node.label, "what it writes is not in the plan")] = None
-        columns = tuple((column, inputs[0].get(column.id, NOTHING)) for column in source)
         place.result.writes.append(
             Written(node, columns, frozenset(reach.rows), tuple(reach.scans), tuple(reach.gaps))
         )
@@ -211,12 +214,12 @@ class _Evaluator:
     def _opaque(self, node: Opaque, inputs: list[Scope], place: _Place) -> Scope:
         reach = place.reach
         # Only output columns: a scope may also have columns that were projected away.
-        columns = [
-            (scope, column)
+        columns = (
+            value
             for index, scope in zip(node.inputs, inputs, strict=True)
-            for column in place.plan.nodes[index].output
-        ]
-        everything = union(scope.get(column.id, NOTHING) for scope, column in columns).whole
+            for value in _values(place.plan.nodes[index], scope, place)
+        )
+        everything = union(columns).whole
         transformed = apply(Transformation(Kind.TRANSFORMATION), everything)
         reason = node.reason
         if len(transformed) * len(node.output) > MAX_OPAQUE_EDGES:
@@ -245,10 +248,14 @@ class _Evaluator:
             key: union(self._expression(expression, scope, place, node) for expression in expressions)
             for key, expressions in node.columns.items()
         }
-        return {
-            column.id: computed[column.id] if column.id in computed else scope.get(column.id, NOTHING)
-            for column in node.output
-        }
+        # Of both inputs of a join that have a column under one id, the computed one is meant.
+        return dict(
+            zip(
+                (column.id for column in node.output),
+                _values(node, {**scope, **computed}, place),
+                strict=True,
+            )
+        )
 
     def _influence(
         self, node: Node, influences: Iterable[tuple[Kind, Expression]], scope: Scope, place: _Place
@@ -275,10 +282,10 @@ class _Evaluator:
             inner, values = self._subquery(subquery.plan, scope, place)
             reach.scans.update(inner.scans)
             reach.gaps.update(inner.gaps)
-            if subquery.valued:
-                columns = (values.get(column.id, NOTHING) for column in subquery.plan.root.output)
-                used.extend(value.after(subquery.transformation) for value in columns)
-            used.append(Value(apply(subquery.transformation, frozenset(inner.rows))))
+            columns = _values(subquery.plan.root, values, place) if subquery.valued else ()
+            result = union(value.part(subquery.path) for value in columns)
+            rows = apply(subquery.transformation, frozenset(inner.rows))
+            used.append(result.after(subquery.transformation).influenced(rows))
         value = union(used)
         parts = tuple(self._expression(part, scope, place, node) for part in expression.parts)
         return Value(value.whole, parts) if parts else value
@@ -294,7 +301,7 @@ class _Evaluator:
 
     def _combine(self, node: Combine, inputs: list[Scope], place: _Place) -> Scope:
         columns_of = [
-            [scope.get(column.id, NOTHING) for column in place.plan.nodes[index].output]
+            _values(place.plan.nodes[index], scope, place)
             for index, scope in zip(node.inputs, inputs, strict=True)
         ]
         if node.compared:
@@ -318,7 +325,7 @@ class _Evaluator:
             gap = PlanGap(node.label, "the definition that it refers to refers to itself")
             self._evaluated[node.definition] = (_Reach(gaps={gap: None}), [])
             inner, scope = self.plan(definition, place.outer)
-            values = [scope.get(column.id, NOTHING) for column in definition.root.output]
+            values = _values(definition.root, scope, replace(place, reach=inner))
             self._evaluated[node.definition] = (inner, values)
         inner, values = self._evaluated[node.definition]
         place.reach.absorb(inner)
@@ -326,8 +333,7 @@ class _Evaluator:
 
     def _loop(self, node: Loop, inputs: list[Scope], place: _Place) -> Scope:
         """Repeat until nothing changes; this ends, because there are finitely many edges."""
-        start = place.plan.nodes[node.inputs[0]].output
-        values = [inputs[0].get(column.id, NOTHING) for column in start]
+        values = _values(place.plan.nodes[node.inputs[0]], inputs[0], place)
         inner = _Reach()
         last: list[Value] | None = None
         # Definitions inside the recursion are evaluated again in each turn.
@@ -336,7 +342,7 @@ class _Evaluator:
             last = values
             self._evaluated = {**evaluated, node.definition: (_Reach(), values)}
             inner, scope = self.plan(node.plan, place.outer)
-            results = [scope.get(column.id, NOTHING) for column in node.plan.root.output]
+            results = _values(node.plan.root, scope, replace(place, reach=inner))
             values = [old | new for old, new in zip(values, results, strict=False)]
         self._evaluated = evaluated
         place.reach.absorb(inner)
@@ -352,10 +358,21 @@ class _Evaluator:
         return scope
 
 
+def _values(node: Node, scope: Scope, place: _Place) -> list[Value]:
+    """Return what each output column of a node depends on; one that `scope` does not have is a gap.
+
+    A literal depends on nothing, and has its place in the scope like any column.
+    """
+    unknown = tuple(column.name for column in node.output if column.id not in scope)
+    if unknown:
+        place.reach.gaps[PlanGap(node.label, "where its values come from is not in the plan", unknown)] = None
+    return [scope.get(column.id, NOTHING) for column in node.output]
+
+
 def _scan(node: Scan, place: _Place) -> Scope:
     place.reach.scans[node] = None
     return {
-        column.id: NOTHING if column.id in node.hidden else field_of(node, column.name)
+        column.id: NOTHING if column.id in node.hidden else column_of(node, column.id)
         for column in node.output
     }
 

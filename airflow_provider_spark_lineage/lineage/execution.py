@@ -153,6 +153,9 @@ def lineage_of(
     writes, by_writes = completed(writes)
     leaves |= by_writes
     inputs = _inputs(leaves, about.metrics, about.stream)
+    if about.name in _CHECKPOINTS and about.jobs == 0:
+        # A lazy one: its rows are read when they are used for the first time.
+        inputs = [read.uncounted() for read in inputs]
     inserts = [write for write in writes if write.node.inserted]
     for part in map(evaluate, about.parts if len(inserts) == 1 else ()):
         leaves |= {scan: facts.leaf(scan) for scan in part.scans}
@@ -366,7 +369,7 @@ def _stored_results(
     lineage: Lineage,
     about: ExecutionFacts,
 ) -> dict[ResultKey, StoredResult]:
-    """Return the results that later executions may read, by the id of the first column or by name."""
+    """Return the results that later executions may read."""
     datasets = tuple(read.dataset for read in lineage.inputs)
     rows_read = frozenset[FieldUse]().union(*(leaf.rows for leaf in leaves.values()))
     gaps = (*lineage.gaps, *(gap for leaf in leaves.values() for gap in leaf.column_gaps))
@@ -380,9 +383,12 @@ def _stored_results(
     if evaluation.output and (about.name in _CHECKPOINTS or about.rdd_id is not None):
         columns = {column.id: _traced(value.whole, leaves) for column, value in evaluation.output}
         rows = _traced(evaluation.rows, leaves) | rows_read
-        first = evaluation.output[0][0].id
-        key = first if about.rdd_id is None else rdd_key(about.rdd_id)
-        results[key] = StoredResult(columns, rows, datasets, gaps)
+        result = StoredResult(columns, rows, datasets, gaps)
+        if about.rdd_id is None:
+            ids = tuple(column.id for column, _ in evaluation.output)
+            results[ids] = result.after(facts.kept_before(ids))
+        else:
+            results[rdd_key(about.rdd_id)] = result
     return results
 
 
@@ -400,10 +406,12 @@ def _streamed_results(plan: Plan, leaves: Mapping[Scan, Leaf]) -> dict[ResultKey
         above = next((node for node in plan.nodes if position in node.inputs), scan)
         source = above if leaf.is_stream and len(above.output) == len(scan.output) else scan
         columns = {
-            column.id: leaf.columns.get(own.name, frozenset())
+            column.id: leaf.columns.get(own.id, frozenset())
             for column, own in zip(source.output, scan.output, strict=True)
         }
-        results[source.output[0].id] = StoredResult(columns, leaf.rows, leaf.datasets, leaf.gaps)
+        results[tuple(column.id for column in source.output)] = StoredResult(
+            columns, leaf.rows, leaf.datasets, leaf.gaps
+        )
     return results
 
 

@@ -42,8 +42,8 @@ Place = tuple[DatasetId, frozenset[str]]
 FieldUse = tuple[Place, str, tuple[str, ...], Transformation]
 """(dataset and folders of it, field, path inside a struct field, how it acts)."""
 
-ResultKey = int | str
-"""Key of a result: the id of its first column, a variable's name, or an RDD's key."""
+ResultKey = tuple[int, ...] | str
+"""Key of a result: the ids of its columns, a variable's name, or an RDD's key."""
 
 _JOB = "RDD"
 """Class of what a job over an RDD reads; its counts are those of the job."""
@@ -61,9 +61,30 @@ class StoredResult:
     """A result that later executions may read: a checkpoint, a variable, the rows of a query as an RDD."""
 
     columns: Mapping[int, frozenset[FieldUse]]
+    """Id of a column -> what it depends on."""
+
     rows: frozenset[FieldUse]
     datasets: tuple[Dataset, ...]
     gaps: tuple[Gap, ...] = ()
+
+    def after(self, earlier: StoredResult | None) -> StoredResult:
+        """Return this result where an earlier one has the same columns: a kept frame that was filtered twice.
+
+        Where this one was not made of the earlier one, a later scan may read either: it has what both have.
+        """
+        if earlier is None or earlier._is_within(self):
+            return self
+        nothing: frozenset[FieldUse] = frozenset()
+        columns = {key: uses & earlier.columns.get(key, nothing) for key, uses in self.columns.items()}
+        reason = "several frames with the same columns were kept; which of them is read is not known"
+        gaps = dict.fromkeys((*earlier.gaps, *self.gaps, Gap("LogicalRDD", reason)))
+        datasets = tuple(each for each in self.datasets if each in earlier.datasets)
+        return StoredResult(columns, self.rows & earlier.rows, datasets, tuple(gaps))
+
+    def _is_within(self, other: StoredResult) -> bool:
+        nothing: frozenset[FieldUse] = frozenset()
+        columns = (uses <= other.columns.get(key, nothing) for key, uses in self.columns.items())
+        return self.rows <= other.rows and all(columns)
 
 
 @dataclass(frozen=True)
@@ -71,7 +92,9 @@ class Leaf:
     """One scan in terms of datasets."""
 
     datasets: tuple[Dataset, ...] = ()
-    columns: Mapping[str, frozenset[FieldUse]] = field(default_factory=dict)
+    columns: Mapping[int, frozenset[FieldUse]] = field(default_factory=dict)
+    """Id of a column of the scan -> what it depends on."""
+
     rows: frozenset[FieldUse] = frozenset()
     gaps: tuple[Gap, ...] = ()
     column_gaps: tuple[Gap, ...] = ()
@@ -109,16 +132,20 @@ class FactsOfPlan:
         targets = self._targets.get(node.relation, [])
         return targets[node.target] if node.target < len(targets) else {}
 
+    def kept_before(self, ids: tuple[int, ...]) -> StoredResult | None:
+        """Return what an earlier execution kept with these columns."""
+        return self._results.get(ids)
+
     def leaf(self, scan: Scan) -> Leaf:
         """Return what a scan's rows come from."""
         if scan.relation == "VariableReference":
             # Without a result, no query set the variable: its value is the literal default.
-            result = self._results.get(scan.output[0].name)
-            return _result_leaf(scan, result) if result else Leaf()
+            variable = self._results.get(scan.output[0].name)
+            return _result_leaf(scan, variable) if variable else Leaf()
         first = scan.output[0].id if scan.output else -1
         if scan.relation == NO_NEW_DATA:
-            result = self._results.get(first)
-            return _result_leaf(scan, result) if result else Leaf(column_gaps=(_rows_of_state(scan),))
+            batch = self._result_with(_ids(scan))
+            return _result_leaf(scan, batch) if batch else Leaf(column_gaps=(_rows_of_state(scan),))
         facts = self._scans.get((scan.relation, first), {})
         if scan.relation == "LocalRelation":
             return self._listed(scan, facts)
@@ -128,7 +155,7 @@ class FactsOfPlan:
             return _source_leaf(scan, facts)
         if rdd.is_empty(facts):
             return Leaf()
-        result = self._results.get(first) or self._result_of_same_rdd(facts, len(scan.output))
+        result = self._result_with(_ids(scan)) or self._result_of_same_rdd(scan, facts)
         if result:
             return _result_leaf(scan, result)
         results = [self._results.get(rdd_key(rdd_id)) for rdd_id in rdd.queries(facts)]
@@ -140,16 +167,27 @@ class FactsOfPlan:
         )
         return Leaf(column_gaps=(_rows_of_program(scan),)) if program.is_of_program(facts, listed) else Leaf()
 
-    def _result_of_same_rdd(self, facts: Facts, width: int) -> StoredResult | None:
-        """Return the result with the same RDD under other column ids, where the query reads both."""
-        same = (
-            self._results[expr_id]
-            for (_, expr_id), scan_facts in self._scans.items()
-            if expr_id in self._results
-            and facts.get("rdd") is not None
-            and scan_facts.get("rdd") == facts["rdd"]
+    def _result_with(self, ids: tuple[int, ...]) -> StoredResult | None:
+        """Return the result that has these columns; None where several have them among others."""
+        if not ids:
+            return None
+        wanted = set(ids)
+        return self._results.get(ids) or _only(
+            result
+            for key, result in self._results.items()
+            if isinstance(key, tuple) and result.columns.keys() >= wanted
         )
-        return next((result for result in same if len(result.columns) == width), None)
+
+    def _result_of_same_rdd(self, scan: Scan, facts: Facts) -> StoredResult | None:
+        """Return the result with the same RDD under other column ids, where the query reads both."""
+        if facts.get("rdd") is None:
+            return None
+        firsts = {first for (_, first), others in self._scans.items() if others.get("rdd") == facts["rdd"]}
+        return _only(
+            result
+            for key, result in self._results.items()
+            if isinstance(key, tuple) and key[0] in firsts and len(result.columns) == len(set(_ids(scan)))
+        )
 
 
 def _source_leaf(scan: Scan, facts: Facts) -> Leaf:
@@ -161,13 +199,12 @@ def _source_leaf(scan: Scan, facts: Facts) -> Leaf:
 def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
     """Return the leaf of a relation: the datasets that its facts name."""
     hidden = about_rows(facts)
-    fields = tuple(
-        Field(c.name, c.type) for c in scan.output if c.id not in scan.hidden and c.name not in hidden
-    )
+    columns_of = [c for c in scan.output if c.id not in scan.hidden and c.name not in hidden]
+    fields = tuple(Field(column.name, column.type) for column in columns_of)
     identities = identify(facts)
     places = [place_of(identity) for identity in identities]
     columns = {
-        field.name: frozenset((place, field.name, (), IDENTITY) for place in places) for field in fields
+        column.id: frozenset((place, column.name, (), IDENTITY) for place in places) for column in columns_of
     }
     datasets = tuple(Dataset(identity, fields) for identity in identities)
     name = str(facts.get("scan") or facts.get("v2_table") or "")
@@ -177,11 +214,11 @@ def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
 
 def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
     """Trace columns through a query to its tables; where it cannot be read, to the database as a whole."""
-    names = [column.name for column in scan.output]
+    asked = [column.name for column in scan.output]
     name = str(facts.get("scan") or "")
     of_all_rows: Facts = {**facts, "predicates": []}
     try:
-        evaluation = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), names))
+        evaluation = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), asked))
     except SqlError as error:
         if query.predicates:
             # Without the predicates the table may still be known, though not which rows were read.
@@ -191,12 +228,16 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
         reason = f"its query could not be read, it is named by the database alone: {error}"
         return Leaf((Dataset(query.database),), gaps=(Gap(scan.label, reason),), name=name, counted=False)
     identities = {table: query.identify(table.relation) for table in evaluation.scans}
+    names = {(table, column.id): column.name for table in evaluation.scans for column in table.output}
 
     def traced(sources: Sources) -> frozenset[FieldUse]:
-        return frozenset((place_of(identities[table]), name, (), step) for (table, name, _), step in sources)
+        return frozenset(
+            (place_of(identities[table]), names[table, column], (), step)
+            for (table, column, _), step in sources
+        )
 
     columns = {
-        column.name: traced(value.whole)
+        column.id: traced(value.whole)
         for column, (_, value) in zip(scan.output, evaluation.output, strict=True)
     }
     types = {
@@ -208,7 +249,7 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
     datasets = tuple(
         Dataset(
             identity,
-            tuple(Field(column.name, types.get((table, column.name, ()), "")) for column in table.output),
+            tuple(Field(column.name, types.get((table, column.id, ()), "")) for column in table.output),
         )
         for table, identity in identities.items()
     )
@@ -220,15 +261,10 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
 
 
 def _result_leaf(scan: Scan, result: StoredResult) -> Leaf:
-    nothing: frozenset[FieldUse] = frozenset()
-    ids = [column.id for column in scan.output]
-    if ids and ids[0] not in result.columns:
-        # The same RDD under other ids has its columns in the same order.
-        ids = list(result.columns)
-    columns = {
-        column.name: result.columns.get(expr_id, nothing)
-        for column, expr_id in zip(scan.output, ids, strict=False)
-    }
+    ids = dict.fromkeys(_ids(scan))
+    # The same RDD under other ids has its columns in the same order.
+    known = ids if ids.keys() <= result.columns.keys() else result.columns
+    columns = {column: result.columns[key] for column, key in zip(ids, known, strict=True)}
     return Leaf(result.datasets, columns, result.rows, result.gaps, counted=False)
 
 
@@ -263,12 +299,22 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
         reason = f"{about} came through an RDD; which columns it read is not recorded"
     return Leaf(
         datasets,
-        {column.name: everything for column in scan.output},
+        {column.id: everything for column in scan.output},
         frozenset(rows),
         tuple(gaps),
         (Gap(scan.label, reason),),
         counted=scan.relation == _JOB,
     )
+
+
+def _ids(scan: Scan) -> tuple[int, ...]:
+    return tuple(column.id for column in scan.output)
+
+
+def _only(results: Iterable[StoredResult]) -> StoredResult | None:
+    """Return the one result; None where there is none, or where there are several."""
+    found = list(results)
+    return found[0] if found and all(result == found[0] for result in found) else None
 
 
 def place_of(identity: Identity) -> Place:

@@ -17,8 +17,11 @@ from airflow_provider_spark_lineage.plan.algebra import (
     united,
 )
 
-Origin = tuple[Scan, str, tuple[str, ...]]
-"""(scan, field, path inside the field where it is a struct; empty for the whole field)."""
+Origin = tuple[Scan, int, tuple[str, ...]]
+"""(scan, id of its column, path inside the column where it is a struct; empty for the whole column).
+
+Not its name: a frame that was kept may have two columns of one name.
+"""
 
 Sources = frozenset[tuple[Origin, Transformation]]
 """Fields of scans, each with how it acts."""
@@ -50,6 +53,12 @@ class Value:
             value = value.parts[position]
         return value
 
+    def influenced(self, sources: Sources) -> Value:
+        """Return this value where sources act on it as a whole, and so on each of its fields."""
+        if not sources:
+            return self
+        return Value(self.whole | sources, tuple(part.influenced(sources) for part in self.parts))
+
 
 NOTHING = Value()
 """The value of a literal."""
@@ -62,15 +71,15 @@ def apply(step: Transformation, sources: Sources) -> Sources:
 
 def _inside(source: tuple[Origin, Transformation], names: tuple[str, ...]) -> tuple[Origin, Transformation]:
     """Return a part of an unchanged field; of a transformed one, the whole field."""
-    (scan, field_name, outer), path = source
+    (scan, column, outer), path = source
     if path.kind is Kind.IDENTITY and all(names):
-        return (scan, field_name, (*outer, *names)), path
-    return (scan, field_name, outer), Transformation(Kind.TRANSFORMATION).after(path)
+        return (scan, column, (*outer, *names)), path
+    return (scan, column, outer), Transformation(Kind.TRANSFORMATION).after(path)
 
 
-def field_of(scan: Scan, name: str) -> Value:
-    """Return the value that is one field of a scan."""
-    return Value(frozenset({((scan, name, ()), IDENTITY)}))
+def column_of(scan: Scan, column: int) -> Value:
+    """Return the value that is one column of a scan."""
+    return Value(frozenset({((scan, column, ()), IDENTITY)}))
 
 
 def union(values: Iterable[Value]) -> Value:

@@ -12,7 +12,7 @@ from typing import Any
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, PlanGap, Written
 from airflow_provider_spark_lineage.lineage.leaves import Leaf, recorded_fields, relation_leaf
 from airflow_provider_spark_lineage.lineage.model import Gap, Mode
-from airflow_provider_spark_lineage.lineage.values import Value, field_of
+from airflow_provider_spark_lineage.lineage.values import Value, column_of
 from airflow_provider_spark_lineage.plan.algebra import Attribute, Kind, Scan, Transformation, Write
 from airflow_provider_spark_lineage.sources import (
     copied_from,
@@ -128,7 +128,7 @@ def _with_what_it_copies(write: TableWrite) -> tuple[TableWrite, Leaves]:
     fields = recorded_fields(write.target)
     columns = tuple(Attribute(index, field.name, field.type) for index, field in enumerate(fields))
     scan = Scan((), columns, write.node.label, relation=write.node.relation)
-    copied = tuple((column, field_of(scan, column.name)) for column in columns)
+    copied = tuple((column, column_of(scan, column.id)) for column in columns)
     return write.reading(scan, columns=copied), {scan: relation_leaf(scan, copied_from(write.target))}
 
 
@@ -149,7 +149,7 @@ def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
     )
     scan = Scan((), columns, written.write.label, relation=written.write.relation)
     step = Transformation(Kind.FILTER)
-    rows = written.rows | {((scan, column.name, ()), step) for column in columns}
+    rows = written.rows | {((scan, column.id, ()), step) for column in columns}
     leaf = relation_leaf(scan, write.target)
     # Not counted: Spark's counts are of the query. Without version: the facts have the written one.
     leaf = replace(leaf, counted=False, datasets=tuple(dataset.at("") for dataset in leaf.datasets))

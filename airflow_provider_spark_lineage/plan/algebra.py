@@ -98,6 +98,10 @@ NO_NEW_DATA = "stream without new data"
 """Relation of a `Scan` in a batch of a stream whose rows are those that earlier batches kept in its state."""
 
 
+Member = tuple[int, str]
+"""Position of a field in a struct, and its name, which is empty where the plan does not say it."""
+
+
 @dataclass(frozen=True)
 class Subquery:
     """A plan inside an expression: its columns are the value, its row influences act on that value."""
@@ -107,9 +111,12 @@ class Subquery:
     valued: bool = True
     """False where only the number of its rows matters: EXISTS."""
 
+    path: tuple[Member, ...] = ()
+    """The field of its value that is used, where that is a struct; empty for all of it."""
 
-Member = tuple[int, str]
-"""Position of a field in a struct, and its name, which is empty where the plan does not say it."""
+    def part(self, path: Iterable[Member]) -> Subquery:
+        """Return the use of one field of what this uses."""
+        return replace(self, path=(*self.path, *path))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@
 | `matchers`, `differences` | compare one value |
 | `relations` | what must hold between events |
 | `report` | the result as text, JSON and JUnit XML |
-| `drafts`, `updates` | write expected files from events |
+| `drafts`, `updates`, `yaml_text` | write expected files from events |
 | `runs`, with the programs `dag_process` and `lifeline` | run a DAG in real Airflow |
 | `in_dag`, `stores` | compare in a task of the DAG itself |
 

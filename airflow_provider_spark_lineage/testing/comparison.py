@@ -149,7 +149,8 @@ class _Comparison:
             self._add_unexpected(event, self._why_unexpected(event))
         relations = relations_without(without)
         several = {templates.key for templates in self._expected.templates if templates.count.most > 1}
-        runs = Runs(self._scoped.related, self._events, self._emitted.addresses, several)
+        compared = frozenset(map(id, self._scoped.compared))
+        runs = Runs(self._scoped.related, self._events, self._emitted.addresses, several, compared)
         notes = [note for name, check in relations.items() for note in self._add_findings(name, check(runs))]
         return Report(
             passed=tuple(self._passed),
@@ -159,6 +160,7 @@ class _Comparison:
             skipped=self._scoped.skipped,
             notes=tuple(notes),
             relations=tuple(relations),
+            skipped_keys=self._scoped.skipped_keys,
         )
 
     def _compare_group(self, group: Group, count: str = "") -> None:
@@ -262,9 +264,12 @@ class Scoped(NamedTuple):
     skipped: dict[str, int]
     """DAG id -> number of events that are left out."""
 
+    skipped_keys: tuple[str, ...] = ()
+    """The keys of those, if the scope is keys; with an address if another one is expected."""
+
 
 def in_scope(events: Events, expected: Expected, scope: Scope) -> Scoped:
-    """Return the events of the DAGs that the expected keys name, or those with one of the keys."""
+    """Return the events of the DAGs that the expected keys name, or those that one of the keys selects."""
     if scope == "all":
         return Scoped(list(events), list(events), {})
     dag_ids = {id(event): events.dag_id_of(event) for event in events}
@@ -274,17 +279,30 @@ def in_scope(events: Events, expected: Expected, scope: Scope) -> Scoped:
     for event in events:
         dags_with_key.setdefault(event.key, set()).add(dag_ids[id(event)])
     named = {dag_named_by(key, dags_with_key.get(key) or known) for key in keys}
-    compared: list[Event] = []
-    skipped: Counter[str] = Counter()
-    for event in events:
-        dag_id = dag_ids[id(event)]
-        if event.key in keys or (dag_id in named and scope == "dags"):
-            compared.append(event)
-        else:
-            skipped[dag_id] += 1
+    if scope == "dags":
+        compared = [event for event in events if event.key in keys or dag_ids[id(event)] in named]
+        return Scoped(compared, compared, _number_by_dag(events, compared, dag_ids))
+    by_key = ByKey(list(events), ())
+    selected = {id(event) for key in expected.keys for event in by_key.take(key)}
+    compared = [event for event in events if id(event) in selected]
     whole = {dag_ids[id(event)] for event in compared}
-    related = compared if scope == "dags" else [event for event in events if dag_ids[id(event)] in whole]
-    return Scoped(compared, related, dict(skipped))
+    related = [event for event in events if dag_ids[id(event)] in whole]
+    # Of a task that another key names an instance of, the address says which events are left out.
+    skipped_keys = {
+        str(by_key.addresses.key_of(event)) if event.key in keys else event.key
+        for event in events
+        if id(event) not in selected
+    }
+    skipped = _number_by_dag(events, compared, dag_ids)
+    return Scoped(compared, related, skipped, tuple(sorted(skipped_keys)))
+
+
+def _number_by_dag(
+    events: Iterable[Event], compared: Iterable[Event], dag_ids: Mapping[int, str]
+) -> dict[str, int]:
+    """Return the number of events that are not compared."""
+    of_compared = set(map(id, compared))
+    return dict(Counter(dag_ids[id(event)] for event in events if id(event) not in of_compared))
 
 
 def dag_named_by(key: str, dag_ids: Set[str]) -> str | None:

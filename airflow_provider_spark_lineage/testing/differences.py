@@ -6,12 +6,14 @@ element otherwise.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from airflow_provider_spark_lineage.testing.matchers import Matcher, json_type
+from airflow_provider_spark_lineage.testing.matchers import Matcher, json_text, json_type
 
 IDENTITIES: tuple[tuple[str, ...], ...] = (
     ("namespace", "name", "field"),
@@ -25,6 +27,12 @@ UNORDERED = frozenset({"transformations"})
 
 MOST_GUESSES = 50_000
 """Pairs of elements for which the number of differences is counted; above, elements are paired in order."""
+
+MOST_TEXTS = 400
+"""Pairs of elements for which different characters are counted as well."""
+
+LONGEST_TEXT = 300
+"""Characters of the values of one pair that are counted, from the first that differs."""
 
 Path = tuple[str, ...]
 
@@ -192,7 +200,8 @@ def best_pairs(
     """Return the position in `actual` by the position in `expected`: whole matches first, then the nearest.
 
     Of the expected elements, those that match the fewest choose first: a loose expectation must not take the
-    only match of a strict one.
+    only match of a strict one. The nearest has the fewest differences; of several with as many, the one whose
+    texts have the fewest other characters.
     """
     if len(expected) == len(actual) == 1 and not only_matches:
         return {0: 0}
@@ -221,14 +230,55 @@ def best_pairs(
     rest, free = others(expected, pairs), others(actual, pairs.values())
     if len(rest) * len(free) > MOST_GUESSES:
         return {**pairs, **dict(zip(rest, free, strict=False))}
-    costs = [
-        (sum(1 for _ in compare(expected[i], actual[j])), abs(i - j), i, j) for i, j in product(rest, free)
-    ]
-    for _, _, i, j in sorted(costs):
-        if i not in pairs and j in free:
+    return pairs | _nearest(product(rest, free), lambda i, j: compare(expected[i], actual[j]))
+
+
+def _nearest(
+    guesses: Iterable[tuple[int, int]], compare: Callable[[int, int], Iterable[Mismatch]]
+) -> dict[int, int]:
+    """Return the pairs with the fewest differences; of as many, those whose texts are nearest.
+
+    What has the fewest guesses chooses first.
+    """
+    guesses = list(guesses)
+    choices = Counter(i for i, _ in guesses)
+
+    def cost(i: int, j: int) -> tuple[int, ...]:
+        number = texts = 0
+        if len(guesses) <= MOST_TEXTS:
+            mismatches = list(compare(i, j))
+            number, texts = len(mismatches), different_characters(mismatches)
+        elif len(guesses) <= MOST_GUESSES:
+            number = sum(1 for _ in compare(i, j))
+        return choices[i], number, texts, abs(i - j), i, j
+
+    costs = [cost(i, j) for i, j in guesses]
+    pairs: dict[int, int] = {}
+    paired: set[int] = set()
+    for *_, i, j in sorted(costs):
+        if i not in pairs and j not in paired:
             pairs[i] = j
-            free.remove(j)
+            paired.add(j)
     return pairs
+
+
+def different_characters(mismatches: Sequence[Mismatch]) -> int:
+    """Return how many characters of the expected and the actual texts are not in the other, in order.
+
+    Numbers have no distance that a person would see in their digits.
+
+    >>> different_characters([Mismatch((), "order_id", "orderid", "has another value")])
+    1
+    """
+    wanted, given = (
+        "\n".join(json_text(value) for value in values if isinstance(value, str | Mapping | list | Matcher))
+        for values in ([each.expected for each in mismatches], [each.actual for each in mismatches])
+    )
+    both = enumerate(zip(wanted, given, strict=False))
+    start = next((k for k, (first, second) in both if first != second), min(len(wanted), len(given)))
+    wanted, given = wanted[start:][:LONGEST_TEXT], given[start:][:LONGEST_TEXT]
+    same = SequenceMatcher(None, wanted, given, autojunk=False).get_matching_blocks()
+    return len(wanted) + len(given) - 2 * sum(block.size for block in same)
 
 
 def _pairs_in_set(
@@ -256,11 +306,13 @@ def _pairs_in_set(
     for wanted, given in groups.values():
         if wanted and given:
             pairs |= _among(wanted, given, expected, actual, compare)
+    if not unnamed:
+        return pairs
+    pairs |= _among(unnamed, others(actual, pairs.values()), expected, actual, compare, only_matches=True)
     # A name weighs more than what it names, so the nearest has the name, however wrong the rest is.
-    for how in (compare, compare_names) if unnamed else ():
-        rest = [i for i in unnamed if i not in pairs]
-        pairs |= _among(rest, others(actual, pairs.values()), expected, actual, how, only_matches=True)
-    return pairs
+    rest = product([i for i in unnamed if i not in pairs], others(actual, pairs.values()))
+    named = [(i, j) for i, j in rest if next(compare_names(expected[i], actual[j]), None) is None]
+    return pairs | _nearest(named, lambda i, j: compare(expected[i], actual[j]))
 
 
 def _among(

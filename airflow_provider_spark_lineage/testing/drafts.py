@@ -13,12 +13,10 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
-import yaml
-
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events
 from airflow_provider_spark_lineage.testing.keys import Addresses, ExpectedKey, key_order, parse_key
-from airflow_provider_spark_lineage.testing.matchers import ABSENT_KEY, Matcher, as_object, json_text, make
+from airflow_provider_spark_lineage.testing.matchers import ABSENT_KEY, Matcher, as_object, make
 
 LEFT_OUT = frozenset({"_producer", "_schemaURL", "_deleted", "stackTrace", "tasksDuration", "description"})
 """Keys that vary with versions or say nothing about lineage."""
@@ -277,91 +275,3 @@ def _with_absent_edges(facets: dict[str, Any]) -> dict[str, Any]:
     lineage = {"fields": {**absent, **edges}, **{key: lineage[key] for key in lineage if key != "fields"}}
     lineage["dataset"] = lineage.pop("dataset", ABSENT_KEY)
     return {**facets, "columnLineage": lineage}
-
-
-# The text of a draft.
-
-LONGEST_LINE = 170
-"""Characters of a value on one line, counted as JSON, which is longer than YAML; an edge fits."""
-
-
-def yaml_text(tree: Mapping[str, Any]) -> str:
-    """Return the text of a YAML file; what is short is on one line.
-
-    >>> yaml_text({"a": ["x", "12", None], "$b": "${DATA}/in"})
-    "a: [x, '12', null]\\n$$b: ${DATA}/in\\n"
-    """
-    text = yaml.dump(_File(tree), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=float("inf"))
-    # Behind a tag without value, a space is needed only before a comma or bracket.
-    return re.sub(r"(![a-z_]+) +$", r"\1", str(text), flags=re.MULTILINE)
-
-
-_STANDARD = "tag:yaml.org,2002:"
-
-
-class _File(dict[str, Any]):
-    """The value of a whole file: every key starts a line."""
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes matchers as tags, short objects and lists on one line, and texts of several lines as blocks."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-    def choose_scalar_style(self) -> Any:
-        # PyYAML would put quotes behind a tag: `!uuid ''`, `!optional '5'`.
-        event: Any = self.event
-        is_matcher = (event.tag or "").startswith("!")
-        return "" if is_matcher and not event.style else super().choose_scalar_style()
-
-    def write_plain(self, text: str, split: bool = True) -> None:
-        if text:
-            super().write_plain(text, split)
-        else:  # YAML takes a comma or a bracket right behind a tag for a part of its name
-            self.write_indicator("", True)
-
-
-def _represent_matcher(dumper: yaml.SafeDumper, matcher: Matcher) -> yaml.Node:
-    argument, tag = matcher.argument, f"!{matcher.name}"
-    if argument is None:
-        return dumper.represent_scalar(tag, "")
-    if isinstance(argument, str):
-        return dumper.represent_scalar(tag, argument, style="'" if argument.isprintable() else '"')
-    if isinstance(argument, Matcher):  # YAML takes no tag behind a tag
-        held = {} if argument.argument is None else {"value": argument.argument}
-        return dumper.represent_mapping(tag, {"$match": argument.name, **held}, flow_style=True)
-    node = dumper.represent_data(argument)
-    node.tag = tag
-    return node
-
-
-def _represent_mapping(dumper: yaml.SafeDumper, mapping: Mapping[str, Any]) -> yaml.Node:
-    items = {f"${key}" if key.startswith("$") else key: value for key, value in mapping.items()}
-    is_flow = not isinstance(mapping, _File) and _is_short(mapping)
-    return dumper.represent_mapping(f"{_STANDARD}map", items, flow_style=is_flow)
-
-
-def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
-    is_printable = all(line.isprintable() for line in text.split("\n"))
-    style = ("|" if "\n" in text else None) if is_printable else '"'
-    return dumper.represent_scalar(f"{_STANDARD}str", text, style=style)
-
-
-def _is_short(value: Any) -> bool:
-    text = json_text(value)
-    return len(text) <= LONGEST_LINE and "\\n" not in text
-
-
-_Dumper.add_representer(Matcher, _represent_matcher)
-_Dumper.add_representer(dict, _represent_mapping)
-_Dumper.add_representer(_File, _represent_mapping)
-_Dumper.add_representer(
-    list,
-    lambda dumper, items: dumper.represent_sequence(f"{_STANDARD}seq", items, flow_style=_is_short(items)),
-)
-_Dumper.add_representer(str, _represent_text)
-# `expected` reads `1e3` as a number, and PyYAML does not: quote it.
-_Dumper.add_implicit_resolver(
-    f"{_STANDARD}float", re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"), list("-0123456789")
-)

@@ -47,6 +47,9 @@ class Runs:
     several: Collection[str] = ()
     """Keys of which one run may emit more than one event."""
 
+    compared: Collection[int] = ()
+    """The `id` of each event that is in scope; the others are looked at because a run or a DAG is whole."""
+
     @cached_property
     def runs(self) -> list[list[Event]]:
         """The events of one try of a task instance if Airflow's facet says which; else of one run id."""
@@ -95,8 +98,10 @@ def _start_first(runs: Runs) -> Findings:
 
 
 def _one_terminal(runs: Runs) -> Findings:
-    """A run that has started ends, and ends once."""
+    """A run that has started ends, and ends once. A run that nobody asked for may be going on still."""
     for run in runs.runs:
+        if not any(id(event) in runs.compared for event in run):
+            continue
         starts, ends = _of_types(run, "start"), _of_types(run, *TERMINAL)
         if starts and not ends:
             yield Broken(starts[0], "", "starts a run that has no COMPLETE, FAIL or ABORT event")

@@ -14,11 +14,15 @@ from xml.etree import ElementTree
 
 from airflow_provider_spark_lineage.events import LIKELY_CAUSES
 from airflow_provider_spark_lineage.testing.differences import Absent
-from airflow_provider_spark_lineage.testing.matchers import Matcher, as_object, json_text
+from airflow_provider_spark_lineage.testing.matchers import HOLDERS, Matcher, as_object, json_text
+from airflow_provider_spark_lineage.testing.yaml_text import yaml_line
 from airflow_provider_spark_lineage.words import counted
 
 _LONGEST = 400
 """Characters of a value that the text shows; a whole facet would hide the difference in it."""
+
+_MOST_NAMES = 20
+"""Keys or DAGs that the text lists as not compared."""
 
 
 class Kind(Enum):
@@ -99,13 +103,16 @@ class Report:
     """Events that were read, compared or not."""
 
     skipped: Mapping[str, int]
-    """DAG id -> events that were not compared, because the expected file is not about that DAG."""
+    """DAG id -> events that were not compared, because of the scope."""
 
     notes: tuple[str, ...] = ()
     """What may explain the differences, and what relations could not check, one sentence each."""
 
     relations: tuple[str, ...] = ()
     """Names of the relations that were checked."""
+
+    skipped_keys: tuple[str, ...] = ()
+    """The keys of the events that were not compared, each once, if only events of certain keys were."""
 
     @property
     def ok(self) -> bool:
@@ -159,8 +166,12 @@ class Report:
             yield Line("No events at all. Likely causes:", "yellow")
             yield from (Line(f"  - {cause}", "yellow") for cause in self.causes)
         elif self.skipped:
-            number, dags = sum(self.skipped.values()), ", ".join(sorted(self.skipped))
-            yield Line(f"{counted(number, 'event')} of DAGs with no expectation, not compared: {dags}")
+            what = "keys" if self.skipped_keys else "DAGs"
+            names = sorted(self.skipped_keys or self.skipped)
+            more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+            events = counted(sum(self.skipped.values()), "event")
+            listed = ", ".join(names[:_MOST_NAMES])
+            yield Line(f"{events} of {what} with no expectation, not compared: {listed}{more}")
         yield from (Line(note, "yellow") for note in self.notes)
         yield Line(self.summary, "bold green" if self.ok else "bold red")
 
@@ -267,6 +278,9 @@ def _group_lines(group: tuple[Difference, ...]) -> Iterator[Line]:
 
 
 def value_text(value: Any) -> str:
-    """Return a value on one line, as JSON; a matcher as it is written in YAML."""
-    text = str(value) if isinstance(value, Absent | Matcher) else json_text(value)
+    """Return a value on one line, as it is written in YAML; text alone is in quotes."""
+    if isinstance(value, Mapping | list) or (isinstance(value, Matcher) and value.name in HOLDERS):
+        text = yaml_line(value)
+    else:
+        text = str(value) if isinstance(value, Absent | Matcher) else json_text(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"

@@ -33,7 +33,6 @@ from airflow_provider_spark_lineage.testing.drafts import (
     one_or_list,
     stable_text,
     trimmed,
-    yaml_text,
 )
 from airflow_provider_spark_lineage.testing.expected import (
     Expected,
@@ -48,6 +47,7 @@ from airflow_provider_spark_lineage.testing.keys import WHEN, Versions, key_orde
 from airflow_provider_spark_lineage.testing.matchers import ABSENT_KEY, Matcher
 from airflow_provider_spark_lineage.testing.relations import RELATIONS
 from airflow_provider_spark_lineage.testing.report import Kind
+from airflow_provider_spark_lineage.testing.yaml_text import yaml_text
 
 
 @dataclass

@@ -197,6 +197,36 @@ def test_rules_can_be_turned_off(folder):
     assert "did you mean `schemas`?" in result.stderr
 
 
+def test_scope_of_keys(folder):
+    """One instance of a mapped task is compared alone, and the summary says what was not."""
+    events = [mapped("START", 0), mapped("START", 1), mapped("COMPLETE", 1)]
+    (folder / "events.jsonl").write_text("\n".join(map(json.dumps, events)))
+    (folder / "expected.yaml").write_text(
+        "dag.task[1].event.start: {}\ndag.task[1].event.complete:\n  outputs: [{name: !regex 'x+', v: 1}]\n"
+    )
+    without = ["--without", "parents", "--without", "schemas"]
+    result = run(folder, "--scope", "keys", *without)
+    assert (result.exit_code, result.stdout.splitlines()[1:]) == (
+        1,
+        [
+            '  outputs[!regex "x+"] is not in the list',
+            "    expected  {name: !regex 'x+', v: 1}",
+            "    actual    (absent)",
+            "",
+            "1 event of keys with no expectation, not compared: dag.task[0]#1.event.start",
+            "1 event matches, 1 differs",
+        ],
+    )
+
+
+def mapped(kind: str, index: int) -> dict[str, Any]:
+    """Return an event of one instance of a mapped task."""
+    instance = {"map_index": index, "try_number": 1}
+    facet = {"dag": {"dag_id": "dag"}, "task": {"task_id": "task"}, "taskInstance": instance}
+    run_ = {"runId": f"018f3a5e-7d2b-7c43-8f6a-00000000000{index}", "facets": {"airflow": facet}}
+    return {**EVENT, "eventType": kind, "run": run_, "outputs": []}
+
+
 def test_versions_are_given(folder):
     """`--version` decides what `when:` asks about."""
     (folder / "expected.yaml").write_text(f"{KEY}:\n  when: {{spark: '>=4'}}\n  run: {{v: /abs/x}}\n")

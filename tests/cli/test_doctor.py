@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -173,6 +175,33 @@ def test_person_reads_a_table_and_numbered_cures(doctor):
         in done.stdout
     )
     assert "Traceback" not in done.stdout + done.stderr
+    assert done.stdout.startswith("To fix:\n1. ")
+    assert done.stderr == ""
+
+
+@pytest.mark.airflow
+def test_a_terminal_shows_what_is_looked_at(tmp_path):
+    """Importing Airflow and its plugins takes seconds, in which the command looked dead."""
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "AIRFLOW_HOME": str(tmp_path / "airflow"), "TERM": "xterm"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN, "doctor", "--json"],
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=follower,
+    )
+    os.close(follower)
+    shown = b""
+    # The terminal ends by an error when nobody has it open any more.
+    with contextlib.suppress(OSError):
+        while part := os.read(leader, 65536):
+            shown += part
+    os.close(leader)
+    report, _ = process.communicate()
+    for what in ("packages, Spark and Java", "the options of Airflow", "the plugins of Airflow"):
+        assert f"Looking at {what} ..." in shown.decode()
+    assert "healthy" in json.loads(report)
 
 
 @pytest.mark.airflow
@@ -239,8 +268,9 @@ def test_broken_extractor_takes_the_listener_with_it(doctor, tmp_path):
         "PYTHONPATH": str(tmp_path),
     }
     seen = found(doctor("--json", **ACTIVE, **extractors))
-    assert seen["listener"]["level"] == "problem"
-    assert "RuntimeError: no such licence" in seen["listener"]["advice"]
+    assert "listener" not in seen
+    assert "RuntimeError: no such licence" in seen["extractor"]["advice"]
+    assert "disables OpenLineage's whole plugin" in seen["extractor"]["advice"]
 
 
 @pytest.mark.airflow
@@ -302,6 +332,48 @@ def test_a_pandas_that_spark_does_not_know_is_told(machine, tmp_path, version, l
     found = machine(PYTHONPATH=str(site))["pandas"]
     assert (found["value"], found["level"]) == (version, level)
     assert ("pandas<3" in found["advice"]) == (level == "note")
+
+
+@pytest.mark.parametrize(
+    ("line", "level"),
+    [
+        ('"PySpark does not yet fully support pandas >= 3.0.0. "', "note"),
+        ('"Pandas >= 2.2.0 must be installed"', "ok"),
+    ],
+)
+def test_a_pandas_that_spark_warns_of_is_told(machine, tmp_path, line, level):
+    """From Spark 4.2 on pandas 3 works, but some releases warn of it in each task that uses it."""
+    site = distribution(tmp_path / "site", "pandas", "3.0.0")
+    distribution(site, "pyspark", "4.2.0")
+    (site / "pyspark" / "sql" / "pandas").mkdir(parents=True)
+    (site / "pyspark" / "__init__.py").write_text("")
+    (site / "pyspark" / "sql" / "pandas" / "utils.py").write_text(f"warnings.warn(\n    {line}\n)\n")
+    found = machine(PYTHONPATH=str(site))["pandas"]
+    assert (found["value"], found["level"]) == ("3.0.0", level)
+    assert ("warns that it does not fully support pandas 3.0.0" in found["advice"]) == (level == "note")
+
+
+@pytest.mark.parametrize(
+    ("version", "mistake"),
+    [
+        (None, "spark-home-missing"),
+        ("2.4.8", "spark-home-version"),
+        (f"{PYSPARK.rpartition('.')[0]}.99", "spark-home-patch"),
+        (f"{PYSPARK}-company-1", ""),
+    ],
+)
+def test_spark_home_of_another_spark(machine, tmp_path, version, mistake):
+    """PySpark starts what SPARK_HOME names, and fails far from the cause where that is another Spark."""
+    home = tmp_path / "spark"
+    if version:
+        (home / "bin").mkdir(parents=True)
+        (home / "bin" / "spark-submit").write_text("")
+        (home / "jars").mkdir()
+        (home / "jars" / f"spark-core_2.13-{version}.jar").write_text("")
+    found = machine(SPARK_HOME=str(home))["SPARK_HOME"]
+    assert found["mistake"] == mistake
+    assert (str(home) in found["advice"]) == bool(mistake)
+    assert "SPARK_HOME" not in machine(SPARK_HOME="")
 
 
 def test_files_of_another_version_are_found(machine, tmp_path):

@@ -27,7 +27,7 @@ from click.testing import CliRunner
 
 from airflow_provider_spark_lineage.cli import doctor, main
 from airflow_provider_spark_lineage.cli.doctor.finding import MISTAKES
-from airflow_provider_spark_lineage.cli.doctor.found import Found, Unreadable
+from airflow_provider_spark_lineage.cli.doctor.found import Extractor, Found, Java, Unreadable
 
 PAGE = Path(__file__).parents[2] / "docs" / "doctor.md"
 
@@ -63,6 +63,93 @@ def test_several_extractors_in_one_entry_are_one_mistake(monkeypatch):
     found = replace(planted, airflow=replace(planted.airflow, texts={**AIRFLOW.texts, "extractors": entry}))
     _, text = report(monkeypatch, found, "--json")
     assert [each["mistake"] for each in json.loads(text)["findings"] if each["advice"]] == ["list-separator"]
+
+
+TWO = {**FOUND.requirements, "openlineage-python": ("apache-airflow-providers-openlineage>=2.20",)}
+
+
+@pytest.mark.parametrize(
+    ("found", "names"),
+    [
+        # What two packages require of a third.
+        (
+            replace(installed(apache_airflow_providers_openlineage="2.3.0"), requirements=TWO),
+            ["package-version"],
+        ),
+        # `pip install pyspark-client` over PySpark.
+        (replace(installed(pyspark_client="4.2.0"), spark_in_files="4.2.0"), ["spark-files"]),
+        (
+            replace(options(is_disabled=True), environment={"OPENLINEAGE_DISABLED": "true"}),
+            ["openlineage-off"],
+        ),
+        (
+            airflow(
+                options={**AIRFLOW.options, "is_disabled": Unreadable("AirflowConfigException", "")},
+                texts={**AIRFLOW.texts, "transport": "'{}'"},
+            ),
+            ["transport-unreadable"],
+        ),
+        (
+            airflow(
+                options={**AIRFLOW.options, "execution_timeout": Unreadable("ValueError", "no int")},
+                texts={**AIRFLOW.texts, "execution_timeout": "'10'"},
+                known_options=AIRFLOW.known_options | {"execution_timeout"},
+            ),
+            ["option-quoted"],
+        ),
+        (
+            airflow(
+                options={
+                    **AIRFLOW.options,
+                    "is_disabled": Unreadable("ValueError", ""),
+                    "disabled_option": Unreadable("ValueError", "no boolean"),
+                },
+                texts={**AIRFLOW.texts, "disabled": "'False'"},
+            ),
+            ["option-quoted"],
+        ),
+        (
+            extractor(
+                error="ModuleNotFoundError: No module named 'openlineage.airflow'",
+                is_import_error=True,
+                legacy_names=("openlineage.airflow",),
+            ),
+            ["legacy-task-metadata"],
+        ),
+        (
+            plugins(
+                has_listener=False,
+                listener_error="RuntimeError: no licence",
+                extractors=(*AIRFLOW.plugins.extractors, Extractor(USERS, error="RuntimeError: no licence")),
+            ),
+            ["extractor-breaks-plugin"],
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_one_cause_is_one_finding(found, names, monkeypatch):
+    """Two sentences about one cause are read as two things to do."""
+    _, text = report(monkeypatch, found, "--json")
+    assert [each["mistake"] for each in json.loads(text)["findings"] if each["mistake"]] == names
+
+
+def test_what_is_wrong_comes_first(monkeypatch):
+    """In a terminal the end is what scrolls away last, in a ticket the beginning is what is read."""
+    found = replace(options(namespace="default"), java=Java())
+    _, text = report(monkeypatch, found)
+    lines = text.splitlines()
+    assert lines[0] == "To fix:"
+    assert lines[1].startswith("1. Spark needs Java")
+    assert lines[2].startswith("Note: All jobs land in")
+    assert [line.split()[-1] for line in lines[5:8]] == ["fix", "note", "ok"]
+
+
+def test_a_pipe_has_no_width(monkeypatch):
+    """A script that looks for a line finds it whole, however long the value is."""
+    name = "team " * 100
+    _, text = report(monkeypatch, options(namespace=name))
+    assert any(name.strip() in line for line in text.splitlines())
+    assert all(line == line.rstrip() for line in text.splitlines())
 
 
 def test_auto_capture_that_is_switched_off_is_meant(monkeypatch):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scan_columns import name_of
 
 from airflow_provider_spark_lineage.lineage.columns import evaluate
 from airflow_provider_spark_lineage.plan.spark.explain import read_explain
@@ -176,7 +177,7 @@ def test_a_merge_whose_clauses_are_not_in_the_text_has_no_edges_of_columns() -> 
     assert "MergeRows: what its clauses assign is not in the text" in read.problems
     (written,) = evaluate(read_plan(read.plan)).writes
     assert [(column.name, set(value.whole)) for column, value in written.columns] == [("a", set())]
-    assert {(scan.relation, name) for (scan, name, _), _ in written.rows} == {
+    assert {(origin[0].relation, name_of(origin)) for origin, _ in written.rows} == {
         ("DataSourceV2Relation", "a"),
         ("LogicalRelation", "k"),
     }

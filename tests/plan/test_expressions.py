@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scan_columns import how, name_of
 from spark_trees import alias, call, column, equal, project, scan
 
 from airflow_provider_spark_lineage.lineage.columns import evaluate
@@ -36,10 +37,7 @@ def test_expression_uses(version: str, sql: str, uses: str) -> None:
     """What an expression does to each column that it uses, as the table in docs/design.md says."""
     evaluation = evaluate(read_plan(STORED[version][sql]))
     ((_, value),) = evaluation.output
-    found = {
-        f"{'.'.join((name, *part))} {path.kind.subtype.lower()}{' masking' if path.masking else ''}"
-        for (_, name, part), path in value.whole
-    }
+    found = {f"{name_of(origin)} {how(path)}" for origin, path in value.whole}
     assert found == {use.strip() for use in uses.split(",") if use.strip()}
     assert not evaluation.rows
     assert not evaluation.gaps
@@ -58,6 +56,6 @@ def test_a_choice_between_a_column_and_itself_is_the_column() -> None:
     for name, tree in (("unset", unset), ("set", chosen)):
         plan = read_plan(project(scan(column("a", 1), column("b", 2)), alias(name, 9, tree)))
         ((_, value),) = evaluate(plan).output
-        found[name] = {(column, path.kind.subtype) for (_, column, _), path in value.whole}
+        found[name] = {(name_of(origin), path.kind.subtype) for origin, path in value.whole}
     assert found["unset"] == {("b", "IDENTITY")}
     assert {"CONDITIONAL"} < {kind for _, kind in found["set"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from scan_columns import name_of
 from spark_trees import EXPRESSIONS, Tree, alias, call, column, node, project, scan
 
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, evaluate
@@ -13,7 +14,7 @@ from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 def found(tree: Tree) -> tuple[Evaluation, dict[str, set[tuple[str, Kind]]]]:
     evaluation = evaluate(read_plan(tree))
     return evaluation, {
-        made.name: {(name, path.kind) for (_, name, _), path in value.whole}
+        made.name: {(name_of(origin), path.kind) for origin, path in value.whole}
         for made, value in evaluation.output
     }
 
@@ -71,7 +72,7 @@ def test_functions_outside_of_spark_s_package_of_expressions() -> None:
         function = [{"class": f"org.apache.spark.sql.{name}", "num-children": 1}, *column("a", 1)]
         evaluation, edges = found(node("Filter", scan(column("a", 1), column("b", 2)), condition=[function]))
         assert edges["b"] == {("b", Kind.IDENTITY)}
-        assert {(field, path.kind) for (_, field, _), path in evaluation.rows} == {("a", Kind.FILTER)}
+        assert {(name_of(origin), path.kind) for origin, path in evaluation.rows} == {("a", Kind.FILTER)}
         assert not evaluation.gaps
 
 
@@ -104,7 +105,7 @@ def test_rows_shared_out_among_bins() -> None:
     assert edges["amount"] == {("amount", Kind.TRANSFORMATION), *span}
     assert edges["name"] == {("name", Kind.IDENTITY)}
     assert edges["bin_start"] == span
-    assert {field for (_, field, _), _ in evaluation.rows} == {"from", "to"}
+    assert {name_of(origin) for origin, _ in evaluation.rows} == {"from", "to"}
 
 
 def test_unknown_expression_is_a_transformation_of_its_children() -> None:

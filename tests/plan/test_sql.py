@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scan_columns import how, name_of
 from test_expressions import pairs
 
 from airflow_provider_spark_lineage.lineage.columns import evaluate
@@ -31,10 +32,7 @@ def cases() -> list[tuple[str, str, str, str]]:
 
 
 def written(sources: Sources) -> str:
-    uses = (
-        f"{scan.relation}.{name} {path.kind.subtype.lower()}{' masking' if path.masking else ''}"
-        for (scan, name, _), path in sources
-    )
+    uses = (f"{origin[0].relation}.{name_of(origin)} {how(path)}" for origin, path in sources)
     return ", ".join(sorted(set(uses)))
 
 
@@ -72,10 +70,7 @@ def test_an_expression_means_what_spark_says_of_it(sql: str, uses: str) -> None:
     """The text of an expression, read here, and Spark's plan of it give the same edges."""
     evaluation = evaluate(read_query(f"select {sql} as v from t", Dialect("spark"), ["v"]))  # noqa: S608  read, never run
     ((_, value),) = evaluation.output
-    found = {
-        f"{name} {path.kind.subtype.lower()}{' masking' if path.masking else ''}"
-        for (_, name, _), path in value.whole
-    }
+    found = {f"{name_of(origin)} {how(path)}" for origin, path in value.whole}
     assert found == {use.strip() for use in uses.split(",") if use.strip()}
     assert not evaluation.gaps
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from scan_columns import name_of
 
+from airflow_provider_spark_lineage.lineage.columns import evaluate
 from airflow_provider_spark_lineage.plan.spark.expressions import read_expression
-from tests.spark_trees import Tree, call, column
+from airflow_provider_spark_lineage.plan.spark.reader import read_plan
+from tests.spark_trees import Tree, alias, call, column, node, project, scan, subquery
 
 A, B, COUNT = column("a", 1), column("b", 2), column("count", 3)
 LITERAL = call("Literal", dataType="long")
@@ -72,3 +75,18 @@ def test_zipped_arrays_keep_their_elements_apart() -> None:
     zipped = call("ArraysZip", A, B)
     assert used(field(first(zipped), 1)) == {(2, "TRANSFORMATION"), (1, "CONDITIONAL")}
     assert used(zipped) == {(1, "TRANSFORMATION"), (2, "TRANSFORMATION")}
+
+
+@pytest.mark.parametrize(
+    "struct",
+    [STRUCT, call("First", STRUCT), call("Literal", dataType="struct")],
+    ids=["as it is", "through an aggregate", "unknown"],
+)
+def test_a_field_of_a_subquery_is_that_field_alone(struct: Tree) -> None:
+    """The subquery's rows decide each of its fields; of a value that shows no fields, the whole is meant."""
+    rows = node("Filter", scan(A, B, COUNT), condition=call("IsNotNull", COUNT))
+    value = field(subquery(project(rows, alias("s", 9, struct))), 1)
+    ((_, found),) = evaluate(read_plan(project(scan(column("z", 8)), alias("v", 10, value)))).output
+    assert {name_of(origin) for origin, path in found.whole if not path.kind.direct} == {"count"}
+    direct = {name_of(origin) for origin, path in found.whole if path.kind.direct}
+    assert direct == ({"b"} if struct[0]["class"] != LITERAL[0]["class"] else set())

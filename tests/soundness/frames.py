@@ -117,6 +117,43 @@ def checkpointed_twice(spark):
     return kept.join(other, "item").groupBy("cust").agg(F.countDistinct("c2").alias("n"))
 
 
+def pairs(spark):
+    """Return two sides, and their join: both have `k`, `note` and `amount`."""
+    left = spark.table("orders").selectExpr("oid as k", "note", "amount")
+    right = spark.table("orders").selectExpr("cust as k", "item as note", "qty as amount")
+    return left, right, left.join(right, left.k == right.k)
+
+
+@query
+def checkpointed_with_repeated_names(spark):
+    left, right, both = pairs(spark)
+    kept = both.localCheckpoint(eager=False)
+    return kept.select(left.note, right.amount, right.note.alias("n2"), left.amount.alias("a2"))
+
+
+@query
+def cached_with_repeated_names(spark):
+    left, right, both = pairs(spark)
+    kept = both.cache()
+    kept.count()
+    return kept.select(right.note, left.amount).toDF("n", "a").unionAll(kept.select(left.note, right.amount))
+
+
+@query
+def checkpointed_twice_with_repeated_names(spark):
+    _, _, both = pairs(spark)
+    kept = both.localCheckpoint().localCheckpoint().toDF("k1", "n1", "a1", "k2", "n2", "a2")
+    return kept.filter("n1 > 'p'").select("n2", "a1")
+
+
+@query
+def checkpointed_siblings(spark):
+    orders = spark.table("orders").select("oid", "item", "qty", "amount")
+    kept = orders.filter("qty > 2").localCheckpoint()
+    orders.filter("item = 'pen'").localCheckpoint().count()
+    return kept.select("oid", "amount")
+
+
 @query
 def select_expressions(spark):
     return spark.table("events").selectExpr("*", "st.p + 1 as pp", "m['a'] as ma").drop("m", "js", "ts")

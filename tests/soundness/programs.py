@@ -10,11 +10,12 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
-from steps import COLUMNS, FILES, KINDS, LAKES, ROWS, Row, Thing
+from steps import COLUMNS, FILES, FOLDER, KINDS, LAKES, ROWS, Row, Thing
 
 LENGTHS = range(4, 9)
 VALUES = "select * from values (1L, 'a', 1), (2L, 'b', 2), (3L, 'c', 2) as v(id, name, p)"
 RANGE = "spark.range(1, 5).selectExpr('id', \"concat('n', id) name\", 'int(id % 2) p')"
+KEEPING = (".localCheckpoint()", ".localCheckpoint(eager=False)", ".cache()")
 TYPED = ".selectExpr('bigint(id) id', 'string(name) name', 'int(p) p')"
 
 
@@ -173,7 +174,7 @@ class _Writer:
         partitioned = "{by}" in row.text or "{parted}" in row.text or "{parted_by}" in row.text
         parted = target.parted and partitioned
         return row.text.format(
-            frame=self._frame(some) if "{frame}" in row.text else "",
+            frame=self._frame(some, fails=row.fails) if "{frame}" in row.text else "",
             query=self._query(some) if "{query}" in row.text else "",
             stream=self._stream(some[0]) if "{stream}" in row.text else "",
             state=f"STATE/{self.names}-{self.random.random():.8f}",
@@ -205,18 +206,31 @@ class _Writer:
         by_path = not thing.has_name or (_has_path(thing) and self.random.random() < 0.2)
         return f"select id, name, p from {f'{thing.form}.`{thing.place}`' if by_path else self._table(thing)}"
 
-    def _frame(self, things: list[Thing]) -> str:
+    def _frame(self, things: list[Thing], *, fails: bool) -> str:
+        if _are_alike(things) and self.random.random() < 0.5:
+            return self._in_one_read(things)
         frames = [self._rows(thing) for thing in things] or [RANGE]
-        more = self.random.choice(("", "", "", "", ".distinct()", ".repartition(2)", f".union({frames[0]})"))
+        # What a checkpoint read before the step failed, it did read.
+        kept = "" if fails else self.random.choice(KEEPING)
+        again = f".union({frames[0]})"
+        more = self.random.choice(("", "", "", "", ".distinct()", ".repartition(2)", again, kept))
         return (frames[0] if len(frames) == 1 else f"{frames[0]}.union({frames[1]})") + more
 
     def _rows(self, thing: Thing) -> str:
         by_path = not thing.has_name or (_has_path(thing) and self.random.random() < 0.2)
         if not by_path:
             return f"spark.table('{self._table(thing)}')"
+        if KINDS["parted file path"](thing) and thing.filled and self.random.random() < 0.5:
+            reader, _ = _reader(thing, "spark.read", with_schema=True)
+            return f"{reader}.load('{thing.place}/p=*').selectExpr('id', 'name', '1 p')"
         glob = f"/*.{thing.form}" if self._is_flat(thing) and self.random.random() < 0.2 else ""
         reader, typed = _reader(thing, "spark.read", with_schema=self.random.random() < 0.5)
         return f"{reader}.load('{thing.place}{glob}'){typed}"
+
+    def _in_one_read(self, things: list[Thing]) -> str:
+        """Read two datasets of files at once: Spark counts the rows of both together."""
+        reader, typed = _reader(things[0], "spark.read", with_schema=True)
+        return f"{reader}.load({[thing.place for thing in things]}){typed}"
 
     def _stream(self, thing: Thing) -> str:
         reader, typed = _reader(thing, "spark.readStream", with_schema=thing.form != "delta")
@@ -231,7 +245,9 @@ class _Writer:
     def _after(self, row: Row, target: Thing, some: list[Thing], text: str) -> None:
         """Note what a step leaves."""
         filled = any(thing.filled for thing in some) or not some
-        row_by_row = "overwrite" not in row.text.lower() or "partition" in row.text.lower()
+        row_by_row = (
+            "overwrite" not in row.text.lower() or "partition" in row.text.lower() or FOLDER in row.text
+        )
         if "mode('overwrite')" in row.text and "saveAsTable" in row.text and target.form in FILES:
             # Spark drops the table and makes another, which it manages.
             self._drop(target)
@@ -292,6 +308,12 @@ class _Writer:
 def _places(thing: Thing) -> tuple[str, ...]:
     """Return what reading a thing reads."""
     return (thing.place,) if thing.place else tuple(place for one in thing.below for place in _places(one))
+
+
+def _are_alike(things: list[Thing]) -> bool:
+    """Return whether things can be read at once: folders of files of one format, without partitions."""
+    plain = [KINDS["flat file path"](thing) and thing.filled for thing in things]
+    return len(things) > 1 and all(plain) and len({thing.form for thing in things}) == 1
 
 
 def _needs(thing: Thing, other: Thing) -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import session
 from pyspark.sql import DataFrame, Row, SparkSession
+from servers.connect import client, connect
 from tables import UNIQUE, WAYS, Tables, changed, hand_made, row_level, tpch
 
 from airflow_provider_spark_lineage.capture.sessions import Capture
@@ -44,6 +45,9 @@ class Query:
 
     tables: str = "hand_made"
     """Which base tables it reads, by their function in `tables`."""
+
+    is_text: bool = False
+    """It is SQL alone."""
 
     @property
     def on_lakes(self) -> bool:
@@ -141,16 +145,24 @@ class _Proof:
 
 
 @contextmanager
-def proving(folder: Path, lakes: bool = False) -> Iterator[Prover]:
+def proving(folder: Path, lakes: bool = False, conf: Mapping[str, str] | None = None) -> Iterator[Prover]:
     """Start Spark and write the base tables, in a new folder."""
     folder = Path(tempfile.mkdtemp(dir=folder))
-    spark = session.start(folder, lakes)
-    if lakes:
-        groups = {"row_level": row_level()}
-    else:
-        groups = {"hand_made": hand_made(), "tpch": tpch(folder / "tpch")}
-    yield Prover(spark, folder, groups)
+    spark = session.start(folder, lakes, conf)
+    yield Prover(spark, folder, {"row_level": row_level()} if lakes else _plain_tables(folder))
     spark.stop()
+
+
+@contextmanager
+def on_connect(folder: Path) -> Iterator[Prover]:
+    """Start a Spark Connect server and write the base tables, in a new folder."""
+    folder = Path(tempfile.mkdtemp(dir=folder))
+    with connect(folder, **session.small(folder)) as url, client(url) as spark:
+        yield Prover(spark, folder, _plain_tables(folder))
+
+
+def _plain_tables(folder: Path) -> dict[str, Tables]:
+    return {"hand_made": hand_made(), "tpch": tpch(folder / "tpch")}
 
 
 class Prover:
@@ -202,19 +214,14 @@ class Prover:
     def capture(self, query: Query) -> Verdict:
         """Return a verdict that holds the lineage alone."""
         folder = self._files / query.tables
-        for name in self._tables[query.tables]:
-            self._spark.read.parquet(str(folder / name)).createOrReplaceTempView(name)
-        self._clear()
         records: list[Record] = []
         watch = Capture(records.append)
+        self._read_files(query)
         watch.arm()
         try:
-            frame = query.run(self._spark, self._scratch)
-            if frame is not None:
-                frame.coalesce(1).write.parquet(str(self._scratch / "out"))
+            self._write(query)
         finally:
             watch.disarm()
-            self._spark.catalog.clearCache()
         assert not watch.problems, watch.problems
         lineage = compose(execution.lineage for execution in executions(records))
         outputs = [output for output in lineage.outputs if Path(output.dataset.id.name).name == "out"]
@@ -225,6 +232,25 @@ class Prover:
             if Path(edge.source.name).parent == folder
         }
         return Verdict(query, edges, text=readable(lineage, outputs[0]))
+
+    def write(self, query: Query) -> None:
+        """Run a query on files, without capture, and write its result."""
+        self._read_files(query)
+        self._write(query)
+
+    def _read_files(self, query: Query) -> None:
+        for name in self._tables[query.tables]:
+            place = self._files / query.tables / name
+            self._spark.read.parquet(str(place)).createOrReplaceTempView(name)
+        self._clear()
+
+    def _write(self, query: Query) -> None:
+        try:
+            frame = query.run(self._spark, self._scratch)
+            if frame is not None:
+                frame.coalesce(1).write.parquet(str(self._scratch / "out"))
+        finally:
+            self._spark.catalog.clearCache()
 
     def _prove_the_untouched(self, proof: _Proof) -> None:
         """Change all columns without an edge at once: nothing may change, so one run shows it for all."""

@@ -60,7 +60,7 @@ def _of_file(path: Path) -> list[Query]:
     """Read the sections of a file: a line `-- name`, then statements, of which the last is the query."""
     sections = re.split(r"^-- (.*)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return [
-        Query(f"{path.stem}: {name}", _statements(text))
+        Query(f"{path.stem}: {name}", _statements(text), is_text=True)
         for name, text in zip(sections[1::2], sections[2::2], strict=True)
     ]
 
@@ -71,7 +71,7 @@ def _of_tpch(path: Path) -> Query:
     for constant, wider in WIDER.get(path.stem, ()):
         assert constant in text, f"{path.name} has no {constant}"
         text = text.replace(constant, wider)
-    return Query(f"tpch: {path.stem}", _statements(text), tables="tpch")
+    return Query(f"tpch: {path.stem}", _statements(text), tables="tpch", is_text=True)
 
 
 def _statements(text: str) -> Query.run:

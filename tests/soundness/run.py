@@ -4,6 +4,7 @@ python tests/soundness/run.py                    all queries: `make soundness`
 python tests/soundness/run.py joins "frames: p"  those whose names contain one of these
 python tests/soundness/run.py --capture          only compare their lineage with `expected/`, in minutes
 python tests/soundness/run.py --accept           write `expected/`: read the difference before committing it
+python tests/soundness/run.py --readers          only look for columns that event logs or Connect lose
 python tests/soundness/run.py --programs         only compare what seeded programs leave with their lineage
 python tests/soundness/run.py --seeds 17 200-220 these programs alone
 """
@@ -20,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import expected
+import readers
 import session
 from program_runs import Runner
 from programs import ALL, of_seed
@@ -39,6 +41,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("names", nargs="*", help="only queries whose names contain one of these")
     parser.add_argument("--capture", action="store_true", help="compare lineage with expected/ alone")
     parser.add_argument("--accept", action="store_true", help="capture, and write expected/")
+    parser.add_argument("--readers", action="store_true", help="read event logs and Connect alone")
     parser.add_argument("--programs", action="store_true", help="run the seeded programs alone")
     parser.add_argument("--seeds", nargs="+", help="run these programs alone: 17 200-220")
     options = parser.parse_args(arguments)
@@ -47,6 +50,8 @@ def main(arguments: list[str]) -> int:
     chosen = [
         query for query in queries() if not options.names or any(name in query.name for name in options.names)
     ]
+    if options.readers:
+        return ask_readers(chosen)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         capture_only = options.capture or options.accept
@@ -79,7 +84,7 @@ def main(arguments: list[str]) -> int:
     )
     failed = bool(missing or differ or broken)
     if not (options.names or capture_only):
-        failed |= bool(prove_programs(ALL))
+        failed |= bool(ask_readers(chosen)) | bool(prove_programs(ALL))
     return 1 if failed else 0
 
 
@@ -87,6 +92,25 @@ def _seeds(given: list[str]) -> list[int]:
     """Return the numbers in a list like `17 200-220`."""
     ranges = [text.partition("-")[::2] for text in given]
     return [seed for first, last in ranges for seed in range(int(first), int(last or first) + 1)]
+
+
+def ask_readers(chosen: list[Query]) -> int:
+    """Ask other readers for the queries' lineage, print what they lose, and return the exit code."""
+    lost = 0
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        for found in readers.told(chosen, Path(folder)):
+            for each in found:
+                if each.silent or not each.text:
+                    lost += 1
+                    what = f"nothing of {', '.join(each.silent)}" if each.text else "not its output"
+                    console.print(f"[red]lost[/red] {each.reader}, {escape(each.query.name)}: {what}")
+            equal = sum(each.is_equal for each in found)
+            gaps = sum("\ngap " in each.text and not each.is_equal for each in found)
+            reader = found[0].reader if found else "reader"
+            console.print(
+                f"{reader}: {len(found)} queries, {equal} as in a session, {gaps} others have a gap"
+            )
+    return 1 if lost else 0
 
 
 def prove_programs(seeds: Sequence[int]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -36,8 +37,8 @@ def has_lakes() -> bool:
     return bool(coordinate("delta") and coordinate("iceberg"))
 
 
-def start(folder: Path, lakes: bool = False) -> SparkSession:
-    """Start a session whose warehouse and catalogs lie in a folder."""
+def start(folder: Path, lakes: bool = False, more: Mapping[str, str] | None = None) -> SparkSession:
+    """Start a session whose warehouse and catalogs lie in a folder, with more settings."""
     # Python workers are found on PATH, and must be of this environment.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # Pandas on Spark asks for it before Spark starts.
@@ -45,6 +46,19 @@ def start(folder: Path, lakes: bool = False) -> SparkSession:
     conf = {
         "spark.driver.memory": "2g",
         "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder}",
+        **small(folder),
+        **({**LAKES, "spark.sql.catalog.lake.warehouse": str(folder / "lake")} if lakes else {}),
+        **(more or {}),
+    }
+    spark = started("soundness", conf)
+    # Changed data makes some queries fail, which the proof tells by itself.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    return spark
+
+
+def small(folder: Path) -> dict[str, str]:
+    """Return the settings of a session for a few hundred rows, whose warehouse lies in a folder."""
+    return {
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": "UTC",
@@ -59,9 +73,4 @@ def start(folder: Path, lakes: bool = False) -> SparkSession:
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # A list of values for a pivot may be long.
         "spark.sql.pivotMaxValues": "500",
-        **({**LAKES, "spark.sql.catalog.lake.warehouse": str(folder / "lake")} if lakes else {}),
     }
-    spark = started("soundness", conf)
-    # Changed data makes some queries fail, which the proof tells by itself.
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    return spark

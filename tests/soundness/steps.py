@@ -49,6 +49,7 @@ KINDS: dict[str, Callable[[Thing], bool]] = {
     "path": lambda thing: thing.kind == "path",
     "file path": lambda thing: thing.kind == "path" and thing.form in FILES,
     "flat file path": lambda thing: thing.kind == "path" and thing.form in FILES and not thing.parted,
+    "parted file path": lambda thing: thing.kind == "path" and thing.form in FILES and thing.parted,
     "delta path": lambda thing: thing.kind == "path" and thing.form == "delta",
     "table": lambda thing: thing.is_table,
     "session table": lambda thing: thing.is_table and thing.form != "iceberg",
@@ -96,6 +97,7 @@ class Row:
 
 
 SAVE = ".write{by}{options}.format('{form}').save('{place}')"
+FOLDER = "{options}.format('{form}').save('{place}/p=1')"
 FAILING = "{frame}.selectExpr('id', \"if(id > 0, string(raise_error('no')), name) name\", 'p')"
 FAILING_QUERY = "select id, if(id > 0, string(raise_error('no')), name) as name, p from ({query})"
 STREAM = "{stream}.writeStream.trigger(availableNow=True).option('checkpointLocation', '{state}')"
@@ -109,6 +111,9 @@ ROWS = (
     Row("{frame}" + SAVE.replace("write", "write.mode('overwrite')"), on="path", weight=4),
     Row("{frame}" + SAVE.replace("write", "write.mode('ignore')"), on="path", idle=True, weight=1),
     Row("insert overwrite directory '{place}' using {form} {header} {query}", on="flat file path"),
+    # A folder of a dataset, by its path: other folders keep their rows.
+    Row("{frame}.select('id', 'name').write.mode('overwrite')" + FOLDER, on="parted file path", weight=6),
+    Row("{frame}.select('id', 'name').write.mode('append')" + FOLDER, on="parted file path", weight=3),
     # Tables.
     Row(
         "create table {table} using {form} {header} {parted} as {query}",
@@ -190,6 +195,12 @@ ROWS = (
         weight=1,
     ),
     Row(STREAM + ".format('delta').start('{place}').awaitTermination()", makes="path", forms=("delta",)),
+    Row(
+        STREAM.replace("{stream}", "{stream}.dropDuplicates(['id'])")
+        + ".format('{form}').start('{place}').awaitTermination()",
+        makes="sunk",
+        forms=("parquet",),
+    ),
     Row(STREAM + ".format('{form}').toTable('{table}').awaitTermination()", makes="sunk table"),
     Row(
         STREAM + ".foreachBatch(lambda rows, _: rows.write.mode('append'){by}{options}.format('{form}')"

@@ -139,6 +139,57 @@ def test_a_matcher_as_name(tmp_path):
     ]
 
 
+def test_a_wrong_name_is_compared_with_the_nearest():
+    """Of several elements that differ in as much, a person looks at the one with the nearest name."""
+
+    def fields(*names: str, **more: str) -> list[dict[str, str]]:
+        return [{**more, "name": "/in", "field": name} for name in names]
+
+    wanted = {"inputs": fields("order_id", "amount")}
+    report = check(wanted, start(inputs=fields("amounts", "zip", "orderid", namespace="file")))
+    changed = [(one.expected, one.actual) for one in report.differences]
+    assert changed[:2] == [("order_id", "orderid"), ("amount", "amounts")]
+    assert [one.reason for one in report.differences][2:] == ["is not expected in the list"]
+
+
+def test_a_wrong_event_is_compared_with_the_nearest():
+    """Instances come in any order: what was emitted of one must not be shown beside another."""
+
+    def event(name: str) -> dict[str, Any]:
+        return {"inputs": [{"namespace": "file", "name": name}], "producer": "x"}
+
+    names = ["/data/alpha", "/data/beta", "/data/gamma"]
+    wrong = ["/data/gamma2", "/data/alfa", "/data/betta"]
+    report = check([event(name) for name in names], *(start(**event(name)) for name in wrong))
+    pairs = [(group[0].expected["name"], group[1].actual["name"]) for group in report.by_event()]
+    assert pairs == [
+        ("/data/alpha", "/data/alfa"),
+        ("/data/beta", "/data/betta"),
+        ("/data/gamma", "/data/gamma2"),
+    ]
+
+
+def test_a_matcher_as_name_takes_the_nearest_that_it_accepts(tmp_path):
+    """Not the first: the others would differ in more. A strict name is not robbed of its only match."""
+    file = tmp_path / "dag.yaml"
+    file.write_text(
+        f"{KEY}:\n  inputs:\n"
+        "    - {namespace: file, name: !string , type: long, x: 1}\n"
+        "    - {namespace: file, name: !regex 'b.*', type: int, x: 1}\n"
+    )
+    names = {"a": "int", "b": "long", "c": "long"}
+    inputs = [
+        {"namespace": "file", "name": name, "type": type_, "x": 2 + (name == "a")}
+        for name, type_ in names.items()
+    ]
+    assert paths(compare(read_expected(file), Events.of([start(inputs=inputs)]))) == [
+        ("inputs[file c].x", "has another value"),
+        ("inputs[file b].type", "has another value"),
+        ("inputs[file b].x", "has another value"),
+        ("inputs[file a]", "is not expected in the list"),
+    ]
+
+
 def test_a_name_weighs_more_than_what_it_names(tmp_path):
     """Two matchers as names are told apart by the names they accept, however wrong the rest is."""
     file = tmp_path / "dag.yaml"
@@ -277,10 +328,10 @@ changed     dag.task.event.start  (event 1)
     expected  "a"
     actual    null
   run.facet is absent
-    expected  {{"x": 1, "y": {{"$match": "uuid"}}}}
+    expected  {{x: 1, y: !uuid }}
     actual    (absent)
   outputs[file /out] is not in the list
-    expected  {{"namespace": "file", "name": "/out", "v": 1}}
+    expected  {{namespace: file, name: /out, v: 1}}
     actual    (absent)
 missing     dag.task.event.complete  (expected in {file})
   no event with this key was emitted
@@ -289,6 +340,24 @@ unexpected  dag.extra.event.start  (event 2)
 
 0 events match, 3 differ"""
     )
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        r"{namespace: file, name: !regex '/out/[0-9]+\.parquet', facets: {size: !optional 5}}",
+        r"{namespace: file, name: 'yes', v: ['5', 5, null, 'null', '', ' a', 'a: b', '#', '{', l'été]}",
+        r"{namespace: file, name: !one_of [a, !string ], facets: !exact {at: !datetime , $$x: 1}}",
+        r"{namespace: file, name: x, facets: {schema: {fields: !at_least [{name: !any , type: !uuid }]}}}",
+        r'{namespace: file, name: "a\nb", facets: {x: !optional {$match: regex, value: x+}}}',
+    ],
+)
+def test_what_is_missing_is_shown_as_the_yaml_that_was_written(tmp_path, written):
+    """A person finds a missing output in the file by what is shown, matchers and all."""
+    file = tmp_path / "dag.yaml"
+    file.write_text(f"{KEY}:\n  outputs: [{written}]\n")
+    text = compare(read_expected(file), Events.of([start(outputs=[])])).text()
+    assert f"\n    expected  {written}\n    actual    (absent)\n" in text
 
 
 def test_long_values_are_cut(tmp_path):

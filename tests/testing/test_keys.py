@@ -165,6 +165,47 @@ def test_children_have_an_address_also_without_their_task():
     assert [one.kind.value for one in wrong.differences] == ["changed"] * len(wrong.differences)
 
 
+def test_only_the_instance_of_a_key_is_compared():
+    """Who asks for one instance has not spoken of the others, nor of children; they are counted and named."""
+    tasks = [task(index, tried) for index in (0, 1) for tried in (1, 2)]
+    events = [*tasks, *(child(one, "my.dag.group.task.q") for one in tasks), task(None, task="other")]
+    name = "my.dag.group.task"
+    report = check({f"{name}[1]#2.event.start": of("1/2")}, *events, scope="keys")
+    assert (report.ok, report.matched, report.skipped) == (True, 1, {"my.dag": 8})
+    assert report.text().splitlines()[0] == (
+        "8 events of keys with no expectation, not compared: "
+        f"{name}.q.event.start, {name}[0]#1.event.start, {name}[0]#2.event.start, {name}[1]#1.event.start, "
+        "my.dag.other.event.start"
+    )
+    of_instance = check({f"{name}.q[1].event.start": [of("1/1"), of("1/2")]}, *events, scope="keys")
+    assert (of_instance.ok, of_instance.matched) == (True, 2)
+    # A key without an address is about all instances, and so is the file about the whole DAG.
+    every = {f"{name}.event.start": [of(f"{index}/{tried}") for index in (0, 1) for tried in (1, 2)]}
+    assert check({**every, f"{name}[1].event.start": [{}, {}]}, *events, scope="keys").matched == 6
+    assert len(found(check({f"{name}[1]#2.event.start": {}}, *events, scope="dags"))) == 8
+
+
+def test_what_is_expected_of_an_instance_is_compared_by_keys():
+    """To leave the other instances out must not leave out what the key is about."""
+    key = "my.dag.group.task[1].event.start"
+    events = [task(0), task(1)]
+    assert not check({key: of("0/1")}, *events, scope="keys").ok
+    assert found(check({key: {}}, task(0), scope="keys")) == [
+        ("missing", key, "no event with this key was emitted")
+    ]
+    assert found(check({key: {}}, *events, task(1), scope="keys")) == [
+        ("unexpected", key, "2 with this key were emitted, 1 expected")
+    ]
+
+
+def test_many_keys_that_are_not_compared_are_cut():
+    """A mapped task of a thousand instances must not hide the summary."""
+    events = [task(index) for index in range(30)]
+    text = check({"my.dag.group.task[7].event.start": {}}, *events, scope="keys").text()
+    assert text.count("my.dag.group.task[") == 20
+    assert text.splitlines()[0].endswith(" and 9 more")
+
+
 def test_a_child_of_itself_has_no_address():
     """A parent facet that leads round in a circle ends nowhere."""
     one, other = child(task(0), "a"), child(task(0), "b")

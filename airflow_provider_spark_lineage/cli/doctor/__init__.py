@@ -8,15 +8,15 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
 
 import click
 
 from airflow_provider_spark_lineage.cli.doctor import extractors, legacy, openlineage, own, packages, spark
 from airflow_provider_spark_lineage.cli.doctor.database import database
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, mistake
+from airflow_provider_spark_lineage.cli.doctor.finding import Finding, Level, mistake
 from airflow_provider_spark_lineage.cli.doctor.found import Found
 from airflow_provider_spark_lineage.cli.doctor.look import look
 from airflow_provider_spark_lineage.cli.doctor.secrets import hidden
@@ -37,6 +37,7 @@ CHECKS: tuple[Callable[[Found], Iterator[Finding]], ...] = (
     packages.pyspark_connect,
     packages.py4j,
     packages.pandas,
+    spark.spark_home,
     spark.java,
     spark.java_listener,
     openlineage.readable,
@@ -83,8 +84,12 @@ def command(*, as_json: bool, airflow: bool) -> None:
     Exit code 0 when it can, 1 when something must be fixed first.
     """
     # Importing Airflow prints warnings on both streams; those that matter become findings.
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        findings = examine(look(database=airflow))
+    with (
+        _progress() as progress,
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        findings = examine(look(database=airflow, progress=progress))
     problems = [finding for finding in findings if finding.level == "problem"]
     if as_json:
         report = {"healthy": not problems, "findings": [asdict(finding) for finding in findings]}
@@ -107,32 +112,60 @@ def examine(found: Found) -> list[Finding]:
     return [hidden(finding, found.secrets) for finding in findings]
 
 
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """Give a function that shows what is looked at, on the error stream and only on a terminal."""
+    from rich.console import Console
+
+    with Console(file=sys.stderr).status("Looking ...") as status:
+        yield lambda what: status.update(f"Looking at {what} ...")
+
+
+_LEVELS: Mapping[Level, tuple[str, str]] = {
+    "problem": ("fix", "bold red"),
+    "note": ("note", "yellow"),
+    "ok": ("ok", "green"),
+}
+"""Level -> its word in the table and its style, the worst level first."""
+
+
 def _print(findings: list[Finding], problems: list[Finding]) -> None:
-    """Print a table of the findings, then a sentence for each note and each problem."""
+    """Print a sentence for each problem and each note, then a table of all that was looked at."""
+    if problems:
+        click.echo("To fix:")
+        for number, finding in enumerate(problems, start=1):
+            click.echo(f"{number}. {finding.advice}")
+    else:
+        click.echo("Lineage can work here.")
+    for finding in findings:
+        if finding.level == "note":
+            click.echo(f"Note: {finding.advice}")
+    click.echo()
+    _print_table(findings)
+
+
+def _print_table(findings: list[Finding]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    styles: dict[str, Any] = {
-        "ok": ("ok", "green"),
-        "note": ("note", "yellow"),
-        "problem": ("fix", "bold red"),
-    }
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("looked at", no_wrap=True)
     table.add_column("found", overflow="fold")
     table.add_column("", no_wrap=True)
-    for finding in findings:
+    for finding in sorted(findings, key=lambda each: list(_LEVELS).index(each.level)):
         # Text, because `[openlineage]` would be taken for markup.
-        table.add_row(finding.topic, Text(finding.value), Text(*styles[finding.level]))
-    Console().print(table)
-    click.echo()
-    for finding in findings:
-        if finding.level == "note":
-            click.echo(f"Note: {finding.advice}")
-    if not problems:
-        click.echo("Lineage can work here.")
+        table.add_row(finding.topic, Text(finding.value), Text(*_LEVELS[finding.level]))
+    if sys.stdout.isatty():
+        Console().print(table)
         return
-    click.echo("To fix:")
-    for number, finding in enumerate(problems, start=1):
-        click.echo(f"{number}. {finding.advice}")
+    # A pipe has no width, for which rich takes 80 characters.
+    console = Console(width=_WIDEST)
+    with console.capture() as capture:
+        console.print(table)
+    for line in capture.get().splitlines():
+        click.echo(line.rstrip())
+
+
+_WIDEST = 100_000
+"""Characters of a line in a pipe: more than any finding has."""

@@ -67,6 +67,8 @@ def imports(found: Found) -> Iterator[Finding]:
     for extractor in found.plugins.extractors:
         if extractor.legacy_names:
             yield _wrong("legacy-task-metadata", extractor)
+            if any(name in extractor.error for name in extractor.legacy_names):
+                continue  # It cannot be imported for that reason.
         if not extractor.error:
             if not extractor.is_registered and not _is_shadowed(extractor, found):
                 reason = "it was not registered when Airflow loaded its plugins"

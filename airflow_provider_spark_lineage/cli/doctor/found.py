@@ -96,6 +96,34 @@ class Plugins:
 
 
 @dataclass(frozen=True)
+class Unreachable:
+    """A place of a transport that no event gets to."""
+
+    mistake: str
+    """`transport-folder` or `transport-silent`."""
+
+    place: str
+    """The folder, the file or the address, without credentials."""
+
+    reason: str
+    """For a file, the end of a sentence that begins with the place; for an address, host, port and error."""
+
+
+@dataclass(frozen=True)
+class SparkHome:
+    """The folder of Spark that SPARK_HOME names."""
+
+    path: str = ""
+    """Empty where SPARK_HOME is not set."""
+
+    has_spark: bool = True
+    """False where the folder has no `bin/spark-submit`, which PySpark starts."""
+
+    version: str = ""
+    """The version of its jars; empty where it is unknown."""
+
+
+@dataclass(frozen=True)
 class Airflow:
     """What Airflow and OpenLineage's provider say of their options."""
 
@@ -126,6 +154,9 @@ class Airflow:
     transport: Any = None
     """The transport's configuration, or `Unreadable`."""
 
+    unreachable: tuple[Unreachable, ...] = ()
+    """The places that no event gets to, each once."""
+
     transport_types: tuple[str, ...] = ()
     """The types that the client knows by name."""
 
@@ -148,6 +179,10 @@ class Found:
     spark_in_files: str = ""
     """The version that PySpark's files name; empty where there are none."""
 
+    warns_of_pandas: bool = False
+    """Whether PySpark's files say that pandas 3 is not fully supported."""
+
+    spark_home: SparkHome = SparkHome()
     java: Java = Java()
 
     spark_listeners: Mapping[str, str] = field(default_factory=dict)

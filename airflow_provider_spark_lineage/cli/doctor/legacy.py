@@ -46,6 +46,8 @@ def variables(found: Found) -> Iterator[Finding]:
     for name, today in VARIABLES.items():
         if not found.environment.get(name):
             continue
+        if name == "OPENLINEAGE_DISABLED" and airflow and airflow.options.get("is_disabled") is True:
+            continue  # `openlineage-off` says it.
         option = _OPTION.get(name, "")
         is_ignored = bool(texts.get(option)) or name.startswith("MARQUEZ")
         what = "is ignored" if is_ignored else "is an old form"

@@ -1,6 +1,6 @@
 """Collects what the doctor's checks read: packages, Java, Spark's files, the environment, Airflow's options.
 
-It changes nothing, opens no connection, and raises in no state of the machine.
+It changes nothing, sends nothing, and raises in no state of the machine.
 """
 
 from __future__ import annotations
@@ -11,29 +11,32 @@ import platform
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
-from airflow_provider_spark_lineage.cli.doctor.found import Found, Java
+from airflow_provider_spark_lineage.cli.doctor.found import Found, Java, SparkHome
 from airflow_provider_spark_lineage.cli.doctor.packages import NEEDED
 from airflow_provider_spark_lineage.cli.doctor.secrets import secrets_of
 
 _JAVA_TIMEOUT_SECONDS = 10
 
 
-def look(*, database: bool = False) -> Found:
+def look(*, database: bool = False, progress: Callable[[str], object]) -> Found:
     """Look at this machine, and at Airflow if it is installed with OpenLineage's provider.
 
-    `database` asks Airflow's metadata database too, for DAGs and connections.
+    `database` asks Airflow's metadata database too, for DAGs and connections. `progress` is called with what
+    is looked at next.
     """
+    progress("packages, Spark and Java")
     found = look_at_machine()
     if not {"apache-airflow", "apache-airflow-providers-openlineage"} <= set(found.distributions):
         return found
     # Only now: reading its options imports Airflow, which takes seconds.
     from airflow_provider_spark_lineage.cli.doctor.look_airflow import look_airflow
 
-    airflow = look_airflow(database=database)
+    airflow = look_airflow(database=database, progress=progress)
     return replace(found, airflow=airflow, secrets=secrets_of(os.environ, airflow))
 
 
@@ -46,6 +49,8 @@ def look_at_machine() -> Found:
         requirements={name: _requirements(name) for name in NEEDED if name in distributions},
         environment=dict(os.environ),
         spark_in_files=_version_in_files(),
+        warns_of_pandas=_warns_of_pandas(),
+        spark_home=_spark_home(os.environ.get("SPARK_HOME", "")),
         java=_java(),
         spark_listeners=_spark_listeners(),
         secrets=secrets_of(os.environ, None),
@@ -76,16 +81,26 @@ def _requirements(name: str) -> tuple[str, ...]:
 
 
 def _version_in_files() -> str:
-    """Return the version that PySpark's files name; nothing is imported."""
+    """Return the version that PySpark's files name."""
+    match = re.search(r"__version__[^=\n]*=\s*[\"']([^\"']+)", _text_of_pyspark("version.py"))
+    return match[1] if match else ""
+
+
+def _warns_of_pandas() -> bool:
+    """Return whether PySpark warns of pandas 3: it does so where it checks for the oldest pandas."""
+    text = _text_of_pyspark("sql/pandas/utils.py")
+    return re.search(r"(?i)not (yet )?fully support(ed)? pandas", text) is not None
+
+
+def _text_of_pyspark(name: str) -> str:
+    """Return a file of PySpark, empty where there is none; nothing is imported."""
     try:
         spec = importlib.util.find_spec("pyspark")
         if spec is None or spec.origin is None:
             return ""
-        text = Path(spec.origin).with_name("version.py").read_text(encoding="utf-8")
+        return (Path(spec.origin).parent / name).read_text(encoding="utf-8")
     except (OSError, ValueError, ImportError):
         return ""
-    match = re.search(r"__version__[^=\n]*=\s*[\"']([^\"']+)", text)
-    return match[1] if match else ""
 
 
 # ---- Spark and Java ------------------------------------------------------------------------------
@@ -110,6 +125,19 @@ def _spark_listeners() -> dict[str, str]:
         if values:
             found[str(file)] = values[-1].strip()
     return found
+
+
+def _spark_home(path: str) -> SparkHome:
+    if not path:
+        return SparkHome()
+    home = Path(path)
+    try:
+        has_spark = any((home / "bin" / name).is_file() for name in ("spark-submit", "spark-submit.cmd"))
+        jars = sorted(file.name for file in (home / "jars").glob("spark-core_*.jar"))
+    except OSError:
+        return SparkHome(path, has_spark=False)
+    match = re.fullmatch(r"spark-core_[\d.]+-(.+)\.jar", jars[0]) if jars else None
+    return SparkHome(path, has_spark, match[1] if match else "")
 
 
 def _java() -> Java:

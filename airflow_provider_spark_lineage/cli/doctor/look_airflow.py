@@ -1,6 +1,7 @@
 """Reads the options of Airflow and of OpenLineage's provider, by the provider's own functions.
 
-Nothing is emitted and no connection is opened. What raises becomes `Unreadable`.
+Nothing is emitted: a connection to the host of a transport is opened, and closed. What raises becomes
+`Unreadable`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.cli.doctor.found import Airflow, Plugins, Unreadable
+from airflow_provider_spark_lineage.cli.doctor.look_transport import unreachable
 from airflow_provider_spark_lineage.cli.doctor.probe import probed
 from airflow_provider_spark_lineage.cli.doctor.transport import transport_classes
 
@@ -39,8 +41,9 @@ _MAY_QUOTE_SECRETS = ("is_disabled", "transport")
 """Functions whose exceptions may repeat the transport."""
 
 
-def look_airflow(*, database: bool) -> Airflow:
+def look_airflow(*, database: bool, progress: Callable[[str], object]) -> Airflow:
     """Return the options of Airflow and of the provider, and what a process that loads plugins says."""
+    progress("the options of Airflow")
     try:
         options = importlib.import_module("airflow.providers.openlineage.conf")
     except BaseException as error:  # A broken airflow.cfg or provider may raise anything, SystemExit too.
@@ -61,6 +64,10 @@ def look_airflow(*, database: bool) -> Airflow:
         transport=_transport(values),
         transport_types=_transport_types(),
     )
+    if values.get("is_disabled") is False and not values.get("config_conn_id"):
+        progress("where events go")
+        airflow = replace(airflow, unreachable=unreachable(airflow.transport))
+    progress("the plugins of Airflow, and its metadata database" if database else "the plugins of Airflow")
     return replace(airflow, plugins=_plugins(airflow, database=database))
 
 

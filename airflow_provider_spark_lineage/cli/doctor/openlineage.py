@@ -15,6 +15,21 @@ PACKAGE = "airflow_provider_spark_lineage"
 _CONTROLS = ("emit", "emit_task_events", "extract_operator_metadata")
 """Controls of `[openlineage] emission_policy` without which a task has no lineage."""
 
+_SPARK = "airflow.providers.apache.spark"
+_STANDARD = "airflow.providers.standard"
+_MODULES: Mapping[str, str] = {
+    "PySparkOperator": f"{_SPARK}.operators.spark_pyspark",
+    "SparkJDBCOperator": f"{_SPARK}.operators.spark_jdbc",
+    "SparkPipelinesOperator": f"{_SPARK}.operators.spark_pipelines",
+    "SparkSqlOperator": f"{_SPARK}.operators.spark_sql",
+    "SparkSubmitOperator": f"{_SPARK}.operators.spark_submit",
+    "_PySparkDecoratedOperator": f"{_SPARK}.decorators.pyspark",
+    "BashOperator": f"{_STANDARD}.operators.bash",
+    "PythonOperator": f"{_STANDARD}.operators.python",
+    "_PythonDecoratedOperator": f"{_STANDARD}.decorators.python",
+}
+"""Class name of an operator that users write without its module -> the module."""
+
 
 def readable(found: Found) -> Iterator[Finding]:
     """Check that the provider can be imported at all."""
@@ -31,16 +46,26 @@ def activity(found: Found) -> Iterator[Finding]:
     if airflow is None:
         return
     inactive = airflow.options.get("is_disabled")
-    if isinstance(inactive, Unreadable):
+    switch = airflow.options.get("disabled_option")
+    if isinstance(inactive, Unreadable) and isinstance(switch, Unreadable):
+        if not _is_quoted(airflow.texts.get("disabled", "")):  # `quoted` says it.
+            advice = f"`[openlineage] disabled`: {_raises(switch)}; correct that option."
+            yield mistake("option-unreadable", "openlineage", "cannot be read", advice)
+    elif isinstance(inactive, Unreadable):
         # The message may quote the transport, and the transport may hold an API key.
         advice = (
             f"`[openlineage] transport` is not a JSON object ({inactive.error}); correct it, for example to "
             f"{TRANSPORT_EXAMPLE}."
         )
+        if _is_quoted(airflow.texts.get("transport", "")):
+            advice = (
+                "`[openlineage] transport` is not a JSON object, because the quotes around it count as part "
+                "of it; remove the quotes."
+            )
         yield mistake("transport-unreadable", "openlineage", "cannot be read", advice)
     elif not inactive:
         yield Finding("openlineage", f"active, decided by {_decided_by(airflow, found.environment)}")
-    elif airflow.options.get("disabled_option") is True:
+    elif switch is True:
         yield _off("`[openlineage] disabled`", "set it to False")
     elif found.environment.get("OPENLINEAGE_DISABLED"):
         yield _off("the environment variable OPENLINEAGE_DISABLED", "unset it")
@@ -75,6 +100,10 @@ def listener(found: Found) -> Iterator[Finding]:
     if not found.is_active:
         return
     plugins = found.plugins
+    reason = plugins.error or plugins.listener_error
+    # `extractor-breaks-plugin` says which extractor stops the plugin.
+    if any(each.error and not each.is_import_error and each.error in reason for each in plugins.extractors):
+        return
     if plugins.error:
         advice = (
             f"Airflow's plugins cannot be loaded to look at OpenLineage's: {plugins.error}; run "
@@ -128,8 +157,12 @@ def execution(found: Found) -> Iterator[Finding]:
 def unreadable(found: Found) -> Iterator[Finding]:
     """Report options that Airflow cannot parse."""
     airflow = found.readable
-    for name, value in (airflow.options if airflow else {}).items():
-        if isinstance(value, Unreadable) and name not in ("is_disabled", "transport", "disabled_option"):
+    if airflow is None:
+        return
+    for name, value in airflow.options.items():
+        is_reported = name in ("is_disabled", "transport", "disabled_option")
+        # The quotes that keep an option from being read are what `quoted` reports.
+        if isinstance(value, Unreadable) and not (is_reported or _is_quoted(airflow.texts.get(name, ""))):
             topic = {"execution_timeout": "execution"}.get(name, name)
             advice = f"`[openlineage] {name}`: {_raises(value)}; correct that option."
             yield mistake("option-unreadable", topic, "cannot be read", advice)
@@ -138,8 +171,12 @@ def unreadable(found: Found) -> Iterator[Finding]:
 def quoted(found: Found) -> Iterator[Finding]:
     """Look for values in quotes: Airflow's configuration takes them for a part of the value."""
     airflow = found.readable
-    for name, text in (airflow.texts if airflow else {}).items():
-        if re.fullmatch(r"\s*(['\"]).*\1\s*", text, re.DOTALL):
+    if airflow is None:
+        return
+    for name, text in airflow.texts.items():
+        # A transport in quotes cannot be read: `activity` says why.
+        is_reported = name == "transport" and isinstance(airflow.options.get("is_disabled"), Unreadable)
+        if _is_quoted(text) and not is_reported:
             advice = f"`[openlineage] {name}` is set in quotes, which count as part of it; remove the quotes."
             yield mistake("option-quoted", name, "in quotes", advice)
 
@@ -199,6 +236,15 @@ def switches(found: Found) -> Iterator[Finding]:
         names = ", ".join(silenced)
         advice = f"`[openlineage] disabled_for_operators` silences {names}; take it out."
         yield mistake("operators-off", "disabled_for_operators", names, advice)
+    # An entry with a comma or a space is several names: `list-separator` says it.
+    bare = sorted(name for name in named if name.isidentifier()) if isinstance(named, set) else []
+    if bare:
+        right = ";".join(f"{_MODULES.get(name, '<module>')}.{name}" for name in bare)
+        advice = (
+            f"`[openlineage] disabled_for_operators` names {', '.join(bare)} without the module, which "
+            f"silences nothing; write `{right}`."
+        )
+        yield mistake("operators-bare-name", "disabled_for_operators", ", ".join(bare), advice)
     if options.get("selective_enable") is True:
         advice = (
             "`[openlineage] selective_enable` is on: only DAGs and tasks that call `enable_lineage` emit."
@@ -224,6 +270,10 @@ def emission_policy(found: Found) -> Iterator[Finding]:
 
 def _is_spark_task(operator: str) -> bool:
     return operator.startswith((f"{PACKAGE}.", "airflow.providers.apache.spark."))
+
+
+def _is_quoted(text: str) -> bool:
+    return re.fullmatch(r"\s*(['\"]).*\1\s*", text, re.DOTALL) is not None
 
 
 def _raises(error: Unreadable) -> str:

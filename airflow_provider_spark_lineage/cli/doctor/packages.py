@@ -37,6 +37,7 @@ def versions(found: Found) -> Iterator[Finding]:
     """Compare installed versions with what the packages that lineage needs say they require."""
     from packaging.requirements import InvalidRequirement, Requirement
 
+    unmet: dict[str, dict[str, str]] = {}
     for package, lines in found.requirements.items():
         for line in lines:
             try:
@@ -51,9 +52,15 @@ def versions(found: Found) -> Iterator[Finding]:
             if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
                 continue
             if not requirement.specifier.contains(version, prereleases=True):
-                needs = f"{name}{requirement.specifier}"
-                advice = f"{package} needs {needs}, and {version} is installed; run `pip install '{needs}'`."
-                yield mistake("package-version", name, version, advice)
+                unmet.setdefault(name, {})[package] = str(requirement.specifier)
+    for name, ranges in unmet.items():
+        version = found.distributions[name]
+        needs = f"{name}{','.join(dict.fromkeys(ranges.values()))}"
+        verb = "needs" if len(ranges) == 1 else "need"
+        advice = (
+            f"{' and '.join(ranges)} {verb} {needs}, and {version} is installed; run `pip install '{needs}'`."
+        )
+        yield mistake("package-version", name, version, advice)
 
 
 def legacy(found: Found) -> Iterator[Finding]:
@@ -108,7 +115,8 @@ def pyspark(found: Found) -> Iterator[Finding]:
 def pyspark_client(found: Found) -> Iterator[Finding]:
     """Compare the version of `pyspark-client` with that of `pyspark`."""
     full, client = found.distributions.get("pyspark"), found.distributions.get("pyspark-client")
-    if full and client and client != full:
+    # Files of the client's version are the same mistake, which `pyspark` reports.
+    if full and client and client not in (full, found.spark_in_files):
         advice = (
             f"pyspark-client {client} and pyspark {full} overwrite each other's files in one folder; "
             f"{_reinstall(full)}."
@@ -147,7 +155,7 @@ def py4j(found: Found) -> Iterator[Finding]:
 
 
 def pandas(found: Found) -> Iterator[Finding]:
-    """Check for a pandas that is too new for this Spark: uses of it fail inside Spark."""
+    """Check for a pandas that is too new for this Spark: uses of it fail inside Spark, or PySpark warns."""
     version, spark = found.distributions.get("pandas"), found.distributions.get("pyspark")
     if version is None or spark is None:
         return
@@ -155,6 +163,12 @@ def pandas(found: Found) -> Iterator[Finding]:
         advice = (
             f"pyspark {spark} was made for pandas 2: pandas-on-Spark and `toPandas` may fail with {version}; "
             "run `pip install 'pandas<3'` or take pyspark 4.2 or newer."
+        )
+        yield mistake("pandas-too-new", "pandas", version, advice)
+    elif numbers(version) >= (3,) and found.warns_of_pandas:
+        advice = (
+            f"pyspark {spark} warns that it does not fully support pandas {version}; run `pip install "
+            "'pandas<3'`."
         )
         yield mistake("pandas-too-new", "pandas", version, advice)
     else:

@@ -47,6 +47,32 @@ def java(found: Found) -> Iterator[Finding]:
         yield Finding("java", shown)
 
 
+def spark_home(found: Found) -> Iterator[Finding]:
+    """Check SPARK_HOME, whose Spark PySpark starts in place of its own."""
+    home, full = found.spark_home, found.distributions.get("pyspark")
+    if not home.path:
+        return
+    if not home.has_spark:
+        advice = f"SPARK_HOME names {home.path}, where there is no Spark; unset or correct it."
+        yield mistake("spark-home-missing", "SPARK_HOME", "no Spark", advice)
+    elif not full or not home.version or _release(home.version) == _release(full):
+        yield Finding("SPARK_HOME", home.version or home.path)
+    else:
+        is_patch = numbers(home.version) == numbers(full)
+        same = ".".join(map(str, _release(home.version)))
+        advice = (
+            f"SPARK_HOME names {home.path} with Spark {home.version}, which pyspark {full} starts in place "
+            f"of its own; unset it, or run `pip install pyspark=={same}`."
+        )
+        name = "spark-home-patch" if is_patch else "spark-home-version"
+        yield mistake(name, "SPARK_HOME", home.version, advice)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """Return (3, 5, 1) for `3.5.1-amzn-0`."""
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+
+
 def java_major(version: str) -> int:
     """Return 17 for `17.0.15` and 8 for `1.8.0_392`."""
     parts = [int(number) for number in re.findall(r"\d+", version)]

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, mistake
-from airflow_provider_spark_lineage.cli.doctor.found import Found, Unreadable
+from airflow_provider_spark_lineage.cli.doctor.found import Found, Unreachable, Unreadable
 from airflow_provider_spark_lineage.cli.doctor.secrets import without_credentials
 
 TRANSPORT_EXAMPLE = """AIRFLOW__OPENLINEAGE__TRANSPORT='{"type": "http", "url": "http://localhost:5000"}'"""
@@ -63,7 +63,12 @@ def transport(found: Found) -> Iterator[Finding]:
             if each not in found.distributions
         }
         broken |= airflow.plugins.broken_transports
-        yield describe_transport(airflow.transport, airflow.transport_types, broken)
+        described = describe_transport(airflow.transport, airflow.transport_types, broken)
+        if described.level != "ok" or not airflow.unreachable:
+            yield described
+        is_single = not members_of(airflow.transport)
+        for place in airflow.unreachable:
+            yield _unreachable(place, described.value if is_single else place.place)
     if airflow.texts.get("transport") and (connection or option):
         used = "config_conn_id" if connection else "config_path"
         advice = (
@@ -71,6 +76,22 @@ def transport(found: Found) -> Iterator[Finding]:
             "them."
         )
         yield mistake("transport-ignored", "transport option", "ignored", advice)
+
+
+def _unreachable(place: Unreachable, value: str) -> Finding:
+    if place.mistake == "transport-silent":
+        advice = (
+            f"OpenLineage's backend at {place.place} cannot be reached from here ({place.reason}); start "
+            "it, or correct the transport's `url`."
+        )
+    else:
+        cures = {"does not exist": "create it", "cannot be written": "let the user of the tasks write there"}
+        cure = cures.get(place.reason, "move what is there")
+        advice = (
+            f"OpenLineage's file transport cannot write its events: {place.place} {place.reason}; {cure}, or "
+            "correct the transport's `log_file_path`."
+        )
+    return mistake(place.mistake, "transport", value, advice)
 
 
 def describe_transport(
@@ -109,12 +130,12 @@ def describe_transport(
     if kind == "console":
         advice = "Events only go to the task's log; choose another transport to keep them."
         return mistake("transport-console", "transport", kind, advice)
+    members = members_of(config) if kind in ("composite", "transform") else []
+    for member in members:
+        finding = describe_transport(member, types, broken)
+        if finding.level == "problem":
+            return finding
     if kind == "composite":
-        members = members_of(config)
-        for member in members:
-            finding = describe_transport(member, types, broken)
-            if finding.level == "problem":
-                return finding
         return Finding("transport", "composite of " + ", ".join(_address(member) for member in members))
     return Finding("transport", _address(config))
 
@@ -123,7 +144,8 @@ def _url_problem(url: str) -> str:
     shown = without_credentials(url)
     try:
         parts = urlsplit(url)
-    except ValueError:
+        _ = parts.port
+    except ValueError:  # Half an IPv6 address, a port that is no number.
         return (
             "The OpenLineage transport's `url` is no address; correct it, for example "
             "`http://localhost:5000`."
@@ -159,8 +181,10 @@ def transport_classes(config: Any) -> list[str]:
     return names
 
 
-def members_of(config: dict[str, Any]) -> list[Any]:
+def members_of(config: Any) -> list[Any]:
     """Return the transports inside one."""
+    if not isinstance(config, dict):
+        return []
     members = config.get("transports", [])
     members = list(members.values()) if isinstance(members, dict) else members
     return [

@@ -5,7 +5,7 @@ Works by positions: names of fields are literals, and those are not recorded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
 )
 from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
 from airflow_provider_spark_lineage.plan.spark.tree import children, end_of
-from airflow_provider_spark_lineage.plan_json import is_tree, simple_name
+from airflow_provider_spark_lineage.plan_json import is_plan, is_tree, simple_name
 
 Tree = list[dict[str, Any]]
 
@@ -88,6 +88,14 @@ _STRUCT_CHILDREN: dict[str, Callable[[int], Sequence[int]]] = {
 }
 """Simple class name -> (number of children -> indices of those that are, or contain, its struct)."""
 
+_SUBQUERY = "ScalarSubquery"
+
+_LISTS = ("projectList", "aggregateExpressions", "output")
+"""What a node calls the list of its columns."""
+
+_PASSING = frozenset({"Distinct", "Filter", "GlobalLimit", "LocalLimit", "Sort", "SubqueryAlias"})
+"""Nodes with the columns of their only child."""
+
 _ORDERING = frozenset({"ArrayMax", "ArrayMin", "Max", "Min", "SortArray"})
 """Classes that compare structs field by field: each field of the result depends on the fields before it."""
 
@@ -115,7 +123,9 @@ def part_of(tree: Tree, position: int, read: Read) -> Expression | None:
     start = position + len(path)
     struct = tree[start : end_of(tree, start)]
     if not _is_struct(struct):
-        return None
+        # Of a subquery whose column is not seen here, the evaluation may know the fields.
+        is_subquery = simple_name(struct[0]["class"]) == _SUBQUERY
+        return _part_of_subquery(read(struct), [(index, "") for index in path]) if is_subquery else None
     field = read(struct)
     for index in path:
         if index >= len(field.parts):
@@ -130,6 +140,9 @@ def _is_struct(tree: Tree, depth: int = 0) -> bool:
         return bool(_fields(_type(tree)))
     if name in ("ArraysZip", "CreateNamedStruct", "UpdateFields"):
         return True
+    if name == _SUBQUERY:
+        column = _column_of(tree[0].get("plan"))
+        return bool(column) and depth < _MAX_DEPTH and _is_struct(column, depth + 1)
     indices = _struct_children(tree[0], name) if depth < _MAX_DEPTH else ()
     below = children(tree) if indices else []
     return bool(indices) and all(_is_null(below[i]) or _is_struct(below[i], depth + 1) for i in indices)
@@ -160,6 +173,8 @@ def _parts(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
         return _updated_fields(tree, read)
     if name in FUNCTIONS:
         return read(tree).parts
+    if name == _SUBQUERY:
+        return _of_subquery(read(tree), _parts(_column_of(root["plan"]), rule, read))
     path, attribute = _path_and_attribute(tree, 0)
     if attribute:
         members, kind = _members(attribute.get("dataType"), path)
@@ -175,6 +190,36 @@ def _parts(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
     structs = [values[index].parts for index in indices if values[index] != Expression()]
     parts = tuple(part.influenced(others) for part in united(structs, union))
     return _compared(parts, name)
+
+
+def _column_of(plan: Any) -> Tree:
+    """Return the expression of a subquery's first column; nothing where its plan does not show one."""
+    for node in plan if is_plan(plan) else ():
+        listed = next((node[key] for key in _LISTS if node.get(key)), None)
+        if listed or simple_name(node["class"]) not in _PASSING:
+            return listed[0] if listed and is_tree(listed[0]) else []
+    return []
+
+
+def _of_subquery(
+    subquery: Expression, column: tuple[Expression, ...], path: tuple[Member, ...] = ()
+) -> tuple[Expression, ...]:
+    """Return the fields of a subquery's value, nested ones included; `column` has those inside its plan."""
+    paths = [(*path, (index, _name_of(part))) for index, part in enumerate(column)]
+    return tuple(
+        replace(_part_of_subquery(subquery, inside), parts=_of_subquery(subquery, part.parts, inside))
+        for inside, part in zip(paths, column, strict=True)
+    )
+
+
+def _part_of_subquery(subquery: Expression, path: Iterable[Member]) -> Expression:
+    path = tuple(path)
+    return Expression(subqueries=tuple(each.part(path) for each in subquery.subqueries))
+
+
+def _name_of(field: Expression) -> str:
+    """Return the name of a field of a struct that is read as it is."""
+    return field.field_uses[0][1][-1][1] if len(field.field_uses) == 1 else ""
 
 
 def _compared(parts: tuple[Expression, ...], name: str) -> tuple[Expression, ...]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from cli.doctor_found import FOUND, LISTENER, installed, options, plugins, variables
 
-from airflow_provider_spark_lineage.cli.doctor.found import Java
+from airflow_provider_spark_lineage.cli.doctor.found import Java, SparkHome
 
 PLANTED = [
     # Packages
@@ -54,6 +54,26 @@ PLANTED = [
     (installed(pyspark_connect="4.1.4"), "spark-connect-default", ["set `spark.api.mode` to `classic`"]),
     (installed(py4j=None), "py4j-missing", ["py4j is not installed"]),
     (installed(pandas="3.0.0"), "pandas-too-new", ["pip install 'pandas<3'"]),
+    (
+        replace(installed(pyspark="4.2.0", pandas="3.0.0"), warns_of_pandas=True),
+        "pandas-too-new",
+        ["pyspark 4.2.0 warns that it does not fully support pandas 3.0.0", "pip install 'pandas<3'"],
+    ),
+    (
+        replace(FOUND, spark_home=SparkHome("/no/spark", has_spark=False)),
+        "spark-home-missing",
+        ["SPARK_HOME names /no/spark, where there is no Spark; unset or correct it"],
+    ),
+    (
+        replace(FOUND, spark_home=SparkHome("/opt/spark", version="3.5.1-amzn-0")),
+        "spark-home-version",
+        ["SPARK_HOME names /opt/spark with Spark 3.5.1-amzn-0", "`pip install pyspark==3.5.1`"],
+    ),
+    (
+        replace(FOUND, spark_home=SparkHome("/opt/spark", version="4.1.2")),
+        "spark-home-patch",
+        ["with Spark 4.1.2, which pyspark 4.1.4 starts", "unset it"],
+    ),
     (replace(FOUND, java=Java()), "java-missing", ["Spark needs Java 17 or newer and finds none"]),
     (replace(FOUND, java=Java("/no/jdk")), "java-missing", ["JAVA_HOME names /no/jdk", "unset it"]),
     (replace(FOUND, java=Java("", "/bin/java", "")), "java-fails", ["`/bin/java -version` fails"]),

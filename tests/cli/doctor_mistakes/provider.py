@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from cli.doctor_found import AIRFLOW, FOUND, OURS, USERS, airflow, options, plugins, texts, transport
 
-from airflow_provider_spark_lineage.cli.doctor.found import Unreadable
+from airflow_provider_spark_lineage.cli.doctor.found import Unreachable, Unreadable
+
+UNREADABLE = Unreadable("AirflowConfigException", "not a boolean")
 
 PLANTED = [
     (
@@ -102,10 +104,49 @@ PLANTED = [
         "transport-url",
         ["does not begin with a scheme and a host"],
     ),
+    (transport({"type": "http", "url": "http://marquez:5oo0"}), "transport-url", ["is no address"]),
+    (
+        options(is_disabled=UNREADABLE, disabled_option=UNREADABLE),
+        "option-unreadable",
+        ["`[openlineage] disabled`: Airflow raises AirflowConfigException: not a boolean"],
+    ),
     (
         transport({"type": "http", "url": "http://u:hunter2hunter2@marquez:5000/api/v1/lineage"}),
         "transport-url",
         ["appends `/api/v1/lineage`", "take it out of http://marquez:5000/api/v1/lineage"],
+    ),
+    (
+        transport(
+            {"type": "file", "log_file_path": "/no/events"},
+            unreachable=(Unreachable("transport-folder", "/no", "does not exist"),),
+        ),
+        "transport-folder",
+        ["cannot write its events: /no does not exist; create it, or correct", "`log_file_path`"],
+    ),
+    (
+        transport(
+            {"type": "file", "log_file_path": "/data/events"},
+            unreachable=(Unreachable("transport-folder", "/data", "cannot be written"),),
+        ),
+        "transport-folder",
+        ["/data cannot be written; let the user of the tasks write there"],
+    ),
+    (
+        airflow(
+            unreachable=(
+                Unreachable("transport-silent", "http://marquez:5000", "marquez:5000: Connection refused"),
+            )
+        ),
+        "transport-silent",
+        ["http://marquez:5000 cannot be reached from here (marquez:5000: Connection refused); start it"],
+    ),
+    (
+        transport(
+            {"type": "transform", "transformer_class": "a.B", "transport": {"type": "http"}},
+            transport_types=("http", "transform"),
+        ),
+        "transport-incomplete",
+        ["`http` needs `url`"],
     ),
     (transport({"type": "noop"}), "transport-noop", ["throws every event away"]),
     (transport({"type": "console"}), "transport-console", ["only go to the task's log"]),
@@ -145,6 +186,14 @@ PLANTED = [
         options(disabled_operators={"airflow.providers.apache.spark.operators.spark_sql.SparkSqlOperator"}),
         "operators-off",
         ["`[openlineage] disabled_for_operators` silences", "SparkSqlOperator; take it out"],
+    ),
+    (
+        options(disabled_operators={"SparkSubmitOperator", "OwnOperator", "company.Right"}),
+        "operators-bare-name",
+        [
+            "names OwnOperator, SparkSubmitOperator without the module",
+            "<module>.OwnOperator;airflow.providers.apache.spark.operators.spark_submit.SparkSubmitOperator`",
+        ],
     ),
     (options(selective_enable=True), "selective-enable", ["`enable_lineage`"]),
     (

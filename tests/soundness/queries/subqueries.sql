@@ -42,3 +42,17 @@ select cid, (select sum(amount) from orders where qty > (select min(stock) from 
 select oid from orders where item like any ('p%', '%x')
 -- struct of a scalar subquery
 select cid, (select struct(max(amount) as m, min(qty) as q) from orders o where o.cust = c.cid).m as m from customers c
+-- one field of a scalar subquery
+select cid, (select named_struct('x', max(oid), 'y', max(qty)) from orders where status = 'N').y as y from customers
+-- one field of a scalar subquery in a common table expression
+with best as (select first(named_struct('a', item, 'b', amount, 'c', named_struct('d', note, 'e', qty))) as s from orders) select name, (select s from best).a as a, (select s from best).c.e as e from items
+-- a scalar subquery whose fields are taken later
+select s.x as x, s.y as y from (select (select named_struct('x', max(oid), 'y', max(qty)) from orders where day > '2024-01-01') as s from customers)
+-- a field of one of two scalar subqueries
+select coalesce((select max(struct(amount, item)) from orders where qty > 100), (select struct(price as amount, name as item) from items order by stock limit 1)).item as i from customers
+-- a field of a correlated scalar subquery
+select name, (select max(struct(o.amount as a, o.oid as o)) from orders o where o.item = i.name).a as a from items i
+-- a field of a struct column in a scalar subquery
+select oid, (select first(st) from events where eid = oid).q as q, (select max(st.r) from events).z as z from orders
+-- subqueries that the optimizer merges
+select case when (select count(*) from orders where qty between 1 and 4) > 10 then (select avg(amount) from orders where qty between 1 and 4) else (select max(oid + 1) from orders where qty between 1 and 4) end as b1, case when (select count(*) from orders where qty between 5 and 9) > 1000 then (select avg(oid) from orders where qty between 5 and 9) else (select avg(amount) from orders where qty between 5 and 9) end as b2 from items where name = 'pen'

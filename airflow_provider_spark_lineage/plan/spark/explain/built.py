@@ -97,7 +97,8 @@ class Place:
     reader: Reader = field(init=False)
 
     def __post_init__(self) -> None:
-        plans = [plan.tree for plan in self.inner]
+        kinds = self.found.columns.kinds
+        plans = [(plan.tree, kinds.get(plan.output[0]) if plan.output else None) for plan in self.inner]
         inputs = self.below if self.found.is_analyzed else []
         self.reader = Reader(self.text, self.found.columns, plans, inputs)
 

@@ -68,6 +68,8 @@ def called(name: str, arguments: Arguments, end: int) -> Value:
         return _higher_order(class_name, arguments, end)
     if class_name == "CreateNamedStruct":
         return _struct(arguments, end)
+    if name == "arrays_zip":
+        return _zipped(arguments, end)
     if name in REPLACED and len(trees) >= REPLACED[name][0]:
         return Value(REPLACED[name][1](trees), types.common(kinds), end)
     if name == "update_fields":
@@ -89,6 +91,20 @@ def _struct(arguments: Arguments, end: int) -> Value:
         for name, value in zip(arguments.texts[::2], values[1::2], strict=True)
     ]
     return Value(call("CreateNamedStruct", arguments.trees), {"type": "struct", "fields": fields}, end)
+
+
+def _zipped(arguments: Arguments, end: int) -> Value:
+    """`arrays_zip`: Spark prints the names of the fields behind the arrays."""
+    count = len(arguments.values) // 2
+    arrays, names = arguments.values[:count], arguments.values[count:]
+    if len(arrays) != len(names) or not all(name.plain for name in names):
+        return Value(call("Function", arguments.trees), types.closed(), end)
+    fields = [
+        {"name": name, "type": types.element(array.kind)}
+        for name, array in zip(arguments.texts[count:], arrays, strict=True)
+    ]
+    kind = {"type": "array", "elementType": {"type": "struct", "fields": fields}}
+    return Value(call("ArraysZip", [array.tree for array in arrays]), kind, end)
 
 
 def _higher_order(name: str, arguments: Arguments, end: int) -> Value:

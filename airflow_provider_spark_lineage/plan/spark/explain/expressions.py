@@ -58,18 +58,24 @@ _SUBQUERIES = {
     "lateral-subquery": "LateralSubquery",
 }
 _ORDER = re.compile(r" (?:ASC|DESC) NULLS (?:FIRST|LAST)")
-_FIELD = re.compile(r"\w+")
+_FIELD = re.compile(r"\w+(?:\((?:[^()#]|\([^()#]*\))*\))?")
+"""The name of a field. One that Spark made of an expression has its text: `count(1)`. No name has ids."""
+
 _REFERENCE = re.compile(r"\w#\d")
 _RESULT = re.compile(r"#\d+L?")
 _ESCAPE = re.compile(r" ESCAPE '.'")
 _PATTERN = re.compile(r" (?:LIKE|ILIKE|RLIKE) ")
 
 
+Subplan = tuple[Tree, types.Type | None]
+"""(plan of a subquery, type of its first column where the text tells it)."""
+
+
 class Reader:
     """Reads the expressions in the arguments of one node."""
 
     def __init__(
-        self, text: str, columns: Columns, plans: Sequence[Tree] = (), inputs: Sequence[int] = ()
+        self, text: str, columns: Columns, plans: Sequence[Subplan] = (), inputs: Sequence[int] = ()
     ) -> None:
         self.text = text + END
         self.columns = columns
@@ -89,7 +95,7 @@ class Reader:
         self._unplaced = 0 if self._plans else len(plans)
         """Plans that the text does not name: those of functions that are written in SQL."""
 
-        self._of_functions: dict[int, list[Tree]] = {}
+        self._of_functions: dict[int, list[Subplan]] = {}
         """Position of a call -> the plans of the queries inside of the function."""
 
         if self._unplaced:
@@ -98,7 +104,7 @@ class Reader:
         self.foreign: dict[str, None] = {}
         """Names of functions that are not Spark's own."""
 
-    def _place(self, starts: list[int], calls: list[re.Match[str]], plans: list[Tree]) -> None:
+    def _place(self, starts: list[int], calls: list[re.Match[str]], plans: list[Subplan]) -> None:
         """Give the plans to the subqueries and the functions that have them."""
         bodies = [self.columns.bodies.get(match[1]) for match in calls]
         if all(bodies):
@@ -206,6 +212,9 @@ class Reader:
             end = self._end_of_literal(position, stops, balanced=False)
         if end is None or self.marks.references(position, end, self.columns):
             raise self.unreadable(position)
+        if any(position <= start < end for start in self._plans):
+            # What a subquery returns is no literal.
+            raise self.unreadable(position)
         if self.columns.open and _REFERENCE.search(self.text, position, end):
             # It may be a column of a node that was not understood.
             raise self.unreadable(position)
@@ -299,14 +308,14 @@ class Reader:
         return Value(tree, types.whole(), value.end + 1)
 
     def _subquery(self, match: re.Match[str], stops: Stops) -> Value:
-        plan = self._plans.get(match.start())
-        if plan is None:
+        if match.start() not in self._plans:
             raise self.unreadable(match.start())
+        plan, kind = self._plans[match.start()]
         # The outer references that are listed here stand in the subquery's plan as well.
         _, position = self.several(match.end(), " && ", "]")
         tree = call(_SUBQUERIES[match[1]], [])
         tree[0]["plan"] = plan
-        return Value(tree, types.whole(), position)
+        return Value(tree, types.whole() if kind is None else kind, position)
 
     # Calls.
 
@@ -437,6 +446,8 @@ class Reader:
         if not name:
             raise self.unreadable(start)
         end = start + len(name)
+        if types.is_whole(value.kind):
+            return Value(call("Function", [value.tree]), types.whole(), end)
         field = types.field_of(value.kind, name)
         if field is None:
             # What has no fields to be told apart is taken as a whole in any case.
@@ -467,9 +478,9 @@ def _calls(text: str) -> Iterator[re.Match[str]]:
             yield match
 
 
-def _of_plan(plan: Tree) -> Tree:
+def _of_plan(plan: Subplan) -> Tree:
     """Return the expression whose value is that of a query."""
-    return [{**call("ScalarSubquery", [])[0], "plan": plan}]
+    return [{**call("ScalarSubquery", [])[0], "plan": plan[0]}]
 
 
 def _result_of(body: Body, arguments: Sequence[Tree], queries: Sequence[Tree]) -> Tree:

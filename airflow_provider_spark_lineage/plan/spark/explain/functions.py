@@ -77,13 +77,22 @@ CLASSES: dict[str, str] = {
     "rank": "Rank",
     # Arrays, maps and structs.
     "array": "CreateArray",
+    "array_append": "ArrayAppend",
+    "array_compact": "ArrayCompact",
     "array_distinct": "ArrayDistinct",
+    "array_insert": "ArrayInsert",
     "array_max": "ArrayMax",
     "array_min": "ArrayMin",
+    "array_prepend": "ArrayPrepend",
+    "array_repeat": "ArrayRepeat",
     "concat": "Concat",
     "element_at": "ElementAt",
+    "flatten": "Flatten",
     "get": "GetArrayItem",
     "map": "CreateMap",
+    "map_concat": "MapConcat",
+    "map_from_arrays": "MapFromArrays",
+    "map_values": "MapValues",
     "named_struct": "CreateNamedStruct",
     "reverse": "Reverse",
     "shuffle": "Shuffle",
@@ -214,8 +223,12 @@ OF_FIRST = frozenset(
         "NormalizeNaNAndZero",
         "NthValue",
         "TryEval",
+        "ArrayAppend",
+        "ArrayCompact",
         "ArrayDistinct",
         "ArrayFilter",
+        "ArrayInsert",
+        "ArrayPrepend",
         "ArraySort",
         "MapFilter",
         "Reverse",
@@ -229,7 +242,7 @@ OF_FIRST = frozenset(
 
 _OF_ELEMENTS = frozenset({"ArrayMax", "ArrayMin", "ElementAt", "Explode", "GetArrayItem", "GetMapValue"})
 
-_SAME_TYPE = frozenset({"Coalesce", "Concat"})
+_SAME_TYPE = frozenset({"Coalesce", "Concat", "MapConcat"})
 
 
 BUILTIN = frozenset((pkgutil.get_data(__name__, "builtin.txt") or b"").decode("ascii").split())
@@ -306,8 +319,14 @@ def result_type(name: str, kinds: Sequence[types.Type]) -> types.Type:
         return first if isinstance(first, dict) else types.whole()
     if name in _SAME_TYPE:
         return types.common(list(kinds))
-    if name in ("CollectList", "CollectSet"):
+    if name in ("ArrayRepeat", "CollectList", "CollectSet"):
         return {"type": "array", "elementType": kinds[0]}
+    if name == "Flatten":
+        return result_type("Explode", kinds)
+    if name == "MapValues":
+        return {"type": "array", "elementType": result_type("Explode", kinds)}
+    if name == "MapFromArrays":
+        return {"type": "map", "keyType": types.whole(), "valueType": result_type("Explode", kinds[1:])}
     if name == "CreateArray":
         return {"type": "array", "elementType": types.common(list(kinds))}
     if name == "CreateMap":
@@ -315,7 +334,8 @@ def result_type(name: str, kinds: Sequence[types.Type]) -> types.Type:
         return {"type": "map", "keyType": types.common(keys), "valueType": types.common(values)}
     if name == "Count":
         return "bigint"
-    return types.whole()
+    # What another function does to the fields of a struct is not known.
+    return types.closed() if any(map(types.has_fields, kinds)) else types.whole()
 
 
 def type_of_function(name: str, argument: types.Type, result: types.Type) -> types.Type:

@@ -37,6 +37,12 @@ def closed() -> Type:
     return {"type": "unknown"}
 
 
+def is_whole(kind: Type) -> bool:
+    """Return whether the fields of a value, or of what it contains, all come from the whole of it."""
+    kind = element(kind)
+    return isinstance(kind, dict) and "whole" in kind
+
+
 def is_known(kind: Type) -> bool:
     """Return whether all of a type is known."""
     return isinstance(kind, str) or (kind.get("type") != "unknown" and not kind.get("partial"))
@@ -104,8 +110,6 @@ def field_of(kind: Type, name: str) -> tuple[int, Type] | None:
     A type that is not known yet becomes a struct that has this field.
     """
     kind = element(kind)
-    if isinstance(kind, dict) and "whole" in kind:
-        return 0, kind
     if not isinstance(kind, dict) or "fields" not in kind:
         return None
     positions = [index for index, field in enumerate(kind["fields"]) if field["name"] == name]
