@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pyspark
 import pytest
@@ -158,6 +159,27 @@ def test_failure_says_why(remote, recorded, orders):
     states = ("22018", "42P01") if remote.version >= "4" else (None, None)
     assert (cast.error.get("sql_state"), missing.error.get("sql_state")) == states
     assert missing.problems == []
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="a bare `raise` adds the frame again")
+def test_tracebacks_are_those_of_the_program(remote, recorded):
+    """The methods that stand for pyspark's are in no traceback: of commands, of rows, of statements."""
+    programs = {
+        "statement": lambda: remote.sql("insert into nowhere select 1"),
+        "command": lambda: remote.range(1).write.insertInto("nowhere"),
+        "rows": lambda: remote.range(1).selectExpr("1 / (id - id)").collect(),
+        "pandas": lambda: remote.range(1).selectExpr("1 / (id - id)").toPandas(),
+    }
+
+    def frames(program):
+        with pytest.raises(Exception) as error:  # noqa: PT011
+            program()
+        return [(frame.path, frame.name) for frame in error.traceback]
+
+    without = {name: frames(program) for name, program in programs.items()}
+    with recorded():
+        within = {name: frames(program) for name, program in programs.items()}
+    assert within == without
 
 
 needs_spark_4 = pytest.mark.skipif(

@@ -210,12 +210,12 @@ class Execution:
             self._action.command["existed"] = self._session.exists(self._server, path)
         return before
 
-    def _wait(self, seconds: float = WAIT_SECONDS) -> None:
+    def _wait(self, seconds: Optional[float] = None) -> None:
         """Wait for the plan for a limited time."""
         if self._asked.is_set():
             return
         with self._session.waiting():
-            self._asked.wait(seconds)
+            self._asked.wait(WAIT_SECONDS if seconds is None else seconds)
         if not self._asked.is_set():
             self._asked.set()
             self._problems.append("the server took too long to explain the plan")
