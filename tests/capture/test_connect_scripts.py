@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.parameters import with_variable
 from airflow_provider_spark_lineage.capture.connect.script import MAX_STATEMENTS, steps_of
 from airflow_provider_spark_lineage.capture.connect.script_text import UnreadScriptError, read_script
+from airflow_provider_spark_lineage.capture.connect.server import RefusedError
+from airflow_provider_spark_lineage.capture.connect.session import Session
 
 
 class Command:
@@ -207,3 +210,59 @@ def test_variables_become_values_where_they_stand_for_themselves():
     )
     assert with_variable(Command("LIMIT cut"), "cut", "INT").sql == "LIMIT 1"
     assert with_variable(Command("LIMIT cut"), "cut", "").sql == "LIMIT NULL"
+
+
+class Server:
+    """A server that gives one answer after the other, and keeps what it was asked."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.asked = []
+
+    def rows(self, relation, seconds):
+        self.asked.append(relation.sql.query)
+        return [{"plan": self.answers.pop(0)}]
+
+
+ANALYZED = "== Analyzed Logical Plan ==\n"
+PLAN = ANALYZED + "Project [a#1]\n+- Relation [a#1] parquet"
+UNRESOLVED = (
+    ANALYZED + "org.apache.spark.sql.AnalysisException: [UNRESOLVED_COLUMN] A column, variable, or function "
+    "parameter with name `{}` cannot be resolved."
+)
+
+
+def explained(server, text):
+    """Return the plan of a statement of a script, and the gaps, from what a server answers."""
+    pb2 = pytest.importorskip("pyspark.sql.connect.proto")
+    command = pb2.SqlCommand()
+    command.input.sql.query = text
+    action = Action(
+        "command", sql=text, statement=command, variables={"cut": "INT", "top": "DATE"}, queried={"top"}
+    )
+    problems = []
+    return Session(None, 10_000).explained(server, action, problems), problems
+
+
+def test_only_what_the_analyzer_does_not_know_is_a_variable():
+    """A name that is a column stays; each request names one variable more."""
+    server = Server(UNRESOLVED.format("cut"), UNRESOLVED.format("TOP"), PLAN)
+    plan, problems = explained(server, "SELECT a FROM t WHERE a > cut AND b < top")
+    assert plan == PLAN
+    assert server.asked[-1] == "EXPLAIN EXTENDED SELECT a FROM t WHERE a > 1 AND b < CAST(NULL AS DATE)"
+    assert problems == ["the origin of the variable `top` of the SQL script is not recorded"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        ([UNRESOLVED.format("other")], "`other` cannot be resolved"),
+        ([UNRESOLVED.format("cut"), UNRESOLVED.format("cut")], "`cut` cannot be resolved"),
+        ([UNRESOLVED.format("cut"), PLAN.replace("[a#1]", "[a#1,cut#2]")], "and a column"),
+        ([PLAN + "variablereference(system.session.cut=1)"], "a variable of the session"),
+    ],
+)
+def test_a_statement_whose_names_are_not_clear_has_no_plan(answers, why):
+    """A name may be a variable in one place and a column in another; a session may have its own variable."""
+    with pytest.raises(RefusedError, match=why):
+        explained(Server(*answers), "SELECT a FROM t WHERE a > cut")

@@ -156,6 +156,11 @@ class Session:
                 raise RefusedError(f"a variable of the session is called `{shadow}` as one of the script")
             failed = _FAILED.search(text)
             if not failed:
+                replaced = (action.variables or {}).keys() - waiting.keys()
+                column = next((name for name in replaced if re.search(rf"(?i)\b{name}#\d", text)), "")
+                if column:
+                    # Elsewhere in the statement the name may have meant the column.
+                    raise RefusedError(f"`{column}` is a variable of the script and a column")
                 return text
             unresolved = _UNRESOLVED.search(failed[1])
             name = unresolved[1].lower() if unresolved else ""
