@@ -6,7 +6,7 @@ import pytest
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.parameters import with_variable
-from airflow_provider_spark_lineage.capture.connect.script import MAX_STATEMENTS, steps_of
+from airflow_provider_spark_lineage.capture.connect.script_steps import MAX_STATEMENTS, steps_of
 from airflow_provider_spark_lineage.capture.connect.script_text import UnreadScriptError, read_script
 from airflow_provider_spark_lineage.capture.connect.server import RefusedError
 from airflow_provider_spark_lineage.capture.connect.session import Session
@@ -106,13 +106,13 @@ def test_a_script_that_is_not_understood_is_not_read(text):
         # The table is there after the script, or before it.
         (
             "CREATE TABLE t AS SELECT a FROM s; INSERT INTO u SELECT a FROM t;",
-            ["beside SELECT a FROM s", "never INSERT INTO u SELECT a FROM t"],
+            ["beside SELECT a FROM s", "after INSERT INTO u SELECT a FROM t"],
         ),
         (
             "INSERT INTO u SELECT a FROM s; DROP TABLE s;",
             ["before INSERT INTO u SELECT a FROM s", "before DROP TABLE s"],
         ),
-        ("USE d; INSERT INTO t SELECT a FROM s;", ["never INSERT INTO t SELECT a FROM s"]),
+        ("USE d; INSERT INTO t SELECT a FROM s;", ["after INSERT INTO t SELECT a FROM s"]),
         # Or neither before nor after: its query is put in its place.
         (
             "CREATE TABLE x AS SELECT a FROM s; CREATE TEMP VIEW v AS SELECT a FROM x; "
@@ -126,7 +126,7 @@ def test_a_script_that_is_not_understood_is_not_read(text):
     ],
 )
 def test_a_statement_is_explained_when_its_names_mean_what_they_meant(body, expected):
-    """`never` stands for after the script."""
+    """Before the script, after it, or at any time: beside it."""
     assert read(body) == expected
 
 
@@ -181,7 +181,7 @@ _UNCLEAR = "statements of the SQL script are not recorded, because other stateme
         (
             "IF c THEN DROP TABLE s; END IF; INSERT INTO t SELECT a FROM s;",
             [
-                "never INSERT INTO t SELECT a FROM s",
+                "after INSERT INTO t SELECT a FROM s",
                 "statements of the SQL script may not have run, and are not recorded: DROP s (line 1)",
             ],
         ),
