@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.lineage.leaves import ResultKey, StoredResul
 from airflow_provider_spark_lineage.lineage.model import Failure, Lineage, Mode
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.plan.algebra import Plan
-from airflow_provider_spark_lineage.plan.connect.reader import read_connect
+from airflow_provider_spark_lineage.plan.connect.reader import bodies_of, read_connect
 from airflow_provider_spark_lineage.plan.connect.streams import as_batch
 from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_explain
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
@@ -76,7 +76,8 @@ def explained(record: Record) -> Record:
         try:
             plain = as_batch(text) if record.connect else text
             locations = [str(metric.get("location", "")) for metric in metrics]
-            read = read_explain(plain, record.settings, inside, locations) if text else Explained()
+            bodies = bodies_of(record.connect)
+            read = read_explain(plain, record.settings, inside, locations, bodies) if text else Explained()
             if record.connect:
                 read = read_connect(read, plain, record.connect, record.settings)
         # A text of a future Spark version may break any assumption of the reader.

@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from typing import Any, Callable, List
 
 from airflow_provider_spark_lineage.capture.application import jvm_lock
-from airflow_provider_spark_lineage.capture.replaced import Replacements
+from airflow_provider_spark_lineage.capture.replaced import Replacements, without_own_frame
 from airflow_provider_spark_lineage.capture.unlogged import is_ours, unlogged
 from airflow_provider_spark_lineage.capture.watched import Call, Site, sites
 from airflow_provider_spark_lineage.guard import harmless
@@ -66,7 +66,11 @@ class Hooks:
 
     def _session_appears(self, make: Any) -> Callable[..., None]:
         def appear(session: Any, *args: Any, **kwargs: Any) -> None:
-            make(session, *args, **kwargs)
+            try:
+                make(session, *args, **kwargs)
+            except BaseException as error:
+                without_own_frame(error)
+                raise
             for watcher in tuple(self._watchers):
                 watcher.attach(session)
 
@@ -77,14 +81,22 @@ class Hooks:
             for watcher in tuple(self._watchers):
                 with harmless("a stopping Spark context could not be drained", watcher.problems):
                     watcher.context_stops(context)
-            stop(context)
+            try:
+                stop(context)
+            except BaseException as error:
+                without_own_frame(error)
+                raise
 
         return stop_drained
 
     def _calls(self, site: Site, run: Any) -> Callable[..., Any]:
         def call(subject: Any, *args: Any, **kwargs: Any) -> Any:
             if not self._watchers or getattr(self._in_call, site.scope, False):
-                return run(subject, *args, **kwargs)
+                try:
+                    return run(subject, *args, **kwargs)
+                except BaseException as error:
+                    without_own_frame(error)
+                    raise
             setattr(self._in_call, site.scope, True)
             watched = Call(site, subject, args, kwargs, datetime.now(timezone.utc))
             try:
@@ -92,6 +104,7 @@ class Hooks:
                 watched.result = run(subject, *args, **kwargs)
             except BaseException as error:  # Also KeyboardInterrupt; all are raised again.
                 watched.error = error
+                without_own_frame(error)
                 raise
             else:
                 return watched.result

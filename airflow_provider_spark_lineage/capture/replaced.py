@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any, Callable, Dict, Tuple
 
 
@@ -41,3 +42,14 @@ def _replacement(original: Any, name: str, owner: Any, wrap: Callable[[Any], Any
 
 def _wrapped(original: Any, wrap: Callable[[Any], Any]) -> Any:
     return functools.wraps(original)(wrap(original))
+
+
+def without_own_frame(error: BaseException) -> None:
+    """Remove the caller's frame from the traceback of an error that it is about to raise again.
+
+    The program then sees the traceback that it has without capture. Before Python 3.11, a bare `raise` adds
+    the frame once more.
+    """
+    trace = error.__traceback__
+    if trace is not None and trace.tb_frame is sys._getframe(1):
+        error.__traceback__ = trace.tb_next

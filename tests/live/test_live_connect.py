@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
+import pyspark
 import pytest
 from servers.connect import client, connect
+
+from airflow_provider_spark_lineage.executions import executions
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.text import render
 
 pytestmark = pytest.mark.spark
 
@@ -151,3 +159,142 @@ def test_failure_says_why(remote, recorded, orders):
     states = ("22018", "42P01") if remote.version >= "4" else (None, None)
     assert (cast.error.get("sql_state"), missing.error.get("sql_state")) == states
     assert missing.problems == []
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="a bare `raise` adds the frame again")
+def test_tracebacks_are_those_of_the_program(remote, recorded):
+    """The methods that stand for pyspark's are in no traceback: of commands, of rows, of statements."""
+    programs = {
+        "statement": lambda: remote.sql("insert into nowhere select 1"),
+        "command": lambda: remote.range(1).write.insertInto("nowhere"),
+        "rows": lambda: remote.range(1).selectExpr("1 / (id - id)").collect(),
+        "pandas": lambda: remote.range(1).selectExpr("1 / (id - id)").toPandas(),
+    }
+
+    def frames(program):
+        with pytest.raises(Exception) as error:  # noqa: PT011
+            program()
+        return [(frame.path, frame.name) for frame in error.traceback]
+
+    without = {name: frames(program) for name, program in programs.items()}
+    with recorded():
+        within = {name: frames(program) for name, program in programs.items()}
+    assert within == without
+
+
+needs_spark_4 = pytest.mark.skipif(
+    pyspark.__version__ < "4", reason="SQL functions and scripts came with 4.0"
+)
+
+
+def lines(records):
+    """Return the readable lineage of records, one space between words, tables by their last part."""
+    text = render(compose(execution.lineage for execution in executions(records)))
+    return [re.sub(r"/\S*/", "", " ".join(line.split())) for line in text.splitlines()]
+
+
+@pytest.fixture
+def table(remote):
+    """Return a function that makes a table for the test."""
+    made = []
+
+    def make(name, columns, *rows):
+        remote.sql(f"create table {name} ({columns}) using parquet")
+        made.append(name)
+        if rows:
+            values = ", ".join(map(str, rows))
+            remote.sql(f"insert into {name} values {values}")  # noqa: S608  no foreign text
+
+    yield make
+    for name in made:
+        remote.sql(f"drop table if exists {name}")
+
+
+@needs_spark_4
+def test_functions_are_read_by_what_their_bodies_say(remote, recorded, table):
+    """Spark names a function in its plan; the server tells the body: which queries and arguments it uses."""
+    table("src", "a int, b int", (1, 2))
+    table("dst", "found int, chosen int, own int")
+    with recorded() as records:
+        remote.sql("create function f(x int) returns int return (select max(b) from src where a = x)")
+        remote.sql("create function g(x int, y int) returns int return if(x > 0, y, 0)")
+        remote.sql("create temporary function t(x int) returns int return x + 1")
+        remote.sql("insert into dst select f(a), g(a, b), t(b) from src")
+        remote.sql("drop function f")
+        remote.sql("drop function g")
+    assert [line for line in lines(records) if "<-" in line or line.startswith("gap")] == [
+        "chosen <- src.a indirect conditional",
+        "chosen <- src.b direct transformation",
+        "found <- src.a indirect filter",
+        "found <- src.b direct aggregation",
+        "own <- src.b direct transformation",
+    ]
+
+
+SCRIPT = """BEGIN
+  DECLARE least INT DEFAULT 0;
+  DECLARE most INT;
+  SET most = (SELECT max(a) FROM src);
+  CREATE TABLE stage USING parquet AS SELECT a, b + least AS sum FROM src WHERE a < most;
+  CREATE TABLE made USING parquet AS SELECT sum FROM stage;
+  INSERT INTO dst SELECT sum, count(*) FROM stage GROUP BY sum LIMIT least;
+  DROP TABLE stage;
+  DROP TABLE old;
+  IF (SELECT count(*) FROM made) > 100 THEN
+    INSERT INTO dst SELECT a, b FROM src;
+  END IF;
+  SELECT sum FROM made;
+END"""
+
+
+@pytest.fixture
+def scripts(remote):
+    remote.conf.set("spark.sql.scripting.enabled", "true")
+    yield
+    remote.conf.unset("spark.sql.scripting.enabled")
+
+
+@needs_spark_4
+def test_a_script_has_the_lineage_of_its_statements(remote, recorded, table, scripts):
+    """Each statement that certainly ran, also of tables that are gone; the others are named in a gap."""
+    table("src", "a int, b int", (1, 2), (3, 4))
+    table("dst", "x int, y bigint")
+    table("old", "a int")
+    with recorded() as records:
+        rows = remote.sql(SCRIPT).collect()
+    assert [row.sum for row in rows] == [2]
+    remote.sql("drop table made")
+    assert lines(records) == [
+        "reads file src a int, b int",
+        "writes file dst append",
+        "writes file made create",
+        "writes file old drop",
+        "to file dst",
+        "y <- (no field)",
+        "x <- src.b direct transformation",
+        "* <- src.a indirect filter",
+        "* <- src.b indirect group_by",
+        "to file made",
+        "sum <- src.b direct transformation",
+        "* <- src.a indirect filter",
+        "gap capture the origin of the variable `most` of the SQL script is not recorded",
+        "gap capture statements of the SQL script may not have run, and are not recorded: "
+        "INSERT dst (line 11)",
+    ]
+
+
+@needs_spark_4
+def test_a_script_that_failed_claims_nothing(remote, recorded, table, scripts):
+    """Which statements ran before the error is not known; the error is the program's."""
+    from pyspark.errors import PySparkException
+
+    table("src", "a int, b int", (1, 2))
+    table("dst", "a int")
+    with recorded() as records, pytest.raises(PySparkException, match="nowhere"):
+        remote.sql("BEGIN INSERT INTO dst SELECT a FROM src; INSERT INTO dst SELECT a FROM nowhere; END")
+    (record,) = records
+    assert record.outcome == "failure"
+    assert lines(records)[:-1] == [
+        "gap capture the SQL script failed: it is unknown which of its statements ran before"
+    ]
+    assert remote.table("dst").count() == 1

@@ -12,7 +12,7 @@ import pyspark
 import pytest
 from servers.connect import client, connect
 
-from airflow_provider_spark_lineage.capture.connect import execution
+from airflow_provider_spark_lineage.capture.connect import execution, script
 from airflow_provider_spark_lineage.capture.connect.server import RefusedError, Server
 from airflow_provider_spark_lineage.capture.sessions import Capture
 
@@ -67,6 +67,45 @@ def test_a_server_that_explains_nothing_is_a_gap(remote, monkeypatch):
     assert [record.problems for record in records] == [
         ["the server did not explain the plan: PERMISSION_DENIED"]
     ]
+
+
+SCRIPT = """BEGIN
+  INSERT INTO kept SELECT 1;
+  CREATE TABLE made USING parquet AS SELECT a FROM kept;
+  INSERT INTO kept SELECT a + 1 FROM made;
+  DROP TABLE gone;
+END"""
+
+
+@pytest.mark.skipif(pyspark.__version__ < "4", reason="SQL scripts came with 4.0")
+@pytest.mark.parametrize("is_slow", [True, False])
+def test_a_script_runs_whatever_the_server_says_of_it(remote, monkeypatch, is_slow):
+    """Its statements run once, in their order; a server that is slow, or refuses, is a gap of each."""
+    answers = threading.Event()
+
+    def refuses(server, relation, seconds=10.0):
+        if is_slow:
+            answers.wait(seconds)
+        raise RefusedError("PERMISSION_DENIED")
+
+    remote.conf.set("spark.sql.scripting.enabled", "true")
+    remote.sql("create table kept (a int) using parquet")
+    remote.sql("create table gone (a int) using parquet")
+    monkeypatch.setattr(execution, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(script, "WAIT_SECONDS", 0.1)
+    records = []
+    capture = Capture(records.append)
+    with monkeypatch.context() as patch:
+        patch.setattr(Server, "rows", refuses)
+        capture.arm()
+        remote.sql(SCRIPT)
+        answers.set()
+        capture.disarm()
+    assert sorted(row.a for row in remote.table("kept").collect()) == [1, 2]
+    assert len(records) == 4
+    assert all(record.problems and record.outcome == "success" for record in records)
+    for table in ("kept", "made"):
+        remote.sql(f"drop table {table}")
 
 
 def test_the_end_of_a_session_loses_nothing(url):

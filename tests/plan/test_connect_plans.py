@@ -240,3 +240,68 @@ def test_a_condition_by_which_rows_are_replaced_is_not_known():
     """Only that there is one is recorded: it may have literals."""
     command = write(path="file:/data/out", format="delta", mode="Overwrite", replaces={"replace_where": True})
     assert any("the columns by which it replaces rows of its table" in line for line in lineage(command))
+
+
+FUNCTIONS = """== Parsed Logical Plan ==
+'Project ['f('a) AS y]
+
+== Analyzed Logical Plan ==
+y: int, z: int, q: int, c.d.h(): int
+Project [c.d.f(x#5) AS y#10, c.d.g(x#6) AS z#11, scalar-subquery#12 [] AS q#13, c.d.h() AS c.d.h()#14]
+:  :- Aggregate [max(b#22) AS max(b)#23]
+:  :  +- Filter (a#21 = outer(x#5))
+:  :     +- Relation [a#21,b#22] orc
+:  +- Aggregate [max(a#31) AS max(a)#33]
+:     +- Relation [a#31,b#32] json
++- Project [a#1, cast(a#1 as int) AS x#5, cast(b#2 as int) AS x#6]
+   +- Relation [a#1,b#2] parquet
+
+== Optimized Logical Plan ==
+LocalRelation
+
+== Physical Plan ==
+Project
+:- FileScan orc [a#21,b#22] Batched: true, Format: ORC, Location: \
+InMemoryFileIndex(1 paths)[file:/data/orc], PartitionFilters: [], ReadSchema: struct<a:int,b:int>
+:- FileScan json [a#31,b#32] Batched: true, Format: JSON, Location: \
+InMemoryFileIndex(1 paths)[file:/data/js], PartitionFilters: [], ReadSchema: struct<a:int,b:int>
++- FileScan parquet [a#1,b#2] Batched: true, Format: Parquet, Location: \
+InMemoryFileIndex(1 paths)[file:/data/in], PartitionFilters: [], ReadSchema: struct<a:int,b:int>
+"""
+BODIES = {
+    "c.d.f": {"parameters": "x INT", "body": "(SELECT max(b) FROM o WHERE a = x)"},
+    "c.d.g": {"parameters": "x INT", "body": "IF(x > 1, x, 0)"},
+    "c.d.h": {"parameters": "", "body": "1"},
+}
+_NOT_TOLD = "which of its expressions holds a subquery could not be told"
+
+
+def test_body_of_a_function_says_where_its_result_is_from():
+    """Spark draws the queries of functions beside those of the query; each body says how many it has."""
+    found = lineage(write(path="file:/data/out"), FUNCTIONS, functions=BODIES)
+    assert [" ".join(line.split()) for line in found if "<-" in line] == [
+        "c.d.h() <- (no field)",
+        "q <- js.a direct aggregation",
+        "y <- in.a indirect filter",
+        "y <- orc.a indirect filter",
+        "y <- orc.b direct aggregation",
+        "z <- in.b direct transformation",
+        "z <- in.b indirect conditional",
+    ]
+    assert not [line for line in found if line.startswith("gap") and "function" in line]
+
+
+@pytest.mark.parametrize(
+    "functions",
+    [
+        {},
+        {name: BODIES[name] for name in ("c.d.f", "c.d.g")},
+        {**BODIES, "c.d.g": {"parameters": "x INT", "body": "(SELECT x)"}},
+        {**BODIES, "c.d.g": {"parameters": "x INT", "body": "other(x)"}},
+    ],
+)
+def test_queries_of_functions_that_are_not_known_are_left_out(functions):
+    """Where the numbers do not agree, or a body is not known, no query is given to any expression."""
+    found = lineage(write(path="file:/data/out"), FUNCTIONS, functions=functions)
+    assert not [line for line in found if "orc" in line and "<-" in line]
+    assert [line for line in found if _NOT_TOLD in line]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.relations import (
     COMPUTED,
@@ -54,6 +54,18 @@ class Action:
     is_insert: bool = False
     """The statement certainly inserts rows."""
 
+    function: str = ""
+    """The name of the temporary function that the statement makes."""
+
+    is_script: bool = False
+    """The statement is an SQL script."""
+
+    variables: Optional[Dict[str, str]] = None
+    """Variables of the script that the statement is part of, and their types; None outside of scripts."""
+
+    queried: Set[str] = field(default_factory=set)
+    """Those of the variables whose values come from queries."""
+
     view: str = ""
     """The name of the temporary view that it makes."""
 
@@ -70,7 +82,7 @@ class Action:
     @property
     def renames(self) -> bool:
         """Return whether it may change which table a name means."""
-        return bool(self.is_command and self.ask is Ask.BEFORE)
+        return bool(self.is_command and self.ask is not Ask.BESIDE)
 
 
 def action_of(plan: Any, decompress: Callable[[bytes], bytes]) -> Optional[Action]:
@@ -216,6 +228,7 @@ def _statement(command: Any) -> Optional[Action]:
     if statement.ask is Ask.NEVER and not statement.lost:
         return None
     problems = [statement.lost] if statement.lost else []
+    is_over_frames = relation is not None and relation is not command.input
     return Action(
         "command",
         ask=statement.ask,
@@ -224,6 +237,8 @@ def _statement(command: Any) -> Optional[Action]:
         targets=statement.targets,
         is_of_partition=statement.is_of_partition,
         is_insert=statement.is_insert,
+        function=statement.function,
+        is_script=statement.is_script and not is_over_frames,
         problems=problems,
     )
 

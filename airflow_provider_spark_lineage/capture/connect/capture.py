@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Union
 
 from airflow_provider_spark_lineage.capture.connect.actions import action_of
 from airflow_provider_spark_lineage.capture.connect.client import client_hooks
 from airflow_provider_spark_lineage.capture.connect.execution import Execution
+from airflow_provider_spark_lineage.capture.connect.script import ScriptExecution
 from airflow_provider_spark_lineage.capture.connect.session import Session
 from airflow_provider_spark_lineage.record import Record
 
@@ -37,7 +38,7 @@ class ConnectCapture:
         """Record what any client executes from now on."""
         client_hooks().add(self)
 
-    def begins(self, client: Any, plan: Any) -> Optional[Execution]:
+    def begins(self, client: Any, plan: Any) -> Union[Execution, ScriptExecution, None]:
         """Return the execution of a plan that a client is about to send; None if it touches no data."""
         action = action_of(plan, lambda data: _decompressed(client, data))
         if action is None:
@@ -46,7 +47,8 @@ class ConnectCapture:
         if action.view:
             session.views[action.view] = action
             return None
-        execution = Execution(session, action, self._sql_text, self._emit, self.problems)
+        kind = ScriptExecution if action.is_script else Execution
+        execution = kind(session, action, self._sql_text, self._emit, self.problems)
         execution.begin()
         return execution
 

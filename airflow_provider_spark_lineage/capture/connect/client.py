@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
 from airflow_provider_spark_lineage.capture.imports import imports
-from airflow_provider_spark_lineage.capture.replaced import Replacements
+from airflow_provider_spark_lineage.capture.replaced import Replacements, without_own_frame
 from airflow_provider_spark_lineage.guard import harmless
 
 MODULE = "pyspark.sql.connect.client.core"
@@ -79,22 +79,32 @@ class ClientHooks:
 
     def _executes(self, run: Any) -> Callable[..., Any]:
         def execute(client: Any, req: Any, *args: Any, **kwargs: Any) -> Any:
-            with self._observed(client, req):
-                return run(client, req, *args, **kwargs)
+            try:
+                with self._observed(client, req):
+                    return run(client, req, *args, **kwargs)
+            except BaseException as error:
+                without_own_frame(error)
+                raise
 
         return execute
 
     def _fetches(self, run: Any) -> Callable[..., Iterator[Any]]:
         def fetch(client: Any, req: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
-            with (
-                self._observed(client, req) as executions,
-                closing(run(client, req, *args, **kwargs)) as responses,
-            ):
-                for response in responses:
-                    for execution, problems in executions:
-                        with harmless("a response of the Spark Connect server could not be read", problems):
-                            execution.received(response)
-                    yield response
+            try:
+                with (
+                    self._observed(client, req) as executions,
+                    closing(run(client, req, *args, **kwargs)) as responses,
+                ):
+                    for response in responses:
+                        for execution, problems in executions:
+                            with harmless(
+                                "a response of the Spark Connect server could not be read", problems
+                            ):
+                                execution.received(response)
+                        yield response
+            except BaseException as error:
+                without_own_frame(error)
+                raise
 
         return fetch
 
@@ -103,7 +113,11 @@ class ClientHooks:
             for watcher in self._awake():
                 with harmless("the last executions of a session could not be recorded", watcher.problems):
                     watcher.closes(client)
-            return run(client, *args, **kwargs)
+            try:
+                return run(client, *args, **kwargs)
+            except BaseException as error:
+                without_own_frame(error)
+                raise
 
         return close
 

@@ -66,6 +66,8 @@ class Execution:
     def begin(self) -> None:
         """Ask for the plan: before the action runs where it would change the answer, else beside it."""
         action, session = self._action, self._session
+        if action.function:
+            session.functions.temporary[action.function] = None
         if action.renames and not session.is_too_slow and not session.settle():
             self._problems.append(
                 "tables of earlier actions may have been described after this statement: the server was slow"
@@ -109,6 +111,22 @@ class Execution:
             self._problems.append("the plan was not explained, because Spark would run a job for that")
         is_explained = action.relations or (action.sql and action.ask is not Ask.NEVER)
         return bool(is_explained or action.command)
+
+    def ask(self) -> None:
+        """Ask for the plan on this thread."""
+        self._ask()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the plan."""
+        self._wait(max(0.0, seconds))
+
+    def give_up(self) -> None:
+        """Do without the plan."""
+        self._wait(0.0)
+
+    def tell(self, problem: str) -> None:
+        """Add a gap."""
+        self._problems = [problem]
 
     def received(self, response: Any) -> None:
         """Read what the server answers besides rows: metrics, and the results of commands."""
@@ -173,7 +191,7 @@ class Execution:
                     if self._action.is_command:
                         settings = self._server.settings(OF_WRITES)
                     if self._action.relations or self._action.sql:
-                        text = self._session.explained(self._server, self._action)
+                        text = self._session.explained(self._server, self._action, problems)
                 except RefusedError as refusal:
                     problems.append(f"the server did not explain the plan: {refusal}")
         finally:
@@ -192,12 +210,12 @@ class Execution:
             self._action.command["existed"] = self._session.exists(self._server, path)
         return before
 
-    def _wait(self) -> None:
+    def _wait(self, seconds: Optional[float] = None) -> None:
         """Wait for the plan for a limited time."""
         if self._asked.is_set():
             return
         with self._session.waiting():
-            self._asked.wait(WAIT_SECONDS)
+            self._asked.wait(WAIT_SECONDS if seconds is None else seconds)
         if not self._asked.is_set():
             self._asked.set()
             self._problems.append("the server took too long to explain the plan")
@@ -207,12 +225,13 @@ class Execution:
         problems: List[str] = []
         with harmless("an execution of Spark Connect could not be recorded", self._lost):
             about: Dict[str, str] = {}
-            version, tables = "", {}
+            version, tables, functions = "", {}, {}
             connect: Dict[str, Any] = {}
             try:
                 version = self._session.version(self._server)
                 names = names_to_describe(self._action, self._text)
                 tables = self._session.describe(self._server, names, problems)
+                functions = self._session.functions.described_in(self._server, self._text)
                 about = self._session.about(self._server)
                 connect = self._completed(self._action.command)
             except RefusedError as refusal:
@@ -230,10 +249,11 @@ class Execution:
                 "is_of_partition": self._action.is_of_partition,
                 "tables": tables,
                 "before": self._before,
+                "functions": functions,
             }
             record.settings = {name: value for name, value in about.items() if name not in _OF_APPLICATION}
             record.settings.update(self._settings)
-            if record.failed and not record.explain:
+            if record.failed and not record.explain and not self._action.is_script:
                 # The server explains a failed plan no better than it runs it.
                 self._problems.clear()
             for problem in (*self._problems, *problems):

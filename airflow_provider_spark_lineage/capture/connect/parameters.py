@@ -6,7 +6,7 @@ Only literals can be written as SQL. Dates and times become nulls of their type,
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.sql_literals import SPARK
 
@@ -41,6 +41,41 @@ def explain_of(command: Any) -> Any:
     return relation
 
 
+def with_text(command: Any, text: str) -> Any:
+    """Return a command of SQL with another text, and the same arguments."""
+    other = type(command)()
+    other.CopyFrom(command)
+    if "input" in other.DESCRIPTOR.fields_by_name and other.HasField("input"):
+        other.input.sql.query = text
+    else:
+        other.sql = text
+    return other
+
+
+def with_variable(command: Any, name: str, kind: str) -> Any:
+    """Return a command of SQL with a value in place of a variable of that type."""
+    is_whole = kind.partition("(")[0].strip().upper() in _WHOLE
+    # Where LIMIT stands before it, a null is an error.
+    value = "1" if is_whole else f"CAST(NULL AS {kind})" if kind else "NULL"
+    has_input = "input" in command.DESCRIPTOR.fields_by_name and command.HasField("input")
+    text = command.input.sql.query if has_input else command.sql
+    pattern = re.compile(rf"(?i)(?<![\w.$:]){re.escape(name)}(?![\w$]|\s*[.(])")
+    return with_text(command, _outside_quotes(text, lambda part: pattern.sub(lambda _: value, part)))
+
+
+_WHOLE = frozenset({"BIGINT", "BYTE", "INT", "INTEGER", "LONG", "SHORT", "SMALLINT", "TINYINT"})
+
+
+def _outside_quotes(text: str, change: Callable[[str], str]) -> str:
+    """Return a text whose parts outside of quotes and comments are changed."""
+    parts: List[str] = []
+    end = 0
+    for quoted in SPARK.finditer(text):
+        parts.extend((change(text[end : quoted.start()]), quoted[0]))
+        end = quoted.end()
+    return "".join((*parts, change(text[end:])))
+
+
 def _arguments(statement: Any) -> Tuple[Dict[str, str], List[str]]:
     """Return the arguments by name, and those by position, as SQL."""
     named: Dict[str, str] = {}
@@ -68,13 +103,7 @@ def with_arguments(text: str, named: Dict[str, str], listed: List[str]) -> str:
             return named.get(match["name"], match[0])
         return next(waiting, match[0])
 
-    parts: List[str] = []
-    end = 0
-    for quoted in SPARK.finditer(text):
-        parts.extend((_MARKER.sub(argument, text[end : quoted.start()]), quoted[0]))
-        end = quoted.end()
-    parts.append(_MARKER.sub(argument, text[end:]))
-    return "".join(parts)
+    return _outside_quotes(text, lambda part: _MARKER.sub(argument, part))
 
 
 _NULLS = {

@@ -152,6 +152,14 @@ class Server:
         relation.catalog.table_exists.table_name = name
         return any(value for row in self.rows(relation) for value in row.values())
 
+    def has_function(self, name: str) -> bool:
+        """Return whether there is a function of a name; no error is printed."""
+        import pyspark.sql.connect.proto as pb2
+
+        relation = pb2.Relation()
+        relation.catalog.function_exists.function_name = name
+        return any(value for row in self.rows(relation) for value in row.values())
+
     def _analyzed(self, request: Any, seconds: float) -> Any:
         return self._sent("AnalyzePlan", request, seconds)
 

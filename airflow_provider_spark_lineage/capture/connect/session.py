@@ -15,7 +15,12 @@ from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
-from airflow_provider_spark_lineage.capture.connect.parameters import NoLiteralError, explain_of
+from airflow_provider_spark_lineage.capture.connect.functions import Functions
+from airflow_provider_spark_lineage.capture.connect.parameters import (
+    NoLiteralError,
+    explain_of,
+    with_variable,
+)
 from airflow_provider_spark_lineage.capture.connect.relations import infers_schema, with_own_views
 from airflow_provider_spark_lineage.capture.connect.server import Channel, RefusedError, Server, local_server
 from airflow_provider_spark_lineage.capture.connect.tables import Tables, inserted_table, names_in_plan
@@ -56,6 +61,10 @@ _WIDE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxMetadataSt
 
 _SHORTENED = re.compile(r"\.\.\. \d+ more fields|Location: [^\n]*?\.\.\.")
 
+_FAILED = re.compile(r"== Analyzed Logical Plan ==\n(?:[\w$]+\.)+\w*(?:Exception|Error): ([^\n]*)")
+_UNRESOLVED = re.compile(r"with name `([^`]+)` cannot be resolved")
+_SESSION_VARIABLE = re.compile(r"variablereference\(system\.session\.(\w+)=")
+
 _VIEW = re.compile(r"\bView \((`[^\n]*?`), \[")
 
 _PROBE = "spark-lineage-no-such-path"
@@ -69,6 +78,7 @@ class Session:
         self.channel = Channel(client)
         self.worker = Worker("spark-lineage-connect")
         self.tables = Tables()
+        self.functions = Functions()
         self.views: Dict[str, Action] = {}
         """Name of a temporary view in lower case -> the action that made it."""
         self.streams: List[Any] = []
@@ -104,9 +114,12 @@ class Session:
         with self.waiting():
             return self.worker.wait(WAIT_SECONDS)
 
-    def explained(self, server: Server, action: Action) -> str:
+    def explained(self, server: Server, action: Action, problems: List[str]) -> str:
         """Return the text of the extended plan of an action; raise `RefusedError` where there is none."""
-        text = self._plan(server, action)
+        if action.variables is None:
+            text = self._plan(server, action)
+        else:
+            text = self._plan_of_part(server, action, problems)
         if _SHORTENED.search(text):
             with self._widening:
                 before = server.settings(tuple(_WIDE))
@@ -129,6 +142,34 @@ class Session:
         rows = server.rows(with_own_views(statement), EXPLAIN_SECONDS)
         return "\n".join(str(value) for row in rows for value in row.values())
 
+    def _plan_of_part(self, server: Server, action: Action, problems: List[str]) -> str:
+        """Return the plan of a statement of a script, with values in place of the script's variables.
+
+        Which names are variables, and not columns, only the analyzer knows: each request names one that it
+        cannot resolve. Raise `RefusedError` where there is another reason why it has no plan.
+        """
+        waiting = dict(action.variables or {})
+        while True:
+            text = self._plan(server, action)
+            shadow = next((name for name in _SESSION_VARIABLE.findall(text) if name in waiting), "")
+            if shadow:
+                raise RefusedError(f"a variable of the session is called `{shadow}` as one of the script")
+            failed = _FAILED.search(text)
+            if not failed:
+                replaced = (action.variables or {}).keys() - waiting.keys()
+                column = next((name for name in replaced if re.search(rf"(?i)\b{name}#\d", text)), "")
+                if column:
+                    # Elsewhere in the statement the name may have meant the column.
+                    raise RefusedError(f"`{column}` is a variable of the script and a column")
+                return text
+            unresolved = _UNRESOLVED.search(failed[1])
+            name = unresolved[1].lower() if unresolved else ""
+            if name not in waiting:
+                raise RefusedError(without_secrets(failed[1])[:300])
+            action.statement = with_variable(action.statement, name, waiting.pop(name))
+            if name in action.queried:
+                problems.append(f"the origin of the variable `{name}` of the SQL script is not recorded")
+
     def describe(self, server: Server, names: Mapping[str, str], problems: List[str]) -> Dict[str, Any]:
         """Return what the catalog says of tables: name as written -> name to ask by."""
         tables: Dict[str, Any] = {}
@@ -143,6 +184,8 @@ class Session:
         """Forget what the server said of tables and files, which a command may have changed."""
         self.tables.forget(moves_rows=moves_rows)
         self._schemas.clear()
+        if not moves_rows:
+            self.functions.forget()
 
     def schema(self, server: Server, read: Any) -> str:
         """Return the schema of files that are read, as Spark's JSON; empty where the server does not say.

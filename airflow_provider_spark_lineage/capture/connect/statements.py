@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import Dict, Tuple
+from typing import Dict, FrozenSet, Optional, Tuple
 
-from airflow_provider_spark_lineage.capture.sql_literals import without_sql_literals
+from airflow_provider_spark_lineage.capture.sql_literals import SPARK, without_sql_literals
 
 
 class Ask(Enum):
@@ -43,6 +43,10 @@ _TARGETS = tuple(
 _FIRST_WORD = re.compile(r"[\s(;]*([A-Za-z]+)")
 _CHANGES_ROWS = re.compile(r"(?i)\b(?:insert|merge|update|delete)\b")
 
+_FUNCTION = re.compile(
+    r"(?xi) create \s+ (?: or \s+ replace \s+ )? temporary \s+ function \s+ (?: if \s+ not \s+ exists \s+ )?"
+    r" `? (?P<name> \w+ )"
+)
 _INSERT = re.compile(r"(?i)\binsert\s+(?:into|overwrite)\b")
 _OF_PARTITION = re.compile(r"(?i)\bpartition\s*\(")
 
@@ -80,6 +84,12 @@ class Statement:
     is_insert: bool = False
     """It certainly inserts rows, whatever word it begins with."""
 
+    function: str = ""
+    """The name of the temporary function that it makes."""
+
+    is_script: bool = False
+    """It is an SQL script."""
+
 
 def statement_of(text: str) -> Statement:
     """Return what a statement is.
@@ -90,7 +100,7 @@ def statement_of(text: str) -> Statement:
     match = _FIRST_WORD.match(plain)
     word = match[1].lower() if match else ""
     if word in _UNEXPLAINED:
-        return Statement(text, Ask.NEVER, lost=_UNEXPLAINED[word])
+        return Statement(text, Ask.NEVER, lost=_UNEXPLAINED[word], is_script=word == "begin")
     if word in _IGNORED or (word == "set" and not re.match(r"(?i)\s*set\s+var", plain)):
         return Statement(text, Ask.NEVER)
     if word in _QUERIES and not _CHANGES_ROWS.search(plain):
@@ -99,6 +109,7 @@ def statement_of(text: str) -> Statement:
     names: Dict[str, None] = {}
     for pattern in _TARGETS:
         names.update((match["name"], None) for match in pattern.finditer(plain))
+    function = _FUNCTION.search(plain)
     ask = Ask.BESIDE if word in _BESIDE else Ask.BEFORE
     return Statement(
         text,
@@ -106,6 +117,7 @@ def statement_of(text: str) -> Statement:
         targets=tuple(names),
         is_of_partition=bool(_OF_PARTITION.search(plain)),
         is_insert=bool(_INSERT.search(plain)),
+        function=function["name"] if function else "",
     )
 
 
@@ -114,3 +126,119 @@ def is_query(text: str) -> bool:
     plain = without_sql_literals(text, "spark")
     match = _FIRST_WORD.match(plain)
     return match is not None and match[1].lower() in _QUERIES and not _CHANGES_ROWS.search(plain)
+
+
+_KEEPING = frozenset(
+    (
+        *("ANALYZE", "DELETE", "DESC", "DESCRIBE", "EXPLAIN", "FROM", "INSERT", "LOAD", "MAP", "MERGE"),
+        *("REDUCE", "SELECT", "SHOW", "TABLE", "TRUNCATE", "UPDATE", "VALUES", "WITH"),
+    )
+)
+"""First words of statements after which every name means what it meant before."""
+
+_CHANGED = re.compile(
+    rf"""(?xi) \b
+    (?: (?: table | view | function ) \s+ (?: if \s+ (?: not \s+ )? exists \s+ )? | rename \s+ to \s+ )
+    (?: {_PART} \s* \. \s* )* (?P<name> {_PART} )"""
+)
+_DIRECTORY = re.compile(r"(?i)\boverwrite\s+(?:local\s+)?directory\b")
+_CREATED = re.compile(
+    rf"""(?xi) create \s+ (?P<replaces> or \s+ replace \s+ )? table \s+
+    (?P<if_new> if \s+ not \s+ exists \s+ )?
+    (?P<name> {_PART} (?: \s* \. \s* {_PART} )* )"""
+)
+_MADE_VIEW = re.compile(
+    rf"(?xi) create \s+ (?: or \s+ replace \s+ )? (?: temp | temporary ) \s+ view"
+    rf" \s+ (?P<name> {_PART} ) \s+ as \b"
+)
+_DROPPED = re.compile(rf"(?xi) drop \s+ (?: table | view ) \s+ (?: if \s+ exists \s+ )? {_NAME}")
+_AS = re.compile(r"(?i)\bas\s*(?=\(|from\b|select\b|table\b|values\b|with\b)")
+_WORD = re.compile(r"`([^`]+)`|(\w+)")
+_FORMAT = re.compile(r"(?i)\busing\s+([\w.]+)")
+
+
+def without_texts(text: str) -> str:
+    """Return a text of the same length without comments and string literals."""
+    return SPARK.sub(lambda match: match[0] if match["name"] else blank(match[0]), text)
+
+
+def blank(text: str) -> str:
+    """Return spaces in place of a text; its lines stay."""
+    return re.sub(r"[^\n]", " ", text)
+
+
+def names_of(text: str) -> FrozenSet[str]:
+    """Return every word of a statement that may be a name, in lower case."""
+    return frozenset((quoted or plain).lower() for quoted, plain in _WORD.findall(without_texts(text)))
+
+
+def changed_names(text: str) -> Optional[FrozenSet[str]]:
+    """Return the names that mean something else after a statement; None where it may be any of them."""
+    plain = without_texts(text)
+    word = re.match(r"\W*(\w*)", plain)
+    if word and word[1].upper() in _KEEPING:
+        return None if _DIRECTORY.search(plain) else frozenset()
+    if not word or word[1].upper() not in (
+        "ALTER",
+        "CACHE",
+        "CREATE",
+        "DROP",
+        "REFRESH",
+        "REPLACE",
+        "UNCACHE",
+    ):
+        return None
+    names = {match["name"].strip("`").lower() for match in _CHANGED.finditer(plain)}
+    return frozenset(names) or None
+
+
+@dataclass(frozen=True)
+class Created:
+    """A table that a statement creates, or a temporary view."""
+
+    name: str
+    replaces: bool
+    if_new: bool
+    format: str
+    query: str
+    """Empty where the statement gives the table no rows."""
+
+    is_view: bool = False
+    """It is a temporary view: its query runs where it is used."""
+
+
+def created_table(text: str) -> Optional[Created]:
+    """Return what a CREATE TABLE says; None for every other statement."""
+    plain = without_texts(text)
+    match = _CREATED.match(plain)
+    if not match:
+        return None
+    start = _AS.search(plain, match.end())
+    clauses = plain[match.end() : start.start() if start else None]
+    if re.search(r"(?i)\blike\b|\bclone\b", clauses):
+        return None
+    using = _FORMAT.search(clauses)
+    return Created(
+        match["name"],
+        bool(match["replaces"]),
+        bool(match["if_new"]),
+        using[1].lower() if using else "",
+        text[start.end() :].strip() if start else "",
+    )
+
+
+def made_from_query(text: str) -> Optional[Created]:
+    """Return the table or the temporary view that a statement makes of a query; None for any other."""
+    created = created_table(text)
+    if created is not None:
+        return created if created.query and not created.if_new else None
+    match = _MADE_VIEW.match(without_texts(text))
+    return (
+        Created(match["name"], False, False, "", text[match.end() :].strip(), is_view=True) if match else None
+    )
+
+
+def dropped_name(text: str) -> str:
+    """Return the name of the table or the view that a DROP is about; empty for every other statement."""
+    match = _DROPPED.match(without_texts(text))
+    return match["name"] if match else ""

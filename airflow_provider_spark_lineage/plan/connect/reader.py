@@ -18,6 +18,7 @@ from airflow_provider_spark_lineage.plan.connect.statements import DIRECTORIES, 
 from airflow_provider_spark_lineage.plan.connect.tables import is_described
 from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_explain
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
+from airflow_provider_spark_lineage.plan.sql.functions import Body, read_body
 from airflow_provider_spark_lineage.plan_json import simple_name
 
 Tree = list[dict[str, Any]]
@@ -54,6 +55,15 @@ def read_connect(
     known = {"schema": schema} if is_whole else {}
     fact = {"node": target.node, "expr_id": None, "relation": "", "probed": {**known, **target.facts}}
     return Explained([node, *rows], [fact, *facts], problems)
+
+
+def bodies_of(connect: Mapping[str, Any]) -> dict[str, Body]:
+    """Return what the recorded functions do that are written in SQL: name as the plan has it -> body."""
+    read = {
+        str(name): read_body(str(function["body"]), str(function.get("parameters") or ""))
+        for name, function in (connect.get("functions") or {}).items()
+    }
+    return {name: body for name, body in read.items() if body is not None}
 
 
 def _rows(tree: Tree, target: Target) -> Iterator[dict[str, Any]]:

@@ -14,20 +14,6 @@ from airflow_provider_spark_lineage.operators.spark_sql import SparkSqlLineageOp
 HOME = Path(os.environ["EXCHANGE_HOME"])
 
 
-class NamedOperator(SparkJDBCLineageOperator):
-    """Airflow's script gives the application no name, which Spark 4 refuses."""
-
-    def _get_hook(self):
-        hook = super()._get_hook()
-        arguments = hook._build_jdbc_application_arguments
-        hook._build_jdbc_application_arguments = lambda connection: [
-            *arguments(connection),
-            "-name",
-            "exchange",
-        ]
-        return hook
-
-
 CONF = {
     "spark.ui.enabled": "false",
     "spark.sql.catalogImplementation": "hive",
@@ -36,6 +22,7 @@ CONF = {
     "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={HOME}/derby.log",
 }
 JDBC = {
+    "spark_conn_id": "spark",
     "jdbc_conn_id": "database",
     "jdbc_driver": "org.postgresql.Driver",
     "jdbc_table": "public.orders",
@@ -49,14 +36,14 @@ def exchange() -> None:
     make = SparkSqlLineageOperator(
         task_id="make",
         sql="create table orders using parquet as select 1 as id, 'x' as name",
-        conn_id="spark_default",
+        conn_id="spark",
         conf=CONF,
         verbose=False,
     )
-    write = NamedOperator(
+    write = SparkJDBCLineageOperator(
         task_id="write", cmd_type="spark_to_jdbc", metastore_table="orders", save_mode="append", **JDBC
     )
-    read = NamedOperator(
+    read = SparkJDBCLineageOperator(
         task_id="read", cmd_type="jdbc_to_spark", metastore_table="copies", save_mode="overwrite", **JDBC
     )
     make >> write >> read

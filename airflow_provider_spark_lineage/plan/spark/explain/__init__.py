@@ -35,6 +35,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     sections,
 )
 from airflow_provider_spark_lineage.plan.spark.relational import NODES as READERS
+from airflow_provider_spark_lineage.plan.sql.functions import Body
 
 ROWS = {**NODES, **COMMANDS, **ROW_LEVEL, **PHYSICAL_ROWS}
 
@@ -62,12 +63,14 @@ def read_explain(
     settings: Mapping[str, str] | None = None,
     inside: Sequence[str] = (),
     locations: Sequence[str] = (),
+    bodies: Mapping[str, Body] | None = None,
 ) -> Explained:
     """Return the plan and the facts of an explain text, extended or formatted.
 
     `settings` are Spark's properties: they name the catalog, and the places of catalogs. `inside` are the
     texts of executions that ran inside: a scan may stand there alone. `locations` are those of scans as
     Spark's metrics have them, with several folders where the formatted text has the first one alone.
+    `bodies` are those of functions that are written in SQL.
     """
     if is_formatted(text):
         return _of_formatted(text, settings or {}, inside, locations)
@@ -89,6 +92,7 @@ def read_explain(
         return Explained()
     found = Found(Columns(kinds), settings or {}, is_analyzed=True)
     found.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
+    found.columns.bodies = bodies or {}
     found.columns.lost_ids.extend(_lost_ids(root))
     found.views.update(_views(root))
     found.streamed.update(

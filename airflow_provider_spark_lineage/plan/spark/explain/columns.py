@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.sql.functions import Body
 from airflow_provider_spark_lineage.plan_json import is_tree
 
 EXPRESSION = "org.apache.spark.sql.catalyst.expressions."
@@ -35,6 +36,9 @@ class Columns:
 
         self.lost_ids: list[int] = []
         """Ids that the text uses and does not define, for nodes whose columns Spark does not print."""
+
+        self.bodies: Mapping[str, Body] = {}
+        """Name of a function that is written in SQL, as the plan has it -> what its body does."""
 
     def define(self, expr_id: int, name: str, kind: types.Type | None = None, big: bool = False) -> None:
         """Add a column; `big` where the text marks it as a bigint."""

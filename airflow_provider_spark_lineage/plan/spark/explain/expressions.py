@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
+from airflow_provider_spark_lineage.plan.algebra import Kind
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.calls import Arguments, Value, called, meant
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Columns, Marks, Tree
@@ -24,6 +26,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.functions import (
 )
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
 from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
+from airflow_provider_spark_lineage.plan.sql.functions import Body
 
 END = "\0"
 """Stands behind the text, so that its end is a stop like any other."""
@@ -41,6 +44,7 @@ _OPERATOR = re.compile(f" (?:{'|'.join(map(re.escape, _SYMBOLS))}) ")
 _BEHIND_OPERAND: Stops = (" IN (", " LIKE ", " ILIKE ", " RLIKE ", " ASC NULLS ", " DESC NULLS ")
 _IN_PARENTHESES: Stops = (*(f" {symbol} " for symbol in _SYMBOLS), ")")
 _CALL = re.compile(r"([^\s()\[\],\0]+)\(")
+_PARENTHESIS = re.compile(r"[()]")
 _OUTER = "outer"
 """A call around a column of the query that a correlated subquery is in."""
 
@@ -91,10 +95,31 @@ class Reader:
         self._unplaced = 0 if self._plans else len(plans)
         """Plans that the text does not name: those of functions that are written in SQL."""
 
-        calls = [match.start() for match in _CALL.finditer(self.text) if not is_known(match[1])]
-        self._of_functions = dict(zip(calls, plans, strict=True)) if len(calls) == self._unplaced > 0 else {}
+        self._of_functions: dict[int, list[Subplan]] = {}
+        """Position of a call -> the plans of the queries inside of the function."""
+
+        if self._unplaced:
+            calls = [match for match in _calls(self.text) if not is_known(match[1])]
+            self._place(starts, calls, list(plans))
         self.foreign: dict[str, None] = {}
         """Names of functions that are not Spark's own."""
+
+    def _place(self, starts: list[int], calls: list[re.Match[str]], plans: list[Subplan]) -> None:
+        """Give the plans to the subqueries and the functions that have them."""
+        bodies = [self.columns.bodies.get(match[1]) for match in calls]
+        if all(bodies):
+            # Each function has as many plans as its body has queries.
+            counts = dict.fromkeys(starts, 1)
+            for match, body in zip(calls, bodies, strict=True):
+                counts[match.start()] = body.queries if body else 0
+            if sum(counts.values()) == len(plans):
+                waiting = iter(plans)
+                placed = {start: list(islice(waiting, count)) for start, count in sorted(counts.items())}
+                self._plans = {start: placed[start][0] for start in starts}
+                self._of_functions = {start: own for start, own in placed.items() if start not in starts}
+                self._unplaced = 0
+        elif len(calls) == len(plans) == self._unplaced:
+            self._of_functions = {match.start(): [plan] for match, plan in zip(calls, plans, strict=True)}
 
     def subqueries(self, start: int, end: int) -> list[Tree]:
         """Return the subqueries that are named between two positions."""
@@ -103,10 +128,9 @@ class Reader:
             self.problems.append(
                 "which of its expressions holds a subquery could not be told: it is left out"
             )
+        placed = {**{at: [plan] for at, plan in self._plans.items()}, **self._of_functions}
         return [
-            [{**call("ScalarSubquery", [])[0], "plan": plan}]
-            for position, (plan, _) in (self._plans or self._of_functions).items()
-            if start <= position < end
+            _of_plan(plan) for position, plans in placed.items() if start <= position < end for plan in plans
         ]
 
     def expression(self, position: int, stops: Stops) -> Value:
@@ -325,7 +349,13 @@ class Reader:
         if result:
             # A Python function: Spark prints the id of its result.
             return Value(call("PythonUDF", trees), types.whole(), result.end())
-        if not is_known(name) and not all(value.plain for value in values):
+        body = self.columns.bodies.get(name)
+        if body is not None and body.arity == len(values) and not self._unplaced:
+            own = self._of_functions.get(match.start(), [])
+            if body.queries == len(own):
+                tree = _result_of(body, trees, [_of_plan(plan) for plan in own])
+                return Value(tree, types.whole(), position)
+        if not is_known(name) and (body is not None or not all(value.plain for value in values)):
             self.foreign[name] = None
             extra = self.subqueries(match.start(), match.end())
             return Value(call("Function", [*trees, *extra]), types.whole(), position)
@@ -428,6 +458,42 @@ class Reader:
         tree = call("GetStructField", [value.tree])
         tree[0].update(ordinal=field[0], name=name)
         return Value(tree, field[1], end, named=False)
+
+
+def _calls(text: str) -> Iterator[re.Match[str]]:
+    """Yield what may be a call of a function, without those in names of columns: `AS f(a)#12`."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for parenthesis in _PARENTHESIS.finditer(text):
+        if parenthesis[0] == "(":
+            opened.append(parenthesis.end())
+        elif opened:
+            ends[opened.pop()] = parenthesis.end()
+    behind = 0
+    for match in _CALL.finditer(text):
+        end = ends.get(match.end(), 0)
+        if end and _RESULT.match(text, end):
+            behind = max(behind, end)
+        elif match.start() >= behind:
+            yield match
+
+
+def _of_plan(plan: Subplan) -> Tree:
+    """Return the expression whose value is that of a query."""
+    return [{**call("ScalarSubquery", [])[0], "plan": plan[0]}]
+
+
+def _result_of(body: Body, arguments: Sequence[Tree], queries: Sequence[Tree]) -> Tree:
+    """Return the result of a function by what its body does with its arguments and its queries."""
+    uses = [(arguments[position], kind) for position, kind in body.arguments]
+    kinds = sorted(body.of_query, key=lambda kind: kind.order)
+    uses += [(query, kind) for query in queries for kind in kinds]
+    if len(uses) == 1 and uses[0][1] is Kind.IDENTITY:
+        return uses[0][0]
+    parts = [
+        call("If", [part, literal(), literal()]) if kind is Kind.CONDITIONAL else part for part, kind in uses
+    ]
+    return call("Function", parts)
 
 
 def _is(tree: Tree, name: str) -> bool:

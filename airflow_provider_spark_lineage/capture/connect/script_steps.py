@@ -1,0 +1,254 @@
+"""Plans how the statements of an SQL script are explained: which of them, with which text, and when.
+
+Reads texts alone. A statement of which this says nothing certain is named in a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, Dict, FrozenSet, List, Optional, Sequence, Tuple
+
+from airflow_provider_spark_lineage.capture.connect.actions import Action
+from airflow_provider_spark_lineage.capture.connect.parameters import with_text
+from airflow_provider_spark_lineage.capture.connect.script_text import Part, Script
+from airflow_provider_spark_lineage.capture.connect.statements import (
+    Ask,
+    Created,
+    changed_names,
+    created_table,
+    dropped_name,
+    is_query,
+    made_from_query,
+    names_of,
+    statement_of,
+    without_texts,
+)
+
+MAX_STATEMENTS = 50
+"""How many statements of a script are explained: each is a request or two."""
+
+_UNCERTAIN = "statements of the SQL script may not have run, and are not recorded"
+_UNCLEAR = "statements of the SQL script are not recorded, because other statements change their tables"
+_DYNAMIC = "statements of the SQL script are not recorded, because they run texts"
+_TOO_MANY = "only the first statements of the long SQL script are recorded, without"
+_OVERWRITES = re.compile(r"(?i)\boverwrite\b")
+_WITH = re.compile(r"(?i)\s*with\b(?!\s+recursive\b)")
+
+
+class When(Enum):
+    """When a statement can be explained: its names mean what they mean when it runs."""
+
+    BEFORE = "before the script"
+    BESIDE = "at any time"
+    AFTER = "after the script"
+
+
+@dataclass
+class Step:
+    """One statement of a script, and the action to explain for it."""
+
+    part: Part
+    action: Action
+    when: When
+
+
+def steps_of(script: Script, command: Any) -> Tuple[List[Step], List[str]]:
+    """Return the statements of a script that are explained, and a sentence for each kind that is not.
+
+    `command` is the client's command with the text of the script.
+    """
+    return _Steps(script, command).read()
+
+
+class _Steps:
+    """Goes through the statements of a script in their order."""
+
+    def __init__(self, script: Script, command: Any) -> None:
+        self._script = script
+        self._command = command
+        self._changes = [changed_names(part.text) for part in script.parts]
+        self._made: Dict[str, Created] = {}
+        """Name of a table or a temporary view that the script has made of a query -> how."""
+
+        self._steps: List[Step] = []
+        self._left_out: Dict[str, List[Part]] = {}
+
+    def read(self) -> Tuple[List[Step], List[str]]:
+        for number, part in enumerate(self._script.parts):
+            if _touches_data(part.text):
+                why = self._add(number, part)
+                if why:
+                    self._left_out.setdefault(why, []).append(part)
+            self._note(number, part)
+        return self._steps, [f"{why}: {_listed(parts)}" for why, parts in self._left_out.items()]
+
+    def _add(self, number: int, part: Part) -> str:
+        """Add the step of a statement; return why there is none, a sentence."""
+        if not part.is_certain:
+            return _UNCERTAIN
+        if statement_of(part.text).lost:
+            return _DYNAMIC
+        if len(self._steps) == MAX_STATEMENTS:
+            return _TOO_MANY
+        if self._is_undone(part):
+            return ""
+        created = created_table(part.text)
+        if created is not None and created.query and self._is_dropped(number, _last(created.name)):
+            # Nothing stays of the table; what it was made from is read.
+            part, created = replace(part, text=created.query), None
+        action = self._action(part, part.text, created)
+        query = part.text if created is None or created.if_new else created.query
+        when = self._moment(number, action, self._used(query))
+        if when is None and not action.renames:
+            inlined, names = self._inlined(query)
+            if inlined != query:
+                action = self._action(part, inlined, replace(created, query=inlined) if created else None)
+                when = self._moment(number, action, names)
+        if when is not None:
+            action.ask = Ask.BEFORE if when is When.BEFORE else Ask.BESIDE
+            self._steps.append(Step(part, action, when))
+            return ""
+        if created is None and made_from_query(part.text) is not None:
+            # A temporary view counts where it is used.
+            return ""
+        self._add_output(number, part)
+        return _UNCLEAR
+
+    def _add_output(self, number: int, part: Part) -> None:
+        """Add what a statement inserts into, where no more is known of it."""
+        statement = statement_of(part.text)
+        if not statement.is_insert or len(statement.targets) != 1:
+            return
+        (table,) = statement.targets
+        mode = "Overwrite" if _OVERWRITES.search(without_texts(part.text)) else "Append"
+        command = {"kind": "write", "format": "", "mode": mode, "table": table, "insert": True}
+        action = Action("command", command=command, targets=statement.targets)
+        if self._moment(number, action, frozenset()) is not None:
+            self._steps.append(Step(part, action, When.BESIDE))
+
+    def _note(self, number: int, part: Part) -> None:
+        """Keep what a statement makes of queries, and forget what it changes."""
+        changed = self._changes[number]
+        if changed is None:
+            self._made.clear()
+        for name in (*(changed or ()), *map(_last, statement_of(part.text).targets)):
+            self._made.pop(name, None)
+        made = made_from_query(part.text)
+        if made is not None and part.is_certain and "." not in made.name:
+            self._made[_last(made.name)] = made
+
+    def _is_undone(self, part: Part) -> bool:
+        """Return whether a statement drops what the script itself has made."""
+        dropped = dropped_name(part.text)
+        made = self._made.get(_last(dropped))
+        return "." not in dropped and made is not None and not made.replaces
+
+    def _is_dropped(self, number: int, name: str) -> bool:
+        """Return whether a table is dropped later in the script, and not changed otherwise."""
+        parts = [
+            self._script.parts[at]
+            for at in range(number + 1, len(self._changes))
+            if _concerns(self._changes[at], frozenset({name}))
+        ]
+        return bool(parts) and all(
+            part.is_certain and _last(dropped_name(part.text)) == name for part in parts
+        )
+
+    def _used(self, text: str) -> FrozenSet[str]:
+        """Return the names in a statement, and in the queries of the views that it uses."""
+        names = names_of(text)
+        for name in reversed(list(self._made)):
+            if name in names and self._made[name].is_view:
+                names |= names_of(self._made[name].query)
+        return names
+
+    def _inlined(self, text: str) -> Tuple[str, FrozenSet[str]]:
+        """Return a statement with the queries of what the script has made in WITH, and its other names."""
+        used: List[str] = []
+        names = names_of(text)
+        for name in reversed(list(self._made)):
+            if name in names:
+                used.insert(0, name)
+                names |= names_of(self._made[name].query)
+        texts = " ".join([text, *(self._made[name].query for name in used)])
+        if not used or any(re.search(rf"(?i)\.\s*`?{re.escape(name)}\b", texts) for name in used):
+            # WITH gives no meaning to a name with a database.
+            return text, names
+        queries = ", ".join(f"`{name}` AS ({self._made[name].query})" for name in used)
+        rest = _WITH.sub(", ", text, count=1) if _WITH.match(text) else f" {text}"
+        return f"WITH {queries}{rest}", names - frozenset(used)
+
+    def _action(self, part: Part, text: str, created: Optional[Created]) -> Action:
+        """Return what a statement does, whose text may have been changed to be explained."""
+        statement = statement_of(part.text)
+        if created is None or created.if_new:
+            action = Action(
+                "command",
+                ask=statement.ask if text == part.text else Ask.BESIDE,
+                sql=part.text,
+                statement=with_text(self._command, text),
+                targets=statement.targets,
+                is_of_partition=statement.is_of_partition,
+                is_insert=statement.is_insert,
+            )
+        elif created.query:
+            # The query alone can be explained when the table is there.
+            action = Action("command", sql=part.text, statement=with_text(self._command, created.query))
+            action.targets = (created.name,)
+            action.command = {
+                "kind": "write",
+                "format": created.format,
+                "mode": "Overwrite" if created.replaces else "ErrorIfExists",
+                "table": created.name,
+                "insert": False,
+            }
+        else:
+            action = Action("command", targets=(created.name,))
+            action.command = {"kind": "create_table", "table": created.name}
+        if action.ask is Ask.NEVER:
+            action.ask = Ask.BESIDE
+        action.variables, action.queried = self._script.variables, self._script.queried
+        return action
+
+    def _moment(self, number: int, action: Action, names: FrozenSet[str]) -> Optional[When]:
+        """Return when a statement can be explained; None where there is no such time."""
+        earlier, later = self._changes[:number], self._changes[number + 1 :]
+        targets = frozenset(map(_last, action.targets))
+        is_gone = bool(targets) and any(_concerns(change, targets) for change in later)
+        if is_gone and not dropped_name(action.sql):
+            # What it writes is not described after the script any more.
+            return None
+        is_before = not any(_concerns(change, names) for change in earlier)
+        is_after = not any(_concerns(change, names) for change in later) and not action.renames
+        if is_before and is_after:
+            return When.BESIDE
+        if is_before:
+            return When.BEFORE
+        return When.AFTER if is_after else None
+
+
+def _touches_data(text: str) -> bool:
+    statement = statement_of(text)
+    return statement.ask is not Ask.NEVER or bool(statement.lost) or is_query(text)
+
+
+def _last(name: str) -> str:
+    """Return the last part of a name, in lower case."""
+    return re.split(r"[.\s]+", name.strip())[-1].strip("`").lower()
+
+
+def _concerns(change: Optional[FrozenSet[str]], names: FrozenSet[str]) -> bool:
+    return change is None or bool(change & names)
+
+
+def _listed(parts: Sequence[Part]) -> str:
+    """Return statements by their first word, the tables that they change, and their lines."""
+    texts = []
+    for part in parts[:10]:
+        word = re.match(r"\W*(\w*)", part.text)
+        names = " ".join(statement_of(part.text).targets)
+        texts.append(f"{word[1].upper() if word else ''} {names}".strip() + f" (line {part.line})")
+    more = f" and {len(parts) - 10} more" if len(parts) > 10 else ""
+    return ", ".join(texts) + more

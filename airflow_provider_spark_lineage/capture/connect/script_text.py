@@ -1,0 +1,269 @@
+"""Splits an SQL script (`BEGIN ... END`) into its statements, and says which of them certainly ran.
+
+Reads what `singleCompoundStatement` of Spark's grammar allows; a script that it does not understand, or that
+handles errors, is an `UnreadScriptError`. Nothing is known here of tables.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Dict, List, NoReturn, Set, Tuple
+
+from airflow_provider_spark_lineage.capture.connect.statements import blank, names_of, without_texts
+from airflow_provider_spark_lineage.capture.sql_literals import SPARK
+
+_TOKEN = re.compile(r"[A-Za-z_]\w*|[;:=,]")
+_LETTER = re.compile(r"\S")
+_SELECT = re.compile(r"(?i)\b(?:select|table|values)\b")
+_LABELLED = frozenset({"BEGIN", "FOR", "LOOP", "REPEAT", "WHILE"})
+_BLOCKS = frozenset({"CASE", "FOR", "IF", "LOOP", "REPEAT", "WHILE"})
+"""Blocks whose statements may not run, or run several times."""
+
+_EXITS = frozenset({"ITERATE", "LEAVE", "RESIGNAL", "SIGNAL"})
+"""What ends an iteration, a block, or the script; a script that succeeded ran no SIGNAL."""
+
+_CURSORS = frozenset({"CLOSE", "FETCH", "OPEN"})
+
+
+class UnreadScriptError(ValueError):
+    """The script is not understood."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One statement, or one expression that has a query inside."""
+
+    text: str
+    line: int
+    is_certain: bool
+    """It ran if the script did not fail."""
+
+
+@dataclass
+class _Block:
+    kind: str
+    label: str
+    is_left: bool = False
+    """A LEAVE for it was read: what follows inside of it may not have run."""
+
+
+@dataclass
+class Script:
+    """What a script runs, in its order."""
+
+    parts: List[Part] = field(default_factory=list)
+    variables: Dict[str, str] = field(default_factory=dict)
+    """Name of a variable in lower case -> its type as SQL, empty where the script does not say it."""
+
+    queried: Set[str] = field(default_factory=set)
+    """Variables whose values come from queries."""
+
+
+def read_script(text: str) -> Script:
+    """Return the parts of a script; raise `UnreadScriptError` where it is not understood.
+
+    >>> [part.text for part in read_script("BEGIN INSERT INTO t SELECT 1; DROP TABLE u; END").parts]
+    ['INSERT INTO t SELECT 1', 'DROP TABLE u']
+    """
+    return _Reader(text).read()
+
+
+class _Reader:
+    """Reads a script from its beginning to its end."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._plain = SPARK.sub(lambda match: blank(match[0]), text)
+        """The text without names in quotes, too: they may hold any word."""
+
+        self._tokens = [
+            (match[0].upper(), match.start(), match.end()) for match in _TOKEN.finditer(self._plain)
+        ]
+        self._at = 0
+        self._open: List[_Block] = []
+        self._script = Script()
+
+    def read(self) -> Script:
+        if self._word() != "BEGIN":
+            self._fail()
+        while True:
+            self._statement()
+            if not self._open:
+                break
+        self._skip(";")
+        if self._at < len(self._tokens):
+            self._fail()
+        return self._script
+
+    # Tokens.
+
+    def _word(self, ahead: int = 0) -> str:
+        at = self._at + ahead
+        return self._tokens[at][0] if at < len(self._tokens) else ""
+
+    def _skip(self, word: str) -> bool:
+        found = self._word() == word
+        self._at += found
+        return found
+
+    def _until(self, *stops: str) -> str:
+        """Return the text up to a word outside of CASE expressions, which comes next."""
+        begin = self._tokens[self._at - 1][2] if self._at else 0
+        cases = 0
+        while self._at < len(self._tokens):
+            word, start, _ = self._tokens[self._at]
+            if word in stops and not cases:
+                return self._text[begin:start]
+            cases += (word == "CASE") - (word == "END" and cases > 0)
+            self._at += 1
+        return self._fail()
+
+    def _fail(self) -> NoReturn:
+        raise UnreadScriptError("its text is not understood")
+
+    # Statements.
+
+    def _statement(self) -> None:
+        label = ""
+        if self._word(1) == ":" and self._word(2) in _LABELLED:
+            label = self._word()
+            self._at += 2
+        word = self._word()
+        self._at += 1
+        if word == "BEGIN":
+            self._open.append(_Block(word, label))
+            self._skip("NOT") and self._skip("ATOMIC")
+        elif word == "END":
+            self._end()
+        elif word in _BLOCKS:
+            self._block(word, label)
+        elif word in ("ELSE", "ELSEIF", "WHEN", "UNTIL"):
+            self._branch(word)
+        elif word == "DECLARE":
+            self._declare()
+        elif word in _EXITS:
+            if word == "LEAVE":
+                self._leave(self._word())
+            self._until(";")
+            self._skip(";")
+        elif word == "SET":
+            self._set()
+        elif not word[:1].isalpha():
+            self._fail()
+        elif word in _CURSORS:
+            raise UnreadScriptError("it has a cursor")
+        else:
+            self._at -= 1
+            self._add(self._text_to_end())
+
+    def _text_to_end(self) -> Tuple[str, int]:
+        """Return a statement up to its semicolon, and its place."""
+        start = self._tokens[self._at - 1][2]
+        letter = _LETTER.search(self._plain, start)
+        start = letter.start() if letter else start
+        while self._word() and self._word() != ";":
+            self._at += 1
+        if not self._skip(";"):
+            self._fail()
+        return self._text[start : self._tokens[self._at - 1][1]], start
+
+    def _add(self, found: Tuple[str, int]) -> None:
+        text, start = found
+        line = self._text.count("\n", 0, start) + 1
+        is_certain = not any(block.is_left or block.kind in _BLOCKS for block in self._open)
+        self._script.parts.append(Part(text.strip(), line, is_certain))
+
+    def _add_expression(self, text: str) -> None:
+        """Add an expression as a query, if it has one inside."""
+        if _SELECT.search(without_texts(text)):
+            self._add((f"SELECT {text.strip()}", self._tokens[self._at - 1][1]))
+
+    def _leave(self, label: str) -> None:
+        """Note which block may be left."""
+        left = next((block for block in reversed(self._open) if block.label == label), self._open[0])
+        left.is_left = True
+
+    def _end(self) -> None:
+        kind = self._open.pop().kind if self._open else ""
+        if kind != "BEGIN" and not self._skip(kind):
+            self._fail()
+        if not self._open:
+            # The label of the whole script.
+            self._at += self._word() not in ("", ";")
+            return
+        if self._word() != ";":
+            self._at += 1
+        if not self._skip(";"):
+            self._fail()
+
+    def _block(self, word: str, label: str) -> None:
+        if word == "IF":
+            self._add_expression(self._until("THEN"))
+        elif word == "WHILE":
+            self._add_expression(self._until("DO"))
+        elif word == "CASE":
+            self._add_expression(self._until("WHEN"))
+            self._at += 1
+            self._add_expression(self._until("THEN"))
+        elif word == "FOR":
+            if self._word(1) == "AS":
+                self._at += 2
+            self._add((self._until("DO"), self._tokens[self._at - 1][1]))
+        if word in ("IF", "WHILE", "CASE", "FOR"):
+            self._at += 1
+        self._open.append(_Block(word, label))
+
+    def _branch(self, word: str) -> None:
+        inside = self._open[-1].kind if self._open else ""
+        if word == "ELSE" and inside in ("IF", "CASE"):
+            return
+        if word == "UNTIL" and inside == "REPEAT":
+            self._add_expression(self._until("END"))
+            return
+        if (word, inside) not in (("ELSEIF", "IF"), ("WHEN", "CASE")):
+            self._fail()
+        self._add_expression(self._until("THEN"))
+        self._at += 1
+
+    def _declare(self) -> None:
+        begin = self._at
+        while self._word() not in ("", ";"):
+            if self._word() == "HANDLER":
+                raise UnreadScriptError("it handles errors, and may have left statements out")
+            if self._word() == "CURSOR":
+                raise UnreadScriptError("it has a cursor")
+            self._at += 1
+        self._at, end = begin, self._at
+        if "CONDITION" in (self._tokens[at][0] for at in range(begin, end)):
+            self._at = end + 1
+            return
+        if self._skip("OR"):
+            self._skip("REPLACE")
+        self._skip("VARIABLE") or self._skip("VAR")
+        names = [self._word().lower()]
+        self._at += 1
+        while self._skip(","):
+            names.append(self._word().lower())
+            self._at += 1
+        kind = self._until("DEFAULT", "=", ";").strip()
+        value = ""
+        if not self._skip(";"):
+            self._at += 1
+            value = self._until(";")
+            self._skip(";")
+        self._script.variables.update(dict.fromkeys(names, kind))
+        self._assign(names, value)
+
+    def _set(self) -> None:
+        self._skip("VARIABLE") or self._skip("VAR")
+        names = [name.strip("` \n()").lower() for name in self._until("=").split(",")]
+        self._at += 1
+        value = self._until(";")
+        self._skip(";")
+        self._assign(names, value)
+
+    def _assign(self, names: List[str], value: str) -> None:
+        if _SELECT.search(without_texts(value)) or names_of(value) & self._script.queried:
+            self._script.queried.update(names)
+        self._add_expression(value)

@@ -1,0 +1,72 @@
+"""Errors of a script are those of `python SCRIPT`, under `spark-lineage run` and with a driver's agent."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import failing
+import pytest
+from servers.spark_home import spark_home
+
+from airflow_provider_spark_lineage.agent.zipped import write_agent
+from airflow_provider_spark_lineage.pipeline import RecordedFolder
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def told(tmp_path):
+    """Return a function that runs the failing programs by a command, and gives what was printed of them."""
+
+    def run(*command, **conf):
+        out = tmp_path / "errors.json"
+        out.unlink(missing_ok=True)
+        conf = {
+            "spark.master": "local[1]",
+            "spark.ui.enabled": "false",
+            "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
+            **conf,
+        }
+        options = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
+        script = [failing.__file__, str(tmp_path), str(out)]
+        is_submit = command[0] == "spark-submit"
+        environment = {**os.environ, **spark_home()}
+        if not is_submit:
+            environment["PYSPARK_SUBMIT_ARGS"] = " ".join([*options, "pyspark-shell"])
+        done = subprocess.run(
+            [*command, *(options if is_submit else ()), *script],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert out.exists(), done.stdout + done.stderr
+        found = json.loads(out.read_text())
+        if sys.version_info < (3, 11):
+            # A bare `raise` adds the frame of the method that stands for pyspark's.
+            for error in found.values():
+                error["frames"] = [frame for frame in error["frames"] if frame != "hooks.py call"]
+        return found
+
+    return run
+
+
+def test_errors_are_those_of_python(told, tmp_path):
+    """All kinds of errors in one script: what Java and PySpark print of each, and the frames of both."""
+    expected = told(sys.executable)
+    assert list(expected) == list(failing.PROGRAMS)
+    main = "from airflow_provider_spark_lineage.cli import main; main()"
+    recorded = tmp_path / "run"
+    assert told(sys.executable, "-c", main, "run", "--records", str(recorded)) == expected
+    agent = write_agent(tmp_path / "agent.zip")
+    written = tmp_path / "submitted"
+    options = {"spark.submit.pyFiles": str(agent), "spark.lineage.records": str(written)}
+    assert told("spark-submit", **options) == expected
+    for folder in (recorded, written):
+        records = list(RecordedFolder(folder).executions())
+        assert len(records) >= len(failing.PROGRAMS) / 2, "failed queries are executions"
