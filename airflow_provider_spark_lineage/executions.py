@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
-from airflow_provider_spark_lineage.lineage.leaves import ResultKey, StoredResult
+from airflow_provider_spark_lineage.lineage.leaves import KeptFrames, ResultKey, Results, StoredResult
 from airflow_provider_spark_lineage.lineage.model import Failure, Lineage, Mode
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.plan.algebra import Plan
@@ -36,9 +36,7 @@ class Execution:
     """What its query writes, or was to write before it failed; the first of several."""
 
 
-def execution_lineage(
-    record: Record, results: Mapping[ResultKey, StoredResult] | None = None
-) -> ExecutionLineage:
+def execution_lineage(record: Record, results: Results | None = None) -> ExecutionLineage:
     """Return the lineage of one record; a plan that cannot be read becomes a gap, never an exception.
 
     `results` are those of earlier executions of the same application.
@@ -153,7 +151,7 @@ class Executions:
 
     def __init__(self) -> None:
         self._numbers = count(1)
-        self._results: dict[str, dict[ResultKey, StoredResult]] = {}
+        self._results: dict[str, dict[ResultKey, StoredResult | KeptFrames]] = {}
 
     def of(self, record: Record) -> Execution | None:
         """Return the execution of the next record.

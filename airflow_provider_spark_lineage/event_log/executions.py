@@ -83,8 +83,11 @@ class Application:
         self._jobs_of_rdds = 0
         self._running: dict[int, _Execution] = {}
         self._of_stage: dict[int, int] = {}
-        self._told: set[int] = set()
-        """Roots of the executions that have a record."""
+        self._begun: set[int] = set()
+        """Numbers of executions that the program itself ran."""
+
+        self._recorded: set[int] = set()
+        """Roots that had not begun when an execution of theirs ended, which has a record."""
 
         self._emptied: dict[str, Record] = {}
         """Tables that a pipeline has emptied and not filled yet."""
@@ -188,6 +191,8 @@ class Application:
         event = json.loads(line)
         number = int(event["executionId"])
         root = event.get("rootExecutionId")
+        if root is None or int(root) == number:
+            self._begun.add(number)
         changed = _naming(event.get("modifiedConfigs") or {})
         self._running[number] = _Execution(
             number=number,
@@ -239,9 +244,14 @@ class Application:
         if not running.text and pipelines.is_definition(running.details):
             # Spark looks at a flow's query once, and again with the whole pipeline: only that counts.
             return None
-        if running.number in self._told and _RESULT.search(running.text) and not event.get("errorMessage"):
+        if (
+            running.number in self._recorded
+            and _RESULT.search(running.text)
+            and not event.get("errorMessage")
+        ):
             return None
-        self._told.add(running.root)
+        if running.root not in self._begun:
+            self._recorded.add(running.root)
         self._number += 1
         error = str(event.get("errorMessage") or "")
         if error:
@@ -257,6 +267,9 @@ class Application:
         root = self._running.get(running.root)
         if root is not None and not _is_of_function(root, running):
             return root
+        if root is None and running.root in self._begun:
+            # It ended long ago: a pool's threads keep the root of what ran when they were made.
+            return None
         others = (other for other in self._running.values() if other.root == running.root != other.number)
         inside = [other for other in others if other.number < running.number]
         if root is None:

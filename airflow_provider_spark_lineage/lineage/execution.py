@@ -16,9 +16,11 @@ from airflow_provider_spark_lineage.lineage.commands import effect
 from airflow_provider_spark_lineage.lineage.leaves import (
     FactsOfPlan,
     FieldUse,
+    KeptFrames,
     Leaf,
     Place,
     ResultKey,
+    Results,
     StoredResult,
     fields_of,
     gaps_of,
@@ -138,13 +140,11 @@ class ExecutionLineage:
     targets: tuple[Identity, ...] = ()
     """What its query is written to, in the order of its plan; also where it failed and wrote nothing."""
 
-    results: Mapping[ResultKey, StoredResult] = field(default_factory=dict)
+    results: Results = field(default_factory=dict)
     """Results that later executions may read: checkpoints, variables, RDDs."""
 
 
-def lineage_of(
-    plan: Plan | None, about: ExecutionFacts, results: Mapping[ResultKey, StoredResult] | None = None
-) -> ExecutionLineage:
+def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None = None) -> ExecutionLineage:
     """Return what one execution read and wrote; `results` are those of earlier executions."""
     facts = FactsOfPlan(about.facts, results or {})
     evaluation = evaluate(plan) if plan is not None else Evaluation()
@@ -366,12 +366,12 @@ def _stored_results(
     leaves: Mapping[Scan, Leaf],
     lineage: Lineage,
     about: ExecutionFacts,
-) -> dict[ResultKey, StoredResult]:
+) -> dict[ResultKey, StoredResult | KeptFrames]:
     """Return the results that later executions may read."""
     datasets = tuple(read.dataset for read in lineage.inputs)
     rows_read = frozenset[FieldUse]().union(*(leaf.rows for leaf in leaves.values()))
     gaps = (*lineage.gaps, *(gap for leaf in leaves.values() for gap in leaf.column_gaps))
-    results: dict[ResultKey, StoredResult] = {}
+    results = facts.kept_after(evaluation.scans)
     declared = {
         name: sources for node, sources in evaluation.declared for name in variables(facts.of_target(node))
     }
@@ -384,18 +384,20 @@ def _stored_results(
         result = StoredResult(columns, rows, datasets, gaps)
         if about.rdd_id is None:
             ids = tuple(column.id for column, _ in evaluation.output)
-            results[ids] = result.after(facts.kept_before(ids))
+            earlier = results.get(ids)
+            frames = earlier if isinstance(earlier, KeptFrames) else facts.kept(ids)
+            results[ids] = frames.with_frame(result)
         else:
             results[rdd_key(about.rdd_id)] = result
     return results
 
 
-def _streamed_results(plan: Plan, leaves: Mapping[Scan, Leaf]) -> dict[ResultKey, StoredResult]:
+def _streamed_results(plan: Plan, leaves: Mapping[Scan, Leaf]) -> dict[ResultKey, StoredResult | KeptFrames]:
     """Return what each source of a stream gave a batch, for a later one in which it has no new data.
 
     Files are below a projection to columns that have the same ids in all batches.
     """
-    results: dict[ResultKey, StoredResult] = {}
+    results: dict[ResultKey, StoredResult | KeptFrames] = {}
     for position, scan in enumerate(plan.nodes):
         # A source without columns has no id by which a later batch could find it.
         leaf = leaves.get(scan) if isinstance(scan, Scan) and scan.output else None
@@ -407,9 +409,8 @@ def _streamed_results(plan: Plan, leaves: Mapping[Scan, Leaf]) -> dict[ResultKey
             column.id: leaf.columns.get(own.id, frozenset())
             for column, own in zip(source.output, scan.output, strict=True)
         }
-        results[tuple(column.id for column in source.output)] = StoredResult(
-            columns, leaf.rows, leaf.datasets, leaf.gaps
-        )
+        ids = tuple(column.id for column in source.output)
+        results[ids] = KeptFrames((StoredResult(columns, leaf.rows, leaf.datasets, leaf.gaps),))
     return results
 
 

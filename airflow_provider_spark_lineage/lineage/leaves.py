@@ -6,7 +6,7 @@ Named datasets, tables of a query that a database ran, the result of an earlier 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -43,7 +43,7 @@ FieldUse = tuple[Place, str, tuple[str, ...], Transformation]
 """(dataset and folders of it, field, path inside a struct field, how it acts)."""
 
 ResultKey = tuple[int, ...] | str
-"""Key of a result: the ids of its columns, a variable's name, or an RDD's key."""
+"""Key of results: the ids of the columns of kept frames, a variable's name, or an RDD's key."""
 
 _JOB = "RDD"
 """Class of what a job over an RDD reads; its counts are those of the job."""
@@ -67,24 +67,63 @@ class StoredResult:
     datasets: tuple[Dataset, ...]
     gaps: tuple[Gap, ...] = ()
 
-    def after(self, earlier: StoredResult | None) -> StoredResult:
-        """Return this result where an earlier one has the same columns: a kept frame that was filtered twice.
 
-        Where this one was not made of the earlier one, a later scan may read either: it has what both have.
-        """
-        if earlier is None or earlier._is_within(self):
+@dataclass(frozen=True)
+class KeptFrames:
+    """The frames with the same columns that checkpoints kept: a filter, or a union, keeps ids.
+
+    Which of them a scan reads, its RDD tells once another scan of that RDD was certain.
+    """
+
+    unread: tuple[StoredResult, ...] = ()
+    """Those of which no scan was certain yet."""
+
+    by_rdd: Mapping[int, StoredResult] = field(default_factory=dict)
+
+    def with_frame(self, frame: StoredResult) -> KeptFrames:
+        """Return these frames and one more."""
+        # In a program that keeps many, none of which is told apart, one stands for all.
+        unread = self.unread if len(self.unread) < _MAX_UNREAD else (_common(self.unread),)
+        return KeptFrames((*unread, frame), self.by_rdd)
+
+    def with_scan(self, rdd: object) -> KeptFrames:
+        """Return these frames after a scan, which is certain where one alone was not read yet."""
+        if not isinstance(rdd, int) or rdd in self.by_rdd or len(self.unread) != 1:
             return self
-        nothing: frozenset[FieldUse] = frozenset()
-        columns = {key: uses & earlier.columns.get(key, nothing) for key, uses in self.columns.items()}
-        reason = "several frames with the same columns were kept; which of them is read is not known"
-        gaps = dict.fromkeys((*earlier.gaps, *self.gaps, Gap("LogicalRDD", reason)))
-        datasets = tuple(each for each in self.datasets if each in earlier.datasets)
-        return StoredResult(columns, self.rows & earlier.rows, datasets, tuple(gaps))
+        return KeptFrames((), {**self.by_rdd, rdd: self.unread[0]})
 
-    def _is_within(self, other: StoredResult) -> bool:
-        nothing: frozenset[FieldUse] = frozenset()
-        columns = (uses <= other.columns.get(key, nothing) for key, uses in self.columns.items())
-        return self.rows <= other.rows and all(columns)
+    def of(self, rdd: object) -> StoredResult | None:
+        """Return the frame with an RDD; where it may be one of several, what these have in common."""
+        if isinstance(rdd, int):
+            known = self.by_rdd.get(rdd)
+            found = self.unread if known is None else (known,)
+        else:
+            found = (*self.by_rdd.values(), *self.unread)
+        return _common(found) if found else None
+
+
+_MAX_UNREAD = 8
+
+
+def _common(frames: Sequence[StoredResult]) -> StoredResult:
+    """Return what all frames depend on, with a gap where they differ."""
+    first, *others = frames
+    if all(frame == first for frame in others):
+        return first
+    nothing: frozenset[FieldUse] = frozenset()
+    columns = {
+        key: uses.intersection(*(frame.columns.get(key, nothing) for frame in others))
+        for key, uses in first.columns.items()
+    }
+    reason = "several frames with the same columns were kept; which of them is read is not known"
+    gaps = dict.fromkeys([*(gap for frame in frames for gap in frame.gaps), Gap("LogicalRDD", reason)])
+    datasets = tuple(each for each in first.datasets if all(each in frame.datasets for frame in others))
+    rows = first.rows.intersection(*(frame.rows for frame in others))
+    return StoredResult(columns, rows, datasets, tuple(gaps))
+
+
+Results = Mapping[ResultKey, StoredResult | KeptFrames]
+"""What earlier executions left for later ones."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +152,7 @@ class Leaf:
 class FactsOfPlan:
     """Finds the facts of a scan by its first column's id, and those of a command by its position."""
 
-    def __init__(
-        self, entries: Iterable[Mapping[str, object]], results: Mapping[ResultKey, StoredResult]
-    ) -> None:
+    def __init__(self, entries: Iterable[Mapping[str, object]], results: Results) -> None:
         self._scans: dict[tuple[str, int], Facts] = {}
         self._targets: dict[str, list[Facts]] = {}
         self._results = results
@@ -132,21 +169,37 @@ class FactsOfPlan:
         targets = self._targets.get(node.relation, [])
         return targets[node.target] if node.target < len(targets) else {}
 
-    def kept_before(self, ids: tuple[int, ...]) -> StoredResult | None:
-        """Return what an earlier execution kept with these columns."""
-        return self._results.get(ids)
+    def kept(self, ids: tuple[int, ...]) -> KeptFrames:
+        """Return the frames with these columns that earlier executions kept."""
+        frames = self._results.get(ids)
+        return frames if isinstance(frames, KeptFrames) else KeptFrames()
+
+    def kept_after(self, scans: Iterable[Scan]) -> dict[ResultKey, StoredResult | KeptFrames]:
+        """Return the kept frames that scans may read, after these."""
+        found: dict[ResultKey, StoredResult | KeptFrames] = {}
+        for scan in scans:
+            ids = _ids(scan)
+            before = self.kept(ids)
+            rdd = self._scans.get((scan.relation, _first(scan)), {}).get("rdd")
+            after = before.with_scan(rdd)
+            if after is not before:
+                found[ids] = after
+        return found
+
+    def _result(self, key: str) -> StoredResult | None:
+        result = self._results.get(key)
+        return result if isinstance(result, StoredResult) else None
 
     def leaf(self, scan: Scan) -> Leaf:
         """Return what a scan's rows come from."""
         if scan.relation == "VariableReference":
             # Without a result, no query set the variable: its value is the literal default.
-            variable = self._results.get(scan.output[0].name)
+            variable = self._result(scan.output[0].name)
             return _result_leaf(scan, variable) if variable else Leaf()
-        first = scan.output[0].id if scan.output else -1
         if scan.relation == NO_NEW_DATA:
-            batch = self._result_with(_ids(scan))
+            batch = self.kept(_ids(scan)).of(None)
             return _result_leaf(scan, batch) if batch else Leaf(column_gaps=(_rows_of_state(scan),))
-        facts = self._scans.get((scan.relation, first), {})
+        facts = self._scans.get((scan.relation, _first(scan)), {})
         if scan.relation == "LocalRelation":
             return self._listed(scan, facts)
         if makes_rows(facts):
@@ -155,10 +208,10 @@ class FactsOfPlan:
             return _source_leaf(scan, facts)
         if rdd.is_empty(facts):
             return Leaf()
-        result = self._result_with(_ids(scan)) or self._result_of_same_rdd(scan, facts)
+        result = self.kept(_ids(scan)).of(facts.get("rdd")) or self._result_of_same_rdd(scan, facts)
         if result:
             return _result_leaf(scan, result)
-        results = [self._results.get(rdd_key(rdd_id)) for rdd_id in rdd.queries(facts)]
+        results = [self._result(rdd_key(rdd_id)) for rdd_id in rdd.queries(facts)]
         return _rdd(scan, facts, [result for result in results if result])
 
     def _listed(self, scan: Scan, facts: Facts) -> Leaf:
@@ -167,27 +220,20 @@ class FactsOfPlan:
         )
         return Leaf(column_gaps=(_rows_of_program(scan),)) if program.is_of_program(facts, listed) else Leaf()
 
-    def _result_with(self, ids: tuple[int, ...]) -> StoredResult | None:
-        """Return the result that has these columns; None where several have them among others."""
-        if not ids:
-            return None
-        wanted = set(ids)
-        return self._results.get(ids) or _only(
-            result
-            for key, result in self._results.items()
-            if isinstance(key, tuple) and result.columns.keys() >= wanted
-        )
-
     def _result_of_same_rdd(self, scan: Scan, facts: Facts) -> StoredResult | None:
         """Return the result with the same RDD under other column ids, where the query reads both."""
-        if facts.get("rdd") is None:
+        rdd = facts.get("rdd")
+        if rdd is None:
             return None
-        firsts = {first for (_, first), others in self._scans.items() if others.get("rdd") == facts["rdd"]}
-        return _only(
-            result
-            for key, result in self._results.items()
-            if isinstance(key, tuple) and key[0] in firsts and len(result.columns) == len(set(_ids(scan)))
+        firsts = {first for (_, first), others in self._scans.items() if others.get("rdd") == rdd}
+        alike = (
+            frames.of(rdd)
+            for key, frames in self._results.items()
+            if isinstance(frames, KeptFrames) and isinstance(key, tuple) and key[0] in firsts
         )
+        width = len(set(_ids(scan)))
+        found = [frame for frame in alike if frame is not None and len(frame.columns) == width]
+        return found[0] if len(found) == 1 else None
 
 
 def _source_leaf(scan: Scan, facts: Facts) -> Leaf:
@@ -311,10 +357,8 @@ def _ids(scan: Scan) -> tuple[int, ...]:
     return tuple(column.id for column in scan.output)
 
 
-def _only(results: Iterable[StoredResult]) -> StoredResult | None:
-    """Return the one result; None where there is none, or where there are several."""
-    found = list(results)
-    return found[0] if found and all(result == found[0] for result in found) else None
+def _first(scan: Scan) -> int:
+    return scan.output[0].id if scan.output else -1
 
 
 def place_of(identity: Identity) -> Place:

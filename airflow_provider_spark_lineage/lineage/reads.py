@@ -11,6 +11,9 @@ from airflow_provider_spark_lineage.lineage.statistics import added, larger, lar
 Folders = frozenset[str]
 """Folders of a dataset, relative to it; empty for all of it."""
 
+_MAX_SETS = 1000
+"""Limit: each set of folders is compared with each other."""
+
 
 def together(first: Input, *others: Input) -> Input:
     """Return one input for all reads of a dataset, which keeps the counts of each set of folders apart.
@@ -36,7 +39,7 @@ def counted(read: Input) -> Input:
     """Return all reads of a dataset with the counts of all of them."""
     if not read.parts:
         return read
-    return replace(read, statistics=total({folders: counts for folders, _, counts in read.parts}))
+    return replace(read, statistics=_total({folders: counts for folders, _, counts in read.parts}))
 
 
 def _parts(read: Input) -> tuple[tuple[Folders, tuple[str, ...], Statistics], ...]:
@@ -44,41 +47,41 @@ def _parts(read: Input) -> tuple[tuple[Folders, tuple[str, ...], Statistics], ..
     return read.parts or ((identity.folders, identity.locations, read.statistics),)
 
 
-def total(counts: Mapping[Folders, Statistics]) -> Statistics:
+def _total(counts: Mapping[Folders, Statistics]) -> Statistics:
     """Return the counts of all reads of a dataset; unknown where two reads share some of their folders.
 
     A read of all of another's folders has read at least as much as that one.
     """
-    every = frozenset[str]()
-    if every in counts:
-        below = {folders: counts[folders] for folders in counts if folders}
-        return largest_of_known(counts[every], total(below)) if below else counts[every]
-    readers: dict[str, list[Folders]] = {}
-    for folders in counts:
-        for folder in folders:
-            readers.setdefault(folder, []).append(folders)
-    inside: dict[Folders, set[Folders]] = {}
-    covered: set[Folders] = set()
-    for folders in counts:
-        above = {each for folder in folders for each in _upwards(folder)}
-        for other in {reader for folder in above for reader in readers.get(folder, ())} - {folders}:
-            outer, inner = (other, folders) if _covers(other, folders) else (folders, other)
-            if not _covers(outer, inner):
+    if len(counts) > _MAX_SETS:
+        return Statistics()
+    sets = sorted(counts, key=lambda folders: (len(folders), sorted(folders)))
+    above = {folders: {each for folder in folders for each in _upwards(folder)} for folders in sets}
+    around: dict[Folders, list[Folders]] = {folders: [] for folders in sets}
+    for number, one in enumerate(sets):
+        for other in sets[number + 1 :]:
+            if one and other.isdisjoint(above[one]) and one.isdisjoint(above[other]):
+                continue
+            if _covers(other, one):
+                around[one].append(other)
+            elif _covers(one, other):
+                around[other].append(one)
+            else:
                 return Statistics()
-            inside.setdefault(outer, set()).add(inner)
-            covered.add(inner)
-    result: Statistics | None = None
-    for folders in counts:
-        if folders not in covered:
-            below = {other: counts[other] for other in inside.get(folders, ())}
-            own = largest_of_known(counts[folders], total(below)) if below else counts[folders]
-            result = own if result is None else added(result, own)
-    return result or Statistics()
+    found: dict[Folders | None, Statistics] = {}
+    # Those around a set lie in one another, so the innermost of them has the most around itself.
+    for folders in sorted(sets, key=lambda each: len(around[each]), reverse=True):
+        below = found.get(folders)
+        own = counts[folders] if below is None else largest_of_known(counts[folders], below)
+        outer = max(around[folders], key=lambda each: len(around[each]), default=None)
+        found[outer] = added(found[outer], own) if outer in found else own
+    return found.get(None, Statistics())
 
 
 def _covers(folders: Folders, others: Folders) -> bool:
-    """Return whether each of the others is one of the folders or inside one."""
-    return all(any(above in folders for above in _upwards(other)) for other in others)
+    """Return whether each of the others is one of the folders or inside one; no folders are all."""
+    if not folders or (others and others <= folders):
+        return True
+    return bool(others) and all(any(above in folders for above in _upwards(other)) for other in others)
 
 
 def _upwards(folder: str) -> Iterator[str]:

@@ -69,11 +69,29 @@ def test_frames_with_the_same_columns_are_not_taken_for_one_another() -> None:
     assert [line for line in lines if "several frames with the same columns were kept" in line]
 
 
-def test_a_frame_that_was_made_of_an_earlier_one_takes_its_place() -> None:
-    """A loop that filters and keeps its frame in each turn goes on with the newest."""
-    both = node("Filter", filtered("k", 1), condition=call("IsNotNull", column("v", 2)))
-    lines = read(kept(filtered("k", 1)), kept(both), ids=(1, 2))
-    assert lines[2:] == ["* <- left.k    indirect  filter", "* <- left.v    indirect  filter"]
+def kept_again(rdd: int) -> Record:
+    """Return the checkpoint of a frame with an RDD, filtered by `v`."""
+    rows = node("LogicalRDD", output=[column("k", 1), column("v", 2)])
+    again = kept(node("Filter", rows, condition=call("IsNotNull", column("v", 2))))
+    return replace(again, facts=[{"node": "LogicalRDD", "expr_id": 1, "probed": {"rdd": rdd}}])
+
+
+def test_a_frame_is_told_from_the_one_that_it_was_made_of() -> None:
+    """A loop keeps its frame in each turn: what the checkpoint read had the RDD of the frame before."""
+    first = kept(filtered("k", 1))
+    assert read(first, kept_again(rdd=6), ids=(1, 2))[2:] == [
+        "* <- left.k    indirect  filter",
+        "* <- left.v    indirect  filter",
+    ]
+    # The frame before is read again: `use` reads RDD 7.
+    assert read(first, kept_again(rdd=7), ids=(1, 2))[2:] == ["* <- left.k    indirect  filter"]
+    assert not [line for line in read(first, kept_again(rdd=6), ids=(1, 2)) if line.startswith("gap")]
+
+
+def test_of_many_frames_no_gap_is_lost() -> None:
+    """A third frame does not make the first two be told apart."""
+    lines = read(kept(filtered("k", 1)), kept(filtered("v", 2)), kept(LEFT), ids=(1, 2))
+    assert [line for line in lines if "several frames with the same columns were kept" in line]
 
 
 def test_a_lazy_checkpoint_has_read_nothing_yet() -> None:

@@ -55,7 +55,8 @@ def _local_path(config: dict[str, Any]) -> tuple[Path, bool] | None:
         return None
     if path.startswith("file://"):
         path = url2pathname(urlsplit(path).path)
-    return None if "://" in path else (Path(path).absolute(), config.get("append") is True)
+    # Where a relative path leads depends on the folder that a task starts in, which is not this one.
+    return (Path(path), config.get("append") is True) if Path(path).is_absolute() else None
 
 
 def _folder_problem(path: Path, is_appended: bool) -> Unreachable | None:

@@ -18,6 +18,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
 )
 from airflow_provider_spark_lineage.plan.spark.expressions import read_expression
 from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, trees
+from airflow_provider_spark_lineage.plan_json import is_tree
 
 Columns = dict[int, tuple[Expression, ...]]
 
@@ -83,7 +84,9 @@ class Step:
         output: list[Attribute] = []
         columns: Columns = {}
         for tree in trees(self.fields.get(field)):
-            column = attribute_of(tree)
+            # A subquery may return a column of the query around it.
+            outer: Any = tree[0].get("e") if tree else None
+            column = attribute_of(outer if is_tree(outer) else tree)
             if column is None:
                 continue
             output.append(column)

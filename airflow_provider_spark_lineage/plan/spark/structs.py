@@ -195,9 +195,9 @@ def _parts(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
 def _column_of(plan: Any) -> Tree:
     """Return the expression of a subquery's first column; nothing where its plan does not show one."""
     for node in plan if is_plan(plan) else ():
-        listed = next((node[key] for key in _LISTS if node.get(key)), None)
-        if listed or simple_name(node["class"]) not in _PASSING:
-            return listed[0] if listed and is_tree(listed[0]) else []
+        columns: list[Any] = next((node[key] for key in _LISTS if isinstance(node.get(key), list)), [])
+        if columns or simple_name(node["class"]) not in _PASSING:
+            return columns[0] if columns and is_tree(columns[0]) else []
     return []
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
-from airflow_provider_spark_lineage.plan.spark.explain.columns import Tree
+from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK, Tree
 from airflow_provider_spark_lineage.plan.spark.explain.functions import (
     AGGREGATES,
     CLASSES,
@@ -84,7 +84,8 @@ def called(name: str, arguments: Arguments, end: int) -> Value:
 def _struct(arguments: Arguments, end: int) -> Value:
     """A struct of names and values, by turns."""
     values = arguments.values
-    if len(values) % 2 or not all(value.plain for value in values[::2]):
+    # A field may be called as the expression that made it: `count(1)`.
+    if len(values) % 2 or any(MARK.search(name) for name in arguments.texts[::2]):
         return Value(call("Function", arguments.trees), types.closed(), end)
     fields = [
         {"name": name, "type": value.kind}

@@ -90,6 +90,9 @@ class Reader:
         """What could not be told apart, a sentence each."""
 
         starts = [match.start() for match in _SUBQUERY.finditer(self.text)]
+        self._subqueries = starts
+        """Where subqueries are named."""
+
         # Spark draws the plans in the order of the expressions that hold them.
         self._plans = dict(zip(starts, plans, strict=True)) if len(starts) == len(plans) else {}
         self._unplaced = 0 if self._plans else len(plans)
@@ -212,7 +215,7 @@ class Reader:
             end = self._end_of_literal(position, stops, balanced=False)
         if end is None or self.marks.references(position, end, self.columns):
             raise self.unreadable(position)
-        if any(position <= start < end for start in self._plans):
+        if any(position <= start < end for start in self._subqueries):
             # What a subquery returns is no literal.
             raise self.unreadable(position)
         if self.columns.open and _REFERENCE.search(self.text, position, end):
