@@ -80,15 +80,11 @@ def transport(found: Found) -> Iterator[Finding]:
 
 def _unreachable(place: Unreachable, value: str) -> Finding:
     if place.mistake == "transport-silent":
-        is_proxy = place.reason.startswith("the proxy ")
-        cure = (
-            "correct `HTTP_PROXY` or `HTTPS_PROXY`"
-            if is_proxy
-            else "start it, or correct the transport's `url`"
-        )
-        advice = (
-            f"OpenLineage's backend at {place.place} cannot be reached from here ({place.reason}); {cure}."
-        )
+        cure = "start it, or correct the transport's `url`"
+        if place.reason.startswith("the proxy "):
+            cure = "correct `HTTP_PROXY` or `HTTPS_PROXY`"
+        reason = f"cannot be reached from here ({place.reason})"
+        advice = f"OpenLineage's backend at {place.place} {reason}; {cure}."
     else:
         cures = {"does not exist": "create it", "cannot be written": "let the user of the tasks write there"}
         cure = cures.get(place.reason, "move what is there")
