@@ -3,7 +3,8 @@
 What a task reads from outside is an input, what it writes is an output, and a column that went through
 a dataset that the task wrote and read back is traced to its origin. A column that originates in such a
 dataset (literals, rows from Python) is traced to that dataset and no further: the dataset is then an input
-as well. Adding an execution costs the same however many there were before.
+as well. Adding an execution costs the same however many there were before, but for the folders of its
+datasets that were read or written apart.
 """
 
 from __future__ import annotations
