@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
+from airflow_provider_spark_lineage.lineage.folders import Folders
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Field, Mode, Output, Statistics
 from airflow_provider_spark_lineage.lineage.statistics import added
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
-from airflow_provider_spark_lineage.sources.paths import is_within
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Claim:
     data_mode: Mode | None = None
     """How its rows or columns changed; None where it was only renamed."""
 
-    counts: dict[str, Statistics] = field(default_factory=dict)
+    counts: Folders[Statistics] = field(default_factory=Folders)
     """Folder that was written, or an empty name -> counts of the last overwrite and the appends after it."""
 
     @property
@@ -64,20 +64,24 @@ class Claim:
             self.data_mode = output.mode if self.data_mode is None else _merged(self.data_mode, output.mode)
         folder = output.dataset.identity.folder
         if output.mode is Mode.TRUNCATE:
-            self.counts = {}
+            self.counts = Folders()
         elif self.counts and output.rewrites:
             # Unknown: how many earlier rows are left, and how many of the counted ones they are.
-            self.counts = {"": Statistics()}
+            self.counts = Folders()
+            self.counts[""] = Statistics()
         elif not output.has_rows:
             return
         elif output.mode is Mode.APPEND:
-            before = self.counts.get(folder)
-            self.counts[folder] = output.statistics if before is None else added(before, output.statistics)
+            is_more = folder in self.counts
+            self.counts[folder] = (
+                added(self.counts[folder], output.statistics) if is_more else output.statistics
+            )
         else:
-            overlaps = {other for other in self.counts if is_within(folder, other)}
-            inside = {other for other in self.counts if is_within(other, folder)}
-            is_unknown = overlaps - {folder} or (output.partial and overlaps | inside)
-            self.counts = {other: self.counts[other] for other in self.counts if other not in inside}
+            around = [other for other in self.counts.around(folder) if other != folder]
+            below = self.counts.below(folder)
+            is_unknown = around or (output.partial and (below or folder in self.counts))
+            for other in below:
+                del self.counts[other]
             self.counts[folder] = Statistics() if is_unknown else output.statistics
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
+from airflow_provider_spark_lineage.lineage.folders import Folders
 from airflow_provider_spark_lineage.lineage.model import Edge, Field, Kind, Mode, Output
 from airflow_provider_spark_lineage.plan.algebra import Transformation
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
@@ -88,13 +89,19 @@ class _Layer:
     replaces: bool
     """Nothing of earlier layers is left in its folder."""
 
+    number: int = 0
+    """Its place in the order of writing."""
+
 
 @dataclass
 class _History:
     """The content of a dataset that the task wrote, now and in its versions."""
 
-    layers: list[_Layer] = field(default_factory=list)
-    """In the order of writing."""
+    folders: Folders[list[_Layer]] = field(default_factory=Folders)
+    """The layers of each folder, in the order of writing."""
+
+    numbers: int = 0
+    """How many layers were made so far."""
 
     versions: dict[str, Content] = field(default_factory=dict)
     first: int | None = None
@@ -111,9 +118,8 @@ class _History:
         found: dict[int, Content] = {}
         from_outside = False
         for folder in folders or ("",):
-            for layer in reversed(self.layers):
-                if is_within(layer.folder, folder) or is_within(folder, layer.folder):
-                    found[id(layer.content)] = layer.content
+            for layer in reversed(self._concerning(folder)):
+                found[id(layer.content)] = layer.content
                 if layer.replaces and is_within(folder, layer.folder):
                     break
             else:
@@ -131,29 +137,52 @@ class _History:
     def layer_for(self, folder: str, *, keeps: bool, reworked: bool) -> _Layer:
         """Return the layer of the next write into a folder, which keeps what is there or replaces it."""
         if keeps:
-            for layer in reversed(self.layers):
+            for layer in reversed(self._concerning(folder)):
                 if layer.folder == folder:
                     return layer
-                if layer.replaces and (is_within(layer.folder, folder) or is_within(folder, layer.folder)):
+                if layer.replaces:
                     break
         else:
             self._remove(folder)
-        self.layers.append(_Layer(folder, Content(from_outside=keeps, reworked=reworked), not keeps))
-        return self.layers[-1]
+        return self.add(folder, Content(from_outside=keeps, reworked=reworked), replaces=not keeps)
+
+    def add(self, folder: str, content: Content, *, replaces: bool) -> _Layer:
+        """Add a layer over all others."""
+        self.numbers += 1
+        layer = _Layer(folder, content, replaces, self.numbers)
+        self.folders[folder] = [*self.folders.get(folder, []), layer]
+        return layer
+
+    def layers(self) -> Iterator[_Layer]:
+        """Yield all layers."""
+        yield from (layer for layers in self.folders.values() for layer in layers)
+
+    def _concerning(self, folder: str) -> list[_Layer]:
+        """Return the layers of a folder, of those around it and of those in it, in the order of writing."""
+        names = (*self.folders.around(folder), *self.folders.below(folder))
+        layers = (layer for name in names for layer in self.folders[name])
+        return sorted(layers, key=lambda layer: layer.number)
 
     def _remove(self, folder: str) -> None:
         """Remove what was written into a folder; appends that nothing lies between any more become one."""
-        layers: list[_Layer] = []
-        for layer in self.layers:
-            if is_within(layer.folder, folder):
-                continue
-            if layers and layers[-1].folder == layer.folder and not layer.replaces:
-                last = layers[-1]
-                content = last.content.merged(layer.content)
-                last.content = replace(content, from_outside=last.content.from_outside)
-            else:
-                layers.append(layer)
-        self.layers = layers
+        around = [name for name in self.folders.around(folder) if name != folder]
+        inside = [*self.folders.below(folder), *filter(self.folders.__contains__, [folder])]
+        for name in inside:
+            del self.folders[name]
+        for name in around if inside else ():
+            self._join(name)
+
+    def _join(self, folder: str) -> None:
+        """Make one of the last two layers of a folder where the last one adds rows and none lies between."""
+        layers = self.folders[folder]
+        if len(layers) < 2 or layers[-1].replaces:
+            return
+        before, last = layers[-2:]
+        if any(before.number < layer.number < last.number for layer in self._concerning(folder)):
+            return
+        content = before.content.merged(last.content)
+        before.content = replace(content, from_outside=before.content.from_outside)
+        layers.pop()
 
 
 class Contents:
@@ -179,8 +208,8 @@ class Contents:
         """Add or replace rows; `empty` means that no rows from before the task are left."""
         identifier, version = output.dataset.id, output.dataset.identity.version
         history = self._histories.setdefault(identifier, _History())
-        if empty and not history.layers:
-            history.layers.append(_Layer("", Content(), replaces=True))
+        if empty and not history.folders:
+            history.add("", Content(), replaces=True)
         folder = output.dataset.identity.folder
         before = history.now((folder,)) or Content(from_outside=True)
         keeps = output.mode is Mode.APPEND or output.partial
@@ -206,7 +235,7 @@ class Contents:
     def follow(self, now: Mapping[DatasetId, DatasetId | None]) -> None:
         """Replace sources by their current names; None removes a source."""
         for history in self._histories.values():
-            for content in (*(layer.content for layer in history.layers), *history.versions.values()):
+            for content in (*(layer.content for layer in history.layers()), *history.versions.values()):
                 content.columns = {name: set(moved(edges, now)) for name, edges in content.columns.items()}
                 content.rows = set(moved(content.rows, now))
                 content.inputs = {source for name in content.inputs if (source := now.get(name, name))}

@@ -6,7 +6,8 @@ No OpenLineage and no Spark class is named here; `facets/` writes this model dow
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from airflow_provider_spark_lineage.plan.algebra import Kind
@@ -140,12 +141,14 @@ class Input:
     stream: str = ""
     """The streaming query whose batch read it; each batch reads other rows."""
 
-    parts: tuple[tuple[frozenset[str], tuple[str, ...], Statistics], ...] = ()
-    """The folders and locations of each of several reads, with its counts; empty where all have the same."""
+    parts: Mapping[frozenset[str], tuple[tuple[str, ...], Statistics]] = field(
+        default_factory=dict, hash=False
+    )
+    """Folders of each of several reads -> their locations and counts; empty where all have the same."""
 
     def uncounted(self) -> Input:
         """Return the same reads without counts."""
-        parts = tuple((folders, locations, Statistics()) for folders, locations, _ in self.parts)
+        parts = {folders: (locations, Statistics()) for folders, (locations, _) in self.parts.items()}
         return replace(self, statistics=Statistics(), parts=parts)
 
     def reads(self) -> tuple[Input, ...]:
@@ -153,8 +156,8 @@ class Input:
         if not self.parts:
             return (self,)
         return tuple(
-            replace(self, dataset=self.dataset.of(locations), statistics=statistics, parts=())
-            for _, locations, statistics in self.parts
+            replace(self, dataset=self.dataset.of(locations), statistics=statistics, parts={})
+            for locations, statistics in self.parts.values()
         )
 
 

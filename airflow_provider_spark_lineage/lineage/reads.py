@@ -21,30 +21,29 @@ def together(first: Input, *others: Input) -> Input:
     `counted` adds them up.
     """
     dataset = first.dataset
-    parts = {folders: (locations, counts) for folders, locations, counts in _parts(first)}
+    parts = dict(_parts(first))
     for other in others:
         dataset = dataset.merged(other.dataset)
-        for folders, locations, counts in _parts(other):
+        for folders, (locations, counts) in _parts(other).items():
             # The same folders may be written in different ways.
             known, before = parts.get(folders, (locations, Statistics()))
             parts[folders] = (known, larger(before, counts))
     if len(parts) == 1:
         ((locations, counts),) = parts.values()
-        return replace(first, dataset=dataset.of(locations), statistics=counts, parts=())
-    several = tuple((folders, *parts[folders]) for folders in parts)
-    return replace(first, dataset=dataset, statistics=Statistics(), parts=several)
+        return replace(first, dataset=dataset.of(locations), statistics=counts, parts={})
+    return replace(first, dataset=dataset, statistics=Statistics(), parts=parts)
 
 
 def counted(read: Input) -> Input:
     """Return all reads of a dataset with the counts of all of them."""
     if not read.parts:
         return read
-    return replace(read, statistics=_total({folders: counts for folders, _, counts in read.parts}))
+    return replace(read, statistics=_total({folders: counts for folders, (_, counts) in read.parts.items()}))
 
 
-def _parts(read: Input) -> tuple[tuple[Folders, tuple[str, ...], Statistics], ...]:
+def _parts(read: Input) -> Mapping[Folders, tuple[tuple[str, ...], Statistics]]:
     identity = read.dataset.identity
-    return read.parts or ((identity.folders, identity.locations, read.statistics),)
+    return read.parts or {identity.folders: (identity.locations, read.statistics)}
 
 
 def _total(counts: Mapping[Folders, Statistics]) -> Statistics:

@@ -1,0 +1,69 @@
+"""Folders of one dataset, found by their place: those that one is in, and those that are in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+from airflow_provider_spark_lineage.sources.paths import is_within
+
+Thing = TypeVar("Thing")
+
+
+class Folders(Generic[Thing]):
+    """Something for each of several folders, relative to their dataset; an empty name stands for all of it.
+
+    >>> folders = Folders()
+    >>> folders["2024/01"], folders["2024/02"], folders[""] = "a", "b", "c"
+    >>> [*folders.around("2024/01")], sorted(folders.below("2024"))
+    (['2024/01', ''], ['2024/01', '2024/02'])
+    """
+
+    def __init__(self) -> None:
+        self._things: dict[str, Thing] = {}
+        self._below: Counter[str] = Counter()
+        """Folder -> how many folders are below it: most have none, which costs no search."""
+
+    def __setitem__(self, folder: str, thing: Thing) -> None:
+        if folder not in self._things:
+            self._below.update(_parents(folder))
+        self._things[folder] = thing
+
+    def __getitem__(self, folder: str) -> Thing:
+        return self._things[folder]
+
+    def get(self, folder: str, otherwise: Thing) -> Thing:
+        """Return what a folder has, or something else where it is not here."""
+        return self._things.get(folder, otherwise)
+
+    def __delitem__(self, folder: str) -> None:
+        del self._things[folder]
+        self._below.subtract(_parents(folder))
+
+    def __contains__(self, folder: str) -> bool:
+        return folder in self._things
+
+    def __bool__(self) -> bool:
+        return bool(self._things)
+
+    def values(self) -> Iterator[Thing]:
+        """Yield what all folders have, in the order in which they came."""
+        yield from self._things.values()
+
+    def around(self, folder: str) -> Iterator[str]:
+        """Yield a folder and those that it is in, from the inside out, as far as they are here."""
+        yield from (each for each in (folder, *_parents(folder)) if each in self._things)
+
+    def below(self, folder: str) -> list[str]:
+        """Return the folders that are in a folder, without itself."""
+        if not self._below[folder]:
+            return []
+        return [each for each in self._things if each != folder and is_within(each, folder)]
+
+
+def _parents(folder: str) -> Iterator[str]:
+    """Yield the folders that a folder is in, from the inside out; the last is all of the dataset."""
+    while folder:
+        folder = folder.rpartition("/")[0]
+        yield folder
