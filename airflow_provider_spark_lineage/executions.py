@@ -108,6 +108,7 @@ def _about(record: Record) -> ExecutionFacts:
         problems=record.problems,
         failure=failure_of(record),
         name=record.name,
+        key=f"{record.application_id} {record.number}",
         rdd_id=record.rdd_id,
     )
 

@@ -24,6 +24,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Mode,
     Output,
     Statistics,
+    View,
 )
 from airflow_provider_spark_lineage.lineage.reads import counted, together
 from airflow_provider_spark_lineage.lineage.statistics import added
@@ -47,8 +48,8 @@ class Composer:
         self._read: dict[DatasetId, Dataset] = {}
         """How the current execution reads each dataset: in which version, with which columns in order."""
 
-        self._contents_read: dict[tuple[DatasetId, frozenset[str]], Content | None] = {}
-        """What is in folders of datasets that the current execution reads."""
+        self._contents_read: dict[tuple[DatasetId, View], Content | None] = {}
+        """What is in the views of datasets that the current execution reads."""
 
         self._batches: dict[tuple[str, DatasetId, tuple[str, ...]], Statistics] = {}
         """What a streaming query has read of each dataset."""
@@ -78,7 +79,7 @@ class Composer:
         self._contents_read = {}
         reads = (read for input_ in lineage.inputs for read in input_.reads())
         for read in map(self._with_batches_before, reads):
-            content = self._content_read(read.dataset.id, read.dataset.identity.folders)
+            content = self._content_read(read.dataset.id, read.dataset.view)
             outside = content is None or content.from_outside
             _add_input(self._inputs if outside else self._read_back, read)
             if read.dataset.id in self._own_inputs:
@@ -87,6 +88,8 @@ class Composer:
                 # UPDATE and MERGE keep the dataset the same one, so this read may be its largest.
                 _add_input(self._inputs, replace(read, dataset=self._inputs[read.dataset.id].dataset))
             self._note_entries(read.dataset)
+        for identifier, view in lineage.keeps:
+            self._contents.keep(identifier, view)
         # Resolve all outputs first, against the contents from before this execution's writes.
         gaps = dict.fromkeys(lineage.gaps)
         resolved = [(output, *self._resolve(output, gaps)) for output in lineage.outputs]
@@ -177,18 +180,17 @@ class Composer:
             if current == name:
                 del self._new_names[name]
 
-    def _content_read(self, identifier: DatasetId, folders: frozenset[str] | None = None) -> Content | None:
+    def _content_read(self, identifier: DatasetId, view: View | None = None) -> Content | None:
         """Return the content of a dataset as the current execution reads it; None for one from outside.
 
-        `folders` that are None stand for all that the execution reads.
+        A view that is None stands for all that the execution reads.
         """
-        read = self._read.get(identifier)
-        if folders is None:
-            folders = read.identity.folders if read else frozenset()
-        if (identifier, folders) not in self._contents_read:
-            version = read.identity.version if read else ""
-            self._contents_read[identifier, folders] = self._contents.at(identifier, version, folders)
-        return self._contents_read[identifier, folders]
+        if view is None:
+            read = self._read.get(identifier)
+            view = read.view if read else View()
+        if (identifier, view) not in self._contents_read:
+            self._contents_read[identifier, view] = self._contents.at(identifier, view)
+        return self._contents_read[identifier, view]
 
     def _with_batches_before(self, read: Input) -> Input:
         """Add the counts of a stream's earlier batches: all batches are one read."""
@@ -327,17 +329,24 @@ class Composer:
         """Trace an output's edges through what the task itself wrote before."""
         edges: set[Edge] = set()
         inputs: set[DatasetId] = set()
-        for source in output.inputs:
-            content = self._content_read(source)
+        views: dict[DatasetId, list[View]] = {}
+        for source, view in output.views:
+            views.setdefault(source, []).append(view)
+        contents = (
+            (source, self._content_read(source, view))
+            for source in output.inputs
+            for view in views.get(source, (None,))
+        )
+        for source, content in contents:
             if content is None or content.from_outside:
                 inputs.add(source)
             if content is not None:
                 inputs |= content.inputs
                 # What decides the rows of the intermediate decides the rows of the output.
                 edges.update(replace(edge, column="") for edge in content.rows)
-        origins: dict[Edge, list[frozenset[str]]] = {}
-        for edge, folders in output.origins:
-            origins.setdefault(edge, []).append(folders)
+        origins: dict[Edge, list[View]] = {}
+        for edge, view in output.origins:
+            origins.setdefault(edge, []).append(view)
         for edge in output.edges:
             for of_edge in origins.get(edge, (None,)):
                 edges |= self._trace(edge, of_edge, output, gaps)
@@ -348,10 +357,8 @@ class Composer:
                 self._own_inputs.add(source)
         return edges, inputs
 
-    def _trace(
-        self, edge: Edge, folders: frozenset[str] | None, output: Output, gaps: dict[Gap, None]
-    ) -> set[Edge]:
-        content = self._content_read(edge.source, folders)
+    def _trace(self, edge: Edge, view: View | None, output: Output, gaps: dict[Gap, None]) -> set[Edge]:
+        content = self._content_read(edge.source, view)
         if content is None:
             return {edge}
         name = self._written_name(edge, content)

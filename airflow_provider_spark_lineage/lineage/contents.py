@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.lineage.folders import Folders
-from airflow_provider_spark_lineage.lineage.model import Edge, Field, Kind, Mode, Output
+from airflow_provider_spark_lineage.lineage.model import Edge, Field, Kind, Mode, Output, View
 from airflow_provider_spark_lineage.plan.algebra import Transformation
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 from airflow_provider_spark_lineage.sources.paths import is_within
@@ -190,19 +190,26 @@ class Contents:
 
     def __init__(self) -> None:
         self._histories: dict[DatasetId, _History] = {}
+        self._kept: dict[tuple[DatasetId, View], Content | None] = {}
+        """What kept frames read, as it was then; None for rows from outside alone."""
+
         self._dropped: set[DatasetId] = set()
         """Datasets that the task dropped: a table created there again starts with new versions."""
 
     def __contains__(self, identifier: DatasetId) -> bool:
         return identifier in self._histories
 
-    def at(self, identifier: DatasetId, version: str, folders: Iterable[str] = ()) -> Content | None:
-        """Return the content of a dataset in a version, or of folders now; None where the task wrote nothing.
-
-        Without folders, it is the content of all of them.
-        """
+    def at(self, identifier: DatasetId, view: View) -> Content | None:
+        """Return the content of a dataset in a view; None where the task wrote nothing of it."""
+        if (identifier, view) in self._kept:
+            return self._kept[identifier, view]
         history = self._histories.get(identifier)
-        return history.at(version, identifier in self._dropped, folders) if history else None
+        return history.at(view.version, identifier in self._dropped, view.folders) if history else None
+
+    def keep(self, identifier: DatasetId, view: View) -> None:
+        """Note what a kept frame reads: later writes do not change it."""
+        content = self.at(identifier, view)
+        self._kept[identifier, view] = content.copy() if content is not None else None
 
     def write(self, output: Output, edges: set[Edge], inputs: set[DatasetId], *, empty: bool) -> None:
         """Add or replace rows; `empty` means that no rows from before the task are left."""
@@ -234,11 +241,14 @@ class Contents:
 
     def follow(self, now: Mapping[DatasetId, DatasetId | None]) -> None:
         """Replace sources by their current names; None removes a source."""
+        contents = [content for content in self._kept.values() if content is not None]
         for history in self._histories.values():
-            for content in (*(layer.content for layer in history.layers()), *history.versions.values()):
-                content.columns = {name: set(moved(edges, now)) for name, edges in content.columns.items()}
-                content.rows = set(moved(content.rows, now))
-                content.inputs = {source for name in content.inputs if (source := now.get(name, name))}
+            contents += (layer.content for layer in history.layers())
+            contents += history.versions.values()
+        for content in contents:
+            content.columns = {name: set(moved(edges, now)) for name, edges in content.columns.items()}
+            content.rows = set(moved(content.rows, now))
+            content.inputs = {source for name in content.inputs if (source := now.get(name, name))}
 
     def rename(self, old: DatasetId, new: DatasetId) -> None:
         """Move a dataset's content to its new name."""

@@ -18,14 +18,12 @@ from airflow_provider_spark_lineage.lineage.leaves import (
     FieldUse,
     KeptFrames,
     Leaf,
-    Place,
     ResultKey,
     Results,
     StoredResult,
     fields_of,
     gaps_of,
     merged,
-    place_of,
     rdd_key,
 )
 from airflow_provider_spark_lineage.lineage.model import (
@@ -39,6 +37,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Mode,
     Output,
     Statistics,
+    View,
 )
 from airflow_provider_spark_lineage.lineage.reads import counted, together
 from airflow_provider_spark_lineage.lineage.statistics import (
@@ -109,6 +108,9 @@ class ExecutionFacts:
 
     name: str = ""
     """Spark's name of the action, for example `save` or `checkpoint`."""
+
+    key: str = ""
+    """Names the execution: no other one of the task has the same."""
 
     rdd_id: int | None = None
     """The RDD that holds the plan's rows, where nothing was run."""
@@ -198,6 +200,14 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
         failures=(about.failure,) if about.failure else (),
     )
     results = _stored_results(evaluation, facts, leaves, lineage, about) if not about.failure else {}
+    keeps = frozenset(
+        place
+        for result in results.values()
+        for stored in (result.unread if isinstance(result, KeptFrames) else (result,))
+        for place in stored.places
+        if place[1].kept_by == about.key
+    )
+    lineage = replace(lineage, keeps=keeps)
     if about.name in _CHECKPOINTS and about.jobs == 0:
         # A lazy one: its rows are read when they are used for the first time.
         lineage = replace(lineage, inputs=())
@@ -254,9 +264,9 @@ def _gaps_without_output(evaluation: Evaluation, leaves: Leaves, *, read_somethi
 def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[Input]:
     """Return each dataset once, with all columns that any scan of it shows, sorted by its name."""
     streamed = {dataset.id for leaf in leaves.values() if leaf.is_stream for dataset in leaf.datasets}
-    shown: dict[Place, list[Dataset]] = {}
+    shown: dict[tuple[DatasetId, frozenset[str]], list[Dataset]] = {}
     for dataset in (dataset for leaf in leaves.values() for dataset in leaf.datasets):
-        shown.setdefault(place_of(dataset.identity), []).append(dataset)
+        shown.setdefault((dataset.id, dataset.identity.folders), []).append(dataset)
     with_counts = [dataset.identity for leaf in leaves.values() if leaf.counted for dataset in leaf.datasets]
     shared = {dataset.id for leaf in leaves.values() if len(leaf.datasets) > 1 for dataset in leaf.datasets}
     named = {
@@ -310,7 +320,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     fields = fields_of(target, tuple(Field(column.name, column.type) for column, _ in written.columns))
     if len(fields) == 1:
         fields = (Field(stored_name(target, fields[0].name), fields[0].type),)
-    origins: set[tuple[Edge, frozenset[str]]] = set()
+    origins: set[tuple[Edge, View]] = set()
     for written_field, (_, value) in zip(fields, written.columns, strict=True):
         origins.update(_edges(_traced(value.whole, leaves), written_field.name))
     fed_by = [leaves[scan] for scan in written.scans]
@@ -318,19 +328,23 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     for leaf in fed_by:
         origins.update(_edges(leaf.rows, ""))
     edges = {edge for edge, _ in origins}
-    places = {(edge.source, folders) for edge, folders in origins}
+    places = {(edge.source, view) for edge, view in origins}
+    places |= {(dataset.id, dataset.view) for leaf in fed_by for dataset in leaf.datasets}
     read_apart = {source for source, count in Counter(source for source, _ in places).items() if count > 1}
     fed = sorted({dataset.id for leaf in fed_by for dataset in leaf.datasets})
     outputs = []
     for identity in identities:
+        # A new folder is a part of a dataset that may be older.
+        is_part = write.mode is Mode.CREATE and identity.folder
         outputs.append(
             Output(
                 dataset=Dataset(identity, fields),
-                mode=write.mode,
+                mode=Mode.OVERWRITE if is_part else write.mode,
                 statistics=statistics,
                 edges=tuple(sorted(edges, key=lambda edge: edge.order)),
                 inputs=tuple(fed),
                 origins=tuple(origin for origin in origins if origin[0].source in read_apart),
+                views=frozenset(place for place in places if place[0] in read_apart),
                 partial=write.is_partial,
                 rewrites=write.rewrites,
                 partitions=write.partitions if write.is_partial else (),
@@ -352,11 +366,11 @@ def _traced(sources: Sources, leaves: Mapping[Scan, Leaf]) -> frozenset[FieldUse
     )
 
 
-def _edges(sources: Iterable[FieldUse], column: str) -> Iterable[tuple[Edge, frozenset[str]]]:
-    """Yield the edges of a column, each with the folders of the dataset that it comes from."""
+def _edges(sources: Iterable[FieldUse], column: str) -> Iterable[tuple[Edge, View]]:
+    """Yield the edges of a column, each with the rows of the dataset that it comes from."""
     return (
-        (Edge(dataset, name, path.kind, path.masking, column, ".".join(inside)), folders)
-        for (dataset, folders), name, inside, path in sources
+        (Edge(dataset, name, path.kind, path.masking, column, ".".join(inside)), view)
+        for (dataset, view), name, inside, path in sources
     )
 
 
@@ -377,7 +391,8 @@ def _stored_results(
     }
     for name, sources in (evaluation.variables | declared).items():
         value = _traced(sources, leaves) | rows_read
-        results[name] = StoredResult({VARIABLE: value}, frozenset(), datasets, gaps)
+        result = StoredResult({VARIABLE: value}, frozenset(), datasets, gaps)
+        results[name] = result.kept(about.key)
     if evaluation.output and (about.name in _CHECKPOINTS or about.rdd_id is not None):
         columns = {column.id: _traced(value.whole, leaves) for column, value in evaluation.output}
         rows = _traced(evaluation.rows, leaves) | rows_read
@@ -386,7 +401,7 @@ def _stored_results(
             ids = tuple(column.id for column, _ in evaluation.output)
             earlier = results.get(ids)
             frames = earlier if isinstance(earlier, KeptFrames) else facts.kept(ids)
-            results[ids] = frames.with_frame(result)
+            results[ids] = frames.with_frame(result.kept(about.key))
         else:
             results[rdd_key(about.rdd_id)] = result
     return results

@@ -6,12 +6,12 @@ Named datasets, tables of a query that a database ran, the result of an earlier 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from airflow_provider_spark_lineage.lineage.columns import evaluate
-from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap
+from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap, View
 from airflow_provider_spark_lineage.lineage.values import Sources
 from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
@@ -36,11 +36,11 @@ from airflow_provider_spark_lineage.sources import (
 )
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 
-Place = tuple[DatasetId, frozenset[str]]
-"""A dataset and the folders of it that were read; empty for all of it."""
+Place = tuple[DatasetId, View]
+"""A dataset and which of its rows were read."""
 
 FieldUse = tuple[Place, str, tuple[str, ...], Transformation]
-"""(dataset and folders of it, field, path inside a struct field, how it acts)."""
+"""(dataset and rows of it, field, path inside a struct field, how it acts)."""
 
 ResultKey = tuple[int, ...] | str
 """Key of results: the ids of the columns of kept frames, a variable's name, or an RDD's key."""
@@ -66,6 +66,31 @@ class StoredResult:
     rows: frozenset[FieldUse]
     datasets: tuple[Dataset, ...]
     gaps: tuple[Gap, ...] = ()
+
+    def kept(self, execution: str) -> StoredResult:
+        """Return it with its rows as they are when an execution keeps them; rows kept earlier stay so."""
+        return self._with(lambda kept_by: kept_by or execution)
+
+    def unkept(self) -> StoredResult:
+        """Return it without what kept its rows."""
+        return self._with(lambda _: "")
+
+    @property
+    def places(self) -> Iterator[Place]:
+        """Yield what it reads."""
+        yield from (place for uses in (*self.columns.values(), self.rows) for place, *_ in uses)
+        yield from ((dataset.id, dataset.view) for dataset in self.datasets)
+
+    def _with(self, kept_by: Callable[[str], str]) -> StoredResult:
+        def changed(uses: frozenset[FieldUse]) -> frozenset[FieldUse]:
+            return viewed(uses, lambda view: view._replace(kept_by=kept_by(view.kept_by)))
+
+        return StoredResult(
+            {column: changed(uses) for column, uses in self.columns.items()},
+            changed(self.rows),
+            tuple(replace(dataset, kept_by=kept_by(dataset.kept_by)) for dataset in self.datasets),
+            self.gaps,
+        )
 
 
 @dataclass(frozen=True)
@@ -107,7 +132,9 @@ _MAX_UNREAD = 8
 
 def _common(frames: Sequence[StoredResult]) -> StoredResult:
     """Return what all frames depend on, with a gap where they differ."""
-    first, *others = frames
+    if len(frames) == 1:
+        return frames[0]
+    first, *others = (frame.unkept() for frame in frames)
     if all(frame == first for frame in others):
         return first
     nothing: frozenset[FieldUse] = frozenset()
@@ -248,7 +275,7 @@ def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
     columns_of = [c for c in scan.output if c.id not in scan.hidden and c.name not in hidden]
     fields = tuple(Field(column.name, column.type) for column in columns_of)
     identities = identify(facts)
-    places = [place_of(identity) for identity in identities]
+    places = [_place(identity) for identity in identities]
     columns = {
         column.id: frozenset((place, column.name, (), IDENTITY) for place in places) for column in columns_of
     }
@@ -278,7 +305,7 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
 
     def traced(sources: Sources) -> frozenset[FieldUse]:
         return frozenset(
-            (place_of(identities[table]), names[table, column], (), step)
+            (_place(identities[table]), names[table, column], (), step)
             for (table, column, _), step in sources
         )
 
@@ -331,7 +358,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
     if not datasets:
         return Leaf(gaps=tuple(gaps), column_gaps=(_rows_of_program(scan),))
     fields: set[FieldUse] = {
-        (place_of(dataset.identity), column.name, (), IDENTITY)
+        ((dataset.id, dataset.view), column.name, (), IDENTITY)
         for dataset in read
         for column in dataset.fields
     }
@@ -353,17 +380,23 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
     )
 
 
+def viewed(uses: Iterable[FieldUse], change: Callable[[View], View]) -> frozenset[FieldUse]:
+    """Return the same fields in other views of their datasets."""
+    return frozenset(
+        ((dataset, change(view)), name, part, step) for (dataset, view), name, part, step in uses
+    )
+
+
+def _place(identity: Identity) -> Place:
+    return identity.id, View(identity.folders, identity.version)
+
+
 def _ids(scan: Scan) -> tuple[int, ...]:
     return tuple(column.id for column in scan.output)
 
 
 def _first(scan: Scan) -> int:
     return scan.output[0].id if scan.output else -1
-
-
-def place_of(identity: Identity) -> Place:
-    """Return which dataset was read, and which folders of it."""
-    return identity.id, identity.folders
 
 
 def merged(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:

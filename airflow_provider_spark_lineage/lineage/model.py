@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import NamedTuple
 
 from airflow_provider_spark_lineage.plan.algebra import Kind
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
@@ -27,6 +28,7 @@ __all__ = [
     "Mode",
     "Output",
     "Statistics",
+    "View",
 ]
 
 
@@ -39,12 +41,25 @@ class Field:
     """Spark's simple string, for example `bigint` or `struct<a:int>`."""
 
 
+class View(NamedTuple):
+    """The rows of a dataset that a read sees: those of now, of a version, or as an execution kept them."""
+
+    folders: frozenset[str] = frozenset()
+    """Relative to the dataset; empty for all of it."""
+
+    version: str = ""
+    kept_by: str = ""
+    """The execution that kept these rows, a checkpoint for example; empty for what is in the dataset now."""
+
+
 @dataclass(frozen=True)
 class Dataset:
     """One dataset that was read or written, with the columns that were seen of it."""
 
     identity: Identity
     fields: tuple[Field, ...] = ()
+    kept_by: str = ""
+    """The execution that kept the rows that are read here; empty for those in the dataset now."""
 
     def __post_init__(self) -> None:
         """Leave out columns that are of a part of the dataset alone."""
@@ -55,6 +70,11 @@ class Dataset:
     def id(self) -> DatasetId:
         """Return the name that OpenLineage events carry."""
         return self.identity.id
+
+    @property
+    def view(self) -> View:
+        """Return which of its rows are read."""
+        return View(self.identity.folders, self.identity.version, self.kept_by)
 
     def merged(self, other: Dataset) -> Dataset:
         """Return this dataset with the columns and the names that another view of it adds."""
@@ -68,7 +88,8 @@ class Dataset:
             version=self.identity.version if self.identity.version == other.identity.version else "",
             catalog=self.identity.catalog or other.identity.catalog,
         )
-        return Dataset(identity, tuple(fields[name] for name in ordered))
+        kept_by = self.kept_by if self.kept_by == other.kept_by else ""
+        return Dataset(identity, tuple(fields[name] for name in ordered), kept_by)
 
     def of(self, locations: tuple[str, ...]) -> Dataset:
         """Return this dataset as it was read or written at some of its locations; without any, all of it."""
@@ -186,8 +207,11 @@ class Output:
     partitions: tuple[str, ...] = ()
     """Partition columns of a partial overwrite, which decide the earlier rows that it kept."""
 
-    origins: tuple[tuple[Edge, frozenset[str]], ...] = ()
-    """The folders that an edge comes from, where the execution reads folders of its source apart."""
+    origins: tuple[tuple[Edge, View], ...] = ()
+    """What an edge comes from, where the execution reads several views of its source."""
+
+    views: frozenset[tuple[DatasetId, View]] = frozenset()
+    """The views of datasets of which the execution reads several."""
 
     previous: DatasetId | None = None
     """The name of a renamed dataset before."""
@@ -241,6 +265,8 @@ class Lineage:
 
     gaps: tuple[Gap, ...] = ()
     failures: tuple[Failure, ...] = ()
+    keeps: frozenset[tuple[DatasetId, View]] = frozenset()
+    """What later executions read as it is now, whatever is written to these datasets in between."""
 
     def __bool__(self) -> bool:
         return bool(self.inputs or self.outputs)

@@ -34,6 +34,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Mode,
     Output,
     Statistics,
+    View,
 )
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.sources.dataset import Identity, Symlink
@@ -150,6 +151,27 @@ def test_former_version_holds_what_it_held_then() -> None:
         reading = execution(reads("t", "x", version="3"), writes("b", edge("t.x", "x")))
         restored = compose([*writing, restoring, reading])
         assert edges_of(restored, "b") == {edge(f"{one}.x", "x") for one in sources}
+
+
+def test_two_versions_in_one_query_are_traced_apart() -> None:
+    """Each side of the join has the rows of its own version."""
+    old, new = edge("t.x", "old"), edge("t.x", "new")
+    views = {edge_: View(version=version) for edge_, version in ((old, "0"), (new, "1"))}
+    joined = writes(
+        "b",
+        old,
+        new,
+        origins=tuple(views.items()),
+        views=frozenset((place("t"), view) for view in views.values()),
+    )
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("t", edge("a.x", "x"), version="0")),
+            execution(reads("c", "x"), writes("t", edge("c.x", "x"), version="1")),
+            execution(reads("t", "x"), joined),
+        ]
+    )
+    assert edges_of(lineage, "b") == {edge("a.x", "old"), edge("c.x", "new")}
 
 
 @pytest.mark.parametrize("mode", [Mode.APPEND, Mode.OVERWRITE])

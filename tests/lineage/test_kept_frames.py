@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from spark_trees import Tree, alias, call, column, equal, node, project, record, scan
 
 from airflow_provider_spark_lineage.executions import executions
+from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.record import Record
 
@@ -103,3 +105,46 @@ def test_a_lazy_checkpoint_has_read_nothing_yet() -> None:
     assert [each.dataset.id.name for each in [*executions([lazy, use((1, 2))])][-1].lineage.inputs] == [
         "/left"
     ]
+
+
+def overwrites(name: str, query: Tree, *places: tuple[int, str]) -> Record:
+    """Return a write of a query over a folder."""
+    written = record(query, *places)
+    target = {**written.facts[-1], "probed": {**written.facts[-1]["probed"], "paths": f"file:/{name}"}}
+    return replace(written, facts=[*written.facts[:-1], target])
+
+
+def of_task(*records: Record) -> dict[str, list[str]]:
+    """Return where the columns of each output come from, after all executions of a task."""
+    numbered = [replace(each, number=number) for number, each in enumerate(records, 1)]
+    lineage = compose(execution.lineage for execution in executions(numbered))
+    return {
+        output.dataset.id.name: [f"{edge.column} {edge.source.name}.{edge.field}" for edge in output.edges]
+        for output in lineage.outputs
+    }
+
+
+FROM_RIGHT = overwrites("left", RIGHT, (3, "file:/right"))
+
+
+@pytest.mark.parametrize("jobs", [0, 1], ids=["lazy", "eager"])
+def test_a_kept_frame_has_the_rows_that_its_source_had(jobs: int) -> None:
+    """A dimension is kept, then overwritten, then its former rows are written elsewhere."""
+    keeping = replace(kept(LEFT), jobs=jobs)
+    assert of_task(keeping, FROM_RIGHT, use((1, 2)))["/out"] == ["a /left.v", "b /left.v"]
+    # What the task itself wrote before is traced through.
+    assert of_task(FROM_RIGHT, keeping, use((1, 2)))["/out"] == ["a /right.v", "b /right.v"]
+    third = overwrites("left", scan(column("k", 5), column("v", 6)), (5, "file:/third"))
+    assert of_task(FROM_RIGHT, keeping, third, use((1, 2)))["/out"] == ["a /right.v", "b /right.v"]
+
+
+def test_a_kept_frame_beside_its_source_as_it_is_now() -> None:
+    """Former and new rows of one dataset are compared: each side has its own origin."""
+    now = scan(column("k", 11), column("v", 12))
+    rows = node("LogicalRDD", output=[column("k", 1), column("v", 2)])
+    joined = node("Join", rows, now, joinType={"object": "x.Inner$"}, condition=equal(1, 11))
+    query = project(joined, alias("was", 91, column("v", 2)), alias("is", 92, column("v", 12)))
+    comparing = record(query, (11, "file:/left"))
+    facts = [{"node": "LogicalRDD", "expr_id": 1, "probed": {"rdd": 7}}, *comparing.facts]
+    edges = of_task(kept(LEFT), FROM_RIGHT, replace(comparing, facts=facts))["/out"]
+    assert edges == [" /left.k", " /right.k", "is /right.v", "was /left.v"]

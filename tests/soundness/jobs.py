@@ -130,6 +130,28 @@ def overwritten_by_another(spark, scratch):
 
 
 @job
+def kept_before_an_overwrite(spark, scratch):
+    spark.table("orders").select("oid", "item").write.parquet(f"{scratch}/one")
+    before = spark.read.parquet(f"{scratch}/one").localCheckpoint()
+    stock = spark.table("items").select(F.col("stock").alias("oid"), F.col("name").alias("item"))
+    stock.write.mode("overwrite").parquet(f"{scratch}/one")
+    now = spark.read.parquet(f"{scratch}/one")
+    compared = before.join(now, before.item == now.item, "left").select(before.oid, now.oid.alias("stock"))
+    compared.write.parquet(f"{scratch}/out")
+
+
+@job
+def variable_before_an_overwrite(spark, scratch):
+    make(spark, "t", "a double")
+    spark.sql("insert into t select amount from orders")
+    spark.sql("declare or replace variable largest double")
+    spark.sql("set var largest = (select max(a) from t)")
+    spark.sql("insert overwrite t select tier from customers")
+    spark.sql("select a, largest as b from t").write.parquet(f"{scratch}/out")
+    spark.sql("drop table t")
+
+
+@job
 def appended_in_a_loop(spark, scratch):
     for table, column in (("orders", "item"), ("customers", "city"), ("items", "name")):
         spark.table(table).select(F.col(column).alias("x")).write.mode("append").parquet(f"{scratch}/all")
