@@ -26,6 +26,8 @@ _WRITES = re.compile(
 )
 """An operator that writes; others may stand above it."""
 
+_WRITES_FILES = re.compile(r"(?:AdaptiveSparkPlan[^\n]*\n[^\n]*)?Execute InsertIntoHadoopFsRelationCommand\b")
+
 
 def only_defines(text: str) -> bool:
     """Return whether a command with this text runs no query but those that infer a schema."""
@@ -56,6 +58,11 @@ def job_infers(job: Mapping[str, Any]) -> bool:
 def writes(text: str) -> bool:
     """Return whether the physical plan of an execution writes."""
     return bool(_WRITES.search(_physical(text)))
+
+
+def runs_nothing_inside(text: str) -> bool:
+    """Return whether an execution is a plain write of files, which runs no other execution."""
+    return bool(_WRITES_FILES.match(_physical(text).lstrip()))
 
 
 def _physical(text: str) -> str:

@@ -334,8 +334,8 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     fed = sorted({dataset.id for leaf in fed_by for dataset in leaf.datasets})
     outputs = []
     for identity in identities:
-        # A new folder is a part of a dataset that may be older.
-        is_part = write.mode is Mode.CREATE and identity.folder
+        # A new folder is a part of a dataset that may be older; a saved model is one write of many folders.
+        is_part = write.mode is Mode.CREATE and identity.folder and identity.has_columns
         outputs.append(
             Output(
                 dataset=Dataset(identity, fields),

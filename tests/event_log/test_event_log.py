@@ -336,26 +336,34 @@ def test_logs_of_several_applications_say_so(tmp_path: Path, whole: list[Record]
     assert problems == ["there are 2 applications in one place: 0, local-2"]
 
 
-def batch_with(case: str, *writes: tuple[str, str]) -> str:
-    """Return the log of a batch whose function writes to folders, each with its error, in place of one."""
+def batch_with(case: str, *writes: tuple[str, str], at_once: bool = False) -> str:
+    """Return the log of a batch whose function writes to folders, each with its error, in place of one.
+
+    At once, all writes begin before the first ends.
+    """
     events = [json.loads(line) for line in gzip.decompress((CASES / case).read_bytes()).splitlines()]
     inside = [event for event in events if event.get("executionId") == 1293]
     begin = events.index(inside[0])
     rest = [event for event in events[begin:] if event not in inside]
-    for number, (folder, error) in enumerate(writes, 1293):
-        for event in (inside[0], inside[-1]):
-            text = json.dumps(event).replace("/data/sums", folder)
-            fields = {"executionId": number, **({"errorMessage": error} if event is inside[-1] else {})}
-            rest.insert((number - 1293) * 2 + (event is inside[-1]), {**json.loads(text), **fields})
+
+    def of_write(event: dict[str, object], number: int, **more: object) -> dict[str, object]:
+        text = json.dumps(event).replace("/data/sums", writes[number][0])
+        return {**json.loads(text), "executionId": 1293 + number, **more}
+
+    begins = [of_write(inside[0], number) for number in range(len(writes))]
+    ends = [of_write(inside[-1], number, errorMessage=error) for number, (_, error) in enumerate(writes)]
+    in_turn = (event for pair in zip(begins, ends, strict=True) for event in pair)
+    rest = [*([*begins, *ends] if at_once else in_turn), *rest]
     return "".join(json.dumps(e, separators=(",", ":")) + "\n" for e in events[:begin] + rest)
 
 
+@pytest.mark.parametrize("at_once", [False, True], ids=["in turn", "at once"])
 @pytest.mark.parametrize("log", ["events", "formatted"])
-def test_what_a_function_of_a_batch_runs_is_the_programs(tmp_path: Path, log: str) -> None:
+def test_what_a_function_of_a_batch_runs_is_the_programs(tmp_path: Path, log: str, at_once: bool) -> None:
     """`foreachBatch` often writes a batch to several places; a failure that it handles leaves no output."""
     path = tmp_path / "app-1"
     writes = ("/data/a", ""), ("/data/b", "org.apache.spark.SparkException: disk"), ("/data/c", "")
-    path.write_text(batch_with(f"stream_foreach_batch/{log}-4.1.jsonl.gz", *writes))
+    path.write_text(batch_with(f"stream_foreach_batch/{log}-4.1.jsonl.gz", *writes, at_once=at_once))
     lines = RecordedFolder(path).text().splitlines()
     found = [line.split()[:3] for line in lines if line.startswith(("reads", "writes"))]
     assert found == [

@@ -8,8 +8,10 @@ from typing import TypeVar
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from spark_trees import column, record, scan
 from tasks import edge, edges_of, execution, inputs_of, reads, writes
 
+from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
 from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, Output, View
@@ -77,6 +79,16 @@ def test_column_that_only_the_folder_s_name_has_originates_in_the_dataset() -> N
     of_day = execution(at(reads("d", "day"), "day=1"), writes("out", edge("d.day", "day")))
     assert sources(compose([*steps, of_day])) == {"d"}
     assert not compose([*steps, of_day]).gaps
+
+
+def test_a_new_folder_is_not_a_new_dataset() -> None:
+    """The dataset may be older, though nothing was in the folder that the mode `error` wrote."""
+    query = scan(column("k", 1), column("v", 2))
+    into = record(query).facts[-1]
+    target = {**into["probed"], "paths": "file:/d/20240101", "mode": "ErrorIfExists"}
+    (written,) = executions([replace(record(query), facts=[{**into, "probed": target}])])
+    (output,) = written.lineage.outputs
+    assert (output.dataset.id.name, output.mode) == ("/d", Mode.OVERWRITE)
 
 
 def test_folders_that_one_execution_reads_apart_are_traced_apart() -> None:
