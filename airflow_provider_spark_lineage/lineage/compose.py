@@ -392,8 +392,12 @@ class Composer:
         if output.mode is not Mode.ALTER and not output.dataset.identity.is_entry:
             self._contents.write(output, edges, inputs, empty=is_dropped)
             self._reuse_name(identifier)
+        entries = names_of(output.dataset)
+        # A table that is made anew at another location: Spark refuses one where something is.
+        is_whole = output.mode in (Mode.CREATE, Mode.OVERWRITE) and not output.partial
+        is_moved = is_whole and any(self._tables.get(entry, identifier) != identifier for entry in entries)
         self._note_entries(output.dataset)
-        self._claim(output, edges, inputs)
+        self._claim(output, edges, inputs, is_free=is_moved)
         for entry in names_of(output.dataset):
             if output.mode is Mode.CREATE:
                 self._created_entries.add(entry)
@@ -417,14 +421,16 @@ class Composer:
         if identifier in self._dropped and self._dropped[identifier].may_be_absent:
             del self._dropped[identifier]
 
-    def _claim(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
-        """Add one write to the claim of its dataset."""
+    def _claim(
+        self, output: Output, edges: set[Edge], inputs: set[DatasetId], *, is_free: bool = False
+    ) -> None:
+        """Add one write to the claim of its dataset; `is_free` is whether nothing can have been there."""
         identifier = output.dataset.id
         claim = self._claims.get(identifier)
         if claim is None:
             self._occupy(identifier)
             # A dataset that was read before existed before the task; one that is overwritten may have.
-            is_free = identifier in self._dropped or identifier in self._renamed_away
+            is_free |= identifier in self._dropped or identifier in self._renamed_away
             whole = output.mode is Mode.CREATE and not output.partial
             created = output.mode is not Mode.RENAME and (
                 is_free or (whole and identifier not in self._inputs)

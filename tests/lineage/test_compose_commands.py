@@ -249,6 +249,19 @@ def test_renaming_what_was_there_before_says_its_old_name() -> None:
     assert output.edges == (edge("a.x", "x"),)
 
 
+def test_table_made_anew_elsewhere_did_not_exist_there() -> None:
+    """`saveAsTable` with mode overwrite, without the `path` of the table before."""
+    lineage = compose(
+        [
+            execution(writes("somewhere", mode=Mode.CREATE, table="db.t")),
+            execution(reads("a", "x"), writes("t", edge("a.x", "x"), table="db.t")),
+            execution(changes("u", Mode.RENAME, previous=place("t"))),
+        ]
+    )
+    (_, output) = lineage.outputs
+    assert (output.dataset.id, output.mode, output.previous) == (place("u"), Mode.OVERWRITE, None)
+
+
 def test_new_table_takes_the_place_of_the_old_one() -> None:
     """Made under another name, renamed into place: the table has other rows now, its name is as before."""
     lineage = compose(

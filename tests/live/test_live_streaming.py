@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
+from pathlib import Path
 
 import pytest
 from live_session import start_spark
+from pyspark import InheritableThread
+from pyspark.sql.functions import udf
 from spark_packages import coordinate
 
 from airflow_provider_spark_lineage import capture_lineage
@@ -193,6 +197,41 @@ def test_what_a_function_runs_beside_its_batch_is_its_own(spark, data, tmp_path)
     }
     assert read == {"counts": {"folder"}, "joined": {"folder", "table"}}
     assert captured.lineage.gaps == ()
+
+
+def test_writes_of_one_batch_at_the_same_time_are_told_apart(spark, data, tmp_path):
+    """One of a function's threads begins before another write and ends after it."""
+    began, done = str(tmp_path / "began"), tmp_path / "done"
+
+    @udf("string")
+    def slow(name):
+        Path(began).touch()
+        while not Path(done).exists():
+            time.sleep(0.05)
+        return name
+
+    def keep(rows, number):
+        slowly = rows.select(slow("name").alias("name"))
+        thread = InheritableThread(target=lambda: slowly.write.parquet(str(tmp_path / "slow")))
+        thread.start()
+        while thread.is_alive() and not Path(began).exists():
+            time.sleep(0.05)
+        try:
+            rows.select("id").write.parquet(str(tmp_path / "quick"))
+        finally:
+            done.touch()
+            thread.join()
+
+    with capture_lineage(spark) as captured:
+        writer = SOURCES["folder"](spark, data).writeStream.option(
+            "checkpointLocation", str(tmp_path / "state")
+        )
+        writer.trigger(once=True).foreachBatch(keep).start().awaitTermination()
+    written = {
+        one.dataset.id.name.rsplit("/", 1)[-1]: {(edge.column, edge.field) for edge in one.edges}
+        for one in captured.lineage.outputs
+    }
+    assert written == {"quick": {("id", "id")}, "slow": {("name", "name")}}
 
 
 @pytest.mark.skipif(not HAS_DELTA, reason="Delta has no release for this Spark")

@@ -97,7 +97,10 @@ public class Execution {
 
     /** Returns whether Spark, not the user, ran the nested executions: they are parts of this one. */
     public boolean runsOthers() {
-        return analyzed() instanceof Command || isBatch() && !isOfFunction();
+        LogicalPlan plan = analyzed();
+        // A plain write of files runs no others: a function of `foreachBatch` wrote by several threads.
+        boolean isPlain = plan != null && Plans.simpleName(plan).equals("InsertIntoHadoopFsRelationCommand");
+        return !isPlain && plan instanceof Command || isBatch() && !isOfFunction();
     }
 
     /** Returns all nested executions, of any depth, in the order in which they ended. */
