@@ -244,7 +244,7 @@ class _Writer:
 
     def _after(self, row: Row, target: Thing, some: list[Thing], text: str) -> None:
         """Note what a step leaves."""
-        filled = any(thing.filled for thing in some) or not some
+        filled = any(thing.filled for thing in some) or not (some or row.rewrites)
         row_by_row = (
             "overwrite" not in row.text.lower() or "partition" in row.text.lower() or FOLDER in row.text
         )
