@@ -110,6 +110,7 @@ def _about(record: Record) -> ExecutionFacts:
         name=record.name,
         key=f"{record.application_id} {record.number}",
         rdd_id=record.rdd_id,
+        kept_rdd=record.kept_rdd,
     )
 
 

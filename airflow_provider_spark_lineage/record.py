@@ -100,6 +100,9 @@ class Record:
     rdd_id: Optional[int] = None
     """Set where nothing ran: the RDD with this id yields the plan's rows, and later records refer to it."""
 
+    kept_rdd: Optional[int] = None
+    """Id of the RDD that keeps the rows of an eager checkpoint; None for all else."""
+
     connect: Dict[str, Any] = field(default_factory=dict)
     """Of Spark Connect: the `command` around the explained query, the `targets` that it names, the `reads` of
     its plan, and `tables` as the catalog describes them, and did `before` the command."""
@@ -195,6 +198,7 @@ _CHECKS: Dict[str, Callable[[Any], bool]] = {
     "written": lambda value: value is None or (isinstance(value, dict) and _is_count(value)),
     "problems": _is_list_of(str),
     "rdd_id": lambda value: value is None or isinstance(value, int),
+    "kept_rdd": lambda value: value is None or isinstance(value, int),
     "connect": lambda value: isinstance(value, dict),
 }
 """Field of a record -> whether a value has the type that readers rely on."""

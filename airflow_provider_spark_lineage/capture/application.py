@@ -181,6 +181,7 @@ class Application:
         )
         record.error = fields.get("error")
         record.jobs = fields.get("jobs")
+        record.kept_rdd = fields.get("kept_rdd")
         record.written = fields.get("written")
         fill(record, fields)
         return record

@@ -115,6 +115,9 @@ class ExecutionFacts:
     rdd_id: int | None = None
     """The RDD that holds the plan's rows, where nothing was run."""
 
+    kept_rdd: int | None = None
+    """The RDD that keeps the rows of a checkpoint; None where that is not known."""
+
     parts: Sequence[Plan] = ()
     """Plans of the executions that it ran inside: the rows that it wrote, from the same leaves."""
 
@@ -203,7 +206,7 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
     keeps = frozenset(
         place
         for result in results.values()
-        for stored in (result.unread if isinstance(result, KeptFrames) else (result,))
+        for stored in (result.frames if isinstance(result, KeptFrames) else (result,))
         for place in stored.places
         if place[1].kept_by == about.key
     )
@@ -401,7 +404,7 @@ def _stored_results(
             ids = tuple(column.id for column, _ in evaluation.output)
             earlier = results.get(ids)
             frames = earlier if isinstance(earlier, KeptFrames) else facts.kept(ids)
-            results[ids] = frames.with_frame(result.kept(about.key))
+            results[ids] = frames.with_frame(result.kept(about.key), about.kept_rdd)
         else:
             results[rdd_key(about.rdd_id)] = result
     return results

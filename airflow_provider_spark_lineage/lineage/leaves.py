@@ -97,16 +97,24 @@ class StoredResult:
 class KeptFrames:
     """The frames with the same columns that checkpoints kept: a filter, or a union, keeps ids.
 
-    Which of them a scan reads, its RDD tells once another scan of that RDD was certain.
+    Which of them a scan reads, its RDD tells: that of an eager checkpoint is recorded, that of a lazy one is
+    known once a scan of it was certain.
     """
 
     unread: tuple[StoredResult, ...] = ()
-    """Those of which no scan was certain yet."""
+    """Those whose RDD is not known."""
 
     by_rdd: Mapping[int, StoredResult] = field(default_factory=dict)
 
-    def with_frame(self, frame: StoredResult) -> KeptFrames:
-        """Return these frames and one more."""
+    @property
+    def frames(self) -> tuple[StoredResult, ...]:
+        """Return all frames."""
+        return (*self.by_rdd.values(), *self.unread)
+
+    def with_frame(self, frame: StoredResult, rdd: int | None) -> KeptFrames:
+        """Return these frames and one more, with its RDD where that is known."""
+        if rdd is not None:
+            return KeptFrames(self.unread, {**self.by_rdd, rdd: frame})
         # In a program that keeps many, none of which is told apart, one stands for all.
         unread = self.unread if len(self.unread) < _MAX_UNREAD else (_common(self.unread),)
         return KeptFrames((*unread, frame), self.by_rdd)
@@ -119,11 +127,9 @@ class KeptFrames:
 
     def of(self, rdd: object) -> StoredResult | None:
         """Return the frame with an RDD; where it may be one of several, what these have in common."""
-        if isinstance(rdd, int):
-            known = self.by_rdd.get(rdd)
-            found = self.unread if known is None else (known,)
-        else:
-            found = (*self.by_rdd.values(), *self.unread)
+        if isinstance(rdd, int) and rdd in self.by_rdd:
+            return self.by_rdd[rdd]
+        found = self.unread if isinstance(rdd, int) and self.unread else self.frames
         return _common(found) if found else None
 
 

@@ -71,6 +71,15 @@ def test_frames_with_the_same_columns_are_not_taken_for_one_another() -> None:
     assert [line for line in lines if "several frames with the same columns were kept" in line]
 
 
+def test_the_rdd_of_an_eager_checkpoint_tells_which_frame_is_read() -> None:
+    """The same two filters: `use` reads RDD 7."""
+    first, second = kept(filtered("k", 1)), kept(filtered("v", 2))
+    for rdds, column_of_filter in (((7, 8), "k"), ((6, 7), "v"), ((7, None), "k"), ((None, 7), "v")):
+        records = [replace(each, kept_rdd=rdd) for each, rdd in zip((first, second), rdds, strict=True)]
+        lines = read(*records, ids=(1, 2))
+        assert lines[2:] == [f"* <- left.{column_of_filter}    indirect  filter"]
+
+
 def kept_again(rdd: int) -> Record:
     """Return the checkpoint of a frame with an RDD, filtered by `v`."""
     rows = node("LogicalRDD", output=[column("k", 1), column("v", 2)])

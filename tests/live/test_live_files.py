@@ -8,6 +8,7 @@ import pathlib
 import pytest
 from spark_packages import need
 
+from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.text import render
@@ -308,3 +309,22 @@ def test_bucketed_and_sorted_table(spark, rows, path, lineage):
     assert output.dataset.identity.symlinks[0].name == "default.bucketed"
     assert [(edge.column, edge.field) for edge in output.edges] == [(n, n) for n in ("id", "name", "part")]
     assert output.statistics.rows == 3
+
+
+@pytest.mark.parametrize("keep", ["checkpoint", "localCheckpoint"])
+def test_frames_with_the_same_columns_that_were_kept_are_told_apart(spark, tmp_path, keep):
+    """Two filters of one frame have the columns of the frame, by name and by id."""
+    rows = str(tmp_path / "rows")
+    spark.range(9).selectExpr("id as a", "id as b", "id as c").write.parquet(rows)
+    spark.sparkContext.setCheckpointDir(str(tmp_path / "kept"))
+    with capture_lineage(spark) as captured:
+        read = spark.read.parquet(rows)
+        first, second = (getattr(read.filter(f"{name} > 1"), keep)() for name in "ab")
+        for name, frame in (("first", first), ("second", second)):
+            frame.select("c").write.parquet(str(tmp_path / name))
+    edges = {
+        output.dataset.id.name.rsplit("/", 1)[-1]: {(edge.field, edge.column) for edge in output.edges}
+        for output in captured.lineage.outputs
+    }
+    assert edges == {"first": {("c", "c"), ("a", "")}, "second": {("c", "c"), ("b", "")}}
+    assert captured.lineage.gaps == ()

@@ -3,9 +3,12 @@ package sparklineage;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import org.apache.spark.scheduler.SparkListenerJobStart;
+import org.apache.spark.scheduler.StageInfo;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.storage.RDDInfo;
 
 /** One execution that Spark has started, with the executions that ran inside it. */
 public class Execution {
@@ -25,6 +28,9 @@ public class Execution {
 
     /** How many jobs it started, without those of nested executions. */
     public int jobs = 0;
+
+    /** The last of these jobs. */
+    public SparkListenerJobStart lastJob = null;
 
     /** How many of its stages ended, and what their tasks wrote. */
     public int stages = 0;
@@ -59,6 +65,23 @@ public class Execution {
     public String name() throws Exception {
         scala.Option name = (scala.Option) Paths.call(end, "executionName", new Object[0]);
         return name.isDefined() ? (String) name.get() : "";
+    }
+
+    /**
+     * Returns the id of the RDD that keeps the rows of a checkpoint: the newest one of its last job. It is -1 for
+     * other executions, and for a lazy checkpoint, which starts no job.
+     */
+    public long keptRdd() throws Exception {
+        long newest = -1;
+        if (lastJob == null || !name().equals("checkpoint") && !name().equals("localCheckpoint")) {
+            return newest;
+        }
+        for (Iterator each = Paths.all(lastJob.stageInfos()).iterator(); each.hasNext();) {
+            for (Iterator rdds = Paths.all(((StageInfo) each.next()).rddInfos()).iterator(); rdds.hasNext();) {
+                newest = Math.max(newest, ((RDDInfo) rdds.next()).id());
+            }
+        }
+        return newest;
     }
 
     public Throwable failure() throws Exception {

@@ -148,6 +148,7 @@ public class Listener extends SparkListener implements Runnable {
             Execution execution = (Execution) open.get(Long.valueOf(id));
             if (execution != null) {
                 execution.jobs += 1;
+                execution.lastJob = event;
             }
             for (Iterator each = stages.iterator(); each.hasNext();) {
                 executionOfStage.put(each.next(), Long.valueOf(id));

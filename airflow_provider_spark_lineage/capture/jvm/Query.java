@@ -192,6 +192,10 @@ public class Query {
         }
         out.name("jobs");
         out.raw(Long.valueOf(jobs));
+        if (execution.keptRdd() >= 0) {
+            out.name("kept_rdd");
+            out.raw(Long.valueOf(execution.keptRdd()));
+        }
         if (stages > 0 && isExact) {
             Jobs.write(out, "written", rows, bytes);
         }
