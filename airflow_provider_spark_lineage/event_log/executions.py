@@ -275,9 +275,10 @@ class Application:
         if root is None:
             # In `spark-sql` of Spark 4.2 the execution around a statement begins when that has ended.
             return inside[0] if inside else None
-        # A function may write by several threads at once.
-        around = [other for other in inside if not inference.runs_nothing_inside(other.text)]
-        return around[-1] if around else None
+        if inference.writes(running.text):
+            # A function may write by several threads at once.
+            inside = [other for other in inside if not inference.is_write_of_files(other.text)]
+        return inside[-1] if inside else None
 
     def _of_pipeline(self, running: _Execution, record: Record) -> Record | None:
         """Return a record as it is, unless a pipeline ran it; None where it only prepares another one."""

@@ -60,8 +60,8 @@ def writes(text: str) -> bool:
     return bool(_WRITES.search(_physical(text)))
 
 
-def runs_nothing_inside(text: str) -> bool:
-    """Return whether an execution is a plain write of files, which runs no other execution."""
+def is_write_of_files(text: str) -> bool:
+    """Return whether an execution is a plain write of files, which runs no other write inside."""
     return bool(_WRITES_FILES.match(_physical(text).lstrip()))
 
 

@@ -23,8 +23,8 @@ from airflow_provider_spark_lineage.lineage.model import (
     Lineage,
     Mode,
     Output,
+    Snapshot,
     Statistics,
-    View,
 )
 from airflow_provider_spark_lineage.lineage.reads import counted, together
 from airflow_provider_spark_lineage.lineage.statistics import added
@@ -48,8 +48,8 @@ class Composer:
         self._read: dict[DatasetId, Dataset] = {}
         """How the current execution reads each dataset: in which version, with which columns in order."""
 
-        self._contents_read: dict[tuple[DatasetId, View], Content | None] = {}
-        """What is in the views of datasets that the current execution reads."""
+        self._contents_read: dict[tuple[DatasetId, Snapshot], Content | None] = {}
+        """What is in the snapshots of datasets that the current execution reads."""
 
         self._batches: dict[tuple[str, DatasetId, tuple[str, ...]], Statistics] = {}
         """What a streaming query has read of each dataset."""
@@ -79,7 +79,7 @@ class Composer:
         self._contents_read = {}
         reads = (read for input_ in lineage.inputs for read in input_.reads())
         for read in map(self._with_batches_before, reads):
-            content = self._content_read(read.dataset.id, read.dataset.view)
+            content = self._content_read(read.dataset.id, read.dataset.snapshot)
             outside = content is None or content.from_outside
             _add_input(self._inputs if outside else self._read_back, read)
             if read.dataset.id in self._own_inputs:
@@ -87,9 +87,10 @@ class Composer:
             elif content is not None and content.reworked and read.dataset.id in self._inputs:
                 # UPDATE and MERGE keep the dataset the same one, so this read may be its largest.
                 _add_input(self._inputs, replace(read, dataset=self._inputs[read.dataset.id].dataset))
-            self._note_entries(read.dataset)
-        for identifier, view in lineage.keeps:
-            self._contents.keep(identifier, view)
+            if not read.dataset.kept_by:
+                self._note_entries(read.dataset)
+        for identifier, snapshot in lineage.keeps:
+            self._contents.keep(identifier, snapshot)
         # Resolve all outputs first, against the contents from before this execution's writes.
         gaps = dict.fromkeys(lineage.gaps)
         resolved = [(output, *self._resolve(output, gaps)) for output in lineage.outputs]
@@ -180,17 +181,17 @@ class Composer:
             if current == name:
                 del self._new_names[name]
 
-    def _content_read(self, identifier: DatasetId, view: View | None = None) -> Content | None:
+    def _content_read(self, identifier: DatasetId, snapshot: Snapshot | None = None) -> Content | None:
         """Return the content of a dataset as the current execution reads it; None for one from outside.
 
-        A view that is None stands for all that the execution reads.
+        A snapshot that is None stands for all that the execution reads.
         """
-        if view is None:
+        if snapshot is None:
             read = self._read.get(identifier)
-            view = read.view if read else View()
-        if (identifier, view) not in self._contents_read:
-            self._contents_read[identifier, view] = self._contents.at(identifier, view)
-        return self._contents_read[identifier, view]
+            snapshot = read.snapshot if read else Snapshot()
+        if (identifier, snapshot) not in self._contents_read:
+            self._contents_read[identifier, snapshot] = self._contents.at(identifier, snapshot)
+        return self._contents_read[identifier, snapshot]
 
     def _with_batches_before(self, read: Input) -> Input:
         """Add the counts of a stream's earlier batches: all batches are one read."""
@@ -329,24 +330,27 @@ class Composer:
         """Trace an output's edges through what the task itself wrote before."""
         edges: set[Edge] = set()
         inputs: set[DatasetId] = set()
-        views: dict[DatasetId, list[View]] = {}
-        for source, view in output.views:
-            views.setdefault(source, []).append(view)
+        snapshots: dict[DatasetId, list[Snapshot]] = {}
+        for source, snapshot in output.snapshots:
+            snapshots.setdefault(source, []).append(snapshot)
         contents = (
-            (source, self._content_read(source, view))
+            (source, self._content_read(source, snapshot))
             for source in output.inputs
-            for view in views.get(source, (None,))
+            for snapshot in snapshots.get(source, (None,))
         )
         for source, content in contents:
             if content is None or content.from_outside:
                 inputs.add(source)
+                if source in self._read_back:
+                    # Of several snapshots, this one is from outside.
+                    self._inputs.setdefault(source, self._read_back[source])
             if content is not None:
                 inputs |= content.inputs
                 # What decides the rows of the intermediate decides the rows of the output.
                 edges.update(replace(edge, column="") for edge in content.rows)
-        origins: dict[Edge, list[View]] = {}
-        for edge, view in output.origins:
-            origins.setdefault(edge, []).append(view)
+        origins: dict[Edge, list[Snapshot]] = {}
+        for edge, snapshot in output.origins:
+            origins.setdefault(edge, []).append(snapshot)
         for edge in output.edges:
             for of_edge in origins.get(edge, (None,)):
                 edges |= self._trace(edge, of_edge, output, gaps)
@@ -357,8 +361,10 @@ class Composer:
                 self._own_inputs.add(source)
         return edges, inputs
 
-    def _trace(self, edge: Edge, view: View | None, output: Output, gaps: dict[Gap, None]) -> set[Edge]:
-        content = self._content_read(edge.source, view)
+    def _trace(
+        self, edge: Edge, snapshot: Snapshot | None, output: Output, gaps: dict[Gap, None]
+    ) -> set[Edge]:
+        content = self._content_read(edge.source, snapshot)
         if content is None:
             return {edge}
         name = self._written_name(edge, content)

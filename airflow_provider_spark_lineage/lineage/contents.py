@@ -5,12 +5,13 @@ Modes, names and drops are not here; `compose` has those.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.lineage.folders import Folders
-from airflow_provider_spark_lineage.lineage.model import Edge, Field, Kind, Mode, Output, View
+from airflow_provider_spark_lineage.lineage.model import Edge, Field, Kind, Mode, Output, Snapshot
 from airflow_provider_spark_lineage.plan.algebra import Transformation
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 from airflow_provider_spark_lineage.sources.paths import is_within
@@ -28,6 +29,9 @@ class Content:
 
     reworked: bool = False
     """Its rows are those from before the task, rewritten by UPDATE, DELETE or MERGE."""
+
+    shared: bool = False
+    """A kept frame has it, too: it is copied before it changes."""
 
     def copy(self) -> Content:
         """Return a copy that can be changed independently."""
@@ -89,7 +93,7 @@ class _Layer:
     replaces: bool
     """Nothing of earlier layers is left in its folder."""
 
-    number: int = 0
+    number: int
     """Its place in the order of writing."""
 
 
@@ -129,14 +133,15 @@ class _History:
         first, *others = found.values()
         if not others and first.from_outside == from_outside:
             return first
-        content = first
+        content = first.copy()
         for other in others:
             content = content.merged(other)
-        return replace(content, from_outside=from_outside)
+        content.from_outside = from_outside
+        return content
 
-    def layer_for(self, folder: str, *, keeps: bool, reworked: bool) -> _Layer:
-        """Return the layer of the next write into a folder, which keeps what is there or replaces it."""
-        if keeps:
+    def layer_for(self, folder: str, *, adds: bool, reworked: bool) -> _Layer:
+        """Return the layer of the next write into a folder, which adds to what is there or replaces it."""
+        if adds:
             for layer in reversed(self._concerning(folder)):
                 if layer.folder == folder:
                     return layer
@@ -144,7 +149,7 @@ class _History:
                     break
         else:
             self._remove(folder)
-        return self.add(folder, Content(from_outside=keeps, reworked=reworked), replaces=not keeps)
+        return self.add(folder, Content(from_outside=adds, reworked=reworked), replaces=not adds)
 
     def add(self, folder: str, content: Content, *, replaces: bool) -> _Layer:
         """Add a layer over all others."""
@@ -166,23 +171,29 @@ class _History:
     def _remove(self, folder: str) -> None:
         """Remove what was written into a folder; appends that nothing lies between any more become one."""
         around = [name for name in self.folders.around(folder) if name != folder]
-        inside = [*self.folders.below(folder), *filter(self.folders.__contains__, [folder])]
+        own = [folder] if folder in self.folders else []
+        inside = [*self.folders.below(folder), *own]
         for name in inside:
             del self.folders[name]
         for name in around if inside else ():
             self._join(name)
 
     def _join(self, folder: str) -> None:
-        """Make one of the last two layers of a folder where the last one adds rows and none lies between."""
+        """Make one layer of those of a folder that add rows to one another, with none in between."""
         layers = self.folders[folder]
-        if len(layers) < 2 or layers[-1].replaces:
+        if len(layers) < 2:
             return
-        before, last = layers[-2:]
-        if any(before.number < layer.number < last.number for layer in self._concerning(folder)):
-            return
-        content = before.content.merged(last.content)
-        before.content = replace(content, from_outside=before.content.from_outside)
-        layers.pop()
+        others = [layer.number for layer in self._concerning(folder) if layer.folder != folder]
+        joined = layers[:1]
+        for layer in layers[1:]:
+            before = joined[-1]
+            if layer.replaces or bisect(others, before.number) != bisect(others, layer.number):
+                joined.append(layer)
+                continue
+            content = before.content.merged(layer.content)
+            before.content = replace(content, from_outside=before.content.from_outside)
+            before.number = layer.number
+        self.folders[folder] = joined
 
 
 class Contents:
@@ -190,7 +201,7 @@ class Contents:
 
     def __init__(self) -> None:
         self._histories: dict[DatasetId, _History] = {}
-        self._kept: dict[tuple[DatasetId, View], Content | None] = {}
+        self._kept: dict[tuple[DatasetId, Snapshot], Content | None] = {}
         """What kept frames read, as it was then; None for rows from outside alone."""
 
         self._dropped: set[DatasetId] = set()
@@ -199,17 +210,20 @@ class Contents:
     def __contains__(self, identifier: DatasetId) -> bool:
         return identifier in self._histories
 
-    def at(self, identifier: DatasetId, view: View) -> Content | None:
-        """Return the content of a dataset in a view; None where the task wrote nothing of it."""
-        if (identifier, view) in self._kept:
-            return self._kept[identifier, view]
+    def at(self, identifier: DatasetId, snapshot: Snapshot) -> Content | None:
+        """Return the content of a dataset in a snapshot; None where the task wrote nothing of it."""
+        if (identifier, snapshot) in self._kept:
+            return self._kept[identifier, snapshot]
         history = self._histories.get(identifier)
-        return history.at(view.version, identifier in self._dropped, view.folders) if history else None
+        return (
+            history.at(snapshot.version, identifier in self._dropped, snapshot.folders) if history else None
+        )
 
-    def keep(self, identifier: DatasetId, view: View) -> None:
+    def keep(self, identifier: DatasetId, snapshot: Snapshot) -> None:
         """Note what a kept frame reads: later writes do not change it."""
-        content = self.at(identifier, view)
-        self._kept[identifier, view] = content.copy() if content is not None else None
+        content = self._kept[identifier, snapshot] = self.at(identifier, snapshot)
+        if content is not None:
+            content.shared = True
 
     def write(self, output: Output, edges: set[Edge], inputs: set[DatasetId], *, empty: bool) -> None:
         """Add or replace rows; `empty` means that no rows from before the task are left."""
@@ -219,15 +233,16 @@ class Contents:
             history.add("", Content(), replaces=True)
         folder = output.dataset.identity.folder
         before = history.now((folder,)) or Content(from_outside=True)
-        keeps = output.mode is Mode.APPEND or output.partial
-        if keeps:
+        adds = output.mode is Mode.APPEND or output.partial
+        if adds:
             edges = edges | _partition_filters(output, before, edges)
         reworked = output.rewrites and (before.from_outside or before.reworked)
-        layer = history.layer_for(folder, keeps=keeps, reworked=reworked)
+        layer = history.layer_for(folder, adds=adds, reworked=reworked)
         written = (*output.dataset.fields, *_named_by(folder)), edges, inputs
         if not layer.content.holds(*written):
             # Earlier versions share the object, so the content is copied before it changes.
-            layer.content = layer.content.copy() if history.versions else layer.content
+            is_shared = history.versions or layer.content.shared
+            layer.content = layer.content.copy() if is_shared else layer.content
             layer.content.add(*written)
         if version:
             history.versions[version] = layer.content

@@ -21,6 +21,7 @@ from airflow_provider_spark_lineage.lineage.leaves import (
     ResultKey,
     Results,
     StoredResult,
+    by_snapshot,
     fields_of,
     gaps_of,
     merged,
@@ -36,8 +37,8 @@ from airflow_provider_spark_lineage.lineage.model import (
     Lineage,
     Mode,
     Output,
+    Snapshot,
     Statistics,
-    View,
 )
 from airflow_provider_spark_lineage.lineage.reads import counted, together
 from airflow_provider_spark_lineage.lineage.statistics import (
@@ -110,7 +111,7 @@ class ExecutionFacts:
     """Spark's name of the action, for example `save` or `checkpoint`."""
 
     key: str = ""
-    """Names the execution: no other one of the task has the same."""
+    """Name of the execution, which no other one of the task has; needed where it keeps a result."""
 
     rdd_id: int | None = None
     """The RDD that holds the plan's rows, where nothing was run."""
@@ -207,8 +208,8 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
         place
         for result in results.values()
         for stored in (result.frames if isinstance(result, KeptFrames) else (result,))
-        for place in stored.places
-        if place[1].kept_by == about.key
+        if stored.kept_by == (about.key,)
+        for place in stored.kept_places
     )
     lineage = replace(lineage, keeps=keeps)
     if about.name in _CHECKPOINTS and about.jobs == 0:
@@ -323,7 +324,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     fields = fields_of(target, tuple(Field(column.name, column.type) for column, _ in written.columns))
     if len(fields) == 1:
         fields = (Field(stored_name(target, fields[0].name), fields[0].type),)
-    origins: set[tuple[Edge, View]] = set()
+    origins: set[tuple[Edge, Snapshot]] = set()
     for written_field, (_, value) in zip(fields, written.columns, strict=True):
         origins.update(_edges(_traced(value.whole, leaves), written_field.name))
     fed_by = [leaves[scan] for scan in written.scans]
@@ -331,23 +332,21 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     for leaf in fed_by:
         origins.update(_edges(leaf.rows, ""))
     edges = {edge for edge, _ in origins}
-    places = {(edge.source, view) for edge, view in origins}
-    places |= {(dataset.id, dataset.view) for leaf in fed_by for dataset in leaf.datasets}
+    places = {(edge.source, snapshot) for edge, snapshot in origins}
+    places |= {(dataset.id, dataset.snapshot) for leaf in fed_by for dataset in leaf.datasets}
     read_apart = {source for source, count in Counter(source for source, _ in places).items() if count > 1}
     fed = sorted({dataset.id for leaf in fed_by for dataset in leaf.datasets})
     outputs = []
     for identity in identities:
-        # A new folder is a part of a dataset that may be older; a saved model is one write of many folders.
-        is_part = write.mode is Mode.CREATE and identity.folder and identity.has_columns
         outputs.append(
             Output(
                 dataset=Dataset(identity, fields),
-                mode=Mode.OVERWRITE if is_part else write.mode,
+                mode=write.mode,
                 statistics=statistics,
                 edges=tuple(sorted(edges, key=lambda edge: edge.order)),
                 inputs=tuple(fed),
                 origins=tuple(origin for origin in origins if origin[0].source in read_apart),
-                views=frozenset(place for place in places if place[0] in read_apart),
+                snapshots=frozenset(place for place in places if place[0] in read_apart),
                 partial=write.is_partial,
                 rewrites=write.rewrites,
                 partitions=write.partitions if write.is_partial else (),
@@ -369,11 +368,11 @@ def _traced(sources: Sources, leaves: Mapping[Scan, Leaf]) -> frozenset[FieldUse
     )
 
 
-def _edges(sources: Iterable[FieldUse], column: str) -> Iterable[tuple[Edge, View]]:
+def _edges(sources: Iterable[FieldUse], column: str) -> Iterable[tuple[Edge, Snapshot]]:
     """Yield the edges of a column, each with the rows of the dataset that it comes from."""
     return (
-        (Edge(dataset, name, path.kind, path.masking, column, ".".join(inside)), view)
-        for (dataset, view), name, inside, path in sources
+        (Edge(dataset, name, path.kind, path.masking, column, ".".join(inside)), snapshot)
+        for (dataset, snapshot), name, inside, path in sources
     )
 
 
@@ -385,7 +384,7 @@ def _stored_results(
     about: ExecutionFacts,
 ) -> dict[ResultKey, StoredResult | KeptFrames]:
     """Return the results that later executions may read."""
-    datasets = tuple(read.dataset for read in lineage.inputs)
+    datasets = by_snapshot(dataset for leaf in leaves.values() for dataset in leaf.datasets)
     rows_read = frozenset[FieldUse]().union(*(leaf.rows for leaf in leaves.values()))
     gaps = (*lineage.gaps, *(gap for leaf in leaves.values() for gap in leaf.column_gaps))
     results = facts.kept_after(evaluation.scans)
@@ -394,17 +393,17 @@ def _stored_results(
     }
     for name, sources in (evaluation.variables | declared).items():
         value = _traced(sources, leaves) | rows_read
-        result = StoredResult({VARIABLE: value}, frozenset(), datasets, gaps)
-        results[name] = result.kept(about.key)
+        results[name] = StoredResult({VARIABLE: value}, frozenset(), datasets, gaps, (about.key,))
     if evaluation.output and (about.name in _CHECKPOINTS or about.rdd_id is not None):
         columns = {column.id: _traced(value.whole, leaves) for column, value in evaluation.output}
         rows = _traced(evaluation.rows, leaves) | rows_read
-        result = StoredResult(columns, rows, datasets, gaps)
+        kept_by = (about.key,) if about.rdd_id is None else ()
+        result = StoredResult(columns, rows, datasets, gaps, kept_by)
         if about.rdd_id is None:
             ids = tuple(column.id for column, _ in evaluation.output)
             earlier = results.get(ids)
             frames = earlier if isinstance(earlier, KeptFrames) else facts.kept(ids)
-            results[ids] = frames.with_frame(result.kept(about.key), about.kept_rdd)
+            results[ids] = frames.with_frame(result, about.kept_rdd)
         else:
             results[rdd_key(about.rdd_id)] = result
     return results

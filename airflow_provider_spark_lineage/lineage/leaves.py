@@ -6,12 +6,12 @@ Named datasets, tables of a query that a database ran, the result of an earlier 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from airflow_provider_spark_lineage.lineage.columns import evaluate
-from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap, View
+from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap, Snapshot
 from airflow_provider_spark_lineage.lineage.values import Sources
 from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
@@ -36,7 +36,7 @@ from airflow_provider_spark_lineage.sources import (
 )
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 
-Place = tuple[DatasetId, View]
+Place = tuple[DatasetId, Snapshot]
 """A dataset and which of its rows were read."""
 
 FieldUse = tuple[Place, str, tuple[str, ...], Transformation]
@@ -66,31 +66,34 @@ class StoredResult:
     rows: frozenset[FieldUse]
     datasets: tuple[Dataset, ...]
     gaps: tuple[Gap, ...] = ()
-
-    def kept(self, execution: str) -> StoredResult:
-        """Return it with its rows as they are when an execution keeps them; rows kept earlier stay so."""
-        return self._with(lambda kept_by: kept_by or execution)
-
-    def unkept(self) -> StoredResult:
-        """Return it without what kept its rows."""
-        return self._with(lambda _: "")
+    kept_by: tuple[str, ...] = field(default=(), compare=False)
+    """The execution that kept its rows, or several, one of which did; empty for rows that are read at use."""
 
     @property
-    def places(self) -> Iterator[Place]:
-        """Yield what it reads."""
-        yield from (place for uses in (*self.columns.values(), self.rows) for place, *_ in uses)
-        yield from ((dataset.id, dataset.view) for dataset in self.datasets)
+    def kept_places(self) -> Iterator[Place]:
+        """Yield what it reads, as it was when its rows were kept."""
+        uses = (use for each in (*self.columns.values(), self.rows) for use in each)
+        yield from (place for place, *_ in self.as_kept(uses))
+        yield from ((dataset.id, dataset.snapshot) for dataset in self.datasets_as_kept())
 
-    def _with(self, kept_by: Callable[[str], str]) -> StoredResult:
-        def changed(uses: frozenset[FieldUse]) -> frozenset[FieldUse]:
-            return viewed(uses, lambda view: view._replace(kept_by=kept_by(view.kept_by)))
-
-        return StoredResult(
-            {column: changed(uses) for column, uses in self.columns.items()},
-            changed(self.rows),
-            tuple(replace(dataset, kept_by=kept_by(dataset.kept_by)) for dataset in self.datasets),
-            self.gaps,
+    def as_kept(self, uses: Iterable[FieldUse]) -> frozenset[FieldUse]:
+        """Return fields of datasets as they were when the rows were kept; what was kept earlier stays so."""
+        return frozenset(
+            ((dataset, snapshot._replace(kept_by=kept_by)), name, part, step)
+            for (dataset, snapshot), name, part, step in uses
+            for kept_by in self._kept_by(snapshot)
         )
+
+    def datasets_as_kept(self) -> tuple[Dataset, ...]:
+        """Return its datasets in the same way."""
+        return tuple(
+            replace(dataset, kept_by=kept_by)
+            for dataset in self.datasets
+            for kept_by in self._kept_by(dataset.snapshot)
+        )
+
+    def _kept_by(self, snapshot: Snapshot) -> tuple[str, ...]:
+        return self.kept_by if self.kept_by and not snapshot.kept_by else (snapshot.kept_by,)
 
 
 @dataclass(frozen=True)
@@ -138,11 +141,10 @@ _MAX_UNREAD = 8
 
 def _common(frames: Sequence[StoredResult]) -> StoredResult:
     """Return what all frames depend on, with a gap where they differ."""
-    if len(frames) == 1:
-        return frames[0]
-    first, *others = (frame.unkept() for frame in frames)
+    first, *others = frames
+    kept_by = tuple(dict.fromkeys(name for frame in frames for name in frame.kept_by))[-_MAX_UNREAD:]
     if all(frame == first for frame in others):
-        return first
+        return replace(first, kept_by=kept_by)
     nothing: frozenset[FieldUse] = frozenset()
     columns = {
         key: uses.intersection(*(frame.columns.get(key, nothing) for frame in others))
@@ -152,7 +154,7 @@ def _common(frames: Sequence[StoredResult]) -> StoredResult:
     gaps = dict.fromkeys([*(gap for frame in frames for gap in frame.gaps), Gap("LogicalRDD", reason)])
     datasets = tuple(each for each in first.datasets if all(each in frame.datasets for frame in others))
     rows = first.rows.intersection(*(frame.rows for frame in others))
-    return StoredResult(columns, rows, datasets, tuple(gaps))
+    return StoredResult(columns, rows, datasets, tuple(gaps), kept_by)
 
 
 Results = Mapping[ResultKey, StoredResult | KeptFrames]
@@ -180,6 +182,17 @@ class Leaf:
 
     is_stream: bool = False
     """It is read by a batch of a stream, which reads what is new since the last batch."""
+
+    def of_now(self) -> Leaf:
+        """Return the leaf of its datasets as they are now, in whichever version it was."""
+        columns = {
+            key: frozenset(
+                ((dataset, snapshot._replace(version="")), name, part, step)
+                for (dataset, snapshot), name, part, step in uses
+            )
+            for key, uses in self.columns.items()
+        }
+        return replace(self, datasets=tuple(dataset.at("") for dataset in self.datasets), columns=columns)
 
 
 class FactsOfPlan:
@@ -343,8 +356,9 @@ def _result_leaf(scan: Scan, result: StoredResult) -> Leaf:
     ids = dict.fromkeys(_ids(scan))
     # The same RDD under other ids has its columns in the same order.
     known = ids if ids.keys() <= result.columns.keys() else result.columns
-    columns = {column: result.columns[key] for column, key in zip(ids, known, strict=True)}
-    return Leaf(result.datasets, columns, result.rows, result.gaps, counted=False)
+    columns = {column: result.as_kept(result.columns[key]) for column, key in zip(ids, known, strict=True)}
+    rows = result.as_kept(result.rows)
+    return Leaf(result.datasets_as_kept(), columns, rows, result.gaps, counted=False)
 
 
 def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
@@ -364,7 +378,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
     if not datasets:
         return Leaf(gaps=tuple(gaps), column_gaps=(_rows_of_program(scan),))
     fields: set[FieldUse] = {
-        ((dataset.id, dataset.view), column.name, (), IDENTITY)
+        ((dataset.id, dataset.snapshot), column.name, (), IDENTITY)
         for dataset in read
         for column in dataset.fields
     }
@@ -386,15 +400,8 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
     )
 
 
-def viewed(uses: Iterable[FieldUse], change: Callable[[View], View]) -> frozenset[FieldUse]:
-    """Return the same fields in other views of their datasets."""
-    return frozenset(
-        ((dataset, change(view)), name, part, step) for (dataset, view), name, part, step in uses
-    )
-
-
 def _place(identity: Identity) -> Place:
-    return identity.id, View(identity.folders, identity.version)
+    return identity.id, Snapshot(identity.folders, identity.version)
 
 
 def _ids(scan: Scan) -> tuple[int, ...]:
@@ -403,6 +410,15 @@ def _ids(scan: Scan) -> tuple[int, ...]:
 
 def _first(scan: Scan) -> int:
     return scan.output[0].id if scan.output else -1
+
+
+def by_snapshot(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
+    """Return each snapshot of a dataset once, with all columns that were seen of it."""
+    shown: dict[Place, Dataset] = {}
+    for dataset in datasets:
+        before = shown.get((dataset.id, dataset.snapshot))
+        shown[dataset.id, dataset.snapshot] = before.merged(dataset) if before else dataset
+    return tuple(shown.values())
 
 
 def merged(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:

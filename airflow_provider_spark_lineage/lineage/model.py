@@ -27,8 +27,8 @@ __all__ = [
     "Lineage",
     "Mode",
     "Output",
+    "Snapshot",
     "Statistics",
-    "View",
 ]
 
 
@@ -41,7 +41,7 @@ class Field:
     """Spark's simple string, for example `bigint` or `struct<a:int>`."""
 
 
-class View(NamedTuple):
+class Snapshot(NamedTuple):
     """The rows of a dataset that a read sees: those of now, of a version, or as an execution kept them."""
 
     folders: frozenset[str] = frozenset()
@@ -72,9 +72,9 @@ class Dataset:
         return self.identity.id
 
     @property
-    def view(self) -> View:
+    def snapshot(self) -> Snapshot:
         """Return which of its rows are read."""
-        return View(self.identity.folders, self.identity.version, self.kept_by)
+        return Snapshot(self.identity.folders, self.identity.version, self.kept_by)
 
     def merged(self, other: Dataset) -> Dataset:
         """Return this dataset with the columns and the names that another view of it adds."""
@@ -207,17 +207,23 @@ class Output:
     partitions: tuple[str, ...] = ()
     """Partition columns of a partial overwrite, which decide the earlier rows that it kept."""
 
-    origins: tuple[tuple[Edge, View], ...] = ()
-    """What an edge comes from, where the execution reads several views of its source."""
+    origins: tuple[tuple[Edge, Snapshot], ...] = ()
+    """What an edge comes from, where the execution reads several snapshots of its source."""
 
-    views: frozenset[tuple[DatasetId, View]] = frozenset()
-    """The views of datasets of which the execution reads several."""
+    snapshots: frozenset[tuple[DatasetId, Snapshot]] = frozenset()
+    """The snapshots of datasets of which the execution reads several."""
 
     previous: DatasetId | None = None
     """The name of a renamed dataset before."""
 
     has_rows: bool = True
     """False for a command that writes no rows, so that its counts stay unknown."""
+
+    def __post_init__(self) -> None:
+        """Note that a new folder is a part of a dataset that may be older."""
+        identity = self.dataset.identity
+        if self.mode is Mode.CREATE and identity.folder and identity.has_columns:
+            object.__setattr__(self, "mode", Mode.OVERWRITE)
 
 
 @dataclass(frozen=True)
@@ -265,7 +271,7 @@ class Lineage:
 
     gaps: tuple[Gap, ...] = ()
     failures: tuple[Failure, ...] = ()
-    keeps: frozenset[tuple[DatasetId, View]] = frozenset()
+    keeps: frozenset[tuple[DatasetId, Snapshot]] = frozenset()
     """What later executions read as it is now, whatever is written to these datasets in between."""
 
     def __bool__(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from airflow_provider_spark_lineage.lineage.model import Input, Statistics
 from airflow_provider_spark_lineage.lineage.statistics import added, larger, largest_of_known
 
-Folders = frozenset[str]
+FolderSet = frozenset[str]
 """Folders of a dataset, relative to it; empty for all of it."""
 
 _MAX_SETS = 1000
@@ -41,12 +41,12 @@ def counted(read: Input) -> Input:
     return replace(read, statistics=_total({folders: counts for folders, (_, counts) in read.parts.items()}))
 
 
-def _parts(read: Input) -> Mapping[Folders, tuple[tuple[str, ...], Statistics]]:
+def _parts(read: Input) -> Mapping[FolderSet, tuple[tuple[str, ...], Statistics]]:
     identity = read.dataset.identity
     return read.parts or {identity.folders: (identity.locations, read.statistics)}
 
 
-def _total(counts: Mapping[Folders, Statistics]) -> Statistics:
+def _total(counts: Mapping[FolderSet, Statistics]) -> Statistics:
     """Return the counts of all reads of a dataset; unknown where two reads share some of their folders.
 
     A read of all of another's folders has read at least as much as that one.
@@ -55,7 +55,7 @@ def _total(counts: Mapping[Folders, Statistics]) -> Statistics:
         return Statistics()
     sets = sorted(counts, key=lambda folders: (len(folders), sorted(folders)))
     above = {folders: {each for folder in folders for each in _upwards(folder)} for folders in sets}
-    around: dict[Folders, list[Folders]] = {folders: [] for folders in sets}
+    around: dict[FolderSet, list[FolderSet]] = {folders: [] for folders in sets}
     for number, one in enumerate(sets):
         for other in sets[number + 1 :]:
             if one and other.isdisjoint(above[one]) and one.isdisjoint(above[other]):
@@ -66,7 +66,7 @@ def _total(counts: Mapping[Folders, Statistics]) -> Statistics:
                 around[other].append(one)
             else:
                 return Statistics()
-    found: dict[Folders | None, Statistics] = {}
+    found: dict[FolderSet | None, Statistics] = {}
     # Those around a set lie in one another, so the innermost of them has the most around itself.
     for folders in sorted(sets, key=lambda each: len(around[each]), reverse=True):
         below = found.get(folders)
@@ -76,7 +76,7 @@ def _total(counts: Mapping[Folders, Statistics]) -> Statistics:
     return found.get(None, Statistics())
 
 
-def _covers(folders: Folders, others: Folders) -> bool:
+def _covers(folders: FolderSet, others: FolderSet) -> bool:
     """Return whether each of the others is one of the folders or inside one; no folders are all."""
     if not folders or (others and others <= folders):
         return True

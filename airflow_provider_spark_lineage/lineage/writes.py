@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, PlanGap, Written
-from airflow_provider_spark_lineage.lineage.leaves import Leaf, recorded_fields, relation_leaf, viewed
+from airflow_provider_spark_lineage.lineage.leaves import Leaf, recorded_fields, relation_leaf
 from airflow_provider_spark_lineage.lineage.model import Gap, Mode
 from airflow_provider_spark_lineage.lineage.values import Value, column_of
 from airflow_provider_spark_lineage.plan.algebra import Attribute, Kind, Scan, Transformation, Write
@@ -152,11 +152,7 @@ def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
     rows = written.rows | {((scan, column.id, ()), step) for column in columns}
     leaf = relation_leaf(scan, write.target)
     # Not counted: Spark's counts are of the query. Without version: the facts have the written one.
-    columns_now = {
-        key: viewed(uses, lambda view: view._replace(version="")) for key, uses in leaf.columns.items()
-    }
-    datasets = tuple(dataset.at("") for dataset in leaf.datasets)
-    leaf = replace(leaf, counted=False, datasets=datasets, columns=columns_now)
+    leaf = replace(leaf.of_now(), counted=False)
     return write.reading(scan, rows=rows), {scan: leaf}
 
 

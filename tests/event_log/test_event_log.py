@@ -373,6 +373,37 @@ def test_what_a_function_of_a_batch_runs_is_the_programs(tmp_path: Path, log: st
     ]
 
 
+def test_what_a_write_of_a_batch_runs_for_its_query_is_a_part_of_it(tmp_path: Path) -> None:
+    """Spark runs the steps of a recursive query as executions inside the write of files."""
+    batch, recursive = (
+        [
+            json.loads(line)
+            for line in gzip.decompress((CASES / case / "events-4.1.jsonl.gz").read_bytes()).splitlines()
+        ]
+        for case in ("stream_foreach_batch", "recursive_cte")
+    )
+    inside = [event for event in batch if event.get("executionId") == 1293]
+    begins = [event for event in recursive if event["Event"].endswith("SQLExecutionStart")]
+    write = next(
+        event for event in begins if "Execute InsertIntoHadoopFs" in event["physicalPlanDescription"]
+    )
+    numbers = sorted(e["executionId"] for e in begins if e["rootExecutionId"] == write["rootExecutionId"])
+    renumbered = {number: 1293 + index for index, number in enumerate(numbers)}
+    grafted = [
+        {**event, "executionId": renumbered[event["executionId"]]}
+        for event in recursive
+        if event.get("executionId") in renumbered
+    ]
+    for event in grafted:
+        if "rootExecutionId" in event:
+            event["rootExecutionId"] = inside[0]["rootExecutionId"]
+    begin = batch.index(inside[0])
+    events = [*batch[:begin], *grafted, *(event for event in batch[begin:] if event not in inside)]
+    path = tmp_path / "app-1"
+    path.write_text("".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events))
+    assert [len(record.parts) for record in read(path)[0]] == [2, 0]
+
+
 def in_shell_of_spark_4_2(case: str) -> str:
     """Return the log of a statement as `spark-sql` of Spark 4.2 writes it.
 

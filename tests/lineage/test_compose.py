@@ -33,8 +33,8 @@ from airflow_provider_spark_lineage.lineage.model import (
     Lineage,
     Mode,
     Output,
+    Snapshot,
     Statistics,
-    View,
 )
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.sources.dataset import Identity, Symlink
@@ -156,13 +156,13 @@ def test_former_version_holds_what_it_held_then() -> None:
 def test_two_versions_in_one_query_are_traced_apart() -> None:
     """Each side of the join has the rows of its own version."""
     old, new = edge("t.x", "old"), edge("t.x", "new")
-    views = {edge_: View(version=version) for edge_, version in ((old, "0"), (new, "1"))}
+    snapshots = {edge_: Snapshot(version=version) for edge_, version in ((old, "0"), (new, "1"))}
     joined = writes(
         "b",
         old,
         new,
-        origins=tuple(views.items()),
-        views=frozenset((place("t"), view) for view in views.values()),
+        origins=tuple(snapshots.items()),
+        snapshots=frozenset((place("t"), snapshot) for snapshot in snapshots.values()),
     )
     lineage = compose(
         [

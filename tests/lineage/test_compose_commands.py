@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tasks import (
     WAREHOUSE,
     changes,
@@ -260,6 +262,19 @@ def test_table_made_anew_elsewhere_did_not_exist_there() -> None:
     )
     (_, output) = lineage.outputs
     assert (output.dataset.id, output.mode, output.previous) == (place("u"), Mode.OVERWRITE, None)
+
+
+def test_use_of_a_kept_frame_is_not_a_read_of_its_table() -> None:
+    """The table of the frame was dropped in between, and its name stays dropped."""
+    table = reads("t", "x")
+    table = replace(table, dataset=dataset("t", "x", table="db.t"))
+    kept = replace(table, dataset=replace(table.dataset, kept_by="checkpoint"))
+    steps = [
+        execution(table),
+        execution(entry("db.t", Mode.DROP)),
+        execution(kept, writes("out", edge("t.x", "x"))),
+    ]
+    assert modes_of(compose(steps))["db.t"] is Mode.DROP
 
 
 def test_new_table_takes_the_place_of_the_old_one() -> None:

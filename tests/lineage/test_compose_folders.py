@@ -14,7 +14,7 @@ from tasks import edge, edges_of, execution, inputs_of, reads, writes
 from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
-from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, Output, View
+from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, Output, Snapshot
 from airflow_provider_spark_lineage.lineage.reads import together
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 
@@ -95,7 +95,9 @@ def test_folders_that_one_execution_reads_apart_are_traced_apart() -> None:
     """Both sides of a join are one dataset, and each has the rows of its own folder."""
     left, right = edge("d.v", "l"), edge("d.v", "r")
     joined = writes("out", left, right)
-    joined = replace(joined, origins=((left, View(frozenset({"1"}))), (right, View(frozenset({"2"})))))
+    joined = replace(
+        joined, origins=((left, Snapshot(frozenset({"1"}))), (right, Snapshot(frozenset({"2"}))))
+    )
     both = together(at(reads("d", "v"), "1"), at(reads("d", "v"), "2"))
     lineage = compose([copied("a", "1"), copied("b", "2"), execution(both, joined)])
     assert edges_of(lineage, "out") == {edge("a.v", "l"), edge("b.v", "r")}

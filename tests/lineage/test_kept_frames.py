@@ -9,6 +9,7 @@ from spark_trees import Tree, alias, call, column, equal, node, project, record,
 
 from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.record import Record
 
@@ -125,12 +126,16 @@ def overwrites(name: str, query: Tree, *places: tuple[int, str]) -> Record:
 
 def of_task(*records: Record) -> dict[str, list[str]]:
     """Return where the columns of each output come from, after all executions of a task."""
-    numbered = [replace(each, number=number) for number, each in enumerate(records, 1)]
-    lineage = compose(execution.lineage for execution in executions(numbered))
     return {
         output.dataset.id.name: [f"{edge.column} {edge.source.name}.{edge.field}" for edge in output.edges]
-        for output in lineage.outputs
+        for output in lineage_of(*records).outputs
     }
+
+
+def lineage_of(*records: Record) -> Lineage:
+    """Return the lineage of a task."""
+    numbered = [replace(each, number=number) for number, each in enumerate(records, 1)]
+    return compose(execution.lineage for execution in executions(numbered))
 
 
 FROM_RIGHT = overwrites("left", RIGHT, (3, "file:/right"))
@@ -147,13 +152,43 @@ def test_a_kept_frame_has_the_rows_that_its_source_had(jobs: int) -> None:
     assert of_task(FROM_RIGHT, keeping, third, use((1, 2)))["/out"] == ["a /right.v", "b /right.v"]
 
 
-def test_a_kept_frame_beside_its_source_as_it_is_now() -> None:
-    """Former and new rows of one dataset are compared: each side has its own origin."""
+@pytest.mark.parametrize("jobs", [0, 1], ids=["lazy", "eager"])
+def test_a_kept_frame_beside_its_source_as_it_is_now(jobs: int) -> None:
+    """Former and new rows of one dataset are compared: each side has its own origin, and both decide rows."""
     now = scan(column("k", 11), column("v", 12))
     rows = node("LogicalRDD", output=[column("k", 1), column("v", 2)])
     joined = node("Join", rows, now, joinType={"object": "x.Inner$"}, condition=equal(1, 11))
     query = project(joined, alias("was", 91, column("v", 2)), alias("is", 92, column("v", 12)))
     comparing = record(query, (11, "file:/left"))
     facts = [{"node": "LogicalRDD", "expr_id": 1, "probed": {"rdd": 7}}, *comparing.facts]
-    edges = of_task(kept(LEFT), FROM_RIGHT, replace(comparing, facts=facts))["/out"]
-    assert edges == [" /left.k", " /right.k", "is /right.v", "was /left.v"]
+    comparing = replace(comparing, facts=facts)
+    keeping = replace(kept(LEFT), jobs=jobs)
+    steps = [keeping, FROM_RIGHT, comparing]
+    assert of_task(*steps)["/out"] == [" /left.k", " /right.k", "is /right.v", "was /left.v"]
+    assert [read.dataset.id.name for read in lineage_of(*steps).inputs] == ["/left", "/right"]
+    some = node("Filter", RIGHT, condition=call("IsNotNull", column("v", 4)))
+    first = overwrites("left", some, (3, "file:/right"))
+    third = overwrites("left", scan(column("k", 5), column("v", 6)), (5, "file:/third"))
+    edges = of_task(first, keeping, third, comparing)["/out"]
+    assert edges == [" /right.k", " /right.v", " /third.k", "is /third.v", "was /right.v"]
+
+
+def test_one_of_several_kept_frames_has_what_any_of_them_had() -> None:
+    """Two lazy checkpoints of the same frame, before and after its source was overwritten."""
+    lazy = replace(kept(LEFT), jobs=0)
+    assert of_task(lazy, lazy, FROM_RIGHT, use((1, 2)))["/out"] == ["a /left.v", "b /left.v"]
+    edges = of_task(lazy, FROM_RIGHT, lazy, use((1, 2)))["/out"]
+    assert edges == ["a /left.v", "a /right.v", "b /left.v", "b /right.v"]
+
+
+def test_a_kept_frame_of_another_application_is_another_frame() -> None:
+    """Both are the first execution of their application; the second was kept after the overwrite."""
+    first, second = (replace(each, application_id=f"local-{n}") for n, each in enumerate([kept(LEFT)] * 2))
+    uses = [replace(use((1, 2)), application_id=each.application_id) for each in (first, second)]
+    overwriting = replace(FROM_RIGHT, application_id="local-9")
+    lineages = (
+        executions([first, overwriting, second, uses[0]]),
+        executions([first, overwriting, second, uses[1]]),
+    )
+    found = [compose(each.lineage for each in lineage).outputs[-1].edges for lineage in lineages]
+    assert [{edge.source.name for edge in edges} for edges in found] == [{"/left"}, {"/right"}]

@@ -120,19 +120,28 @@ public class Execution {
 
     /** Returns whether Spark, not the user, ran the nested executions: they are parts of this one. */
     public boolean runsOthers() {
-        LogicalPlan plan = analyzed();
-        // A plain write of files runs no others: a function of `foreachBatch` wrote by several threads.
-        boolean isPlain = plan != null && Plans.simpleName(plan).equals("InsertIntoHadoopFsRelationCommand");
-        return !isPlain && plan instanceof Command || isBatch() && !isOfFunction();
+        return analyzed() instanceof Command || isBatch() && !isOfFunction();
     }
 
-    /** Returns all nested executions, of any depth, in the order in which they ended. */
+    /**
+     * Returns whether a nested execution is a part of this one. A plain write of files runs no other command:
+     * a function of `foreachBatch` ran both, by several threads.
+     */
+    public boolean hasPart(Execution inner) {
+        LogicalPlan plan = analyzed();
+        boolean isPlain = plan != null && Plans.simpleName(plan).equals("InsertIntoHadoopFsRelationCommand");
+        return runsOthers() && !(isPlain && inner.analyzed() instanceof Command);
+    }
+
+    /** Returns its parts, of any depth, in the order in which they ended. */
     public List parts() {
         List parts = new ArrayList();
         for (Iterator each = nested.iterator(); each.hasNext();) {
             Execution inner = (Execution) each.next();
-            parts.addAll(inner.parts());
-            parts.add(inner);
+            if (hasPart(inner)) {
+                parts.addAll(inner.parts());
+                parts.add(inner);
+            }
         }
         return parts;
     }

@@ -1,6 +1,5 @@
 package sparklineage;
 
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -333,11 +332,13 @@ public class Listener extends SparkListener implements Runnable {
     /** Writes an execution with its parts; nested executions that are not parts have records of their own. */
     private void write(Execution execution) {
         try {
-            boolean isWhole = execution.runsOthers();
-            for (Iterator each = execution.nested.iterator(); each.hasNext() && !isWhole;) {
-                write((Execution) each.next());
+            for (Iterator each = execution.nested.iterator(); each.hasNext();) {
+                Execution inner = (Execution) each.next();
+                if (!execution.hasPart(inner)) {
+                    write(inner);
+                }
             }
-            String written = new Query(reader, execution).write(isWhole ? execution.parts() : new ArrayList(), limit);
+            String written = new Query(reader, execution).write(execution.parts(), limit);
             if (written != null) {
                 write("R" + written);
             }
