@@ -48,8 +48,8 @@ class Composer:
         self._read: dict[DatasetId, Dataset] = {}
         """How the current execution reads each dataset: in which version, with which columns in order."""
 
-        self._contents_read: dict[tuple[DatasetId, Snapshot], Content | None] = {}
-        """What is in the snapshots of datasets that the current execution reads."""
+        self._contents_read: dict[DatasetId | tuple[DatasetId, Snapshot], Content | None] = {}
+        """What is in the datasets that the current execution reads, or in snapshots of them."""
 
         self._batches: dict[tuple[str, DatasetId, tuple[str, ...]], Statistics] = {}
         """What a streaming query has read of each dataset."""
@@ -186,12 +186,13 @@ class Composer:
 
         A snapshot that is None stands for all that the execution reads.
         """
-        if snapshot is None:
-            read = self._read.get(identifier)
-            snapshot = read.snapshot if read else Snapshot()
-        if (identifier, snapshot) not in self._contents_read:
-            self._contents_read[identifier, snapshot] = self._contents.at(identifier, snapshot)
-        return self._contents_read[identifier, snapshot]
+        key = identifier if snapshot is None else (identifier, snapshot)
+        if key not in self._contents_read:
+            if snapshot is None:
+                read = self._read.get(identifier)
+                snapshot = read.snapshot if read else Snapshot()
+            self._contents_read[key] = self._contents.at(identifier, snapshot)
+        return self._contents_read[key]
 
     def _with_batches_before(self, read: Input) -> Input:
         """Add the counts of a stream's earlier batches: all batches are one read."""
@@ -352,7 +353,7 @@ class Composer:
         for edge, snapshot in output.origins:
             origins.setdefault(edge, []).append(snapshot)
         for edge in output.edges:
-            for of_edge in origins.get(edge, (None,)):
+            for of_edge in origins.get(edge, (None,)) if origins else (None,):
                 edges |= self._trace(edge, of_edge, output, gaps)
         for source in {edge.source for edge in edges if edge.source in self._read_back}:
             inputs.add(source)

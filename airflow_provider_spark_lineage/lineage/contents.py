@@ -165,6 +165,8 @@ class _History:
     def _concerning(self, folder: str) -> list[_Layer]:
         """Return the layers of a folder, of those around it and of those in it, in the order of writing."""
         names = (*self.folders.around(folder), *self.folders.below(folder))
+        if len(names) == 1:
+            return self.folders[names[0]]
         layers = (layer for name in names for layer in self.folders[name])
         return sorted(layers, key=lambda layer: layer.number)
 
@@ -232,11 +234,13 @@ class Contents:
         if empty and not history.folders:
             history.add("", Content(), replaces=True)
         folder = output.dataset.identity.folder
-        before = history.now((folder,)) or Content(from_outside=True)
         adds = output.mode is Mode.APPEND or output.partial
-        if adds:
-            edges = edges | _partition_filters(output, before, edges)
-        reworked = output.rewrites and (before.from_outside or before.reworked)
+        reworked = False
+        if output.partitions or output.rewrites:
+            before = history.now((folder,)) or Content(from_outside=True)
+            if adds:
+                edges = edges | _partition_filters(output, before, edges)
+            reworked = output.rewrites and (before.from_outside or before.reworked)
         layer = history.layer_for(folder, adds=adds, reworked=reworked)
         written = (*output.dataset.fields, *_named_by(folder)), edges, inputs
         if not layer.content.holds(*written):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Generic, TypeVar
 
 from airflow_provider_spark_lineage.sources.paths import is_within
@@ -16,18 +15,20 @@ class Folders(Generic[Thing]):
 
     >>> folders = Folders()
     >>> folders["2024/01"], folders["2024/02"], folders[""] = "a", "b", "c"
-    >>> [*folders.around("2024/01")], sorted(folders.below("2024"))
+    >>> folders.around("2024/01"), sorted(folders.below("2024"))
     (['2024/01', ''], ['2024/01', '2024/02'])
     """
 
+    __slots__ = ("_below", "_things")
+
     def __init__(self) -> None:
         self._things: dict[str, Thing] = {}
-        self._below: Counter[str] = Counter()
+        self._below: dict[str, int] = {}
         """Folder -> how many folders are below it: most have none, which costs no search."""
 
     def __setitem__(self, folder: str, thing: Thing) -> None:
         if folder not in self._things:
-            self._below.update(_parents(folder))
+            self._count(folder, 1)
         self._things[folder] = thing
 
     def __getitem__(self, folder: str) -> Thing:
@@ -39,7 +40,11 @@ class Folders(Generic[Thing]):
 
     def __delitem__(self, folder: str) -> None:
         del self._things[folder]
-        self._below.subtract(_parents(folder))
+        self._count(folder, -1)
+
+    def _count(self, folder: str, change: int) -> None:
+        for parent in _parents(folder):
+            self._below[parent] = self._below.get(parent, 0) + change
 
     def __contains__(self, folder: str) -> bool:
         return folder in self._things
@@ -47,17 +52,17 @@ class Folders(Generic[Thing]):
     def __bool__(self) -> bool:
         return bool(self._things)
 
-    def values(self) -> Iterator[Thing]:
-        """Yield what all folders have, in the order in which they came."""
-        yield from self._things.values()
+    def values(self) -> Iterable[Thing]:
+        """Return what all folders have, in the order in which they came."""
+        return self._things.values()
 
-    def around(self, folder: str) -> Iterator[str]:
-        """Yield a folder and those that it is in, from the inside out, as far as they are here."""
-        yield from (each for each in (folder, *_parents(folder)) if each in self._things)
+    def around(self, folder: str) -> list[str]:
+        """Return a folder and those that it is in, from the inside out, as far as they are here."""
+        return [each for each in (folder, *_parents(folder)) if each in self._things]
 
     def below(self, folder: str) -> list[str]:
         """Return the folders that are in a folder, without itself."""
-        if not self._below[folder]:
+        if not self._below.get(folder):
             return []
         return [each for each in self._things if each != folder and is_within(each, folder)]
 

@@ -78,6 +78,8 @@ class Dataset:
 
     def merged(self, other: Dataset) -> Dataset:
         """Return this dataset with the columns and the names that another view of it adds."""
+        if other == self:
+            return self
         fields = {field.name: field for field in (*other.fields, *self.fields)}
         ordered = dict.fromkeys(field.name for field in (*self.fields, *other.fields))
         identity = replace(
@@ -93,10 +95,14 @@ class Dataset:
 
     def of(self, locations: tuple[str, ...]) -> Dataset:
         """Return this dataset as it was read or written at some of its locations; without any, all of it."""
+        if locations == self.identity.locations:
+            return self
         return replace(self, identity=replace(self.identity, locations=locations))
 
     def at(self, version: str) -> Dataset:
         """Return this dataset in another of its states."""
+        if version == self.identity.version:
+            return self
         return replace(self, identity=replace(self.identity, version=version))
 
 

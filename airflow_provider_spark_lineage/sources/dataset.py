@@ -57,6 +57,9 @@ class Catalog:
     """The system that configures it."""
 
 
+_NO_FOLDERS: FrozenSet[str] = frozenset()
+
+
 @dataclass(frozen=True)
 class Identity:
     """Everything a source can say about one dataset from its facts alone."""
@@ -96,8 +99,10 @@ class Identity:
     @property
     def folders(self) -> FrozenSet[str]:
         """Return which folders of the dataset its locations are, relative to it; empty for all of it."""
+        if not self.locations:
+            return _NO_FOLDERS
         folders = frozenset(map(self._folder, self.locations))
-        return frozenset() if "" in folders else folders
+        return _NO_FOLDERS if "" in folders else folders
 
     @property
     def folder(self) -> str:
