@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.captured import Captured, capture_lineage
+    from airflow_provider_spark_lineage.runs.captured import Captured, capture_lineage
 
 __all__ = ["Captured", "capture_lineage"]
 __version__ = "0.1.0"
@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     # Airflow imports this package at start-up to read the provider's description: keep that free.
     if name in __all__:
-        from airflow_provider_spark_lineage import captured
+        from airflow_provider_spark_lineage.runs import captured
 
         return getattr(captured, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -54,7 +54,7 @@ class harmless:  # noqa: N801  reads as a statement
         if not isinstance(error, Exception):
             return False
         # Here, because its patterns take milliseconds, which every process of Airflow would pay.
-        from airflow_provider_spark_lineage.credentials import without_secrets
+        from airflow_provider_spark_lineage.records.credentials import without_secrets
 
         sentence = f"{self._what}: {type(error).__name__}"
         if _withheld:

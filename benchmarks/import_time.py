@@ -56,7 +56,7 @@ from airflow.providers.standard.decorators.bash import _BashDecoratedOperator
 from airflow.providers.standard.hooks.subprocess import SubprocessHook
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.standard.operators.python import PythonOperator
-from airflow_provider_spark_lineage.launchers.table import launch_of
+from airflow_provider_spark_lineage.launch.table import launch_of
 from airflow_provider_spark_lineage.plugins.auto_capture import SparkLineagePlugin
 
 COMMAND = "python load.py --day 2026-01-01 | tee log"

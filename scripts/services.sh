@@ -16,4 +16,4 @@ if [ "$(cat "$folder/.whole" 2>/dev/null || true)" != "$stamp" ]; then
 fi
 echo "==> Tests of operators of Databricks, Dataproc, Kubernetes and Synapse"
 # A provider that is missing fails them here; elsewhere it skips them.
-SPARK_LINEAGE_SERVICES=1 PYTHONPATH="$folder" pytest -q -n 2 --dist loadgroup tests/launchers/test_{services_in_airflow,aws_azure_ssh_in_airflow,launches}.py
+SPARK_LINEAGE_SERVICES=1 PYTHONPATH="$folder" pytest -q -n 2 --dist loadgroup tests/launch/test_{services_in_airflow,aws_azure_ssh_in_airflow,launches}.py

@@ -51,9 +51,9 @@ REPRESENTATIVES = {
         "tests/live/test_live_event_log.py::test_an_ordinary_log_tells_what_capture_tells[true]",
     ),
     "launchers": (
-        "tests/launchers/test_livy_in_airflow.py",
-        "tests/launchers/test_armed_in_airflow.py::test_a_command_has_its_records[machine-True]",
-        "tests/launchers/test_launches.py",
+        "tests/launch/test_livy_in_airflow.py",
+        "tests/launch/test_armed_in_airflow.py::test_a_command_has_its_records[machine-True]",
+        "tests/launch/test_launches.py",
         "tests/extractors/test_launcher_extractor.py",
         "tests/extractors/test_spark_extractor.py",
     ),

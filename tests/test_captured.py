@@ -10,7 +10,7 @@ import pytest
 
 import airflow_provider_spark_lineage
 from airflow_provider_spark_lineage import Captured, capture_lineage
-from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.records.record import Record
 
 RECORD = Record(
     application_id="app-1",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from airflow_provider_spark_lineage.credentials import (
+from airflow_provider_spark_lineage.records.credentials import (
     CREDENTIAL_HINT,
     FLAGS,
     REMOVED,

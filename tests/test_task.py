@@ -15,8 +15,8 @@ from providers import import_or_skip
 from pyspark.sql import SparkSession
 from spark_trees import column, scan
 
-from airflow_provider_spark_lineage.captured import Captured
-from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.runs.captured import Captured
 from airflow_provider_spark_lineage.task import provider, task_lineage
 
 pytestmark = pytest.mark.airflow

@@ -36,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from spark_packages import coordinate, settings
 
 from airflow_provider_spark_lineage.capture.sessions import Capture
-from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.records.record import Record
 
 CASES = Path(__file__).resolve().parents[1] / "tests" / "records"
 DATA = "/data"

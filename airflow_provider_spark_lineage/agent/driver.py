@@ -14,9 +14,9 @@ from airflow_provider_spark_lineage.agent.settings import DRAIN_TIMEOUT, MAX_PLA
 from airflow_provider_spark_lineage.capture.jvm import prepare_jvm
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
 from airflow_provider_spark_lineage.capture.watched import sites
-from airflow_provider_spark_lineage.driver_note import DriverNote
 from airflow_provider_spark_lineage.guard import harmless, tell
-from airflow_provider_spark_lineage.record import Record, encode_record
+from airflow_provider_spark_lineage.records.record import Record, encode_record
+from airflow_provider_spark_lineage.records.status import DriverNote
 
 
 def prepare(context_class: Any) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from airflow_provider_spark_lineage.capture.application import jvm_lock
-from airflow_provider_spark_lineage.record import write_file
+from airflow_provider_spark_lineage.records.record import write_file
 
 
 class Folder(Protocol):

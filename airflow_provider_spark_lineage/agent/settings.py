@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Callable, List, Optional
 
 from airflow_provider_spark_lineage.guard import tell
-from airflow_provider_spark_lineage.record import FULL, NONE, SQL_TEXTS
+from airflow_provider_spark_lineage.records.record import FULL, NONE, SQL_TEXTS
 
 RECORDS = "spark.lineage.records"
 """Where the records go: a local folder, or any URI that Spark's Hadoop file systems can write."""

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import airflow_provider_spark_lineage
-from airflow_provider_spark_lineage.record import write_file
+from airflow_provider_spark_lineage.records.record import write_file
 
 PACKAGE = "spark_lineage_agent"
 
 _OURS = "airflow_provider_spark_lineage"
-_MODULES = ("counts.py", "credentials.py", "driver_note.py", "guard.py", "plan_json.py", "record.py")
-_PACKAGES = ("agent", "capture", "sources")
+_MODULES = ("guard.py",)
+_PACKAGES = ("agent", "capture", "records", "sources")
 _STAYS = ("agent/zipped.py", "agent/sitecustomize.py")
 _TIME = (1980, 1, 1, 0, 0, 0)
 """The same for every file, so that the same sources give the same zip."""

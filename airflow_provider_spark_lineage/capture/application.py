@@ -14,9 +14,9 @@ from typing import Any, Callable, Dict, Iterator, List, Optional
 from airflow_provider_spark_lineage.capture.jvm import MAX_PROBLEM_LENGTH, JvmReader
 from airflow_provider_spark_lineage.capture.rdd import PICKLED, RddReader
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
-from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.guard import harmless, tell
-from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.records.record import Record
 
 PAUSE_SECONDS = 0.5
 """How long the thread sleeps before it fetches again."""

@@ -12,9 +12,9 @@ from airflow_provider_spark_lineage.capture.jvm import CALL
 from airflow_provider_spark_lineage.capture.rdd_saves import RDD_SAVES, target
 from airflow_provider_spark_lineage.capture.streams import BATCH, batch_of_rdd
 from airflow_provider_spark_lineage.capture.watched import Call, Kind
-from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.guard import harmless
-from airflow_provider_spark_lineage.record import FULL, MAX_MESSAGE_LENGTH, Record
+from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH, Record
 
 Handler = Callable[[Call, Application], Optional[Record]]
 """Returns the record of a call; None where there is nothing to record."""

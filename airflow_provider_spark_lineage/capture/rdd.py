@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Dict, Iterator, List
 
-from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 MAX_RDDS = 300
 """Limit of RDDs that are visited for one; each takes a few calls of the JVM."""

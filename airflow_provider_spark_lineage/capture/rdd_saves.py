@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Mapping
 
 from airflow_provider_spark_lineage.capture.rdd import PICKLED, TEXT
-from airflow_provider_spark_lineage.credentials import without_secrets
-from airflow_provider_spark_lineage.plan_json import simple_name
+from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.records.plan_json import simple_name
 
 Facts = Dict[str, Any]
 

@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.capture.connect.capture import ConnectCaptur
 from airflow_provider_spark_lineage.capture.hooks import hooks
 from airflow_provider_spark_lineage.capture.watched import Call
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell, withhold
-from airflow_provider_spark_lineage.record import FULL, Record
+from airflow_provider_spark_lineage.records.record import FULL, Record
 
 DRAIN_TIMEOUT_SECONDS = 30.0
 MAX_PLAN_BYTES = 50_000_000

@@ -17,15 +17,15 @@ COMMANDS = {
     "agent": "Write the zip that records what a submitted application does.",
     "explain": "Print what a run, or a file of events, read and wrote, for a person.",
     "events": "Print the recorded run as OpenLineage events, JSON Lines.",
-    "static": "Print what a script or SQL file will read and write, without running it.",
+    "planned": "Print what a script or SQL file will read and write, without running it.",
     "compare": "Compare emitted events with the expected ones.",
     "expect": "Write expected events from emitted ones, or bring them up to date.",
     "doctor": "Check whether lineage can work here, and say what to fix.",
 }
 """Command name -> what `--help` says; each lives in `cli/<name>.py` as `command`."""
 
-OTHER_NAMES = {"text": "explain"}
-"""What a command is called as well."""
+OTHER_NAMES = {"text": "explain", "static": "planned"}
+"""Former name of a command -> its name; `--help` lists only the latter."""
 
 OF_THE_HARNESS = frozenset({"compare", "expect"})
 """Commands that need the extra `testing`."""

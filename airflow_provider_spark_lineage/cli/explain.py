@@ -23,9 +23,9 @@ from airflow_provider_spark_lineage.cli.traced import (
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events.model import Events
 from airflow_provider_spark_lineage.events.reader import read_events
-from airflow_provider_spark_lineage.executions import Execution
 from airflow_provider_spark_lineage.lineage.document import document
 from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.runs.executions import Execution
 
 _MAX_SQL = 100
 

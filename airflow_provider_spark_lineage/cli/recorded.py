@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
-from airflow_provider_spark_lineage.driver_note import SUFFIX as NOTE_SUFFIX
 from airflow_provider_spark_lineage.event_log import is_event_log
-from airflow_provider_spark_lineage.executions import Execution
-from airflow_provider_spark_lineage.pipeline import RecordedFolder, Run
-from airflow_provider_spark_lineage.record import SUFFIX, RecordError
+from airflow_provider_spark_lineage.records.record import SUFFIX, RecordError
+from airflow_provider_spark_lineage.records.status import SUFFIX as NOTE_SUFFIX
+from airflow_provider_spark_lineage.runs.executions import Execution
+from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder, Run
 
 RUN_FILE = "spark-lineage-run.json"
 """File beside the records with what only `spark-lineage run` knows: the script and its exit code."""

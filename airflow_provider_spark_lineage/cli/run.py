@@ -17,7 +17,7 @@ import click
 from airflow_provider_spark_lineage.cli.recorded import RUN_FILE
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
 from airflow_provider_spark_lineage.guard import harmless
-from airflow_provider_spark_lineage.record import SQL_TEXTS, SUFFIX
+from airflow_provider_spark_lineage.records.record import SQL_TEXTS, SUFFIX
 from airflow_provider_spark_lineage.words import counted
 
 DEFAULT_RECORDS = "spark-lineage-records"
@@ -61,7 +61,7 @@ def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, 
     path = [str(Path(sys.executable).parent), *filter(None, [os.environ.get("PATH")])]
     os.environ["PATH"] = os.pathsep.join(path)
 
-    from airflow_provider_spark_lineage.captured import Captured
+    from airflow_provider_spark_lineage.runs.captured import Captured
 
     captured = Captured(directory=folder, sql_text=sql_text)
     captured.start()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from airflow_provider_spark_lineage.event_log.executions import Application
 from airflow_provider_spark_lineage.event_log.files import is_event_log, lines_of, logs
-from airflow_provider_spark_lineage.record import FULL, Record
+from airflow_provider_spark_lineage.records.record import FULL, Record
 
 __all__ = ["SETTINGS", "is_event_log", "read_application", "read_event_log"]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from airflow_provider_spark_lineage.record import RecordError
+from airflow_provider_spark_lineage.records.record import RecordError
 
 _BUFFER = 1 << 20
 _ZSTD_READ = 1 << 16

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
-from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.event_log import inference, pipelines
 from airflow_provider_spark_lineage.event_log.metrics import metrics_of
-from airflow_provider_spark_lineage.record import FULL, MAX_MESSAGE_LENGTH, REFRESH, Record
+from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH, REFRESH, Record
 from airflow_provider_spark_lineage.words import counted
 
 _BEGIN = b'{"Event":"'

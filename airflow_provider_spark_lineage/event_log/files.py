@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from airflow_provider_spark_lineage.event_log.codecs import CODECS, NOT_READ, TornError, opened
-from airflow_provider_spark_lineage.record import SUFFIX, RecordError
+from airflow_provider_spark_lineage.records.record import SUFFIX, RecordError
 
 _ROLLING = "eventlog_v2_"
 _EVENTS = re.compile(r"events_(\d+)_")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.counts import COUNTS, COUNTS_OF_SCANS, OPERATORS
-from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.records.counts import COUNTS, COUNTS_OF_SCANS, OPERATORS
+from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 
 def metrics_of(plan: Mapping[str, Any], values: Mapping[int, int]) -> Iterator[dict[str, Any]]:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
 
 from airflow_provider_spark_lineage.extractors.resumption import first_start, trigger_event
-from airflow_provider_spark_lineage.launchers.table import LAUNCHERS, launch_of
+from airflow_provider_spark_lineage.launch.table import LAUNCHERS, launch_of
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.application import Launch
+    from airflow_provider_spark_lineage.launch.application import Launch
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
 
@@ -52,7 +52,7 @@ class LauncherExtractor(BaseExtractor):
     def _planned(launch: Launch) -> OperatorLineage:
         """Return the datasets of applications that have not run, where their texts name all of them."""
         from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
-        from airflow_provider_spark_lineage.launchers.texts import planned_of
+        from airflow_provider_spark_lineage.launch.texts import planned_of
         from airflow_provider_spark_lineage.submitted.planned import certain
 
         lineage, unread = planned_of(launch.applications)
@@ -71,7 +71,7 @@ class LauncherExtractor(BaseExtractor):
             launch = launch_of(self.operator, trigger_event(*arguments)) if self._is_active() else None
             if launch is not None:
                 from airflow_provider_spark_lineage import conf
-                from airflow_provider_spark_lineage.facets.launches import launch_facets
+                from airflow_provider_spark_lineage.launch.facets import launch_facets
                 from airflow_provider_spark_lineage.task.annotation import annotated
 
                 added = ours(launch)
@@ -141,7 +141,7 @@ def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
     Asked for in the provider's forked child, which reads files and asks nobody.
     """
     from airflow_provider_spark_lineage import conf
-    from airflow_provider_spark_lineage.launchers.collector import Launched
+    from airflow_provider_spark_lineage.launch.collector import Launched
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage, lineage_of
 
     lineage = lineage_of(task_instance)

@@ -23,9 +23,9 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Write,
 )
 from airflow_provider_spark_lineage.plan.algebra import Command as CommandNode
+from airflow_provider_spark_lineage.plan.database_sql.reader import SqlError, read_query
+from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect
 from airflow_provider_spark_lineage.plan.spark.tree import type_name
-from airflow_provider_spark_lineage.plan.sql.reader import SqlError, read_query
-from airflow_provider_spark_lineage.plan.sql.scope import Dialect
 from airflow_provider_spark_lineage.sources import (
     about_rows,
     identify,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_provider_spark_lineage.launchers.shell.mention import mentions_spark
-from airflow_provider_spark_lineage.launchers.table import LAUNCHERS
+from airflow_provider_spark_lineage.launch.shell.mention import mentions_spark
+from airflow_provider_spark_lineage.launch.table import LAUNCHERS
 
 
 def may_launch(task: Any) -> bool:

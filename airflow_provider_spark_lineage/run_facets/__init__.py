@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.pipeline import Run
+    from airflow_provider_spark_lineage.runs.pipeline import Run
 
 
 def spark_application(task_instance: Any, ti_state: Any) -> dict[str, Any] | None:

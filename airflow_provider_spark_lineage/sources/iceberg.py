@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import FrozenSet, Optional, Tuple
 
-from airflow_provider_spark_lineage.plan_json import simple_name
+from airflow_provider_spark_lineage.records.plan_json import simple_name
 from airflow_provider_spark_lineage.sources.catalogs import is_session_table
 from airflow_provider_spark_lineage.sources.databases import place
 from airflow_provider_spark_lineage.sources.dataset import (

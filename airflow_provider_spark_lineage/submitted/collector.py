@@ -12,14 +12,14 @@ from airflow_provider_spark_lineage.agent.folder import local_path
 from airflow_provider_spark_lineage.agent.settings import RECORDS, SQL_TEXT
 from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.capture.replaced import Replacements
-from airflow_provider_spark_lineage.credentials import without_secrets
-from airflow_provider_spark_lineage.driver_note import losses, read_notes
 from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
-from airflow_provider_spark_lineage.executions import Execution
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.pipeline import RecordedFolder, Run, RunBuilder
-from airflow_provider_spark_lineage.record import SUFFIX
+from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.records.record import SUFFIX
+from airflow_provider_spark_lineage.records.status import losses, read_notes
+from airflow_provider_spark_lineage.runs.executions import Execution
+from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder, Run, RunBuilder
 from airflow_provider_spark_lineage.submitted.jobs import Job
 from airflow_provider_spark_lineage.submitted.other_process import OtherProcess
 from airflow_provider_spark_lineage.submitted.place import TIMEOUT_SECONDS, Place

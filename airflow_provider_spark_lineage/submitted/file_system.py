@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
-from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.submitted.jobs import Job
 
 _HADOOP = "spark.hadoop."

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from airflow_provider_spark_lineage.driver_note import DriverNote
 from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.pipeline import Run
+from airflow_provider_spark_lineage.records.status import DriverNote
+from airflow_provider_spark_lineage.runs.pipeline import Run
 
 
 class OtherProcess:

@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from airflow_provider_spark_lineage.agent.folder import local_path
-from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.guard import tell
+from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.submitted.file_system import run_shell
 from airflow_provider_spark_lineage.submitted.jobs import Job
 

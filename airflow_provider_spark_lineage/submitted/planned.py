@@ -15,8 +15,8 @@ from airflow_provider_spark_lineage.known_operators import (
     driver_of,
 )
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.lineage.planned import NO_FILE_SYSTEM, PLANNED
-from airflow_provider_spark_lineage.pipeline import planned_lineage, program_text
+from airflow_provider_spark_lineage.planned.lineage import NO_FILE_SYSTEM, PLANNED
+from airflow_provider_spark_lineage.planned.texts import planned_lineage, program_text
 from airflow_provider_spark_lineage.submitted.hadoop_conf import default_file_system
 from airflow_provider_spark_lineage.submitted.jobs import pairs
 from airflow_provider_spark_lineage.submitted.pipeline_files import definitions, read_spec, statements

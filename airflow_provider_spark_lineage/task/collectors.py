@@ -19,9 +19,9 @@ from airflow_provider_spark_lineage.known_operators import (
 )
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.executions import Execution
     from airflow_provider_spark_lineage.lineage.model import Lineage
-    from airflow_provider_spark_lineage.pipeline import Run
+    from airflow_provider_spark_lineage.runs.executions import Execution
+    from airflow_provider_spark_lineage.runs.pipeline import Run
     from airflow_provider_spark_lineage.submitted.jobs import Job
 
 
@@ -64,7 +64,7 @@ def collector_of(task_instance: Any, on_execution: OnExecution | None) -> Collec
 def _in_process(task_instance: Any, on_execution: OnExecution | None) -> Collector:
     """Return a collector for Spark sessions of this process."""
     from airflow_provider_spark_lineage import conf
-    from airflow_provider_spark_lineage.captured import Captured
+    from airflow_provider_spark_lineage.runs.captured import Captured
 
     return Captured(
         on_execution=on_execution,
@@ -99,7 +99,7 @@ def _spark_pipelines(task_instance: Any, on_execution: OnExecution | None) -> Co
 def _command(task_instance: Any, on_execution: OnExecution | None) -> Collector:
     """Return a collector for the applications that a command of a shell submits."""
     from airflow_provider_spark_lineage import conf
-    from airflow_provider_spark_lineage.launchers.shell.armed import Armed
+    from airflow_provider_spark_lineage.launch.shell.armed import Armed
     from airflow_provider_spark_lineage.submitted.place import Place
 
     return Armed(

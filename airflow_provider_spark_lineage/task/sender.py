@@ -14,8 +14,8 @@ from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.executions import Execution
     from airflow_provider_spark_lineage.facets.events import EventExecution, RunIdentity
+    from airflow_provider_spark_lineage.runs.executions import Execution
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class Sender:
         if self._thread is None:
             self._thread = threading.Thread(target=self._send, name="spark-lineage-events", daemon=True)
             self._thread.start()
-        from airflow_provider_spark_lineage.pipeline import execution_events_of
+        from airflow_provider_spark_lineage.runs.pipeline import execution_events_of
 
         # Store the execution without its record, which may be large.
         (waiting,) = execution_events_of([execution], self._jobs)

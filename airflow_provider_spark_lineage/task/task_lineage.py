@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
     from airflow_provider_spark_lineage.lineage.model import Lineage
-    from airflow_provider_spark_lineage.pipeline import Run
+    from airflow_provider_spark_lineage.runs.pipeline import Run
     from airflow_provider_spark_lineage.task.collectors import Collector
     from airflow_provider_spark_lineage.task.hook_reports import Reported
     from airflow_provider_spark_lineage.task.sender import Sender

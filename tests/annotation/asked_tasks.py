@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.pipeline import Run
+from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.task import task_lineage
 
 ORDERS = ("file", "/data/orders")

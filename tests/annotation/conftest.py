@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.executions import executions
-from airflow_provider_spark_lineage.pipeline import Run, RunBuilder
-from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.runs.pipeline import Run, RunBuilder
 from airflow_provider_spark_lineage.task import task_lineage
 
 RECORDS = Path(__file__).parents[1] / "records" / "ctas" / "record-4.1.json.gz"

@@ -12,7 +12,7 @@ from packaging.version import Version
 from providers import AIRFLOW
 
 from airflow_provider_spark_lineage.lineage.model import Dataset, Lineage, Mode, Output, Statistics
-from airflow_provider_spark_lineage.pipeline import Run
+from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 from airflow_provider_spark_lineage.task import assets, task_lineage
 from airflow_provider_spark_lineage.task.annotation import joined

@@ -125,9 +125,10 @@ def test_pyspark_and_its_client_have_one_version():
 
 
 def sqlglot_names() -> tuple[set[str], set[str]]:
-    """Return the expression classes that `plan/sql` names, and the arguments that it asks nodes for."""
+    """Return the expression classes that our readers of SQL name, and the arguments that they ask for."""
     classes, arguments = set(), set()
-    for file in (PACKAGE / "plan" / "sql").glob("*.py"):
+    folders = (PACKAGE / "plan" / "database_sql", PACKAGE / "planned" / "sql")
+    for file in (file for folder in folders for file in folder.glob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             if (
                 isinstance(node, ast.Attribute)

@@ -14,17 +14,8 @@ ROOT = Path(airflow_provider_spark_lineage.__file__).parent
 OURS = "airflow_provider_spark_lineage"
 FILES = sorted(
     [
-        *(
-            ROOT / name
-            for name in (
-                "counts.py",
-                "credentials.py",
-                "driver_note.py",
-                "guard.py",
-                "plan_json.py",
-                "record.py",
-            )
-        ),
+        ROOT / "guard.py",
+        *(ROOT / "records").rglob("*.py"),
         *(ROOT / "agent").rglob("*.py"),
         *(ROOT / "sources").rglob("*.py"),
         *(ROOT / "capture").rglob("*.py"),

@@ -122,7 +122,7 @@ WAITS_FOR_SPARK = {
         "task.hook_reports",
         "task.selection",
     ),
-    *("launchers", "launchers.shell", "launchers.shell.mention", "launchers.table"),
+    *("launch", "launch.application", "launch.shell", "launch.shell.mention", "launch.table"),
 }
 
 
@@ -163,9 +163,9 @@ def test_the_extractor_of_launchers_brings_in_no_provider_and_no_reader(home):
         f"airflow_provider_spark_lineage.{name}" for name in ("capture", "facets", "pipeline", "plan", "task")
     ]
     assert _below(added, "airflow", "pyspark", "py4j", "sqlglot", "yaml", *ours) == []
-    assert _below(added, "airflow_provider_spark_lineage.launchers") == [
-        "airflow_provider_spark_lineage.launchers",
-        "airflow_provider_spark_lineage.launchers.table",
+    assert _below(added, "airflow_provider_spark_lineage.launch") == [
+        "airflow_provider_spark_lineage.launch",
+        "airflow_provider_spark_lineage.launch.table",
     ]
 
 
@@ -196,7 +196,5 @@ def test_a_command_without_spark_imports_what_finds_that_out(home):
         text=True,
         check=True,
     )
-    ours = [
-        f"airflow_provider_spark_lineage.launchers.shell{name}" for name in ("", ".mention", ".operators")
-    ]
+    ours = [f"airflow_provider_spark_lineage.launch.shell{name}" for name in ("", ".mention", ".operators")]
     assert json.loads(done.stdout.rpartition("LOADED")[2]) == ours

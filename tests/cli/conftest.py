@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.record import Record, write_record
+from airflow_provider_spark_lineage.records.record import Record, write_record
 
 RECORDS = Path(__file__).resolve().parent.parent / "records"
 

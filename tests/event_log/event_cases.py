@@ -8,9 +8,9 @@ from pathlib import Path
 from record_cases import CASES, lineage
 
 from airflow_provider_spark_lineage.event_log.executions import Application
-from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.runs.executions import executions
 
 LOGS = sorted(CASES.glob("*/events-*.jsonl.gz"))
 FORMATTED = sorted(CASES.glob("*/formatted-*.jsonl.gz"))

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 
 from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.event_log import is_event_log, read_event_log
-from airflow_provider_spark_lineage.pipeline import RecordedFolder
-from airflow_provider_spark_lineage.record import Record, RecordError
+from airflow_provider_spark_lineage.records.record import Record, RecordError
+from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
 
 CASES = Path(__file__).resolve().parents[1] / "records"
 CASE = CASES / "ctas" / "events-4.1.jsonl.gz"

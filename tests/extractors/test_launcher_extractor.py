@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.lineage.planned import PLANNED
+from airflow_provider_spark_lineage.planned.lineage import PLANNED
 from airflow_provider_spark_lineage.task.task_lineage import ENDED_EARLY
 
 pytestmark = pytest.mark.airflow

@@ -8,7 +8,7 @@ import pytest
 
 from airflow_provider_spark_lineage.known_operators import COMMAND, DRIVERS, PYTHON, driver_of
 from airflow_provider_spark_lineage.lineage.model import Dataset, Gap, Input, Lineage
-from airflow_provider_spark_lineage.pipeline import Run
+from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 from airflow_provider_spark_lineage.task import planned, task_lineage
 

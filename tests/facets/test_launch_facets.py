@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 from openlineage.client.serde import Serde
 
-from airflow_provider_spark_lineage.application import (
+from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.launch.application import (
     JAR,
     NOTEBOOK,
     PYTHON,
@@ -12,8 +13,7 @@ from airflow_provider_spark_lineage.application import (
     Launch,
     R,
 )
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.facets.launches import LAUNCH, MAX_APPLICATIONS, launch_facets
+from airflow_provider_spark_lineage.launch.facets import LAUNCH, MAX_APPLICATIONS, launch_facets
 
 RUN = "018cc778-5000-7a46-aca6-85a986a44f75"
 

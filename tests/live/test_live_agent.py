@@ -11,8 +11,8 @@ import pytest
 from servers.spark_home import spark_home
 
 from airflow_provider_spark_lineage.agent.zipped import write_agent
-from airflow_provider_spark_lineage.driver_note import read_notes
-from airflow_provider_spark_lineage.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.records.status import read_notes
+from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
 
 pytestmark = pytest.mark.spark
 

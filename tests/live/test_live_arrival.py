@@ -14,7 +14,7 @@ pytestmark = pytest.mark.spark
 WAIT = """
     import sys
     from airflow_provider_spark_lineage.capture.arrival import Arrival
-    from airflow_provider_spark_lineage.captured import Captured
+    from airflow_provider_spark_lineage.runs.captured import Captured
 
     captured = Captured()
     begun = []

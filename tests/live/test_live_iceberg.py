@@ -8,8 +8,8 @@ from lakes import SCHEMA, edges, lineage, make_source, named, valid_events
 from live_session import start_spark
 from spark_packages import need, release
 
-from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.runs.executions import executions
 
 need("iceberg", "h2")
 pytestmark = pytest.mark.spark

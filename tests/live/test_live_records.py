@@ -7,8 +7,8 @@ from datetime import datetime
 
 import pytest
 
-from airflow_provider_spark_lineage.executions import execution_lineage
-from airflow_provider_spark_lineage.record import SUFFIX, Record, read_record, write_record
+from airflow_provider_spark_lineage.records.record import SUFFIX, Record, read_record, write_record
+from airflow_provider_spark_lineage.runs.executions import execution_lineage
 
 pytestmark = pytest.mark.spark
 

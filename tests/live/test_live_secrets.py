@@ -17,9 +17,10 @@ import planted
 import pytest
 from live_session import start_spark
 
-from airflow_provider_spark_lineage import capture_lineage, memory
-from airflow_provider_spark_lineage.captured import Captured
+from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.facets.events import RunIdentity
+from airflow_provider_spark_lineage.runs import memory
+from airflow_provider_spark_lineage.runs.captured import Captured
 from airflow_provider_spark_lineage.task.sender import Sender
 from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 

@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.plan.spark.coverage import (
 )
 from airflow_provider_spark_lineage.plan.spark.expressions import EXPRESSIONS
 from airflow_provider_spark_lineage.plan.spark.reader import ROWS
-from airflow_provider_spark_lineage.plan_json import names_expression
+from airflow_provider_spark_lineage.records.plan_json import names_expression
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 

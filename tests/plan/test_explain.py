@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.physical import listed_pa
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, draw
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.plan.spark.tree import children
-from airflow_provider_spark_lineage.plan_json import simple_name
+from airflow_provider_spark_lineage.records.plan_json import simple_name
 from airflow_provider_spark_lineage.sources import identify
 
 EXPRESSIONS = (Path(__file__).parent / "explain_expressions.txt").read_text(encoding="utf-8")

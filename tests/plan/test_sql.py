@@ -10,8 +10,8 @@ from test_expressions import pairs
 
 from airflow_provider_spark_lineage.lineage.columns import evaluate
 from airflow_provider_spark_lineage.lineage.values import Sources
-from airflow_provider_spark_lineage.plan.sql.reader import SqlError, read_query
-from airflow_provider_spark_lineage.plan.sql.scope import Dialect
+from airflow_provider_spark_lineage.plan.database_sql.reader import SqlError, read_query
+from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect
 
 PLACE = Path(__file__).resolve().parent
 FOLDS = {

@@ -11,14 +11,14 @@ from typing import Any
 
 from spark_packages import PACKAGES
 
-from airflow_provider_spark_lineage.executions import executions
 from airflow_provider_spark_lineage.facets.events import EventRun, events_of
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.pipeline import execution_events_of
-from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.runs.pipeline import execution_events_of
 
 CASES = Path(__file__).resolve().parent
 SIZES = frozenset({"size_bytes"})

@@ -11,10 +11,10 @@ import pytest
 from openlineage_client import needs_newest_client
 from record_cases import cases, events, golden_text, lineage, lines, records, versions, versions_needed
 
-from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.executions import execution_lineage, executions
-from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.runs.executions import execution_lineage, executions
 
 CASES = [pytest.param(case, id=case.name) for case in cases()]
 FILES = [

@@ -9,8 +9,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.driver_note import DriverNote
-from airflow_provider_spark_lineage.record import encode_record, read_record
+from airflow_provider_spark_lineage.records.record import encode_record, read_record
+from airflow_provider_spark_lineage.records.status import DriverNote
 
 RECORD = Path(__file__).parents[1] / "records" / "scan_write_parquet" / "record-4.1.json.gz"
 _PLACE = re.compile(r"spark\.lineage\.records\W+file://(/[^\s\"',\\]+)")

@@ -21,9 +21,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import col
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.captured import Captured
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.model import Gap
+from airflow_provider_spark_lineage.runs.captured import Captured
 
 ROWS = 4
 """Of each file that is there before a program."""

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from airflow_provider_spark_lineage.agent.settings import RECORDS, SQL_TEXT
-from airflow_provider_spark_lineage.driver_note import UNFINISHED, DriverNote
-from airflow_provider_spark_lineage.record import encode_record, read_record
+from airflow_provider_spark_lineage.records.record import encode_record, read_record
+from airflow_provider_spark_lineage.records.status import UNFINISHED, DriverNote
 from airflow_provider_spark_lineage.submitted.collector import Submitted
 from airflow_provider_spark_lineage.submitted.jobs import Job
 from airflow_provider_spark_lineage.submitted.place import Place

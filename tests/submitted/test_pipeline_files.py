@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.pipeline import planned_lineage
+from airflow_provider_spark_lineage.planned.texts import planned_lineage
 from airflow_provider_spark_lineage.submitted.pipeline_files import definitions, read_spec, statements
 
 SPEC = """

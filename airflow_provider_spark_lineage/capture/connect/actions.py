@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.capture.connect.relations import (
     why_not,
 )
 from airflow_provider_spark_lineage.capture.connect.statements import Ask, statement_of
-from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 
 @dataclass

@@ -12,7 +12,7 @@ from airflow_provider_spark_lineage.capture.connect.client import client_hooks
 from airflow_provider_spark_lineage.capture.connect.execution import Execution
 from airflow_provider_spark_lineage.capture.connect.script import ScriptExecution
 from airflow_provider_spark_lineage.capture.connect.session import Session
-from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.records.record import Record
 
 
 class ConnectCapture:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterable, List
 
-from airflow_provider_spark_lineage.counts import OPERATORS
+from airflow_provider_spark_lineage.records.counts import OPERATORS
 
 _COUNTS = {
     "numOutputRows": "rows",

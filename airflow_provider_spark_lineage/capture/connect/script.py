@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.capture.connect.script_steps import Step, Wh
 from airflow_provider_spark_lineage.capture.connect.script_text import UnreadScriptError, read_script
 from airflow_provider_spark_lineage.capture.connect.session import WAIT_SECONDS, Session
 from airflow_provider_spark_lineage.guard import harmless
-from airflow_provider_spark_lineage.record import Record
+from airflow_provider_spark_lineage.records.record import Record
 
 _FAILED = "the SQL script failed: it is unknown which of its statements ran before"
 

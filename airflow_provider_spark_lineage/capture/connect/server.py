@@ -9,7 +9,7 @@ import os
 import threading
 from typing import Any, Dict, List, Sequence
 
-from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 _ADDRESS = ("session_id", "user_context", "client_type", "client_observed_server_side_session_id")
 """Fields of a request that say whose session it is about."""

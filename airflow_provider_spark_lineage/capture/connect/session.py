@@ -25,8 +25,8 @@ from airflow_provider_spark_lineage.capture.connect.relations import infers_sche
 from airflow_provider_spark_lineage.capture.connect.server import Channel, RefusedError, Server, local_server
 from airflow_provider_spark_lineage.capture.connect.tables import Tables, inserted_table, names_in_plan
 from airflow_provider_spark_lineage.capture.connect.worker import Worker
-from airflow_provider_spark_lineage.credentials import without_secrets
 from airflow_provider_spark_lineage.guard import alarm_paused
+from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 EXPLAIN_SECONDS = 60.0
 """The time limit of the request for a plan; the server works on it while the action runs."""

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional
 
 from airflow_provider_spark_lineage.capture.connect.relations import wanted
 from airflow_provider_spark_lineage.capture.connect.server import RefusedError, Server, local_server
-from airflow_provider_spark_lineage.credentials import without_secrets
+from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 _INFO = {
     "Catalog": "catalog",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, mistake
 from airflow_provider_spark_lineage.cli.doctor.found import Extractor, Found
 from airflow_provider_spark_lineage.known_operators import DRIVERS, PYTHON
-from airflow_provider_spark_lineage.launchers.table import LAUNCHERS
+from airflow_provider_spark_lineage.launch.table import LAUNCHERS
 
 PACKAGE = "airflow_provider_spark_lineage"
 _BUILT_IN = ("PythonOperator", "_PythonDecoratedOperator", "BashOperator")

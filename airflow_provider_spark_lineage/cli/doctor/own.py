@@ -12,7 +12,7 @@ from airflow_provider_spark_lineage.cli.doctor.finding import Finding, mistake
 from airflow_provider_spark_lineage.cli.doctor.found import Found
 from airflow_provider_spark_lineage.get_provider_info import get_provider_info
 from airflow_provider_spark_lineage.known_operators import DRIVERS
-from airflow_provider_spark_lineage.launchers.table import LAUNCHERS
+from airflow_provider_spark_lineage.launch.table import LAUNCHERS
 
 OPTIONS = frozenset(get_provider_info()["config"]["spark_lineage"]["options"])
 _PREFIX = "AIRFLOW__SPARK_LINEAGE__"

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding
 from airflow_provider_spark_lineage.cli.doctor.found import Airflow
-from airflow_provider_spark_lineage.credentials import REMOVED, without_secrets
+from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
 
 _SECRET_NAME = re.compile(r"pass|secret|token|api_?key|private|credential|jaas|auth|signature", re.IGNORECASE)
 _SECRET_VARIABLE = re.compile(r"(PASSWORD|SECRET|TOKEN|API_KEY|FERNET_KEY)$")

@@ -16,10 +16,10 @@ from airflow_provider_spark_lineage.plan.connect.header import schema_json, sche
 from airflow_provider_spark_lineage.plan.connect.leaves import completed
 from airflow_provider_spark_lineage.plan.connect.statements import DIRECTORIES, with_targets
 from airflow_provider_spark_lineage.plan.connect.tables import is_described
+from airflow_provider_spark_lineage.plan.database_sql.functions import Body, read_body
 from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_explain
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
-from airflow_provider_spark_lineage.plan.sql.functions import Body, read_body
-from airflow_provider_spark_lineage.plan_json import simple_name
+from airflow_provider_spark_lineage.records.plan_json import simple_name
 
 Tree = list[dict[str, Any]]
 

@@ -11,7 +11,7 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.connect.header import schema_json
 from airflow_provider_spark_lineage.plan.connect.tables import facts_of, is_described, name_of, parts_of
 from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts
-from airflow_provider_spark_lineage.plan_json import simple_name
+from airflow_provider_spark_lineage.records.plan_json import simple_name
 
 Fact = dict[str, Any]
 Described = Mapping[str, Any]

@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.plan.spark.expressions import variable_name
 from airflow_provider_spark_lineage.plan.spark.row_level import ROW_LEVEL, condition_of, table_of
 from airflow_provider_spark_lineage.plan.spark.step import NodeReader, Step
 from airflow_provider_spark_lineage.plan.spark.tree import trees
-from airflow_provider_spark_lineage.plan_json import simple_name
+from airflow_provider_spark_lineage.records.plan_json import simple_name
 
 
 def _write(step: Step) -> Write:

@@ -30,7 +30,7 @@ from airflow_provider_spark_lineage.plan.spark.lambdas import (
 )
 from airflow_provider_spark_lineage.plan.spark.structs import FIELD_ACCESS, part_of, parts_of
 from airflow_provider_spark_lineage.plan.spark.tree import end_of
-from airflow_provider_spark_lineage.plan_json import is_plan, simple_name
+from airflow_provider_spark_lineage.records.plan_json import is_plan, simple_name
 
 Steps = frozenset[Transformation]
 """How a child acts on its parent: several ways where a value is tested and used; empty where it does not."""

@@ -9,7 +9,7 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.algebra import Derive, Expression, Kind, Node
 from airflow_provider_spark_lineage.plan.spark.step import Step
 from airflow_provider_spark_lineage.plan.spark.tree import children, trees
-from airflow_provider_spark_lineage.plan_json import simple_name
+from airflow_provider_spark_lineage.records.plan_json import simple_name
 
 Tree = list[dict[str, Any]]
 

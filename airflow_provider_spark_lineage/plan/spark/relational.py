@@ -31,7 +31,7 @@ from airflow_provider_spark_lineage.plan.spark.programs import (
 )
 from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, everything, same
 from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, trees
-from airflow_provider_spark_lineage.plan_json import simple_name
+from airflow_provider_spark_lineage.records.plan_json import simple_name
 
 Tree = list[dict[str, Any]]
 

@@ -28,7 +28,7 @@ from airflow_provider_spark_lineage.plan.spark.tree import (
     trees,
     type_name,
 )
-from airflow_provider_spark_lineage.plan_json import is_tree, simple_name
+from airflow_provider_spark_lineage.records.plan_json import is_tree, simple_name
 
 Tree = list[dict[str, Any]]
 

@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
 )
 from airflow_provider_spark_lineage.plan.spark.expressions import read_expression
 from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, trees
-from airflow_provider_spark_lineage.plan_json import is_tree
+from airflow_provider_spark_lineage.records.plan_json import is_tree
 
 Columns = dict[int, tuple[Expression, ...]]
 

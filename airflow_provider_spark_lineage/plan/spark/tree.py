@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Attribute
-from airflow_provider_spark_lineage.plan_json import is_expression, simple_name
+from airflow_provider_spark_lineage.records.plan_json import is_expression, simple_name
 
 _SIMPLE_TYPES = {
     "long": "bigint",

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_provider_spark_lineage.plan.database_sql.functions import Body
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Found, Place, Relation, told_types
 from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, Tree, listed
@@ -35,7 +36,6 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     sections,
 )
 from airflow_provider_spark_lineage.plan.spark.relational import NODES as READERS
-from airflow_provider_spark_lineage.plan.sql.functions import Body
 
 ROWS = {**NODES, **COMMANDS, **ROW_LEVEL, **PHYSICAL_ROWS}
 

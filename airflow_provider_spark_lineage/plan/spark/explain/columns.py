@@ -7,10 +7,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from airflow_provider_spark_lineage.plan.database_sql.functions import Body
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
-from airflow_provider_spark_lineage.plan.sql.functions import Body
-from airflow_provider_spark_lineage.plan_json import is_tree
+from airflow_provider_spark_lineage.records.plan_json import is_tree
 
 EXPRESSION = "org.apache.spark.sql.catalyst.expressions."
 

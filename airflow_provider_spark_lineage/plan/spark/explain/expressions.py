@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import islice
 
 from airflow_provider_spark_lineage.plan.algebra import Kind
+from airflow_provider_spark_lineage.plan.database_sql.functions import Body
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.calls import Arguments, Value, called, meant
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Columns, Marks, Tree
@@ -26,7 +27,6 @@ from airflow_provider_spark_lineage.plan.spark.explain.functions import (
 )
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
 from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
-from airflow_provider_spark_lineage.plan.sql.functions import Body
 
 END = "\0"
 """Stands behind the text, so that its end is a stop like any other."""

@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.targets import TABLE, add
 from airflow_provider_spark_lineage.plan.spark.explain.writes import table_of
 from airflow_provider_spark_lineage.plan.spark.relational import UNTRACED
 from airflow_provider_spark_lineage.plan.spark.tree import children
-from airflow_provider_spark_lineage.plan_json import simple_name
+from airflow_provider_spark_lineage.records.plan_json import simple_name
 
 _DELTA = re.compile(rf"(?:Delta\[version=(?P<version>\d+), (?P<path>.*?)\]|[\w.$]+@\w+), (?:{TABLE}, )?")
 

@@ -1,0 +1,120 @@
+"""`spark-lineage planned`: what a PySpark script or a file of Spark SQL will read and write; nothing runs."""
+
+from __future__ import annotations
+
+import ast
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from airflow_provider_spark_lineage.cli.page import page, show
+from airflow_provider_spark_lineage.cli.refusal import complain, refuse
+from airflow_provider_spark_lineage.lineage.document import document
+from airflow_provider_spark_lineage.planned.lineage import PLANNED
+from airflow_provider_spark_lineage.planned.sql.statements import lines_not_parsed
+from airflow_provider_spark_lineage.planned.texts import planned_lineage, program_text
+
+_LANGUAGES: Mapping[str, Literal["python", "sql"]] = {".py": "python", ".sql": "sql", ".hql": "sql"}
+
+
+_NOTHING = "reads nothing, writes nothing\n\n"
+
+
+def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
+    """Return the pairs of an option that is given as `name=value`."""
+    for value in values:
+        if "=" not in value:
+            refuse(f"{option} {value}: give it as name=value")
+    return {name.strip(): text for name, _, text in (value.partition("=") for value in values)}
+
+
+@click.command(
+    "planned",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="Example: spark-lineage planned --var day=2026-01-31 report.sql",
+)
+@click.option(
+    "--var",
+    "variables",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What ${NAME} in SQL stands for, or an environment variable of a script; may be repeated.",
+)
+@click.option(
+    "--conf",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of Spark, as for spark-submit; may be repeated.",
+)
+@click.option(
+    "--directory",
+    type=click.Path(path_type=Path),
+    help="Folder that the driver starts in  [default: this one]",
+)
+@click.option("--json", "as_json", is_flag=True, help="The lineage as one JSON object.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+def command(
+    *,
+    variables: tuple[str, ...],
+    settings: tuple[str, ...],
+    directory: Path | None,
+    as_json: bool,
+    file: Path,
+    args: tuple[str, ...],
+) -> None:
+    """Print the datasets that FILE, a PySpark script (.py) with its ARGS or Spark SQL (.sql, .hql), names.
+
+    Nothing is run. What the text does not say is a gap.
+    """
+    language = _LANGUAGES.get(file.suffix.lower())
+    if language is None:
+        refuse(f"{file}: give a PySpark script (.py) or a file of Spark SQL (.sql, .hql)")
+    if args and language == "sql":
+        refuse(f"{file} takes no arguments: options such as --var stand before the file")
+    text = _text(file)
+    if language == "python":
+        _check(file, text)
+    lineage = planned_lineage(
+        text,
+        language=language,
+        arguments=args,
+        variables=_pairs(variables, "--var"),
+        conf=_pairs(settings, "--conf"),
+        directory=str((directory or Path()).absolute()),
+    )
+    if as_json:
+        click.echo(json.dumps(document(lineage), indent=2, ensure_ascii=False))
+    else:
+        is_empty = not lineage and all(gap.reason == PLANNED for gap in lineage.gaps)
+        show(f"{_NOTHING if is_empty else ''}{page(document(lineage))}")
+    unparsed = lines_not_parsed(text, _pairs(variables, "--var")) if language == "sql" else []
+    complain([f"{file} is not Spark SQL that can be parsed: line {line}" for line in unparsed])
+
+
+def _text(file: Path) -> str:
+    try:
+        return program_text(file)
+    except FileNotFoundError:
+        refuse(f"{file} does not exist: give the path of a script or of a file of SQL")
+    except OSError as error:
+        refuse(f"{file} cannot be read: {error.strerror or error}")
+    except UnicodeDecodeError as error:
+        refuse(f"{file} is not a text in UTF-8: byte {error.start} cannot be decoded; save it as UTF-8")
+
+
+def _check(file: Path, text: str) -> None:
+    """Refuse a script that is not Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        refuse(f"{file} is not Python: line {error.lineno or 1}: {error.msg}")
+    except (RecursionError, MemoryError, ValueError) as error:
+        refuse(f"{file} is not Python that can be parsed: {error}")

@@ -1,0 +1,189 @@
+"""The lineage of one try of a task that launches Spark by another system: its records, else its texts.
+
+Nothing is added to what the operator launches. Records are there where the application's own settings name a
+place for them, and `[spark_lineage] records` says that this worker may read it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from urllib.parse import unquote
+
+from airflow_provider_spark_lineage.agent.folder import local_path
+from airflow_provider_spark_lineage.agent.settings import RECORDS
+from airflow_provider_spark_lineage.guard import harmless, tell
+from airflow_provider_spark_lineage.launch.application import Launch
+from airflow_provider_spark_lineage.launch.texts import UNREADABLE, planned_of
+from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
+from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.records.record import SUFFIX, file_stem, read_records, record_paths
+from airflow_provider_spark_lineage.records.status import SUFFIX as NOTE_SUFFIX
+from airflow_provider_spark_lineage.records.status import DriverNote, losses, read_notes
+from airflow_provider_spark_lineage.runs.executions import Execution, executions
+from airflow_provider_spark_lineage.runs.pipeline import Run, RunBuilder
+from airflow_provider_spark_lineage.submitted.other_process import OtherProcess
+
+NOTHING_WRITTEN = (
+    "the application has written nothing to {} since the task began: the agent did not start in its driver, "
+    "or could not write there, as the driver's log says, or the application still runs"
+)
+NOT_BELOW = "its records go to {}, which is not below [spark_lineage] records: they are not read"
+NOT_A_DISK = (
+    "its records go to {}, which is no disk of this worker: download them, and read them by "
+    "`spark-lineage events`"
+)
+SEVERAL = (
+    "{} holds records of {} applications since the task began, and of which of them the task's are is not "
+    "known: give each run a folder of its own, with `run_id` in its name"
+)
+MAY_BE_OF_OTHERS = (
+    "records of another run may be among those in {}: give each run a folder of its own, with `run_id` in "
+    "its name"
+)
+
+
+class Launched(OtherProcess):
+    """What the applications of a launch did, as far as it can be known on this worker.
+
+    `base` is `[spark_lineage] records`; files and applications from before `since`, the start of the try, are
+    of other runs. A place with `run_id` in its name is that of this run.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        base: str,
+        since: datetime | None,
+        on_execution: Callable[[Execution], None] | None = None,
+        run_id: str = "",
+    ) -> None:
+        super().__init__()
+        self._run_id = _letters(run_id)
+        self._launch = launch
+        self._base = base.rstrip("/")
+        self._since = since.timestamp() if since is not None else None
+        self._on_execution = on_execution
+
+    def start(self) -> None:
+        """Do nothing: the launch is the user's."""
+
+    def finish(self) -> None:
+        """Read what is there; `run` and `planned` return it from now on."""
+        if self._final is not None:
+            return
+        lost: list[str] = []
+        for problem in self._launch.problems:
+            tell(problem, lost)
+        run = None
+        with harmless("the records of the application could not be read", lost):
+            run = self._read(lost)
+        applications = self._launch.applications
+        if run is None or not (run.executions or self._notes):
+            unread: tuple[Gap, ...] = ()
+            with harmless("the text of the application could not be read", lost):
+                self._planned, unread = planned_of(applications)
+            for gap in unread:
+                if gap.reason.startswith(UNREADABLE):
+                    tell(f"{gap.where}: {gap.reason}")
+            run = RunBuilder().run(lost)
+            run = Run(Lineage(gaps=(*run.lineage.gaps, *unread)), problems=run.problems)
+        self._final = run
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Return what is known, after `finish`; before, only that nothing is."""
+        return self._final if self._final is not None else RunBuilder().run(problems)
+
+    def _read(self, lost: list[str]) -> Run:
+        builder = RunBuilder()
+        places: dict[str, int] = {}
+        for application in self._launch.applications:
+            uri = application.conf.get(RECORDS, "").rstrip("/")
+            if uri and (self._base or self._is_own(uri)):
+                places[uri] = places.get(uri, 0) + 1
+        for uri, count in places.items():
+            folder = self._folder(uri, lost)
+            if folder is not None:
+                self._read_folder(folder, uri, count, builder, lost)
+        return builder.run(lost)
+
+    def _is_own(self, uri: str) -> bool:
+        """Return whether a place is for this try alone."""
+        return False
+
+    def _folder(self, uri: str, lost: list[str]) -> Path | None:
+        """Return the folder of a place that may be read here; None, with a sentence, for another."""
+        clean = without_secrets(uri)
+        is_below = f"{uri}/".startswith(f"{self._base}/") and "/../" not in f"{uri}/"
+        if not is_below:
+            tell(NOT_BELOW.format(clean), lost)
+            return None
+        folder = local_path(uri)
+        if folder is None:
+            tell(NOT_A_DISK.format(clean), lost)
+        return folder
+
+    def _read_folder(self, folder: Path, uri: str, count: int, builder: RunBuilder, lost: list[str]) -> None:
+        is_own = self._is_own(uri)
+        has_records = any(folder.glob("*" + SUFFIX))
+        paths = [
+            path
+            for path in (record_paths(folder) if has_records else ())
+            if is_own or self._is_of_this_try(path)
+        ]
+        notes = _notes(
+            folder,
+            [path for path in folder.glob("*" + NOTE_SUFFIX) if is_own or self._is_of_this_try(path)],
+            lost,
+        )
+        first = {path.name.rpartition("-")[0]: path for path in reversed(paths)}
+        started = {record.application_id: record.started_at for record in read_records([*first.values()], [])}
+        if not is_own:
+            earlier = {name for name, at in started.items() if self._is_earlier(at)}
+            stems = tuple(f"{file_stem(name)}{end}" for name in earlier for end in "-_")
+            paths = [path for path in paths if not path.name.startswith(stems)]
+            notes = [note for note in notes if note.application_id not in earlier]
+            started = {name: at for name, at in started.items() if name not in earlier}
+        ids = {*started, *(note.application_id for note in notes)}
+        if not (paths or notes):
+            tell(NOTHING_WRITTEN.format(without_secrets(uri)), lost)
+        if len(ids) > count and not is_own:
+            tell(SEVERAL.format(without_secrets(uri), len(ids)), lost)
+            return
+        if ids and not is_own and not (self._run_id and self._run_id in _letters(uri)):
+            tell(MAY_BE_OF_OTHERS.format(without_secrets(uri)), lost)
+        self._notes += notes
+        for loss in losses(notes):
+            tell(loss, lost)
+        for execution in executions(read_records(paths, lost)):
+            builder.add(execution)
+            if self._on_execution is not None:
+                self._on_execution(execution)
+
+    def _is_of_this_try(self, path: Path) -> bool:
+        return self._since is not None and path.stat().st_mtime >= self._since
+
+    def _is_earlier(self, started_at: str) -> bool:
+        """Return whether an application had done something before the try began."""
+        # Python 3.10 does not read `Z`.
+        at = datetime.fromisoformat(started_at.replace("Z", "+00:00"))
+        at = at if at.tzinfo else at.replace(tzinfo=timezone.utc)
+        return self._since is None or at.timestamp() < self._since
+
+
+def _letters(text: str) -> str:
+    """Return letters and digits: names of folders have others in place of `:` and `+`."""
+    return re.sub(r"[\W_]", "", unquote(text))
+
+
+def _notes(folder: Path, paths: Iterable[Path], lost: list[str]) -> list[DriverNote]:
+    """Return the notes whose files are among the paths."""
+    names = [path.name for path in paths]
+    return [
+        note
+        for note in (read_notes(folder, lost) if names else ())
+        for stem in [file_stem(note.application_id)]
+        if any(name.startswith((f"{stem}.", f"{stem}_")) for name in names)
+    ]

@@ -1,0 +1,81 @@
+"""Jobs and batches of Google's Dataproc."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow_provider_spark_lineage.launch.application import (
+    JAR,
+    PYTHON,
+    SQL,
+    Application,
+    Launch,
+    R,
+    listed,
+    part,
+    table,
+    texts,
+)
+
+SERVICE = "Dataproc"
+_CONSOLE = "https://console.cloud.google.com/dataproc"
+
+_KINDS = {"pyspark": PYTHON, "spark_r": R, "spark_sql": SQL, "spark": JAR}
+_MAIN = ("main_python_file_uri", "main_jar_file_uri", "main_r_file_uri", "query_file_uri")
+
+
+def of_job(operator: Any) -> Launch | None:
+    """Return what a `DataprocSubmitJobOperator` launches; None for a job of Hive, Pig or Hadoop."""
+    job = _plain(operator.job)
+    application = _application(job, "job")
+    if application is None:
+        return None
+    run_id = str(operator.job_id or "")
+    project = operator.project_id or _project(job)
+    page = f"{_CONSOLE}/jobs/{{}}?region={operator.region}&project={project}" if project else ""
+    return Launch((application,), service=SERVICE, run_id=run_id, page=page, event_ids=("job_id",))
+
+
+def of_batch(operator: Any) -> Launch | None:
+    """Return what a `DataprocCreateBatchOperator` launches."""
+    batch = _plain(operator.batch)
+    application = _application(batch, "batch")
+    if application is None:
+        return None
+    created = str(getattr(getattr(operator.operation, "metadata", None), "batch", "") or "")
+    run_id = created.rpartition("/")[2]
+    project = operator.project_id
+    page = f"{_CONSOLE}/batches/{operator.region}/{{}}/monitoring?project={project}" if project else ""
+    return Launch((application,), service=SERVICE, run_id=run_id, page=page, event_ids=("batch_id",))
+
+
+def _application(given: Mapping[str, Any], ending: str) -> Application | None:
+    """Return the application of a job (`pyspark_job`) or a batch (`pyspark_batch`)."""
+    kind = next((kind for kind in _KINDS if given.get(f"{kind}_{ending}")), None)
+    if kind is None:
+        return None
+    job = part(given, f"{kind}_{ending}")
+    queries = [str(query) for query in listed(table(job.get("query_list")).get("queries"))]
+    conf = {**texts(table(given.get("runtime_config")).get("properties")), **texts(job.get("properties"))}
+    return Application(
+        kind=_KINDS[kind],
+        main=next((str(job[name]) for name in _MAIN if job.get(name)), ""),
+        main_class=str(job.get("main_class") or ""),
+        statements=";\n".join(queries),
+        arguments=tuple(str(argument) for argument in listed(job.get("args"))),
+        conf=conf,
+        variables=texts(job.get("script_variables") or job.get("query_variables")),
+    )
+
+
+def _project(job: Mapping[str, Any]) -> str:
+    return str(table(job.get("reference")).get("project_id") or "")
+
+
+def _plain(given: Any) -> dict[str, Any]:
+    """Return a job or a batch as a dict; the operators take messages of Google's client, too."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    to_dict = getattr(type(given), "to_dict", None)
+    return table(to_dict(given)) if callable(to_dict) else {}

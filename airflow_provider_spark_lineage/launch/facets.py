@@ -1,0 +1,105 @@
+"""Run facets of a task that launches Spark by another system: which applications, and the id of their run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from itertools import pairwise
+
+import attrs
+from openlineage.client.facet_v2 import RunFacet, external_query_run
+from openlineage.client.utils import RedactMixin
+
+from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
+from airflow_provider_spark_lineage.launch.application import Application, Launch
+from airflow_provider_spark_lineage.records.credentials import without_secrets
+
+LAUNCH = "sparkLineage_launch"
+"""Key of `SparkLaunchRunFacet`."""
+
+MAX_APPLICATIONS = 100
+"""How many applications an event lists."""
+
+_MASKED = "***"
+_VARIABLES = re.compile(r"(?:[\w@%+=:,./-]|\$\{\w+\})+")
+"""A word that is read without quotes, also with variables of a shell."""
+
+
+@attrs.define
+class LaunchedEntry(RedactMixin):
+    """One application as the operator names it."""
+
+    type: str
+    name: str | None = None
+    main: str | None = None
+    mainClass: str | None = None  # noqa: N815  the JSON name
+    arguments: str | None = None
+
+
+@attrs.define
+class SparkLaunchRunFacet(RunFacet):
+    """Which Spark applications a task launched by another system."""
+
+    applications: list[LaunchedEntry]
+    service: str | None = None
+    runId: str | None = None  # noqa: N815
+    link: str | None = None
+
+    @staticmethod
+    def _get_schema() -> str:
+        return schema_url("SparkLaunchRunFacet")
+
+
+def launch_facets(launch: Launch, *, with_arguments: bool) -> dict[str, RunFacet]:
+    """Return `sparkLineage_launch`, and `externalQuery` where the service has given the run an id.
+
+    Arguments are a user's data: they are left out where the texts of statements are.
+    """
+    if not launch.applications:
+        return {}
+    entries = [_entry(application, with_arguments) for application in launch.applications[:MAX_APPLICATIONS]]
+    facets: dict[str, RunFacet] = {
+        LAUNCH: SparkLaunchRunFacet(
+            entries,
+            service=launch.service or None,
+            runId=launch.run_id or None,
+            link=launch.link or None,
+            producer=PRODUCER,
+        )
+    }
+    if launch.run_id:
+        facets["externalQuery"] = external_query_run.ExternalQueryRunFacet(
+            externalQueryId=launch.run_id, source=launch.link or launch.service, producer=PRODUCER
+        )
+    return facets
+
+
+def _entry(application: Application, with_arguments: bool) -> LaunchedEntry:
+    given = application.arguments if application.shown is None else application.shown
+    words = [_MASKED if word is None else word for word in given]
+    arguments = _without_secrets(words) if with_arguments else ""
+    return LaunchedEntry(
+        type=application.kind,
+        name=without_secrets(application.name) or None,
+        main=without_secrets(application.main) or None,
+        mainClass=application.main_class or None,
+        arguments=arguments or None,
+    )
+
+
+def _without_secrets(words: list[str]) -> str:
+    """Return arguments as one line; `--password hunter2` is masked as `--password=hunter2` is.
+
+    >>> _without_secrets(["--password", "hunter2", "a b", "--token=x1"])
+    "--password *** 'a b' --token=***"
+    """
+    clean = [without_secrets(word) for word in words]
+    for position, (option, value) in enumerate(pairwise(words), 1):
+        if option.startswith("-") and "=" not in option and not value.startswith("-"):
+            # The name of an option says what its value is, also one of several words.
+            name = option.lstrip("-")
+            pair = without_secrets(f'{name}="{value}"')
+            clean[position] = pair[len(name) + 2 : -1]
+    return " ".join(
+        word if _MASKED in word or _VARIABLES.fullmatch(word) else shlex.quote(word) for word in clean
+    )

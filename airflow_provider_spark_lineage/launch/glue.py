@@ -1,0 +1,55 @@
+"""Jobs of AWS Glue."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from airflow_provider_spark_lineage.launch.application import PYTHON, Application, Launch, table, texts
+
+_OTHER_ENGINES = frozenset({"pythonshell", "glueray"})
+
+
+def of_job(operator: Any) -> Launch | None:
+    """Return what a `GlueJobOperator` launches; None for jobs without Spark (Python shell, Ray)."""
+    created = table(operator.create_job_kwargs)
+    command = table(created.get("Command"))
+    if command.get("Name") in _OTHER_ENGINES:
+        return None
+    arguments = {**texts(created.get("DefaultArguments")), **texts(operator.script_args)}
+    main = operator.script_location or command.get("ScriptLocation") or ""
+    name = str(operator.job_name or "")
+    application = Application(
+        kind=PYTHON if str(main).endswith(".py") or not main else "jar",
+        main=str(main),
+        main_class=arguments.get("--class", ""),
+        arguments=tuple(word for pair in arguments.items() for word in pair if pair[0] != "--conf"),
+        conf=_properties(arguments.get("--conf", "")),
+        name=name,
+        # The operator uploads a script of the worker.
+        is_here="://" not in str(main),
+        problem="" if main else "the script is that of an existing job of Glue",
+    )
+    run_id = str(getattr(operator, "_job_run_id", None) or "")
+    return Launch(
+        (application,), service="Glue", run_id=run_id, page=_page(operator, name), event_ids=("run_id",)
+    )
+
+
+def _properties(text: str) -> dict[str, str]:
+    """Return the properties of Glue's `--conf`, which has several in one value.
+
+    >>> _properties("spark.a=1 --conf spark.b=2")
+    {'spark.a': '1', 'spark.b': '2'}
+    """
+    words = (word for word in text.split() if "=" in word)
+    return dict(word.split("=", 1) for word in words)
+
+
+def _page(operator: Any, name: str) -> str:
+    """Return the page of a run; where the region is the connection's, it is not known here."""
+    region = getattr(operator, "region_name", None)
+    if not region or str(region).startswith(("cn-", "us-gov-")):
+        return ""
+    console = f"https://console.aws.amazon.com/gluestudio/home?region={region}"
+    return f"{console}#/job/{quote(name, safe='')}/run/{{}}"

@@ -1,0 +1,122 @@
+"""Pods that run a command of Spark, and applications of Spark's operator for Kubernetes."""
+
+from __future__ import annotations
+
+import errno
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from airflow_provider_spark_lineage.launch.application import (
+    Launch,
+    application_of,
+    listed,
+    part,
+    table,
+    texts,
+)
+from airflow_provider_spark_lineage.launch.secret_names import is_secret
+from airflow_provider_spark_lineage.launch.shell.mention import mentions_spark
+from airflow_provider_spark_lineage.launch.shell.operators import of_script
+
+SERVICE = "Kubernetes"
+_VARIABLE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
+
+
+def of_pod(operator: Any) -> Launch | None:
+    """Return what the first container of a `KubernetesPodOperator` launches."""
+    words = [str(word) for word in (*listed(operator.cmds), *listed(operator.arguments))]
+    # Quoting hides a script inside `bash -c`.
+    if not any(mentions_spark(f" {word}") for word in words):
+        return None
+    variables = _variables(operator.env_vars)
+    replaced = [_VARIABLE.sub(lambda name: variables.get(name[1], name[0]), word) for word in words]
+    launch = of_script(shlex.join(replaced), variables, is_here=False)
+    if launch is None:
+        return None
+    as_written = of_script(shlex.join(words), {}, is_here=False)
+    shown = [each.shown for each in as_written.applications] if as_written else []
+    # Kubernetes, not a shell, replaces these.
+    applications = (
+        replace(
+            application,
+            arguments=tuple(
+                None if word and _VARIABLE.search(word) else word for word in application.arguments
+            ),
+            shown=shown[number] if number < len(shown) else (),
+        )
+        for number, application in enumerate(launch.applications)
+    )
+    return replace(
+        launch,
+        applications=tuple(applications),
+        service=SERVICE,
+        run_id=_pod_name(operator),
+        event_ids=("name",),
+    )
+
+
+def of_spark_application(operator: Any) -> Launch:
+    """Return the application of a `SparkKubernetesOperator`."""
+    body = _body(operator)
+    resource = table(body.get("spark", body))
+    spec, metadata = part(resource, "spec"), part(resource, "metadata")
+    application = application_of(
+        spec.get("mainApplicationFile"),
+        spec.get("mainClass"),
+        spec.get("arguments"),
+        conf={**texts(spec.get("hadoopConf")), **texts(spec.get("sparkConf"))},
+        name=str(metadata.get("name") or ""),
+        variables=_variables(table(spec.get("driver")).get("env")),
+        problem="" if spec else "the SparkApplication has no `spec`",
+    )
+    return Launch((application,), service=SERVICE, run_id=_pod_name(operator), event_ids=("name",))
+
+
+def _body(operator: Any) -> dict[str, Any]:
+    """Return the SparkApplication as the operator reads it: a file, its rendered text, or a dict."""
+    text = operator.application_file
+    if not text:
+        return table(operator.template_spec)
+    import yaml
+
+    path = Path(text.strip())
+    if "\n" not in text and _is_file(path):
+        text = path.read_text(encoding="utf-8-sig")
+    body = yaml.safe_load(text)
+    if not isinstance(body, dict):
+        raise ValueError("application_file is neither a file of this worker nor a SparkApplication")
+    return body
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether a path is a file; an application in one line of JSON may be too long for a name."""
+    try:
+        return path.is_file()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise
+
+
+def _variables(given: Any) -> dict[str, str]:
+    """Return the environment variables that have a value and no secret: a dict, or Kubernetes' list."""
+    if isinstance(given, Mapping):
+        return {name: value for name, value in texts(given).items() if not is_secret(name)}
+    pairs = (
+        (each.get("name"), each.get("value"))
+        if isinstance(each, Mapping)
+        else (getattr(each, "name", None), getattr(each, "value", None))
+        for each in listed(given)
+    )
+    named = {str(name): str(value) for name, value in pairs if name and value is not None}
+    return _variables(named)
+
+
+def _pod_name(operator: Any) -> str:
+    """Return the pod's name, known when it was created."""
+    pod = getattr(operator, "pod", None)
+    return str(getattr(getattr(pod, "metadata", None), "name", "") or "")

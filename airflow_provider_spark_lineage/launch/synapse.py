@@ -1,0 +1,27 @@
+"""Spark batches of Azure Synapse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow_provider_spark_lineage.launch.application import Launch, application_of, texts
+
+
+def of_batch(operator: Any) -> Launch:
+    """Return what an `AzureSynapseRunSparkBatchOperator` launches."""
+    payload = operator.payload
+
+    def given(name: str) -> Any:
+        """Return a field of Azure's message, or of the same as a dict."""
+        return payload.get(name) if isinstance(payload, Mapping) else getattr(payload, name, None)
+
+    application = application_of(
+        given("file"),
+        given("class_name") or given("className"),
+        given("arguments") or given("args"),
+        conf=texts(given("configuration") or given("conf")),
+        name=str(given("name") or ""),
+    )
+    run_id = "" if operator.job_id is None else str(operator.job_id)
+    return Launch((application,), service="Synapse", run_id=run_id)

@@ -1,0 +1,83 @@
+"""Which function reads the Spark applications of which operator: one row for each class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.launch.application import Launch
+
+LAUNCHERS: Mapping[str, str] = {
+    "BashOperator": "shell.operators.of_bash",
+    "_BashDecoratedOperator": "shell.operators.of_bash",
+    "SSHOperator": "shell.operators.of_ssh",
+    "KubernetesPodOperator": "kubernetes.of_pod",
+    "SparkKubernetesOperator": "kubernetes.of_spark_application",
+    "LivyOperator": "livy.of_batch",
+    "DataprocSubmitJobOperator": "dataproc.of_job",
+    "DataprocCreateBatchOperator": "dataproc.of_batch",
+    "EmrAddStepsOperator": "emr.of_steps",
+    "EmrServerlessStartJobOperator": "emr.of_serverless",
+    "EmrContainerOperator": "emr.of_container",
+    "GlueJobOperator": "glue.of_job",
+    "DatabricksSubmitRunOperator": "databricks.of_submitted_run",
+    "DatabricksNotebookOperator": "databricks.of_notebook",
+    "DatabricksTaskOperator": "databricks.of_task",
+    "AzureSynapseRunSparkBatchOperator": "synapse.of_batch",
+}
+"""Class name of an operator -> module and function that read an instance with rendered templates."""
+
+
+NO_EVENT: Mapping[str, Any] = {}
+
+_QUOTED = re.compile("'.*'|\".*\"")
+
+
+def launch_of(operator: Any, event: Mapping[str, Any] = NO_EVENT) -> Launch | None:
+    """Return what an operator launches, by its class or the nearest base class with a row.
+
+    `event` is what its trigger reported, where the task had deferred itself. None where the operator has
+    nothing to do with Spark. What cannot be read is a problem of the launch.
+    """
+    names = (parent.__name__ for parent in type(operator).__mro__)
+    row = next((LAUNCHERS[name] for name in names if name in LAUNCHERS), "")
+    if not row:
+        return None
+    module, _, function = row.rpartition(".")
+    read = getattr(import_module(f"{__package__}.{module}"), function)
+    try:
+        launch: Launch | None = read(operator)
+        if launch is not None and event:
+            launch = launch.resumed(event)
+    # An operator's attributes are the user's, and another release of a provider may have others.
+    except Exception as error:
+        from airflow_provider_spark_lineage.launch.application import Launch
+
+        reason = _reason(error)
+        return Launch(problems=(f"the Spark application of this operator could not be read: {reason}",))
+    return launch
+
+
+def _reason(error: Exception) -> str:
+    """Return what went wrong in one line, without a word of the text that was read: it may be a secret.
+
+    Of an error that shows a piece of the text, that is its class, and its line where it is known.
+    """
+    from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
+
+    name = type(error).__name__
+    mark = getattr(error, "problem_mark", None)
+    line = getattr(error, "lineno", None) if mark is None else getattr(mark, "line", 0) + 1
+    if isinstance(error, SyntaxError) or hasattr(error, "doc") or type(error).__module__.startswith("yaml."):
+        return f"{name} in line {line}" if line else name
+    if isinstance(error, UnicodeError):
+        return f"{name}: it is not UTF-8"
+    if isinstance(error, LookupError):
+        return name
+    first = (str(error).strip().splitlines() or [""])[0]
+    if isinstance(error, ValueError):  # Python's own quote what they cannot convert.
+        first = _QUOTED.sub(REMOVED, first)
+    return without_secrets(f"{name}: {first}")[:300]

@@ -1,0 +1,107 @@
+"""What the texts of launched applications say that these will read and write: scripts and statements.
+
+A text is read where it is given, or is a file of this worker; nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from airflow_provider_spark_lineage.launch.application import PYTHON, SQL, Application
+from airflow_provider_spark_lineage.lineage.compose import Composer
+from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
+from airflow_provider_spark_lineage.planned.texts import planned_lineage, program_text
+from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.submitted.planned import LARGEST_BYTES
+
+OTHER_MACHINE = "the text is that of {} on this worker; the application runs with that of another machine"
+UNREADABLE = "its text could not be read"
+UNKNOWN_ARGUMENTS = "the application's arguments are not known from number {} on"
+
+
+def planned_of(applications: Iterable[Application]) -> tuple[Lineage | None, tuple[Gap, ...]]:
+    """Return the planned lineage of applications that run one after another, and a gap for each without one.
+
+    The lineage is None where no text was read.
+    """
+    composer, gaps, unread = Composer(), dict[Gap, None](), dict[Gap, None]()
+    is_known = False
+    for application in applications:
+        reason = _unread(application)
+        try:
+            lineage = _of_application(application)
+        except (OSError, UnicodeError) as error:
+            lineage, reason = None, f"{UNREADABLE}: {type(error).__name__}"
+        if lineage is None:
+            unread[Gap(_where(application), reason)] = None
+            continue
+        is_known = True
+        composer.add(replace(lineage, gaps=()))
+        gaps.update(dict.fromkeys(lineage.gaps))
+        if application.problem:
+            gaps[Gap(_where(application), application.problem)] = None
+    planned = replace(composer.lineage(), gaps=tuple(gaps)) if is_known else None
+    return planned, tuple(unread)
+
+
+def _of_application(application: Application) -> Lineage | None:
+    language: Literal["python", "sql"] = "sql" if application.kind == SQL else "python"
+    if application.kind not in (PYTHON, SQL):
+        return None
+    directory = application.directory or ""
+    text, gaps = application.statements, list[Gap]()
+    if not text:
+        path = _path(application.main, directory)
+        if path is None or not path.is_file() or path.stat().st_size > LARGEST_BYTES:
+            return None
+        text = program_text(path)
+        if not application.is_here:
+            gaps.append(Gap(_where(application), OTHER_MACHINE.format(path)))
+    arguments = list[str]()
+    for number, argument in enumerate(application.arguments, 1):
+        if argument is None:
+            # Those behind it have their numbers only if it is one word.
+            gaps.append(Gap(_where(application), UNKNOWN_ARGUMENTS.format(number)))
+            break
+        arguments.append(argument)
+    lineage = planned_lineage(
+        text,
+        language=language,
+        arguments=arguments,
+        variables=application.variables,
+        conf=application.conf,
+        directory=directory if os.path.isabs(directory) else "",
+    )
+    return replace(lineage, gaps=(*lineage.gaps, *gaps))
+
+
+def _path(main: str, directory: str) -> Path | None:
+    """Return the path of a file of this machine; None for a URI of another place, and for a relative path
+    whose folder is not known."""
+    parts = urlsplit(main)
+    if parts.scheme in ("file", "local"):
+        return Path(url2pathname(parts.path))
+    path = Path(directory, main)
+    return path if main and not parts.scheme and path.is_absolute() else None
+
+
+def _where(application: Application) -> str:
+    name = application.main_class or application.main or application.name
+    return without_secrets(name) or "application"
+
+
+def _unread(application: Application) -> str:
+    """Return why nothing is known of what an application reads and writes."""
+    if application.problem:
+        return application.problem
+    if application.kind in (PYTHON, SQL):
+        return "its text is not on this worker, so what it reads and writes is not known before it runs"
+    return (
+        f"its code ({application.kind}) is not read, so what it reads and writes is not known before it runs"
+    )

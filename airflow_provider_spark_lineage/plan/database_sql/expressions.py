@@ -1,0 +1,234 @@
+"""How each SQL expression uses its parts: the table, and the class that reads by it.
+
+The same rules as for Spark's expressions. An expression that has no row is a TRANSFORMATION of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.algebra import (
+    IDENTITY,
+    Expression,
+    Kind,
+    Plan,
+    Subquery,
+    Transformation,
+)
+from airflow_provider_spark_lineage.plan.database_sql.aliases import COLUMN, Meaning
+from airflow_provider_spark_lineage.plan.database_sql.scope import UNITS
+
+Steps = frozenset[Transformation]
+"""How a part acts on the whole: several at once where a value is tested and used."""
+
+Parts = Iterator[tuple[Any, Steps]]
+"""The parts of an expression, each with how it acts."""
+
+
+def _steps(*kinds: Kind, masking: bool = False) -> Steps:
+    return frozenset(Transformation(kind, masking) for kind in kinds)
+
+
+SAME = frozenset({IDENTITY})
+_VALUE = _steps(Kind.TRANSFORMATION)
+_AGGREGATED = _steps(Kind.AGGREGATION)
+_COUNTED = _steps(Kind.AGGREGATION, masking=True)
+_MASKED = _steps(Kind.TRANSFORMATION, masking=True)
+_TESTED = _steps(Kind.CONDITIONAL)
+_WINDOW = _steps(Kind.WINDOW)
+_FILTER = _steps(Kind.FILTER)
+_SORT = _steps(Kind.SORT)
+_NONE: Steps = frozenset()
+
+
+def _all(steps: Steps) -> Callable[[Any], Parts]:
+    def parts(node: Any) -> Parts:
+        for value in node.args.values():
+            for part in value if isinstance(value, list) else [value]:
+                if hasattr(part, "args"):
+                    yield part, steps
+
+    return parts
+
+
+def _named(others: Steps, **steps: Steps) -> Callable[[Any], Parts]:
+    """Return a rule by argument name; `others` applies to arguments without a name here."""
+
+    def parts(node: Any) -> Parts:
+        for name, value in node.args.items():
+            for part in value if isinstance(value, list) else [value]:
+                if hasattr(part, "args"):
+                    yield part, steps.get(name, others)
+
+    return parts
+
+
+def _coalesce(node: Any) -> Parts:
+    """Each argument may be the value; all but the last are tested for null."""
+    values = [node.this, *node.expressions]
+    for value in values[:-1]:
+        yield value, _VALUE | _TESTED
+    yield values[-1], _VALUE
+
+
+def _order(node: Any) -> Parts:
+    """ORDER BY inside an aggregate; without a value before it (WITHIN GROUP) the key is the value."""
+    if node.this is not None:
+        yield node.this, SAME
+    for part in node.expressions:
+        yield part, _VALUE if node.this is None else _SORT
+
+
+def _window(node: Any) -> Parts:
+    """The function is the value; the window, also a named one, decides which rows it covers."""
+    from sqlglot import exp
+
+    yield from _named(_WINDOW, this=SAME)(node)
+    select = node.find_ancestor(exp.Select)
+    name = node.args.get("alias")
+    for named in select.args.get("windows") or () if select is not None and name is not None else ():
+        if named.name.lower() == name.name.lower():
+            yield from _all(_WINDOW)(named)
+
+
+def _decode(node: Any) -> Parts:
+    """DECODE: the tested value, then pairs of a search value and a result, then the default."""
+    tested, *branches = node.expressions
+    yield tested, _TESTED
+    for position, value in enumerate(branches):
+        yield value, _TESTED if position % 2 == 0 and position + 1 < len(branches) else _VALUE
+
+
+def _difference(node: Any) -> Parts:
+    """Two values; without a known dialect sqlglot may parse the second as the unit."""
+    from sqlglot import exp
+
+    yield from _all(_VALUE)(node)
+    unit = node.args.get("unit")
+    if isinstance(unit, exp.Var) and unit.name.lower() not in UNITS:
+        yield exp.column(unit.name), _VALUE
+
+
+def _filtered(node: Any) -> Parts:
+    """The elements, then the lambda that filters them."""
+    elements, *tests = node.expressions
+    yield elements, _VALUE
+    for test in tests:
+        yield test, _TESTED
+
+
+EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
+    # The value, unchanged.
+    "Alias": _named(SAME),
+    "Paren": _all(SAME),
+    "Ordered": _all(SAME),
+    "Subquery": _all(SAME),
+    "Collate": _all(SAME),
+    # The same column of another row of a hierarchy.
+    **dict.fromkeys(("ConnectByRoot", "Prior"), _all(SAME)),
+    # The type of a column, whatever is in it.
+    **dict.fromkeys(("Collation", "Typeof"), _all(_NONE)),
+    # Tests, and what they choose among.
+    "Case": _named(_VALUE, this=_TESTED),
+    "If": _named(_VALUE, this=_TESTED),
+    "Nvl2": _named(_VALUE, this=_TESTED),
+    "Coalesce": _coalesce,
+    "Nullif": _named(_TESTED, this=_VALUE | _TESTED),
+    "DecodeCase": _decode,
+    "Nanvl": _named(_VALUE, this=_VALUE | _TESTED),
+    "ArrayFilter": _named(_TESTED, this=_VALUE),
+    "map_filter": _filtered,
+    **dict.fromkeys(("nullifzero", "zeroifnull"), _all(_VALUE | _TESTED)),
+    # Aggregates.
+    "Filter": _named(_FILTER, this=SAME),
+    "WithinGroup": _named(_AGGREGATED, this=SAME),
+    "Order": _order,
+    **dict.fromkeys(("Count", "CountIf", "ApproxDistinct", "Hll"), _all(_COUNTED)),
+    **dict.fromkeys(("count_min_sketch", "hll_sketch_agg", "theta_sketch_agg"), _all(_COUNTED)),
+    **dict.fromkeys(("ArgMax", "ArgMin"), _named(_TESTED, this=_AGGREGATED)),
+    # The value in the row in which the other is the greatest.
+    "HavingMax": _named(_TESTED, this=SAME),
+    # Windows: the function's argument is the value; the specification decides which rows it covers.
+    "Window": _window,
+    **dict.fromkeys(("Lag", "Lead", "NthValue"), _all(_VALUE)),
+    **dict.fromkeys(("IgnoreNulls", "RespectNulls"), _all(SAME)),
+    "DateDiff": _difference,
+    # Results from which the value cannot be read back.
+    **dict.fromkeys(("MD5", "MD5Digest", "SHA", "SHA1Digest", "SHA2", "FarmFingerprint"), _all(_MASKED)),
+    **dict.fromkeys(("crc32", "hash", "mask", "standard_hash", "xxhash64"), _all(_MASKED)),
+}
+"""sqlglot's class, or the name of a function that has none -> its parts and how they act.
+
+An aggregate function without a row aggregates its parts.
+"""
+
+_VALUE_OF_SUBQUERY = frozenset({"Select", "Union", "Intersect", "Except", "SetOperation"})
+
+
+@dataclass
+class Reader:
+    """Reads the expressions of one query."""
+
+    column: Callable[[Any], tuple[tuple[int, Transformation], ...]]
+    """Returns the attributes that a written column refers to; none when it cannot be resolved."""
+
+    plan: Callable[[Any], Plan]
+    """Returns the plan of a query inside an expression."""
+
+    note: Callable[[str], None]
+    """Receives a sentence for each name that cannot be resolved."""
+
+    is_word: Callable[[Any], bool] = lambda _: False
+    """Returns whether what looks like a column is a keyword or pseudo-column of the database."""
+
+    meaning: Callable[[Any], Meaning] = lambda _: COLUMN
+    """Returns whether a name is a column, an alias, or both."""
+
+    _inside: dict[tuple[Steps, Steps], Steps] = field(default_factory=dict)
+
+    def read(self, *nodes: Any) -> Expression:
+        """Read expressions as one: which attributes they use, and how."""
+        uses: dict[tuple[int, Transformation], None] = {}
+        subqueries: list[Subquery] = []
+        stack: list[tuple[Any, Steps]] = [(node, SAME) for node in reversed(nodes) if node is not None]
+        while stack:
+            node, outer = stack.pop()
+            name = type(node).__name__
+            if name in ("Columns", "Star") or (name == "Column" and node.is_star):
+                if type(node.parent).__name__ != "Count":
+                    self.note("the columns of a * inside an expression are not known")
+            elif name == "Parameter" and type(node.this).__name__ == "Literal":
+                self.note(f"the column `${node.name}` is not known")
+            elif name == "Column":
+                is_column, aliased = self.meaning(node)
+                for use_of_alias in (expression.after(outer) for expression in aliased):
+                    uses.update((use, None) for use in use_of_alias.uses)
+                    subqueries.extend(use_of_alias.subqueries)
+                if is_column and not self.is_word(node):
+                    uses.update(((i, o.after(step)), None) for i, step in self.column(node) for o in outer)
+            elif name in _VALUE_OF_SUBQUERY:
+                plan = self.plan(node)
+                valued = type(node.parent).__name__ != "Exists"
+                subqueries.extend(Subquery(plan, step, valued) for step in outer)
+            else:
+                stack.extend((part, self._after(outer, steps)) for part, steps in _parts(node))
+        ordered = sorted(uses, key=lambda use: (use[0], use[1].kind.order, use[1].masking))
+        return Expression(tuple(ordered), tuple(subqueries))
+
+    def _after(self, outer: Steps, inner: Steps) -> Steps:
+        key = (outer, inner)
+        if key not in self._inside:
+            self._inside[key] = frozenset(o.after(i) for o in outer for i in inner)
+        return self._inside[key]
+
+
+def _parts(node: Any) -> Parts:
+    from sqlglot import exp
+
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else type(node).__name__
+    row = EXPRESSIONS.get(name)
+    if row is None:
+        row = _all(_AGGREGATED if isinstance(node, exp.AggFunc) else _VALUE)
+    return row(node)

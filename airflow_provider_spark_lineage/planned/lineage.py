@@ -1,0 +1,244 @@
+"""The lineage that a program's text promises: datasets alone, each part that is not known a gap.
+
+Nothing here has run. A lineage of this kind is for the START of a run, and for runs that left nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from airflow_provider_spark_lineage.lineage.columns import evaluate
+from airflow_provider_spark_lineage.lineage.compose import Composer
+from airflow_provider_spark_lineage.lineage.leaves import gaps_of
+from airflow_provider_spark_lineage.lineage.model import Dataset, Gap, Input, Lineage, Mode, Output
+from airflow_provider_spark_lineage.plan.database_sql.reader import SqlError, read_query
+from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect
+from airflow_provider_spark_lineage.planned import sources as described
+from airflow_provider_spark_lineage.planned.program import Access, Program, Unread
+from airflow_provider_spark_lineage.sources import entries_of, identify, query_behind
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
+
+PLANNED = "read from the text of the program; not what ran"
+"""The reason of the gap that every planned lineage has."""
+
+NO_FILE_SYSTEM = "no default file system is given: paths that name none are taken for local files"
+"""The reason of the gap of a planned lineage whose paths may be elsewhere."""
+
+
+def planned(program: Program, conf: Mapping[str, str], directory: str) -> Lineage:
+    """Return the lineage of a program; `directory` is the folder that its driver starts in, if known."""
+    return _Planner({**conf, **program.settings}, directory).lineage(program)
+
+
+class _Planner:
+    """Names what a program reads and writes, step by step."""
+
+    def __init__(self, settings: Mapping[str, str], directory: str) -> None:
+        self._settings = settings
+        self._directory = directory
+        self._gaps: dict[Gap, None] = {}
+        self._about: dict[Gap, DatasetId] = {}
+        """Gap about the name of a dataset -> that name."""
+
+        self._unplaced_ids: set[DatasetId] = set()
+        """The names of these."""
+
+        self._places: dict[tuple[str, tuple[str, ...]], Access] = {}
+        """Table -> the step that created it at a location."""
+
+        self._uncertain: set[DatasetId] = set()
+        """Datasets that may have been written before."""
+
+        self._absent: set[DatasetId] = set()
+        """Datasets that the program has dropped: one that is created again is new."""
+
+        self._inputs: dict[DatasetId, Input] = {}
+        """Reads of those, which may be reads of what was there before."""
+
+        self._drops: dict[DatasetId, Output] = {}
+
+    def lineage(self, program: Program) -> Lineage:
+        """Return the lineage of all steps."""
+        composer = Composer()
+        for step in program.steps:
+            if isinstance(step, Unread):
+                where = f"line {step.line}" if step.line else "text"
+                self._gaps[Gap(where, step.reason)] = None
+            else:
+                composer.add(self._step(step))
+        composed = composer.lineage()
+        inputs = {**self._inputs, **{read.dataset.id: read for read in composed.inputs}}
+        outputs = {**self._drops, **{output.dataset.id: output for output in composed.outputs}}
+        # A table that was only an intermediate needs no word about its name.
+        named = {None, *inputs, *outputs}
+        gaps = [gap for gap in self._gaps if self._about.get(gap) in named]
+        return Lineage(
+            inputs=tuple(inputs[name] for name in sorted(inputs)),
+            outputs=tuple(outputs[name] for name in sorted(outputs)),
+            gaps=(Gap("text", PLANNED), *sorted(gaps, key=_line)),
+        )
+
+    def _step(self, access: Access) -> Lineage:
+        datasets = [Dataset(identity) for identity in self._identities(access)]
+        if not access.change:
+            inputs = tuple(Input(dataset) for dataset in datasets)
+            self._inputs.update(
+                (read.dataset.id, read) for read in inputs if read.dataset.id in self._uncertain
+            )
+            return Lineage(inputs=inputs)
+        outputs = tuple(self._output(access, dataset) for dataset in datasets)
+        ids = {dataset.id for dataset in datasets}
+        is_sure = access.certain and not access.partial and not access.rewrites
+        if access.change == "create" and access.if_exists and not ids <= self._absent:
+            # What was there before may still be there, and be read.
+            self._uncertain |= ids
+        elif is_sure and access.change in ("create", "overwrite", "drop"):
+            self._uncertain -= ids
+        if is_sure and access.change == "drop":
+            self._absent |= ids
+        if not access.certain:
+            self._uncertain |= ids
+            if access.change == "drop":
+                self._drops.update((output.dataset.id, output) for output in outputs)
+                return Lineage()
+        return Lineage(outputs=outputs)
+
+    def _output(self, access: Access, dataset: Dataset) -> Output:
+        previous = None
+        if access.previous:
+            before = replace(access, table=access.previous, paths=(), previous=())
+            previous = next((identity.id for identity in self._of_table(before)), None)
+        return Output(
+            dataset,
+            Mode(access.change),
+            partial=access.partial,
+            rewrites=access.rewrites,
+            has_rows=access.has_rows,
+            may_be_absent=access.change == "drop" and access.if_exists,
+            previous=previous,
+        )
+
+    def _gap(self, access: Access, reason: str) -> None:
+        self._gaps[Gap(f"line {access.line}", reason)] = None
+
+    # --- Names
+
+    def _identities(self, access: Access) -> tuple[Identity, ...]:
+        if not access.table:
+            return self._of_relation(access)
+        is_new = access.change in ("create", "overwrite") and not access.if_exists and access.certain
+        if access.paths and is_new:
+            self._places[_key(access)] = access
+        identities = self._of_table(access)
+        if access.change in ("drop", "rename") or (access.change == "alter" and access.paths):
+            self._places.pop(_key(access), None)
+        if access.change == "alter" and access.paths and access.certain:
+            # From now on the table is at its new location.
+            self._places[_key(access)] = access
+        return identities
+
+    def _of_table(self, access: Access) -> tuple[Identity, ...]:
+        """Return a table by the location that the text gives it, or by its name in its catalog."""
+        name = ".".join((*filter(None, [access.catalog]), *access.table))
+        place = self._places.get(_key(access))
+        if place is not None and (access.change in ("alter", "drop", "rename") or not access.has_rows):
+            # The catalog does not own the data, so only its entry changes.
+            entries = entries_of(described.of_table(access.catalog, access.table, self._settings))
+            if entries:
+                return entries
+        relation = self._relation(place) if place is not None else None
+        facts = described.of_table(access.catalog, access.table, self._settings, relation)
+        if access.is_view:
+            entries = entries_of(described.as_view(facts))
+            return entries or self._unplaced(access, facts, name)
+        found = identify(facts)
+        if found and all(identity.known for identity in found):
+            return found
+        return self._unplaced(access, facts, name)
+
+    def _unplaced(self, access: Access, facts: Facts, name: str) -> tuple[Identity, ...]:
+        entries = entries_of(facts) or identify(facts)
+        if not all(identity.known for identity in entries):
+            reason = f"which catalog `{name}` is in is not known: it is named as the session names it"
+        else:
+            reason = f"where the data of `{name}` are is not known: it is named as its catalog names it"
+        # One gap for each table: at the line where it is used first.
+        if entries and entries[0].id not in self._unplaced_ids:
+            gap = Gap(f"line {access.line}", reason)
+            self._gaps[gap], self._about[gap] = None, entries[0].id
+            self._unplaced_ids.add(entries[0].id)
+        # Not an entry beside its data, but the only name that the data have here.
+        return tuple(replace(entry, type="VIEW" if access.is_view else "") for entry in entries)
+
+    def _of_relation(self, access: Access) -> tuple[Identity, ...]:
+        if described.is_of_no_dataset(access.format):
+            return ()
+        option = described.needs(access.format, access.paths, access.unknown_options)
+        if option is not None:
+            what = "which options it has" if option == "*" else f"its option `{option}`"
+            self._gap(access, f"{what} is not a constant, so the dataset has no name")
+            return ()
+        options, missing = described.with_servers(access.format, dict(access.options), self._settings)
+        if missing:
+            self._gap(
+                access, f"which servers it is on is not given (`{missing}`), so the dataset has no name"
+            )
+            return ()
+        facts = self._relation(replace(access, options=tuple(options.items())))
+        if facts is None:
+            return ()
+        query = None if access.change else self._of_query(access, facts)
+        identities = identify(facts) if query is None else query
+        for gap in gaps_of("", identities) if identities or query is None else ():
+            self._gap(access, gap.reason)
+        return identities
+
+    def _of_query(self, access: Access, facts: Facts) -> tuple[Identity, ...] | None:
+        """Return the tables of a query that a database is to run; None where it is none."""
+        query = query_behind(facts)
+        if query is None:
+            return None
+        try:
+            scans = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), [])).scans
+        except SqlError as error:
+            self._gap(access, f"its query could not be read, it is named by the database alone: {error}")
+            return (query.database,)
+        return tuple(dict.fromkeys(query.identify(scan.relation) for scan in scans))
+
+    def _relation(self, access: Access) -> described.Described | None:
+        """Return the facts of paths and options; None where no path has a name."""
+        paths = tuple(self._paths(access))
+        if access.paths and not paths:
+            return None
+        file_format = access.format
+        if not file_format and not access.table:
+            file_format = self._settings.get("spark.sql.sources.default", "parquet") if paths else ""
+        if file_format == "?":
+            file_format = ""
+        return described.of_relation(file_format, paths, dict(access.options), writes=bool(access.change))
+
+    def _paths(self, access: Access) -> Iterator[str]:
+        for written in access.paths:
+            if described.is_named(access.format):
+                yield written
+                continue
+            path, is_one = described.without_pattern(written)
+            if not is_one:
+                self._gap(access, f"which files `{written}` stands for is not known")
+                continue
+            full, problem = described.full_path(path, self._settings, self._directory)
+            if problem:
+                self._gap(access, problem)
+                continue
+            if full.startswith("/"):
+                self._gaps[Gap("text", NO_FILE_SYSTEM)] = None
+            yield full
+
+
+def _line(gap: Gap) -> int:
+    return int(gap.where.rpartition(" ")[2]) if gap.where.startswith("line ") else 0
+
+
+def _key(access: Access) -> tuple[str, tuple[str, ...]]:
+    return access.catalog, tuple(part.lower() for part in access.table)

@@ -1,0 +1,260 @@
+"""Spark's API as a script uses it: which names and attributes lead to what, and where methods name data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from airflow_provider_spark_lineage.planned.python.texts import each, joined
+from airflow_provider_spark_lineage.planned.python.values import (
+    Arguments,
+    Chain,
+    Known,
+    Method,
+    Module,
+    Other,
+    Unknown,
+    Value,
+)
+
+At = tuple[int, str]
+"""Position and name of an argument; the position is negative where it has a name only."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a method reads or writes, and where its arguments say so."""
+
+    change: str = ""
+    """What it does, and empty for a read; where `mode` is given, what it does without a mode."""
+
+    format: str | At = ""
+    path: At | None = None
+    table: At | None = None
+    mode: At | None = None
+    is_partial: bool = False
+
+
+FILES = ("csv", "json", "orc", "parquet", "text", "xml")
+_NAMED: At = (-1, "")
+
+ROWS: Mapping[tuple[str, str], Row] = {
+    ("context", "textFile"): Row(format="text", path=(0, "name")),
+    ("delta", "delete"): Row("overwrite", table=_NAMED, is_partial=True),
+    ("delta", "execute"): Row("overwrite", table=_NAMED, is_partial=True),
+    ("delta", "toDF"): Row(table=_NAMED),
+    ("delta", "update"): Row("overwrite", table=_NAMED, is_partial=True),
+    ("read", "jdbc"): Row(format="jdbc"),
+    ("read", "load"): Row(format=(1, "format"), path=(0, "path")),
+    ("read", "table"): Row(table=(0, "tableName")),
+    ("session", "table"): Row(table=(0, "tableName")),
+    ("writeStream", "start"): Row("append", (1, "format"), path=(0, "path"), mode=(2, "outputMode")),
+    ("writeStream", "toTable"): Row("append", table=(0, "tableName"), mode=(2, "outputMode")),
+    ("writeTo", "append"): Row("append", table=_NAMED),
+    ("writeTo", "create"): Row("create", table=_NAMED),
+    ("writeTo", "createOrReplace"): Row("overwrite", table=_NAMED),
+    ("writeTo", "overwrite"): Row("overwrite", table=_NAMED, is_partial=True),
+    ("writeTo", "overwritePartitions"): Row("overwrite", table=_NAMED, is_partial=True),
+    ("writeTo", "replace"): Row("overwrite", table=_NAMED),
+    ("write", "insertInto"): Row("append", table=(0, "tableName"), mode=(1, "overwrite"), is_partial=True),
+    ("write", "jdbc"): Row("create", "jdbc", mode=(2, "mode")),
+    ("write", "save"): Row("create", (1, "format"), path=(0, "path"), mode=(2, "mode")),
+    ("write", "saveAsTable"): Row("create", (1, "format"), (-1, "path"), (0, "name"), (2, "mode")),
+    **{("read", name): Row(format=name, path=(0, "path")) for name in FILES},
+    **{("write", name): Row("create", name, path=(0, "path"), mode=(1, "mode")) for name in FILES},
+    ("write", "text"): Row("create", "text", path=(0, "path"), mode=_NAMED),
+    ("", "saveAsTextFile"): Row("create", "text", path=(0, "path")),
+}
+"""(what the method is of, method) -> what it reads or writes; "" for methods that no other library has."""
+
+CHANGE_THEMSELVES = frozenset({"read", "readStream", "write", "writeStream", "writeTo"})
+"""Objects whose methods change the object: `writer.mode("append")` counts without an assignment."""
+
+VIEW = re.compile(r"create(?:OrReplace)?(?:Global)?TempView|registerTempTable")
+
+NOT_FOLLOWED = re.compile(
+    r"""
+    context\.(?:binary|hadoop|newAPIHadoop|pickle|sequence|wholeText)\w+
+    | catalog\.create\w*Table | model\.save | delta\.(?:clone|restore)\w*
+    | .*\.(?:mergeInto|pandas_api|to_(?:koalas|pandas_on_spark))
+    | .*\.(?:saveAs(?:Hadoop|NewAPIHadoop|Pickle|Sequence)\w+|(?:text|binary)\w+Stream)
+    | glue\.from_\w+ | .*\.(?:create|write)_dynamic_frame_\w+
+    | (?:.*\.)?DeltaTable\.(?:convert|create|replace)\w*
+    | pyspark\.pandas\.(?:DataFrame|Series|from_pandas|range|read_\w+|sql)
+    | pyspark\.ml(?:lib)?\..*\.(?:load|save)\w*
+    """,
+    re.VERBOSE,
+)
+"""Methods and functions that read or write, or lead to those that do: each is a gap."""
+
+_ATTRIBUTES: Mapping[tuple[str, str], str] = {
+    ("session", "builder"): "session",
+    ("session", "catalog"): "catalog",
+    ("session", "conf"): "conf",
+    ("session", "read"): "read",
+    ("session", "readStream"): "read",
+    ("session", "sparkContext"): "context",
+    ("read", "changes"): "read",
+    ("frame", "write"): "write",
+    ("frame", "writeStream"): "writeStream",
+}
+"""(what it is of, attribute) -> what it is."""
+
+_UNCLEAR = {
+    "create_dynamic_frame": "glue",
+    "read": "read?",
+    "readStream": "read?",
+    "write": "write",
+    "write_dynamic_frame": "glue",
+    "writeStream": "writeStream",
+}
+"""Attribute of an object that is not known -> what it is, with `?` where it may be another library's."""
+
+_FRAMES = {
+    *(("session", name) for name in ("createDataFrame", "range", "sql", "table")),
+    *(key for key, row in ROWS.items() if key[0] in ("delta", "read") and not row.change),
+}
+"""(what the method is of, method) that give a frame."""
+
+_SPARK = re.compile(r"(?:awsglue|databricks|delta|pyspark)(?:\..*)?")
+_SIMILAR = re.compile(r"(?:duckdb\.experimental|snowflake\.snowpark|sqlframe)\b.*")
+"""Packages with sessions, readers and writers of their own by the same names as Spark's."""
+
+_OTHERS = re.compile(
+    r"""
+    (?:aiohttp|boto3|cassandra|chdb|cudf|daft|dask|datafusion|deltalake|django|duckdb|fugue|httpx|ibis|mlflow
+    |modin|numpy|pandas|polars|psycopg2|pyarrow|pyflink|pyiceberg|requests|sklearn|snowflake|sqlalchemy|sqlframe
+    |sqlmodel|vaex)(?:\..*)?
+    """,
+    re.VERBOSE,
+)
+"""Packages that give nothing of Spark."""
+
+KNOWN_MODULES = re.compile(
+    r"(?:awsglue|builtins|collections|contextlib|copy|dataclasses|datetime|delta|functools|itertools|json|logging"
+    r"|math|os|pathlib|pprint|pyspark|re|string|sys|textwrap|time|typing|warnings)\."
+)
+"""Packages that change no list, and of which all functions that read and write have a row above."""
+
+_SESSION = re.compile(r"_*(?:spark|spark_?[sS]ession|sql_?[cC]ontext)")
+_ANY_SESSION = re.compile(rf"{_SESSION.pattern}|_*session")
+_CONTEXT = re.compile(r"_*(?:sc|spark_?[cC]ontext)")
+_SAME = re.compile(
+    "active|appName|config|create|enableHiveSupport|getActiveSession|getOrCreate|master|newSession|remote"
+)
+"""Methods of sessions and their builders that give a session."""
+
+_CLASSES = {"DatabricksSession": "session", "SparkSession": "session", "DataFrame": "frame"}
+_MAKES = (
+    (re.compile(r"(?:.*\.)?(?:SparkSession|DatabricksSession|SQLContext|HiveContext)(?:\.\w+)?"), "session"),
+    (re.compile(r"(?:.*\.)?SparkContext(?:\.\w+)?"), "context"),
+    (re.compile(r"(?:.*\.)?SparkConf"), "conf"),
+    # By custom: `get_spark`, `create_spark_session`; and of the builder that a function gives.
+    (re.compile(r"(?:.*\.)?(?:[a-z_]+_spark(?:_session)?|getOrCreate)"), "session"),
+)
+
+
+_LOGS = frozenset({"critical", "debug", "error", "exception", "info", "log", "warn", "warning"})
+
+
+def is_harmless(function: str, method: str) -> bool:
+    """Return whether a function, by its full name, or a method changes no list that it is given."""
+    return bool(KNOWN_MODULES.match(function)) or method in _LOGS
+
+
+def is_spark(module: str) -> bool:
+    """Return whether a module is one of Spark's."""
+    return bool(_SPARK.fullmatch(module))
+
+
+class Api:
+    """What names stand for in one script, by what it imports."""
+
+    def __init__(self, imports: Iterable[str], names: Iterable[str]) -> None:
+        modules = list(imports)
+        imports_spark = any(map(_SPARK.fullmatch, modules))
+        is_mixed = any(map(_SIMILAR.fullmatch, modules))
+        names_spark = any(map(_SESSION.fullmatch, names))
+        self._is_other = not imports_spark and (
+            is_mixed or (not names_spark and any(map(_OTHERS.fullmatch, modules)))
+        )
+        self._is_mixed = is_mixed
+        self._session = _SESSION if is_mixed or not imports_spark else _ANY_SESSION
+
+    def by_name(self, name: str, value: Value) -> Value:
+        """Return what a name stands for by custom, where its value is not known."""
+        if self._is_other or not isinstance(value, Unknown | Module) or _is_other(value):
+            return value
+        is_session = (_SESSION if isinstance(value, Module) else self._session).fullmatch(name)
+        kind = "session" if is_session else "context" if _CONTEXT.fullmatch(name) else ""
+        return Chain(kind) if kind else value
+
+    def of_module(self, name: str) -> Value:
+        """Return what a full name stands for."""
+        if name.endswith(("SparkSession.builder", "DatabricksSession.builder")):
+            return Module(name) if _is_other(Module(name)) else Chain("session")
+        return self.by_name(name.rpartition(".")[2], Module(name))
+
+    def attribute(self, receiver: Value, name: str) -> Value:
+        """Return an attribute of an object; any `x.write` may be Spark's, but only sessions have readers."""
+        if isinstance(receiver, Other) or _is_other(receiver):
+            return Other()
+        if isinstance(receiver, Chain) and ((receiver.kind, name) in ROWS or name == "sql"):
+            return Method(receiver, name)
+        kind = _ATTRIBUTES.get((receiver.kind if isinstance(receiver, Chain) else "", name))
+        if kind is None and name in _UNCLEAR and not self._is_other:
+            kind = _UNCLEAR[name].rstrip("?") + "?" if self._is_mixed else _UNCLEAR[name]
+        return Chain(kind) if kind else self.by_name(name, Unknown())
+
+    def called(self, receiver: Value, name: str, arguments: Arguments) -> Value:
+        """Return what a method of an object gives; `model.write()` is MLlib's."""
+        if isinstance(receiver, Other) or _is_other(receiver):
+            return Other()
+        if name in ("write", "writeTo"):
+            kind = "model" if name == "write" else name
+            return Unknown() if self._is_other else Chain(kind, ((name, arguments),))
+        if not isinstance(receiver, Chain):
+            return _of_function(receiver, name, arguments)
+        if receiver.kind == "frame" or (receiver.kind == "session" and _SAME.fullmatch(name)):
+            return receiver
+        if (receiver.kind, name) in _FRAMES:
+            return Chain("frame")
+        if receiver.kind in ("catalog", "context", "session") or (receiver.kind, name) in ROWS:
+            return Unknown()
+        return Chain(receiver.kind, (*receiver.calls, (name, arguments)))
+
+
+def _of_function(receiver: Value, name: str, arguments: Arguments) -> Value:
+    function = f"{receiver.name}.{name}" if isinstance(receiver, Module) else name
+    if function.endswith(("DeltaTable.forName", "DeltaTable.forPath")):
+        return Chain("delta", (("forName", Arguments((_of_delta(name, arguments),))),))
+    result = result_of(function)
+    return receiver if isinstance(receiver, Unknown) and isinstance(result, Unknown) else result
+
+
+def of_class(name: str) -> Value:
+    """Return an object of a class, by its full name."""
+    if _OTHERS.fullmatch(name):
+        return Other()
+    kind = _CLASSES.get(name.rpartition(".")[2])
+    return Chain(kind) if kind else Unknown()
+
+
+def result_of(function: str) -> Value:
+    """Return what a function gives, by its full name."""
+    if _OTHERS.fullmatch(function):
+        return Other()
+    return next((Chain(kind) for pattern, kind in _MAKES if pattern.fullmatch(function)), Unknown())
+
+
+def _of_delta(method: str, arguments: Arguments) -> Value:
+    """Return the name of a Delta table as SQL has it."""
+    if method == "forName":
+        return arguments.get(1, "tableOrViewName") or Unknown()
+    path = arguments.get(1, "path") or Unknown()
+    return each(joined, Known("delta.`"), path, Known("`")) if isinstance(path, Known) else path
+
+
+def _is_other(value: Value) -> bool:
+    return isinstance(value, Module) and bool(_OTHERS.fullmatch(value.name))

@@ -1,0 +1,114 @@
+"""Reads the arguments of the application as `argparse` does, with Python's own parser."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from airflow_provider_spark_lineage.planned.python.values import (
+    Arguments,
+    Entries,
+    Items,
+    Known,
+    Module,
+    Unknown,
+    Value,
+    constant,
+    constants,
+    items_of,
+)
+
+NOT_GIVEN = "is the application's argument {}, which is not given"
+_NOT_READ = "is an argument of the application that is not read"
+_TYPES: Mapping[str, type] = {"builtins.float": float, "builtins.int": int, "builtins.str": str}
+_TEXT = Module("builtins.str")
+_HARMLESS = frozenset({"add_help", "description", "epilog", "formatter_class", "prog", "usage"})
+"""Options of a parser that change no argument."""
+
+_GROUPS = ("add_argument_group", "add_mutually_exclusive_group")
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
+@dataclass(eq=False)
+class Parser(Value):
+    """An `ArgumentParser` of the script."""
+
+    options: Arguments
+    application: Sequence[str]
+    """The arguments of the application."""
+
+    conditions: int
+    """How many conditions are around the place that makes it."""
+
+    is_known: bool = True
+    calls: list[Arguments] = field(default_factory=list)
+    """The calls of `add_argument`."""
+
+    def called(self, method: str, arguments: Arguments, conditions: int) -> Value:
+        """Return what a method gives."""
+        self.is_known &= conditions <= self.conditions or method.startswith("parse_")
+        if method == "add_argument":
+            self.calls.append(arguments)
+        elif method in ("parse_args", "parse_known_args"):
+            own = arguments.get(0, "args")
+            texts = constants(items_of(own)) if items_of(own) else self.application if own is None else None
+            if isinstance(own, Items) and own.is_open:
+                texts = self.application
+            value = Unknown(_NOT_READ) if texts is None else self._parsed([str(text) for text in texts])
+            return value if method == "parse_args" else Items((value, Unknown()))
+        elif method in _GROUPS:
+            return self
+        elif not method.startswith(("format_", "print_")) and method not in ("error", "exit"):
+            self.is_known = False
+        return Unknown()
+
+    def _parsed(self, texts: Sequence[str]) -> Value:
+        parser = _Parser(add_help=False)
+        if not self.is_known or not _HARMLESS.issuperset(dict(self.options.named)):
+            return Unknown(_NOT_READ)
+        try:
+            for call in self.calls:
+                parser.add_argument(*map(_plain, call.positional), **_options(call))
+        except (TypeError, ValueError, argparse.ArgumentError):
+            return Unknown(_NOT_READ)
+        # Arguments that the program refuses are not those that it will have.
+        values: dict[str, Any] = {
+            action.dest: Unknown(NOT_GIVEN.format(f"`{action.dest}`")) for action in parser._actions
+        }
+        with contextlib.suppress(TypeError, ValueError, argparse.ArgumentError):
+            values = vars(parser.parse_known_args(texts)[0])
+        named: dict[object, Value] = {
+            name: value if isinstance(value, Value) else Known(value) for name, value in values.items()
+        }
+        return Entries(named, _NOT_READ)
+
+
+def _options(call: Arguments) -> dict[str, Any]:
+    """Return the options of `add_argument`; ValueError for those that are not read."""
+    options: dict[str, Any] = {}
+    for name, value in call.named:
+        if name == "type":
+            options[name] = _TYPES.get(getattr(value, "name", ""), lambda text: Unknown())
+        elif name == "default":
+            # A function changes a default that is a text as well.
+            is_plain = getattr(dict(call.named).get("type", _TEXT), "name", "") in _TYPES
+            options[name] = value if is_plain or value == Known(None) else Unknown()
+        elif name not in ("choices", "help", "metavar"):
+            options[name] = _plain(value)
+    if options.get("action", "store") not in ("store", "store_false", "store_true") or "nargs" in options:
+        raise ValueError(options)
+    return options
+
+
+def _plain(value: Value) -> Any:
+    known = constant(value)
+    if known is None:
+        raise ValueError(value)
+    return known.value

@@ -1,0 +1,217 @@
+"""Facts of relations that no live Spark was asked about: from a format, a path, options or a table's name.
+
+Settings are Spark's, by the names that `spark-submit --conf` takes.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+
+from airflow_provider_spark_lineage.sources import OPTIONS
+from airflow_provider_spark_lineage.sources.delta_facts import DeltaFacts
+from airflow_provider_spark_lineage.sources.files import FileFacts
+from airflow_provider_spark_lineage.sources.iceberg_facts import IcebergFacts
+from airflow_provider_spark_lineage.sources.jdbc import JdbcFacts
+from airflow_provider_spark_lineage.sources.kafka import KafkaFacts
+from airflow_provider_spark_lineage.sources.paths import completed, is_complete
+from airflow_provider_spark_lineage.sources.unknown import UnknownFacts
+
+Described = DeltaFacts | FileFacts | IcebergFacts | JdbcFacts | KafkaFacts | UnknownFacts
+
+_FILES = frozenset(
+    (
+        *("avro", "binaryfile", "csv", "hive", "image", "json", "libsvm", "model", "orc"),
+        *("parquet", "text", "textfile", "xml"),
+    )
+)
+_NAMED = frozenset(
+    ("bigquery", "com.google.cloud.spark.bigquery", "deltasharing", "es", "org.elasticsearch.spark.sql")
+)
+"""Formats whose `load("x")` and `save("x")` name a table or an index, and no file."""
+
+_NO_DATASET = frozenset({"console", "foreach", "memory", "noop", "rate", "rate-micro-batch"})
+"""Formats whose rows are made up, printed, dropped, or kept by the program itself."""
+
+_SERVERLESS = re.compile(r"(?:hdfs|viewfs):/(?!/[^/])", re.IGNORECASE)
+"""A path that leaves its server to the settings: `hdfs:///data`."""
+
+_PATTERN = re.compile(r"[*?{\[]")
+_OF_FILES = re.compile(r"[^/]*[*?][^/]*\.[A-Za-z0-9.*]+|part-[^/]*|\*")
+
+
+def is_of_no_dataset(file_format: str) -> bool:
+    """Return whether a format reads and writes no dataset."""
+    return file_format in _NO_DATASET
+
+
+def is_named(file_format: str) -> bool:
+    """Return whether what stands where others have a path is the name of a table."""
+    return file_format in _NAMED
+
+
+def file_system(settings: Mapping[str, str]) -> str:
+    """Return Hadoop's default file system; empty where the settings do not name it."""
+    return _setting(settings, "fs.defaultFS")
+
+
+def full_path(path: str, settings: Mapping[str, str], directory: str) -> tuple[str, str]:
+    """Return a path with its file system, and why that is not known: one of both is empty.
+
+    `directory` is the folder that the driver starts in.
+    """
+    default = file_system(settings)
+    if _SERVERLESS.match(path):
+        if not default.startswith(path.partition(":")[0].lower()):
+            return "", f"the server of `{path}` is not known"
+        path = "/" + path.partition(":")[2].lstrip("/")
+    elif is_complete(path):
+        return path, ""
+    if not path.startswith("/"):
+        if not directory or (default and not default.startswith("file:")):
+            return "", f"`{path}` is relative to a folder that is not known"
+        path = posixpath.normpath(posixpath.join(directory, path))
+    return completed(path, default), ""
+
+
+def without_pattern(path: str) -> tuple[str, bool]:
+    """Return the folder that a pattern of paths is below, and whether that folder is one dataset.
+
+    >>> without_pattern("/in/day=*/*.csv")
+    ('/in', True)
+    """
+    if not _PATTERN.search(path):
+        return path, True
+    parts = path.split("/")
+    first = next(index for index, part in enumerate(parts) if _PATTERN.search(part))
+    folder = "/".join(parts[:first])
+    rest = parts[first:]
+    in_one = all("=" in part for part in rest[:-1]) and (
+        "=" in rest[-1] or bool(_OF_FILES.fullmatch(rest[-1]))
+    )
+    return folder, in_one and folder.strip("/") != "" and rest != ["*"]
+
+
+def of_relation(
+    file_format: str, paths: Sequence[str], options: Mapping[str, str], *, writes: bool
+) -> Described:
+    """Return the facts of a relation by its format, its full paths and its options."""
+    if file_format == "delta" and len(paths) == 1:
+        return DeltaFacts(delta_path=paths[0])
+    if file_format == "iceberg" and len(paths) == 1:
+        return IcebergFacts(iceberg_location=paths[0])
+    if file_format in _FILES or (paths and not file_format):
+        return FileFacts(paths=list(paths), format=file_format)
+    named = {name: value for name, value in options.items() if name in OPTIONS}
+    if paths:
+        named["path"] = paths[0]
+    if writes and file_format == "kafka":
+        return KafkaFacts(options=named, writes="text")
+    return UnknownFacts(options=named, relation_class=file_format)
+
+
+def needs(file_format: str, paths: Sequence[str], unknown_options: Sequence[str]) -> str | None:
+    """Return an option that is not known and that may name the dataset; None where there is none."""
+    if paths and (file_format in _FILES or file_format in ("", "delta", "iceberg")):
+        return None
+    return next((name for name in unknown_options if name == "*" or name in OPTIONS), None)
+
+
+_SERVERS = {
+    "es": "es.nodes",
+    "org.apache.spark.sql.cassandra": "spark.cassandra.connection.host",
+    "org.elasticsearch.spark.sql": "es.nodes",
+}
+"""Format -> the option or setting that names its servers, which are often set on the cluster alone."""
+
+
+def with_servers(
+    file_format: str, options: Mapping[str, str], settings: Mapping[str, str]
+) -> tuple[Mapping[str, str], str]:
+    """Return options with what the settings say of the servers, and the option that says nothing of them."""
+    name = _SERVERS.get(file_format, "")
+    given = options.get(name) or settings.get(name) or settings.get(f"spark.{name}") if name else ""
+    return ({**options, name: given} if given else options), "" if given else name
+
+
+def of_table(
+    catalog: str, name: Sequence[str], settings: Mapping[str, str], relation: Described | None = None
+) -> Described:
+    """Return the facts of a table in a catalog; `relation` are those of its data, where they are known."""
+    if not catalog:
+        in_session = _of_session(name, settings)
+        return {**(relation or {}), **in_session}  # type: ignore[return-value]
+    own = {
+        key[len(catalog) + 19 :]: value
+        for key, value in settings.items()
+        if key.startswith(f"spark.sql.catalog.{catalog}.")
+    }
+    implementation = settings.get(f"spark.sql.catalog.{catalog}", "")
+    kind = ""
+    if "iceberg" in implementation.lower() and len(name) > 2:
+        name, kind = _without_state(name)
+    table = ".".join((catalog, *name))
+    if "iceberg" in implementation.lower():
+        facts: dict[str, str] = {f"catalog_{key}": own[key] for key in _ICEBERG if key in own}
+        return {  # type: ignore[return-value]
+            **facts,
+            **(relation or {}),
+            "v2_catalog": catalog,
+            "identifier": ".".join(name),
+            "v2_table": table,
+            "iceberg_kind": kind,
+        }
+    if implementation.endswith("JDBCTableCatalog") and own.get("url"):
+        options = {key.lower(): value for key, value in own.items() if key.lower() in OPTIONS}
+        quoted = ".".join('"' + part + '"' for part in name)
+        return JdbcFacts(url=own["url"], options=options, identifier=quoted)
+    return UnknownFacts(provider=implementation or catalog, v2_catalog=catalog, v2_table=".".join(name))
+
+
+def _without_state(name: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Return the name of a table without its branch or tag, and the class of one of its metadata tables."""
+    last = name[-1].lower()
+    if re.match(r"(?:branch|tag)_.", last):
+        return name[:-1], ""
+    if last in _METADATA:
+        return name[:-1], "".join(word.capitalize() for word in last.split("_")) + "Table"
+    return name, ""
+
+
+_METADATA = frozenset(
+    (
+        *("all_data_files", "all_delete_files", "all_entries", "all_files", "all_manifests", "data_files"),
+        *("delete_files", "files", "history", "manifests", "metadata_log_entries", "partitions"),
+        *("position_deletes", "refs", "snapshots"),
+    )
+)
+"""Iceberg's names of metadata tables."""
+
+_ICEBERG = ("type", "catalog-impl", "warehouse", "uri")
+
+
+def _of_session(name: Sequence[str], settings: Mapping[str, str]) -> Described:
+    # Spark's own catalog keeps names in lower case.
+    parts: list[str] = [part.lower() for part in name]
+    uris = _setting(settings, "hive.metastore.uris")
+    warehouse = settings.get("spark.sql.warehouse.dir", "")
+    if not (uris or warehouse):
+        return UnknownFacts(provider="catalog", v2_catalog="spark_catalog", v2_table=".".join(parts))
+    facts = FileFacts(table=parts, catalog_kind=settings.get("spark.sql.catalogImplementation", ""))
+    facts["catalog_kind"] = facts["catalog_kind"] or ("hive" if uris else "in-memory")
+    facts["metastore_uris"], facts["warehouse"] = uris, warehouse
+    facts["metastore_client"] = _setting(settings, "hive.metastore.client.factory.class")
+    facts["glue_catalog"] = _setting(settings, "hive.metastore.glue.catalogid")
+    facts["aws_region"] = settings.get("spark.executorEnv.AWS_REGION", "")
+    return facts
+
+
+def _setting(settings: Mapping[str, str], name: str) -> str:
+    """Return a setting of Hadoop or Hive."""
+    return settings.get(f"spark.hadoop.{name}") or settings.get(name) or ""
+
+
+def as_view(facts: Described) -> Described:
+    """Return the facts of a table's name as those of a view."""
+    return {**facts, "view": list(facts.get("table") or ())}  # type: ignore[return-value]

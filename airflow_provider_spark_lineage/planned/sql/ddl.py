@@ -1,0 +1,148 @@
+"""Reads statements of Spark SQL that create, change and drop tables and views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from airflow_provider_spark_lineage.planned.sql.targets import Result, of_table
+
+
+def _create(tree: Any, result: Result) -> None:
+    kind = str(tree.args.get("kind") or "").upper()
+    if kind in ("TABLE", "VIEW"):
+        properties = _properties(tree)
+        temporary = "TemporaryProperty" in properties or "GlobalProperty" in properties
+        if tree.expression is not None:
+            result.reads(tree.expression)
+        if temporary or (kind == "VIEW" and "FileFormatProperty" in properties):
+            _temporary_view(tree, properties, result)
+        elif kind == "VIEW":
+            change = "overwrite" if tree.args.get("replace") else "create"
+            result.write(tree.this, change, is_view=True, if_exists=bool(tree.args.get("exists")))
+        else:
+            _table(tree, properties, result)
+    elif kind not in ("DATABASE", "FUNCTION", "NAMESPACE", "SCHEMA"):
+        result.unread(f"what CREATE {kind} reads and writes is not known")
+
+
+def _temporary_view(tree: Any, properties: Mapping[str, str], result: Result) -> None:
+    """Note a temporary view; one over files reads them wherever it is used."""
+    parts = of_table(tree.this)
+    if parts and "GlobalProperty" not in properties:
+        # The others have the database `global_temp`.
+        result.session.add_view(parts[-1])
+    if tree.expression is None:
+        options = _options(properties)
+        file_format = properties.get("FileFormatProperty", "")
+        if options.get("path"):
+            result.read_path(options["path"], file_format)
+        elif options:
+            result.read_options(file_format, options)
+        else:
+            result.unread("what a temporary view reads is not known")
+
+
+def _table(tree: Any, properties: Mapping[str, str], result: Result) -> None:
+    options = _options(properties)
+    path = properties.get("LocationProperty") or options.get("path") or ""
+    copied = tree.args.get("clone")
+    if copied is not None:
+        result.reads(copied)
+    replace, exists = bool(tree.args.get("replace")), bool(tree.args.get("exists"))
+    result.write(
+        tree.this,
+        "overwrite" if replace else "create",
+        format=properties.get("FileFormatProperty", "").lower(),
+        paths=(path,) if path else (),
+        options=tuple(sorted(options.items())),
+        if_exists=exists,
+        has_rows=tree.expression is not None or copied is not None,
+    )
+
+
+def _properties(tree: Any) -> dict[str, str]:
+    """Return the properties of a CREATE: class -> value; those of OPTIONS as `option.<name>`."""
+    from sqlglot import exp
+
+    found: dict[str, str] = {}
+    clause = tree.args.get("properties")
+    for one in clause.expressions if clause is not None else ():
+        if isinstance(one, exp.OptionsProperty):
+            for option in one.expressions:
+                value = option.args.get("value")
+                found[f"option.{option.name.lower()}"] = value.name if value is not None else ""
+        elif isinstance(one, exp.FileFormatProperty | exp.LocationProperty):
+            found[type(one).__name__] = one.name
+        elif isinstance(one, exp.TemporaryProperty | exp.GlobalProperty):
+            found[type(one).__name__] = ""
+    return found
+
+
+def _options(properties: Mapping[str, str]) -> dict[str, str]:
+    return {
+        key.removeprefix("option."): value for key, value in properties.items() if key.startswith("option.")
+    }
+
+
+def _drop(tree: Any, result: Result) -> None:
+    kind = str(tree.args.get("kind") or "").upper()
+    if kind not in ("TABLE", "VIEW"):
+        if kind in ("DATABASE", "NAMESPACE", "SCHEMA"):
+            result.unread("which tables the dropped database has is not known")
+        return
+    tables = tree.args.get("tables") or tree.this
+    for table in tables if isinstance(tables, list) else [tables]:
+        parts = of_table(table)
+        if parts and result.session.is_view(parts):
+            result.session.add_view(parts[-1], is_view=False)
+        else:
+            exists = bool(tree.args.get("exists"))
+            result.write(table, "drop", if_exists=exists, is_view=kind == "VIEW")
+
+
+def _truncate(tree: Any, result: Result) -> None:
+    partition = bool(tree.args.get("partition"))
+    for table in tree.expressions:
+        result.write(table, "truncate", partial=partition, rewrites=partition)
+
+
+def _alter(tree: Any, result: Result) -> None:
+    from sqlglot import exp
+
+    kind = str(tree.args.get("kind") or "").upper()
+    if kind not in ("TABLE", "VIEW") or tree.this is None:
+        return
+    is_view = kind == "VIEW"
+    actions = tree.args.get("actions") or ()
+    for action in actions:
+        if isinstance(action, exp.AlterRename):
+            _rename(tree.this, action.this, result, is_view=is_view)
+            return
+        if isinstance(action, exp.Query):
+            result.reads(action)
+    sets = [action for action in actions if isinstance(action, exp.AlterSet)]
+    places = tuple(action.args["location"].name for action in sets if action.args.get("location"))
+    if places or not sets:
+        # A partition at another place does not move its table.
+        paths = () if tree.this.args.get("partition") else places
+        result.write(tree.this, "alter", is_view=is_view, paths=paths)
+
+
+def _rename(old: Any, new: Any, result: Result, *, is_view: bool) -> None:
+    before, after = of_table(old), of_table(new)
+    if result.session.is_view(before or ("",)):
+        result.session.add_view(before[-1], is_view=False)
+        result.session.add_view(after[-1] if after else "")
+        return
+    if len(after) == 1:
+        after = (*before[:-1], *after)
+    result.rename(before, after, is_view=is_view)
+
+
+DDL: Mapping[str, Callable[[Any, Result], None]] = {
+    "Alter": _alter,
+    "Create": _create,
+    "Drop": _drop,
+    "TruncateTable": _truncate,
+}

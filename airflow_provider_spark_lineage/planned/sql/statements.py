@@ -1,0 +1,319 @@
+"""Reads statements of Spark SQL: which tables and paths each will read and write.
+
+Columns are not read here, and nothing is known of the tables but their names. A statement that is not
+understood is a gap with its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice, takewhile
+from typing import Any
+
+from airflow_provider_spark_lineage.plan.database_sql.nodes import SqlError
+from airflow_provider_spark_lineage.plan.database_sql.parser import parsed
+from airflow_provider_spark_lineage.planned.program import HOLE, Access, Unread
+from airflow_provider_spark_lineage.planned.session import Session
+from airflow_provider_spark_lineage.planned.sql.ddl import DDL
+from airflow_provider_spark_lineage.planned.sql.script import Statement, statements, with_variables
+from airflow_provider_spark_lineage.planned.sql.targets import Result, of_table
+
+MAX_STATEMENTS = 500
+"""Limit of the statements of one text: sqlglot needs milliseconds for each."""
+
+WORD = "spark_lineage_unknown"
+"""Stands for a part of the text that is not known, as a name that the parser accepts."""
+
+_SET = re.compile(r"SET\s+(?:(?:hivevar|hiveconf):)?([\w.\-]+)\s*=\s*(.*)", re.IGNORECASE | re.DOTALL)
+_DIRECTORY = re.compile(
+    r"""
+    INSERT\s+OVERWRITE\s+(?P<local>LOCAL\s+)?DIRECTORY\s*
+    (?P<path>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")?\s*
+    (?:USING\s+(?P<format>[\w.]+)\s*)?
+    (?:OPTIONS\s*\((?P<options>(?:[^()'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*)\)\s*)?
+    (?P<rest>.*)
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+_OTHER_FORMS = (
+    (re.compile(r"TABLE\s+", re.IGNORECASE), "SELECT * FROM "),
+    (re.compile(r"REPLACE\s+TABLE\s+", re.IGNORECASE), "CREATE OR REPLACE TABLE "),
+    (re.compile(r"USE\s+NAMESPACE\s+", re.IGNORECASE), "USE DATABASE "),
+    (re.compile(r"SET\s+CATALOG\s+", re.IGNORECASE), "USE CATALOG "),
+    (re.compile(r"MERGE\s+WITH\s+SCHEMA\s+EVOLUTION\s+INTO\s+", re.IGNORECASE), "MERGE INTO "),
+    (re.compile(r"INSERT\s+WITH\s+SCHEMA\s+EVOLUTION\s+INTO\s+", re.IGNORECASE), "INSERT INTO "),
+)
+"""Beginnings of statements that sqlglot does not parse, and others of the same meaning that it does."""
+
+_IF_NEW = re.compile(r"(INSERT\s+OVERWRITE\s[^()]*\([^()]*\)\s*)IF\s+NOT\s+EXISTS\b", re.IGNORECASE)
+"""An insert into a partition that is not there: of its clause sqlglot parses one place only."""
+
+_CHANGE = re.compile(
+    r"(?:ALTER\s+TABLE|(?:MSCK\s+)?REPAIR\s+TABLE)\s+(?P<name>(?:`[^`]*`|[\w.])+)\s*(?P<rest>\w*)",
+    re.IGNORECASE,
+)
+"""Changes of tables of which sqlglot parses only some."""
+
+_ANALYZE = re.compile(
+    r"ANALYZE\s+TABLE\s+(?P<name>(?:`[^`]*`|[\w.])+)\s.*?\bSTATISTICS\b(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ANALYZE_ALL = re.compile(r"ANALYZE\s+TABLES\b", re.IGNORECASE)
+
+_STORED = re.compile(r"\bSTORED\s+AS\s+(\w+)\s*", re.IGNORECASE)
+_ROW_FORMAT = re.compile(r"ROW\s+FORMAT\b.*?(?=\b(?:STORED|SELECT|WITH|FROM|VALUES|TABLE)\b)", re.I | re.S)
+_PATH_OPTION = re.compile(r"""['"`]?path['"`]?\s*=?\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.IGNORECASE)
+
+_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+"""What Jinja, or dbt, replaces before Spark gets the text."""
+
+_HARMLESS = frozenset(
+    (
+        *("ADD", "ANALYZE", "CLEAR", "COMMENT", "DESC", "DESCRIBE", "DFS", "EXPLAIN", "GRANT"),
+        *("LIST", "OPTIMIZE", "REFRESH", "RELOAD", "RESET", "REVOKE", "SET", "SHOW", "UNCACHE", "VACUUM"),
+    )
+)
+"""First words of statements that read and write no rows of a dataset, or lay the same rows out again."""
+
+_NAMED = _HARMLESS | frozenset(
+    (
+        *("ALTER", "CACHE", "CALL", "COPY", "CREATE", "DELETE", "DROP", "INSERT", "INTO", "LOAD", "MERGE"),
+        *("MSCK", "OR", "OVERWRITE", "REPAIR", "REPLACE", "SELECT", "TABLE", "TEMPORARY"),
+        *("TRUNCATE", "UPDATE", "USE", "VIEW", "WITH"),
+    )
+)
+"""Words that may stand in a gap: what is not understood may be no SQL at all, but a secret."""
+
+
+def read_sql(
+    text: str, session: Session, line: int = 0, *, certain: bool = True
+) -> Iterator[Access | Unread]:
+    """Yield what the statements of a text will read and write, in order; change the session as they do.
+
+    `line` is that of all statements, where the text is a constant in a script; without it each has its own.
+    """
+    for number, found in enumerate(statements(text)):
+        if number == MAX_STATEMENTS:
+            yield Unread(line or found.line, f"only the first {number} statements are read")
+            return
+        statement = Statement(line or found.line, found.text)
+        filled, missing = with_variables(statement.text, session.variables)
+        for name in missing:
+            yield Unread(statement.line, f"the variable `{name}` is not given")
+        if HOLE in filled and not missing:
+            yield Unread(statement.line, "a part of the SQL is not a constant: it may read or write more")
+        of_statement = Statement(statement.line, filled.replace(HOLE, WORD))
+        result = Result(session, statement.line, certain, WORD)
+        try:
+            _read(of_statement, result)
+        except RecursionError:
+            result.unread("the statement is nested too deeply")
+        yield from result.steps
+
+
+def lines_not_parsed(text: str, variables: Mapping[str, str]) -> list[int]:
+    """Return the lines of statements that no parser accepts; a statement that is only unknown is accepted."""
+    return [
+        statement.line
+        for statement in islice(statements(text), MAX_STATEMENTS)
+        if not _is_parsed(with_variables(statement.text, variables)[0].replace(HOLE, WORD))
+    ]
+
+
+def _is_parsed(text: str) -> bool:
+    if text.split(None, 1)[0].upper() in _HARMLESS or any(
+        form.match(text) for form in (_SET, _DIRECTORY, _CHANGE)
+    ):
+        return True
+    try:
+        return _parsed(_rewritten(text)) is not None
+    except RecursionError:
+        return False
+
+
+def _read(statement: Statement, result: Result) -> None:
+    setting = _SET.fullmatch(statement.text)
+    if setting:
+        if WORD in setting[2] or not result.certain:
+            result.session.variables.pop(setting[1], None)
+        else:
+            result.session.variables[setting[1]] = setting[2].strip()
+            result.session.note_setting(setting[1], setting[2].strip())
+        return
+    directory = _DIRECTORY.match(statement.text)
+    if directory:
+        _insert_directory(directory, result)
+        return
+    # The partition may be there, and is then left as it is.
+    result.certain &= not _IF_NEW.match(statement.text)
+    tree = _parsed(_rewritten(statement.text))
+    change = _CHANGE.match(statement.text)
+    if change and (tree is None or type(tree).__name__ == "Command"):
+        _change(change, result)
+        return
+    first = statement.text.split(None, 1)[0].upper()
+    if first == "ANALYZE":
+        _analyze(statement.text, result)
+        return
+    if not (tree is not None and _read_tree(tree, result)) and first not in _HARMLESS:
+        words = " ".join(takewhile(_NAMED.__contains__, statement.text.upper().split()))
+        name = f"the statement `{words} ...`" if words else "the statement"
+        template = _TEMPLATE.search(statement.text)
+        why = ": its template (`{{ }}`, `{% %}`) has not been rendered" if template else ""
+        result.unread(f"{name} is not understood{why}")
+
+
+def _rewritten(text: str) -> str:
+    """Return a statement in a form that sqlglot parses."""
+    for form, other in _OTHER_FORMS:
+        match = form.match(text)
+        if match:
+            return other + text[match.end() :]
+    return _IF_NEW.sub(r"\1", text, count=1)
+
+
+def _read_tree(tree: Any, result: Result) -> bool:
+    """Read a statement; return whether it is one that is known."""
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Query | exp.Values):
+        result.reads(tree)
+    elif type(tree).__name__ in READERS:
+        READERS[type(tree).__name__](tree, result)
+    else:
+        return type(tree).__name__ in _NOTHING
+    return True
+
+
+def _parsed(text: str) -> Any:
+    """Return the tree of one statement; None where the parser does not understand it."""
+    try:
+        return parsed(text, "spark")
+    except SqlError:
+        return None
+
+
+def _insert_directory(match: re.Match[str], result: Result) -> None:
+    """Read INSERT OVERWRITE DIRECTORY, most forms of which sqlglot does not parse."""
+    rest = _ROW_FORMAT.sub("", match["rest"], count=1)
+    stored = _STORED.match(rest)
+    query = _parsed(rest[stored.end() :] if stored else rest)
+    if query is None:
+        result.unread("the query of INSERT OVERWRITE DIRECTORY is not understood")
+    else:
+        result.reads(query)
+    option = _PATH_OPTION.search(match["options"] or "")
+    written = match["path"] or (option[1] if option else "")
+    path = re.sub(r"\\(.)", r"\1", written[1:-1])
+    if match["local"] and path.startswith("/"):
+        path = "file:" + path
+    result.write_path(path, (match["format"] or (stored[1] if stored else "")).lower())
+
+
+def _change(match: re.Match[str], result: Result) -> None:
+    """Read a change of a table's columns, partitions or layout; properties are none."""
+    from sqlglot import exp
+
+    query = _parsed(f"SELECT * FROM {match['name']}")  # noqa: S608  read, never run
+    table = query.find(exp.Table) if query is not None else None
+    if table is None:
+        result.unread("the name of a table is not understood")
+    elif match["rest"].upper() != "UNSET":
+        result.write(table, "alter")
+
+
+def _analyze(text: str, result: Result) -> None:
+    """Read ANALYZE, which counts the rows of a table; with NOSCAN it looks at files alone."""
+    from sqlglot import exp
+
+    match = _ANALYZE.match(text)
+    query = _parsed(f"SELECT * FROM {match['name']}") if match else None  # noqa: S608  read, never run
+    table = query.find(exp.Table) if query is not None else None
+    if match and match["rest"].strip().upper() == "NOSCAN":
+        return
+    if table is not None:
+        result.reads(table)
+    elif _ANALYZE_ALL.match(text):
+        result.unread("which tables ANALYZE TABLES reads is not known")
+    else:
+        result.unread("the table of ANALYZE is not understood")
+
+
+def _insert(tree: Any, result: Result) -> None:
+    from sqlglot import exp
+
+    result.reads(tree, besides=tree.this)
+    if isinstance(tree.this, exp.Directory):
+        result.write_path(tree.this.this.name, "")
+        return
+    overwrite = bool(tree.args.get("overwrite"))
+    partition = tree.args.get("partition") or tree.this.args.get("partition")
+    partition = partition or result.session.overwrites_partitions()
+    result.write(
+        tree.this,
+        "overwrite" if overwrite or tree.args.get("where") else "append",
+        partial=(overwrite and bool(partition)) or bool(tree.args.get("where")),
+    )
+
+
+def _inserts(tree: Any, result: Result) -> None:
+    """Read `FROM ... INSERT ... INSERT ...`."""
+    result.reads(tree.args.get("source"))
+    for insert in tree.expressions:
+        _insert(insert, result)
+
+
+def _rewrite(tree: Any, result: Result) -> None:
+    """Read UPDATE, DELETE and MERGE: the rows that stay are read and written again."""
+    result.reads(tree)
+    result.write(tree.this, "overwrite", rewrites=True, partial=True)
+
+
+def _cache(tree: Any, result: Result) -> None:
+    if tree.expression is not None:
+        result.reads(tree.expression)
+        result.session.add_view(tree.this.name)
+
+
+def _use(tree: Any, result: Result) -> None:
+    parts = of_table(tree.this)
+    kind = str(tree.args.get("kind") or "").upper()
+    if any(WORD in part for part in parts):
+        result.session.use(None)
+    elif kind == "CATALOG" and parts:
+        result.session.use_catalog(parts[0], certain=result.certain)
+    elif parts:
+        result.session.use(parts, certain=result.certain)
+
+
+def _load(tree: Any, result: Result) -> None:
+    path = tree.args["inpath"].name
+    if tree.args.get("local") and path.startswith("/"):
+        path = "file:" + path
+    result.read_path(path, "")
+    overwrite, partition = bool(tree.args.get("overwrite")), bool(tree.args.get("partition"))
+    result.write(tree.this, "overwrite" if overwrite else "append", partial=overwrite and partition)
+
+
+def _variable(tree: Any, result: Result) -> None:
+    """Read SET VAR and DECLARE, whose values may be queries."""
+    result.reads(tree)
+
+
+_NOTHING = frozenset({"Refresh", "Semicolon", "Uncache"})
+
+READERS: Mapping[str, Callable[[Any, Result], None]] = {
+    "Cache": _cache,
+    "Declare": _variable,
+    "Delete": _rewrite,
+    "Insert": _insert,
+    "LoadData": _load,
+    "Merge": _rewrite,
+    "MultitableInserts": _inserts,
+    "Set": _variable,
+    "Update": _rewrite,
+    "Use": _use,
+    **DDL,
+}
+"""sqlglot's class of a statement -> what reads it; a query has no row."""

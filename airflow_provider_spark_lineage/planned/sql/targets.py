@@ -1,0 +1,183 @@
+"""What one statement reads and writes: its tables, resolved in the session, and its paths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_provider_spark_lineage.planned.program import Access, Unread
+from airflow_provider_spark_lineage.planned.session import Session
+
+FORMATS = frozenset(
+    (
+        *("avro", "binaryfile", "csv", "delta", "hudi", "iceberg", "image", "json", "libsvm"),
+        *("orc", "parquet", "text", "xml"),
+    )
+)
+"""Formats by which SQL names files: parquet.`/path`."""
+
+_NO_READ = frozenset(
+    (
+        *("collations", "explode", "explode_outer", "inline", "inline_outer", "json_tuple"),
+        *("posexplode", "posexplode_outer", "range", "sql_keywords", "stack"),
+        *("variant_explode", "variant_explode_outer"),
+    )
+)
+"""Functions in FROM that read no dataset."""
+
+_DELTA_VERSION = re.compile(r"@(?:v\d+|\d{17})\Z")
+
+
+def of_table(table: Any) -> tuple[str, ...]:
+    """Return the parts of a table's name; nothing for what is no table."""
+    from sqlglot import exp
+
+    if isinstance(table, exp.Schema):
+        table = table.this
+    parts = table.parts if isinstance(table, exp.Table) else ()
+    return tuple(part.name for part in parts) if all(isinstance(p, exp.Identifier) for p in parts) else ()
+
+
+def location_of(parts: tuple[str, ...]) -> tuple[str, str] | None:
+    """Return format and path of a name such as parquet.`/path`; None for a table."""
+    if len(parts) == 2 and parts[0].lower() in FORMATS and re.search(r"[/:]|\.\w+\Z", parts[1]):
+        return parts[0].lower(), without_version(parts[0].lower(), parts[1])
+    return None
+
+
+def without_version(file_format: str, path: str) -> str:
+    """Return the path of a Delta table without the version that may stand behind it.
+
+    >>> without_version("delta", "/orders@v3")
+    '/orders'
+    """
+    return _DELTA_VERSION.sub("", path) if file_format == "delta" else path
+
+
+@dataclass
+class Result:
+    """Collects what one statement reads and writes."""
+
+    session: Session
+    line: int
+    certain: bool
+    unknown: str
+    """The word that stands for unknown text."""
+
+    steps: list[Access | Unread] = field(default_factory=list)
+
+    def unread(self, reason: str) -> None:
+        """Add a gap."""
+        self.steps.append(Unread(self.line, reason))
+
+    def reads(self, tree: Any, besides: Any = None) -> None:
+        """Add every table of a tree but one."""
+        from sqlglot import exp
+
+        for table in () if tree is None else tree.find_all(exp.Table):
+            if table is besides or (besides is not None and table.parent is besides):
+                continue
+            self._read(table)
+
+    def read_path(self, path: str, file_format: str) -> None:
+        """Add a read of files."""
+        self._path(path, "", file_format)
+
+    def write_path(self, path: str, file_format: str) -> None:
+        """Add a write of a folder, which replaces what is in it."""
+        self._path(path, "overwrite", file_format)
+
+    def write(self, table: Any, change: str, **more: Any) -> None:
+        """Add a change of a table; `more` are fields of `Access`."""
+        self.access(of_table(table), change, **more)
+
+    def access(self, parts: tuple[str, ...], change: str, **more: Any) -> None:
+        """Add an access of what has a table's name: files too, and temporary views, which are no datasets."""
+        location = location_of(parts)
+        if location:
+            self._path(location[1], change, location[0], **more)
+        elif not parts or not self.session.is_view(parts):
+            self.change(parts, change, **more)
+        elif change:
+            self.unread(f"what the temporary view `{'.'.join(parts)}` writes to is not known")
+
+    def change(self, parts: tuple[str, ...], change: str, **more: Any) -> None:
+        """Add an access of a table in a catalog."""
+        if not parts or any(self.unknown in part for part in parts):
+            self.unread("the name of a table is not a constant")
+            return
+        name = self.session.resolve(parts)
+        if isinstance(name, str):
+            self.unread(name)
+            return
+        if more.get("is_view") and change in ("create", "overwrite", "drop"):
+            self.session.own_views.discard(name) if change == "drop" else self.session.own_views.add(name)
+        elif not change and name in self.session.own_views:
+            return
+        access = Access(
+            self.line, change, table=name.parts, catalog=name.catalog, certain=self.certain, **more
+        )
+        self.steps.append(access)
+
+    def read_options(self, file_format: str, options: dict[str, str]) -> None:
+        """Add a read of what options name."""
+        pairs = tuple(sorted(options.items()))
+        if any(self.unknown in value for _, value in pairs):
+            self.unread("an option is not a constant")
+            return
+        self.steps.append(Access(self.line, format=file_format.lower(), options=pairs, certain=self.certain))
+
+    def rename(self, before: tuple[str, ...], after: tuple[str, ...], *, is_view: bool) -> None:
+        """Add a change of a table's name."""
+        old = self.session.resolve(before) if before else ""
+        if isinstance(old, str):
+            self.unread(old or "the name of a table is not a constant")
+            return
+        self.change(after, "rename", previous=old.parts, is_view=is_view)
+
+    def _read(self, table: Any) -> None:
+        parts = of_table(table)
+        if not parts:
+            name = str(table.this.name or table.this.key).lower()
+            if name not in _NO_READ:
+                self.unread(f"what the function `{name}` reads is not known")
+            return
+        if not _is_definition(table, parts):
+            self.access(parts, "")
+
+    def _path(self, path: str, change: str, file_format: str, **more: Any) -> None:
+        if not path or self.unknown in path:
+            self.unread("a path is not a constant")
+            return
+        fields = {**more, "format": file_format, "paths": (path,)}
+        self.steps.append(Access(self.line, change, certain=self.certain, **fields))
+
+
+def _is_definition(table: Any, parts: tuple[str, ...]) -> bool:
+    """Return whether a name refers to a query of WITH that is visible where it stands."""
+    if len(parts) != 1:
+        return False
+    return parts[0].lower() in _visible(table)
+
+
+def _visible(node: Any) -> Iterator[str]:
+    """Yield the names, in lower case, that WITH defines for a place in a statement."""
+    from sqlglot import exp
+
+    child, parent = node, node.parent
+    while parent is not None:
+        clause = parent.args.get("with_") or parent.args.get("with")
+        if isinstance(parent, exp.With):
+            for definition in parent.expressions:
+                if definition is child:
+                    break
+                yield definition.alias.lower()
+            if parent.args.get("recursive"):
+                yield child.alias.lower()
+            child, parent = parent.parent, parent.parent.parent if parent.parent else None
+            continue
+        for definition in clause.expressions if clause else ():
+            yield definition.alias.lower()
+        child, parent = parent, parent.parent

@@ -1,0 +1,57 @@
+"""From the text of a program to the lineage that it promises."""
+
+from __future__ import annotations
+
+import contextlib
+import tokenize
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.planned.lineage import planned
+from airflow_provider_spark_lineage.planned.program import Program
+from airflow_provider_spark_lineage.planned.python.reader import read_script
+from airflow_provider_spark_lineage.planned.session import Session
+from airflow_provider_spark_lineage.planned.sql.statements import read_sql
+
+
+def program_text(path: Path) -> str:
+    """Return the text of a script, in the encoding that its first lines name, or of a file of SQL.
+
+    Raise OSError and UnicodeDecodeError.
+    """
+    encoding = "utf-8-sig"
+    if path.suffix == ".py":
+        with path.open("rb") as file, contextlib.suppress(SyntaxError):
+            encoding, _ = tokenize.detect_encoding(file.readline)
+    return path.read_text(encoding=encoding)
+
+
+def planned_lineage(
+    text: str,
+    *,
+    language: Literal["python", "sql"],
+    arguments: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
+    conf: Mapping[str, str] | None = None,
+    directory: str = "",
+) -> Lineage:
+    """Return which datasets a PySpark script or statements of Spark SQL will read and write, by their text.
+
+    `arguments` are the application's; `variables` are a script's environment variables, or what `${...}` in
+    SQL stands for; `conf` are Spark's settings as `spark-submit --conf` takes them, `directory` the folder
+    that the driver starts in. What the text does not say is a gap, and so is that nothing has run: any text
+    gives a lineage.
+
+    >>> lineage = planned_lineage("insert into parquet.`s3://b/out` select 1", language="sql")
+    >>> lineage.outputs[0].dataset.id
+    DatasetId(namespace='s3://b', name='out')
+    """
+    settings, given = dict(conf or {}), dict(variables or {})
+    if language == "python":
+        program = read_script(text, arguments, given, settings)
+    else:
+        program = Program()
+        program.add(read_sql(text, Session({**settings, **given}, settings)))
+    return planned(program, settings, directory)

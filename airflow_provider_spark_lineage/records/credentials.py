@@ -1,0 +1,239 @@
+"""What a credential looks like in a text, as a table of rules, and the function that masks it.
+
+It does not know where a text comes from: SQL, paths, options and messages are all read by the same rules. It
+runs on the cluster's driver too: standard library only, Python 3.9 syntax.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+REMOVED = "***"
+"""The text that replaces a secret."""
+
+FLAGS = re.IGNORECASE | re.VERBOSE | re.DOTALL
+"""Flags of the rules' patterns; `(?-i: )` inside a pattern is case-sensitive."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One form that a credential has in a text."""
+
+    name: str
+
+    pattern: str
+    """The group `secret` is replaced; the rest of the match stays."""
+
+    hints: tuple[str, ...]
+    """Words in lower case; every text that the pattern matches contains one of them."""
+
+    example: str
+    masked: str
+    """The example after masking."""
+
+    near_miss: str
+    """A similar text that is not changed."""
+
+
+_KEY_WORDS = r"""
+    password | passwd | passphrase | secret | token | credential s?
+    | api[_.-]?key | access[_.-]?key (?:[_.-]?id)? | account[_.-]?key | private[_.-]?key | signature
+    | encryption[_.-]?key | \bpw\b"""
+
+_NAME = rf"""
+    (?<![\w.-])
+    # Most words have no separator behind them: tested first, because it is cheap.
+    (?= [\w.-]+ ["'`\\]* \s* [=:>"'-] )
+    (?: (?= [\w.-]* (?: {_KEY_WORDS} ) ) [\w.-]+
+      | (?: [\w-]+ \. )* (?: [\w-]+ [_-] )? (?: pass | pwd | sas | sig | auth | authorization ) )"""
+"""A name with a key word anywhere in it, or with a short one at its end."""
+
+_SEPARATOR = r"""
+    ["'`\\]* (?: \s* (?: => | -> | ={1,3} | :(?!:) ) \s* | \s+ (?= ["'] ) )"""
+"""`name = value`, `"name": "value"`, `name -> value`, and `OPTIONS (name 'value')` of SQL."""
+
+_QUOTED = r"""(?: (?P=quote){2} | (?! (?P=quote) ) (?: \\. | . ) )*"""
+
+_BRACED = r"""(?<==) \{ (?: [^}] | \}\} )* \}"""
+"""SQL Server's way to write a value with semicolons in it."""
+
+_TYPES = r"""
+    (?: string | (?:big|small|tiny)?int | integer | long | short | byte | double | float | decimal | boolean
+      | binary | date | timestamp (?:_ntz|_ltz)? | array | map | struct | variant | char | varchar )
+    (?= [\s,;<>(] | \Z )"""
+
+_OTHER_SIDE = rf"""
+    (?: [\w`]+ \. )+ `? \w{{0,200}} (?: {_KEY_WORDS} ) \w{{0,200}} `? (?= [\s,;)] | \Z )"""
+"""The other side of a join: `on a.token = b.token`. The lengths have a limit to keep the search linear."""
+
+_BARE = rf"""
+    (?! {_TYPES} | (?: null | none | true | false ) \b | {_OTHER_SIDE} )
+    [^\s,;&"'\\(){{}}\[\]] [^\s,;&"'\\)\]}}]*"""
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "user_and_password_of_url",
+        r"""(?<![a-z0-9+.-]) [a-z][a-z0-9+.-]*:// (?P<secret> [^\s/@:'"\\]* : [^\s/'"\\]+ ) @""",
+        hints=("@",),
+        example="https://etl:hunter2@host/path",
+        masked="https://***@host/path",
+        near_miss="http://host:8080/a@b",
+    ),
+    Rule(
+        "value_of_secret_name",
+        rf"""{_NAME} {_SEPARATOR} (?: (?P<quote> \\* ["'] ) | (?: bearer | basic ) \s+ )?
+        (?P<secret> (?(quote) {_QUOTED} | (?: {_BRACED} | {_BARE} ) ) )""",
+        hints=("pass", "pwd", "pw", "secret", "token", "cred", "key", "sas", "sig", "auth"),
+        example="user=etl&password=hunter2&ssl=true",
+        masked="user=etl&password=***&ssl=true",
+        near_miss="struct<token:string,password:array<int>,id:int>",
+    ),
+    Rule(
+        "keys_of_s3_url",  # unlike other passwords, a key may have a slash in it
+        r"""\b s3[an]?:// (?P<secret> [^\s/@:'"\\]+ : [^\s'"\\@]+ ) @""",
+        hints=("@",),
+        example="s3a://ACCESS:ab/hunter2@bucket/orders",
+        masked="s3a://***@bucket/orders",
+        near_miss="s3a://bucket/at=10:30/user@host",
+    ),
+    Rule(
+        "quoted_password_of_user",
+        r"""\b identified \s+ (?: with \s+ \S+ \s+ )? (?: by | as ) (?: \s+ values )? \s*
+        (?P<secret> "[^"]*" | '[^']*' | `[^`]*` )""",
+        hints=("identified",),
+        example="alter user etl identified with sha256 by 'hunter2'",
+        masked="alter user etl identified with sha256 by ***",
+        near_miss="orders are identified with 'id'",
+    ),
+    Rule(
+        "bare_password_of_user",
+        r"""\b (?: user | to ) \s+ \S+ \s+ identified \s+ by \s+ (?P<secret> [^\s;"'`]+ )""",
+        hints=("identified",),
+        example="grant connect to etl identified by hunter2",
+        masked="grant connect to etl identified by ***",
+        near_miss="orders are identified by number",
+    ),
+    Rule(
+        "bearer_token",
+        r"""\b bearer \s+ (?P<secret> (?= [\w.~+/-]* \d ) [\w.~+/-]{16,} =* )""",
+        hints=("bearer",),
+        example="curl with bearer abcdefghij0123456789==",
+        masked="curl with bearer ***",
+        near_miss="the bearer of-this-certificate-of-ours",
+    ),
+    Rule(
+        "user_and_password_of_oracle_url",
+        r"""\b jdbc:oracle:\w+: (?P<secret> [^\s/@:'"\\]+ / [^\s'"\\]+ ) @""",
+        hints=("@",),
+        example="jdbc:oracle:thin:scott/hunter2@//db:1521/orcl",
+        masked="jdbc:oracle:thin:***@//db:1521/orcl",
+        near_miss="jdbc:oracle:thin:@//db:1521/orcl",
+    ),
+    Rule(
+        "key_of_aes_function",
+        r"""\b (?: try_ )? aes_ (?: en | de ) crypt \s* \( [^,;]{1,200} , \s* ["'\\]*
+        (?P<secret> [^\s,"'\\)]+ )""",
+        hints=("aes_",),
+        example="select aes_encrypt(card, 'hunter2') from t",
+        masked="select aes_encrypt(card, '***') from t",
+        near_miss="select aes_encrypt(card) from t",
+    ),
+    Rule(
+        "access_key_id_of_aws",
+        r"""(?P<secret> \b (?-i: AKIA | ASIA ) (?-i: [A-Z0-9]{16} ) \b )""",
+        hints=("akia", "asia"),
+        example="as AKIA" + "IOSFODNN7EXAMPLE in eu-west-1",
+        masked="as *** in eu-west-1",
+        near_miss="ASIAPACIFICCUSTOMERSOFTHEYEAR",
+    ),
+    Rule(
+        "json_web_token",
+        r"""(?P<secret> \b (?-i: eyJ ) [\w-]{8,} \. [\w-]{8,} (?: \. [\w-]* )? )""",
+        hints=("eyj",),
+        example="x eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0In0.dozjgNryP4J y",
+        masked="x *** y",
+        near_miss="eyJhbGciOiJIUzI1NiJ9",
+    ),
+    Rule(
+        "token_of_github_gitlab_slack_or_stripe",
+        r"""(?P<secret> \b (?-i: gh[pousr]_ | github_pat_ | xox[abprs]- | glpat- | sk_live_ ) [\w-]{16,} )""",
+        hints=("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github", "xox", "glpat", "sk_"),
+        example="clone with ghp_" + "0123456789abcdefghij",
+        masked="clone with ***",
+        near_miss="ghp_of_orders",
+    ),
+    Rule(
+        "token_of_databricks",
+        r"""(?P<secret> \b (?-i: dapi [0-9a-f]{32} (?: -\d )? ) \b )""",
+        hints=("dapi",),
+        example="log in by dapi" + "0123456789abcdef" * 2 + "-2",
+        masked="log in by ***",
+        near_miss="dapi_customer_accounts_table",
+    ),
+    Rule(
+        "key_of_openai_or_anthropic",
+        r"""(?P<secret> \b (?-i: sk- (?: proj- | svcacct- | ant-\w+- )? ) (?= \w* \d ) \w{20} [\w-]* )""",
+        hints=("sk-",),
+        example="ask sk-proj-" + "a1b2c3d4e5f6g7h8i9j0k1l2 for it",
+        masked="ask *** for it",
+        near_miss="/models/sk-learn-experiments-of-2024/features",
+    ),
+    Rule(
+        "private_key_in_pem_format",
+        r"""(?P<secret> -----BEGIN [\w\s]*PRIVATE\ KEY-----
+        .*? (?: -----END [\w\s]*PRIVATE\ KEY----- | \Z ) )""",
+        hints=("key",),
+        example="-----BEGIN RSA PRIVATE KEY-----\nhunter2\n-----END RSA PRIVATE KEY-----\nbehind it",
+        masked="***\nbehind it",
+        near_miss="-----BEGIN PUBLIC KEY-----\nMFkwEwYH",
+    ),
+)
+
+# All rules in one pattern: one pass over the text instead of one for each rule.
+_ANY = re.compile("|".join(rule.pattern.replace("(?P<secret>", f"(?P<{rule.name}>") for rule in RULES), FLAGS)
+
+_HINTS = tuple(dict.fromkeys(hint for rule in RULES for hint in rule.hints))
+
+CREDENTIAL_HINT = "(?i)" + "|".join(re.escape(hint) for hint in _HINTS)
+"""A text without a match has nothing that `without_secrets` replaces; Java uses the pattern, too."""
+
+_HINT = re.compile(CREDENTIAL_HINT)
+
+_MAX_PASSES = 10
+
+
+def without_secrets(text: str) -> str:
+    """Replace everything that looks like a credential; the rest of the text is not changed.
+
+    >>> without_secrets("jdbc:postgresql://db/sales?user=etl&password=hunter2")
+    'jdbc:postgresql://db/sales?user=etl&password=***'
+    """
+    if not _may_hold_secrets(text):
+        return text
+    clean = _ANY.sub(_masked, text)
+    # After a replacement, the text that follows may match a rule as well.
+    for _ in range(_MAX_PASSES):
+        if clean == text:
+            break
+        text, clean = clean, _ANY.sub(_masked, clean)
+    return clean
+
+
+def _may_hold_secrets(text: str) -> bool:
+    """Return whether a text contains a hint; nearly every text has none."""
+    if not text.isascii():
+        return _HINT.search(text) is not None
+    # Searching for each word takes a tenth of the time of the pattern.
+    lower = text.lower()
+    return any(hint in lower for hint in _HINTS)
+
+
+def _masked(match: re.Match[str]) -> str:
+    """Return the text of a match with its secret replaced."""
+    # `lastgroup` is the group that was closed last: `secret` has no groups inside.
+    rule = match.lastgroup
+    assert rule is not None  # noqa: S101  every rule has a secret
+    before = match.string[match.start() : match.start(rule)]
+    behind = match.string[match.end(rule) : match.end()]
+    return before + REMOVED + behind

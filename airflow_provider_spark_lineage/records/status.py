@@ -1,0 +1,94 @@
+"""What the agent of one driver says of itself, beside its records: that it began, what it lost, how it ended.
+
+Runs on the cluster's driver too: standard library only, Python 3.9 syntax.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from airflow_provider_spark_lineage.records.record import RecordError, file_stem
+
+FORMAT = "spark-lineage-driver"
+VERSION = 1
+SUFFIX = ".driver.json"
+
+UNFINISHED = (
+    "the driver had not shut down cleanly when its records were read: it was killed, could not write any "
+    "more, or still runs; what it did last may be missing, and its log may say why"
+)
+
+
+@dataclass
+class DriverNote:
+    """One Spark application whose driver had the agent."""
+
+    application_id: str
+    application_name: str
+    spark_version: str
+    tracking_url: str = ""
+    """Spark's user interface, empty where it is off."""
+
+    is_complete: bool = False
+    """Whether the capture ended in order; otherwise the driver runs, or was killed."""
+
+    agent_configured: bool = False
+    """Whether OpenLineage's Java agent listens to the same application."""
+
+    problems: list[str] = field(default_factory=list)
+    """What was lost and is in no record, a sentence each."""
+
+    def encode(self, attempt: str = "") -> tuple[str, bytes]:
+        """Return the name of the note's file, and its content; `attempt` as in `record.encode_record`."""
+        name = file_stem(self.application_id, attempt) + SUFFIX
+        note = {"format": FORMAT, "version": VERSION, **{f.name: getattr(self, f.name) for f in fields(self)}}
+        return name, json.dumps(note).encode("ascii")
+
+
+_IS_RIGHT: dict[str, Callable[[Any], bool]] = {
+    "application_id": lambda value: isinstance(value, str),
+    "application_name": lambda value: isinstance(value, str),
+    "spark_version": lambda value: isinstance(value, str),
+    "tracking_url": lambda value: isinstance(value, str),
+    "is_complete": lambda value: isinstance(value, bool),
+    "agent_configured": lambda value: isinstance(value, bool),
+    "problems": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+}
+"""Field of a note -> whether a value has the type that readers rely on."""
+
+
+def read_notes(directory: Path, problems: list[str]) -> list[DriverNote]:
+    """Return the notes in a folder; add a sentence to `problems` for each that cannot be read."""
+    notes = []
+    for path in sorted(directory.glob("*" + SUFFIX)):
+        try:
+            notes.append(_decoded(json.loads(path.read_bytes())))
+        except RecordError as error:
+            problems.append(f"{path} {error}")
+        except (OSError, ValueError) as error:
+            problems.append(f"{path} cannot be read: {error}")
+    return notes
+
+
+def losses(notes: list[DriverNote]) -> list[str]:
+    """Return what drivers lost, a sentence each, once."""
+    lost = {problem: None for note in notes for problem in note.problems}
+    if not all(note.is_complete for note in notes):
+        lost[UNFINISHED] = None
+    return list(lost)
+
+
+def _decoded(value: Any) -> DriverNote:
+    if not isinstance(value, dict) or value.get("format") != FORMAT or value.get("version") != VERSION:
+        raise RecordError(
+            f"is not a driver's note of version {VERSION}: use this release's agent (`spark-lineage agent`)"
+        )
+    values = {name: value.get(name) for name in _IS_RIGHT}
+    for name, is_right in _IS_RIGHT.items():
+        if not is_right(values[name]):
+            raise RecordError(f"has a wrong value in field {name!r}")
+    return DriverNote(**values)  # type: ignore[arg-type]

@@ -1,0 +1,210 @@
+"""Capture in this process, from start to finish: for notebooks, plain functions, operators and the plugin.
+
+Needs no Airflow, and never raises: a failure becomes a gap.
+"""
+
+from __future__ import annotations
+
+import html
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
+from airflow_provider_spark_lineage.guard import harmless, tell
+from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
+from airflow_provider_spark_lineage.records.record import (
+    FULL,
+    NONE,
+    SQL_TEXTS,
+    Record,
+    RecordError,
+    write_record,
+)
+from airflow_provider_spark_lineage.runs.executions import Execution, Executions, explained
+from airflow_provider_spark_lineage.runs.memory import Memory
+from airflow_provider_spark_lineage.runs.pipeline import Recorded, RecordedFolder, Run, RunBuilder
+
+SQL_TEXT_VARIABLE = "AIRFLOW__SPARK_LINEAGE__SQL_TEXT"
+"""The environment variable of Airflow's option, which also applies without Airflow."""
+
+log = logging.getLogger(__name__)
+
+
+class Captured(Recorded):
+    """What Spark did in this process between `start` and `finish`.
+
+    Lineage is computed while the program runs, execution by execution; `on_execution` receives each, on
+    capture's own thread. Records stay in memory, or are written to `directory`, where other processes can
+    read them; with `keep` off they are not stored, and `executions` yields none. `sql_text` is one of
+    `record.SQL_TEXTS`, or None for the value of the environment variable.
+    """
+
+    def __init__(
+        self,
+        *,
+        directory: str | Path | None = None,
+        on_execution: Callable[[Execution], None] | None = None,
+        keep: bool = True,
+        drain_timeout_seconds: float = DRAIN_TIMEOUT_SECONDS,
+        max_plan_bytes: int = MAX_PLAN_BYTES,
+        sql_text: str | None = None,
+    ) -> None:
+        self._folder = RecordedFolder(directory) if directory else None
+        self._memory = Memory()
+        self._keep = keep
+        self._on_execution = on_execution
+        self._capture = Capture(
+            self.write,
+            drain_timeout_seconds=drain_timeout_seconds,
+            max_plan_bytes=max_plan_bytes,
+            sql_text=_sql_text(sql_text),
+        )
+        self._executions = Executions()
+        self._builder = RunBuilder()
+        self._lock = threading.Lock()
+        self._lost: list[str] = []
+        self.failed: bool | None = None
+        """Whether the captured code raised; None where that is not known."""
+        self._began = self._ended = ""
+        self._final: Run | None = None
+        """The result, set when everything is recorded, so that a forked child needs no lock."""
+
+    def write(self, record: Record) -> None:
+        """Add one more record to the lineage, and store it."""
+        execution = None
+        with harmless("the lineage of an execution could not be worked out", self._lost), self._lock:
+            # The text of a plan has literals, and is not stored.
+            record = explained(record)
+            execution = self._executions.of(record)
+            if execution is not None:
+                self._builder.add(execution)
+        if self._folder is not None:
+            write_record(self._folder.directory, record)
+        elif self._keep:
+            self._memory.write(record)
+        if execution is not None and self._on_execution is not None:
+            self._on_execution(execution)
+
+    def records(self, problems: list[str]) -> Iterator[Record]:
+        """Yield the records that are stored so far."""
+        try:
+            yield from self._folder.records(problems) if self._folder is not None else self._memory.read()
+        except RecordError as error:
+            # Spark did nothing, or nothing could be written; `problems` has the latter.
+            log.debug("%s", error)
+
+    def start(self) -> None:
+        """Capture what Spark does from now on, in any session."""
+        self._began = _now()
+        self._capture.arm()
+
+    def attach(self, spark: Any) -> None:
+        """Capture the application of a given session."""
+        self._capture.attach(spark)
+
+    def drain(self, timeout_seconds: float) -> list[str]:
+        """Wait until Spark has reported what it did so far; return what is missing, a sentence each."""
+        problems: list[str] = []
+        self._capture.drain(timeout_seconds, problems)
+        return problems
+
+    def finish(self) -> None:
+        """Wait until Spark has reported what it did, and stop capturing."""
+        self._capture.disarm()
+        self._ended = _now() if self._began else ""
+        self._final = self.run()
+
+    @property
+    def problems(self) -> list[str]:
+        """What was lost and is in no record, a sentence each."""
+        return [*self._capture.problems, *self._lost]
+
+    @property
+    def planned(self) -> None:
+        """None: what runs in this process is captured."""
+
+    @property
+    def agent_configured(self) -> bool:
+        """Whether OpenLineage's Java agent listens to the same Spark application."""
+        return self._capture.agent_configured
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Return what Spark has done so far; empty if it did nothing.
+
+        Neither calls Spark nor reads a file, so a forked child may call it.
+        """
+        if self._final is not None:
+            return self._final
+        with harmless("the lineage could not be put together", self._lost), self._lock:
+            return self._builder.run((*self.problems, *problems))
+        all_problems = (*self.problems, *problems)
+        return Run(
+            Lineage(gaps=tuple(Gap("records", problem) for problem in all_problems)), problems=all_problems
+        )
+
+    def __repr__(self) -> str:
+        """Return the readable lineage."""
+        return self.text().rstrip("\n") or "<Captured: Spark read and wrote nothing>"
+
+    def _repr_html_(self) -> str:
+        """Return the readable lineage as a notebook shows it."""
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+    def events(self, **options: Any) -> list[dict[str, Any]]:
+        """Return OpenLineage events, as `Recorded.events`: START and COMPLETE or FAIL in any case."""
+        options.setdefault("failed", self.failed)
+        return super().events(**options)
+
+    def span(self) -> tuple[str, str]:
+        """Return when the capture began and ended, ISO 8601."""
+        run = self.run()
+        return self._began or run.started_at or _now(), self._ended or run.ended_at or _now()
+
+
+@contextmanager
+def capture_lineage(spark: Any = None, *, sql_text: str | None = None) -> Iterator[Captured]:
+    """Capture what Spark does inside the block.
+
+    `spark` is the session, needed only if it is not the active one. `sql_text` is `full`, `masked` or
+    `none`, as the option `[spark_lineage] sql_text`; without it, that option's environment variable counts.
+    Afterwards `captured.lineage` is
+    the model, `captured.text()` the readable form and `captured.events(namespace=..., job=...)` the
+    OpenLineage events. An exception of the block passes through; what Spark did until then is captured, and
+    the events end with FAIL. Capture itself raises nothing: a failure becomes a gap.
+
+    >>> with capture_lineage(spark) as captured:  # doctest: +SKIP
+    ...     spark.read.csv("orders.csv", header=True).write.parquet("orders")
+    >>> print(captured.text())  # doctest: +SKIP
+    """
+    captured = Captured(sql_text=sql_text)
+    captured.start()
+    if spark is not None:
+        captured.attach(spark)
+    try:
+        yield captured
+    except BaseException:  # Ctrl-C and sys.exit end the block as failed, too; all of them pass through.
+        captured.failed = True
+        raise
+    else:
+        captured.failed = False
+    finally:
+        captured.finish()
+
+
+def _sql_text(option: str | None) -> str:
+    """Return how much SQL text is recorded; none where the option is not valid."""
+    word = os.environ.get(SQL_TEXT_VARIABLE, FULL) if option is None else option
+    if word in SQL_TEXTS:
+        return word
+    tell(f"sql_text = {word!r} is not full, masked or none; using {NONE}. Correct the option")
+    return NONE
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat()

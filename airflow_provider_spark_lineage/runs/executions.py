@@ -1,0 +1,205 @@
+"""From a record to the lineage of its execution: the plan is read, its datasets named, parts made one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import count
+from typing import Any
+
+from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
+from airflow_provider_spark_lineage.lineage.leaves import KeptFrames, ResultKey, Results, StoredResult
+from airflow_provider_spark_lineage.lineage.model import Failure, Lineage, Mode
+from airflow_provider_spark_lineage.lineage.wrapping import wrapped
+from airflow_provider_spark_lineage.plan.algebra import Plan
+from airflow_provider_spark_lineage.plan.connect.reader import bodies_of, read_connect
+from airflow_provider_spark_lineage.plan.connect.streams import as_batch
+from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_explain
+from airflow_provider_spark_lineage.plan.spark.reader import read_plan
+from airflow_provider_spark_lineage.records.plan_json import simple_name
+from airflow_provider_spark_lineage.records.record import REFRESH, Record
+from airflow_provider_spark_lineage.sources import PARTS, is_internal
+from airflow_provider_spark_lineage.sources.dataset import Identity
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One user action on Spark, with its lineage."""
+
+    number: int
+    """Position in the run, from 1."""
+
+    record: Record
+    lineage: Lineage
+    target: Identity | None = None
+    """What its query writes, or was to write before it failed; the first of several."""
+
+
+def execution_lineage(record: Record, results: Results | None = None) -> ExecutionLineage:
+    """Return the lineage of one record; a plan that cannot be read becomes a gap, never an exception.
+
+    `results` are those of earlier executions of the same application.
+    """
+    record = explained(record)
+    about = _about(record)
+    try:
+        nested = [*_with_parts(record, about)]
+        lineage = reduce(wrapped, (lineage_of(plan, facts, results) for plan, facts in nested))
+        return _refreshed(lineage) if record.name == REFRESH else lineage
+    # A plan of a future Spark version, or a damaged one, may break any assumption of the readers.
+    except Exception as error:
+        problem = f"the plan could not be read: {type(error).__name__}: {error}"
+        return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), results)
+
+
+def _refreshed(execution: ExecutionLineage) -> ExecutionLineage:
+    """Return an execution whose appends fill empty tables: all of their rows are its own."""
+    outputs = tuple(
+        replace(output, mode=Mode.OVERWRITE) if output.mode is Mode.APPEND else output
+        for output in execution.lineage.outputs
+    )
+    return replace(execution, lineage=replace(execution.lineage, outputs=outputs))
+
+
+def explained(record: Record) -> Record:
+    """Return a record whose plans were read from Spark's explain text, where it has that alone."""
+    if record.plan_kind != "explain" and not record.connect:
+        return record
+    problems = [*record.problems]
+
+    def fields_of(
+        text: str, metrics: Iterable[Mapping[str, Any]], inside: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        try:
+            plain = as_batch(text) if record.connect else text
+            locations = [str(metric.get("location", "")) for metric in metrics]
+            bodies = bodies_of(record.connect)
+            read = read_explain(plain, record.settings, inside, locations, bodies) if text else Explained()
+            if record.connect:
+                read = read_connect(read, plain, record.connect, record.settings)
+        # A text of a future Spark version may break any assumption of the reader.
+        except Exception as error:
+            problems.append(f"the plan's text could not be read: {type(error).__name__}")
+            return {"plan": [], "facts": []}
+        if not record.failed:
+            problems.extend(problem for problem in read.problems if problem not in problems)
+        return {"plan": read.plan, "facts": read.facts}
+
+    # What ran inside of a part stands before it.
+    texts = [str(part.get("explain", "")) for part in record.parts]
+    of_record = fields_of(record.explain, record.metrics, texts)
+    parts = [
+        {**part, **fields_of(texts[i], part.get("metrics", ()), texts[:i])}
+        for i, part in enumerate(record.parts)
+    ]
+    read: dict[str, Any] = {"plan_kind": "analyzed", "explain": "", "connect": {}}
+    return replace(record, parts=parts, problems=problems, **read, **of_record)
+
+
+def _about(record: Record) -> ExecutionFacts:
+    """Return the parts of a record besides its plans."""
+    return ExecutionFacts(
+        facts=record.facts,
+        metrics=[*record.metrics, *(metric for part in record.parts for metric in part.get("metrics", ()))],
+        written=record.written or {},
+        jobs=record.jobs,
+        stream=str(record.plan[0].get("queryId", "")) if is_batch_of_stream(record) else "",
+        problems=record.problems,
+        failure=failure_of(record),
+        name=record.name,
+        key=f"{record.application_id} {record.number}",
+        rdd_id=record.rdd_id,
+        kept_rdd=record.kept_rdd,
+    )
+
+
+def _with_parts(record: Record, about: ExecutionFacts) -> Iterator[tuple[Plan | None, ExecutionFacts]]:
+    """Yield the plans that ran inside each other, the innermost first, each with its facts.
+
+    A part that a source knows (`PARTS`), such as the write inside Delta's MERGE, is no execution: its plan
+    only completes the others. Where the command around has no plan, the outermost part stands for it.
+    """
+    parts = [(part, read_plan(part["plan"])) for part in record.parts if part.get("plan")]
+    about = replace(about, parts=[plan for part, plan in parts if part["name"] in PARTS])
+    inside = [(part, plan) for part, plan in parts if part["name"] not in PARTS]
+    for number, (part, plan) in enumerate(inside, 1):
+        is_outermost = not record.plan and number == len(inside)
+        problems = about.problems if is_outermost else ()
+        yield plan, replace(about, facts=part.get("facts", ()), problems=problems)
+    if record.plan or not inside:
+        yield (read_plan(record.plan) if record.plan else None), about
+
+
+def failure_of(record: Record) -> Failure | None:
+    """Return why an execution failed, None if it did not."""
+    if not record.failed:
+        return None
+    error: dict[str, Any] = record.error or {}
+    return Failure(
+        error_class=str(error.get("class", "")),
+        message=str(error.get("message", "")),
+        sql_state=str(error.get("sql_state", "")),
+        execution=record.name,
+    )
+
+
+class Executions:
+    """Turns records into executions, in order: one for each user action.
+
+    Three stages: what Spark did for itself is dropped; the parts of a command are attached to it; a write
+    and the command that wraps it become one.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+        self._results: dict[str, dict[ResultKey, StoredResult | KeptFrames]] = {}
+
+    def of(self, record: Record) -> Execution | None:
+        """Return the execution of the next record.
+
+        None for what Spark ran for itself, and for a query that only became an RDD.
+        """
+        record = explained(record)
+        if _is_internal(record):
+            return None
+        of_application = self._results.setdefault(record.application_id, {})
+        lineage = execution_lineage(record, of_application)
+        of_application.update(lineage.results)
+        return None if record.rdd_id is not None else _execution(next(self._numbers), record, lineage)
+
+
+def executions(records: Iterable[Record]) -> Iterator[Execution]:
+    """Yield one execution for each user action."""
+    numbered = Executions()
+    for record in records:
+        execution = numbered.of(record)
+        if execution is not None:
+            yield execution
+
+
+def _is_internal(record: Record) -> bool:
+    """Return whether Spark ran an execution for itself; False where its facts cannot be read."""
+    try:
+        return any(is_internal(entry["probed"]) for entry in record.facts)
+    except Exception:  # Facts of another release; `execution_lineage` reports a gap.
+        return False
+
+
+def _execution(number: int, record: Record, lineage: ExecutionLineage) -> Execution:
+    """Number an execution, and add its number and name to its failures."""
+    named = tuple(
+        replace(failure, execution=f"execution {number} ({record.name})")
+        for failure in lineage.lineage.failures
+    )
+    target = lineage.targets[0] if lineage.targets else None
+    return Execution(number, record, replace(lineage.lineage, failures=named), target)
+
+
+def is_batch_of_stream(record: Record) -> bool:
+    """Return whether an execution was a batch of a stream; what `foreachBatch` runs in one is not."""
+    return bool(record.plan) and simple_name(str(record.plan[0].get("class"))) in _OF_STREAM
+
+
+_OF_STREAM = frozenset({"WriteToMicroBatchDataSource", "WriteToMicroBatchDataSourceV1"})
+"""What stands at the top of such a batch's plan."""

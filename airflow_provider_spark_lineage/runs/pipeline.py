@@ -1,0 +1,221 @@
+"""A whole run: from its records or its event log to lineage, text and events."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow_provider_spark_lineage.event_log import is_event_log, read_application, read_event_log
+from airflow_provider_spark_lineage.lineage.compose import Composer
+from airflow_provider_spark_lineage.lineage.job_names import JobNames
+from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Gap, Lineage
+from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.records.record import (
+    FULL,
+    SUFFIX,
+    Record,
+    RecordError,
+    read_records,
+    record_paths,
+)
+from airflow_provider_spark_lineage.records.status import losses, read_notes
+from airflow_provider_spark_lineage.runs.executions import Execution, executions, is_batch_of_stream
+from airflow_provider_spark_lineage.sources.dataset import Identity
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.facets import events as facet_events
+
+
+@dataclass(frozen=True)
+class Run:
+    """The lineage and a summary of all records of one run."""
+
+    lineage: Lineage
+    applications: tuple[Application, ...] = ()
+    executions: tuple[ExecutionSummary, ...] = ()
+    started_at: str = ""
+    ended_at: str = ""
+    problems: tuple[str, ...] = ()
+    """Records that could not be read, and what capture lost, a sentence each."""
+
+
+class RunBuilder:
+    """Takes the executions of a run in order; `run` returns the result so far."""
+
+    def __init__(self) -> None:
+        self._composer = Composer()
+        self._applications: dict[Application, None] = {}
+        self._summaries: list[ExecutionSummary] = []
+
+    def add(self, execution: Execution) -> None:
+        """Add the next execution."""
+        record = execution.record
+        self._composer.add(execution.lineage)
+        of = Application(record.application_id, record.application_name, record.spark_version)
+        self._applications[of] = None
+        self._summaries.append(
+            ExecutionSummary(execution.number, record.name, record.started_at, record.ended_at, record.failed)
+        )
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Return the run so far; `problems` are what was lost, a sentence each."""
+        lineage = self._composer.lineage()
+        gaps = (*lineage.gaps, *(Gap("records", problem) for problem in problems))
+        return Run(
+            lineage=replace(lineage, gaps=gaps),
+            applications=tuple(self._applications),
+            executions=tuple(self._summaries),
+            started_at=min((summary.started_at for summary in self._summaries), default=""),
+            ended_at=max((summary.ended_at for summary in self._summaries), default=""),
+            problems=tuple(problems),
+        )
+
+
+class Recorded(ABC):
+    """The records of a run, as lineage, readable text and OpenLineage events.
+
+    Reading is streamed: one record is in memory at a time. Every method returns the same on each call.
+    """
+
+    @abstractmethod
+    def records(self, problems: list[str]) -> Iterator[Record]:
+        """Yield the records in the order in which the executions ended; add unreadable ones to `problems`."""
+
+    def executions(self, problems: list[str] | None = None) -> Iterator[Execution]:
+        """Yield the executions in the order in which they ended.
+
+        Unreadable records are added to `problems`, a sentence each.
+        """
+        return executions(self.records([] if problems is None else problems))
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Read all records once; `problems` are those that are known already."""
+        all_problems = list(problems)
+        builder = RunBuilder()
+        for execution in self.executions(all_problems):
+            builder.add(execution)
+        return builder.run(all_problems)
+
+    @property
+    def lineage(self) -> Lineage:
+        """The lineage of the whole run."""
+        return self.run().lineage
+
+    def text(self, column: str = "") -> str:
+        """Return the readable lineage of the whole run; with `column`, of output columns of that name."""
+        return render(self.lineage, column)
+
+    def events(
+        self,
+        *,
+        namespace: str = "default",
+        job: str = "",
+        failed: bool | None = None,
+        dataset_edges_per_field: bool = False,
+    ) -> list[dict[str, Any]]:
+        """Return OpenLineage events as plain dicts: of the run, and of each execution that touched a dataset.
+
+        `job` is the Spark application's name unless given; `failed` says whether the program failed
+        where that is known.
+        """
+        from airflow_provider_spark_lineage.facets.events import EventRun, events_of
+
+        run = self.run()
+        first = run.applications[0] if run.applications else Application("", "spark", "")
+        job = job or first.name
+        began, ended = self.span()
+        whole = EventRun(
+            application_id=first.id,
+            started_at=datetime.fromisoformat(began),
+            ended_at=datetime.fromisoformat(ended),
+            lineage=run.lineage,
+            engine_version=first.spark_version,
+            failed=failed,
+        )
+        return events_of(
+            execution_events_of(self.executions(), JobNames(job)),
+            whole,
+            namespace=namespace,
+            job=job,
+            dataset_edges_per_field=dataset_edges_per_field,
+        )
+
+    def span(self) -> tuple[str, str]:
+        """Return when the first execution began and the last one ended, ISO 8601."""
+        run = self.run()
+        return run.started_at, run.ended_at
+
+
+class RecordedFolder(Recorded):
+    """A folder of records, one file for each execution, or an event log of Spark: a file or a folder.
+
+    >>> RecordedFolder("records").text()  # doctest: +SKIP
+    """
+
+    def __init__(self, directory: str | Path, sql_text: str = FULL) -> None:
+        self.directory = Path(directory)
+        self._sql_text = sql_text
+
+    def records(self, problems: list[str]) -> Iterator[Record]:
+        """Yield the readable records; raise `RecordError` when there is no record and no log."""
+        if self._is_log:
+            return read_event_log(self.directory, problems, self._sql_text)
+        return read_records(record_paths(self.directory), problems)
+
+    @property
+    def _is_log(self) -> bool:
+        is_record = self.directory.is_dir() or self.directory.name.endswith(SUFFIX)
+        return is_event_log(self.directory) or (self.directory.is_file() and not is_record)
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Read all records once, and what the agents of drivers lost; `problems` are known already."""
+        all_problems = list(problems)
+        all_problems += losses(read_notes(self.directory, all_problems))
+        try:
+            run = super().run(all_problems)
+            return run if run.executions or not self._is_log else self._without_execution(run)
+        except RecordError as error:
+            raise RecordError("; ".join([str(error), *all_problems])) from error
+
+    def _without_execution(self, run: Run) -> Run:
+        """Return the run of an application that ended before its first statement, as its log names it."""
+        found = read_application(self.directory)
+        if found is None:
+            return run
+        return replace(
+            run,
+            applications=(Application(found.id, found.name, found.spark_version),),
+            started_at=found.started_at,
+            ended_at=found.ended_at or found.started_at,
+        )
+
+
+def execution_events_of(
+    executions: Iterable[Execution], jobs: JobNames
+) -> Iterator[facet_events.EventExecution]:
+    """Yield the executions that touched a dataset, in the form that `facets.events` needs."""
+    from airflow_provider_spark_lineage.facets.events import EventExecution
+
+    for execution in executions:
+        record = execution.record
+        if not execution.lineage:
+            continue
+        yield EventExecution(
+            job=jobs.next(execution.target or next(_identities(execution.lineage))),
+            started_at=datetime.fromisoformat(record.started_at),
+            ended_at=datetime.fromisoformat(record.ended_at),
+            lineage=execution.lineage,
+            sql=record.sql,
+            engine_version=record.spark_version,
+            streaming=is_batch_of_stream(record),
+            job_type="RDD_JOB" if record.plan_kind == "rdd" else "SQL_JOB",
+        )
+
+
+def _identities(lineage: Lineage) -> Iterator[Identity]:
+    yield from (output.dataset.identity for output in lineage.outputs)
+    yield from (read.dataset.identity for read in lineage.inputs)

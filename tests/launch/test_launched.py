@@ -1,0 +1,232 @@
+"""What is known of a launched application: its records where they may be read, else its text, else a gap."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from airflow_provider_spark_lineage.launch.application import JAR, PYTHON, SQL, Application, Launch
+from airflow_provider_spark_lineage.launch.collector import Launched
+from airflow_provider_spark_lineage.launch.texts import planned_of
+from airflow_provider_spark_lineage.planned.lineage import PLANNED
+from airflow_provider_spark_lineage.records.record import encode_record, read_record
+from airflow_provider_spark_lineage.records.status import UNFINISHED, DriverNote
+from airflow_provider_spark_lineage.submitted.planned import certain
+
+RECORD = Path(__file__).parents[1] / "records" / "scan_write_parquet" / "record-4.1.json.gz"
+SINCE = datetime(2024, 1, 1, tzinfo=timezone.utc)
+SCRIPT = """
+import sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+spark.read.parquet(sys.argv[1]).write.parquet(sys.argv[2])
+"""
+
+
+def script(path: Path, *arguments: str | None, **fields: object) -> Application:
+    path.write_text(SCRIPT)
+    return Application(PYTHON, main=str(path), arguments=arguments, **{"is_here": True, **fields})
+
+
+def names(lineage):
+    return [each.dataset.id.name for each in lineage.inputs], [
+        each.dataset.id.name for each in lineage.outputs
+    ]
+
+
+def reasons(lineage):
+    return [gap.reason for gap in lineage.gaps]
+
+
+# ---- texts -----------------------------------------------------------------------------------------------
+
+
+def test_a_script_of_this_worker_is_certain(tmp_path):
+    lineage, _ = planned_of([script(tmp_path / "a.py", "s3://b/in", "s3://b/out")])
+    assert names(lineage) == (["in"], ["out"])
+    assert certain(lineage)
+
+
+def test_what_one_application_writes_and_the_next_reads_is_the_tasks_own(tmp_path):
+    """A script of two commands is one task: what stands between them is no input."""
+    path = tmp_path / "a.py"
+    both = [script(path, "s3://b/in", "s3://b/between"), script(path, "s3://b/between", "s3://b/out")]
+    lineage, _ = planned_of(both)
+    assert names(lineage) == (["in"], ["between", "out"])
+    assert reasons(lineage) == [PLANNED]
+
+
+def test_a_file_of_this_name_on_another_machine_may_be_another(tmp_path):
+    """The gap keeps its datasets from the START event."""
+    lineage, _ = planned_of([script(tmp_path / "a.py", "s3://b/in", "s3://b/out", is_here=False)])
+    assert names(lineage) == (["in"], ["out"])
+    assert any("another machine" in reason for reason in reasons(lineage))
+    assert not certain(lineage)
+
+
+def test_an_argument_that_is_not_known_makes_no_name(tmp_path):
+    """Neither do those behind it, whose numbers it may change."""
+    lineage, _ = planned_of([script(tmp_path / "a.py", None, "s3://b/out")])
+    assert names(lineage) == ([], [])
+    assert any("not known from number 1 on" in reason for reason in reasons(lineage))
+
+
+@pytest.mark.parametrize("main", ["a.py", "s3://b/a.py", "hdfs:///a.py", ""])
+def test_a_text_elsewhere_is_not_read(main, tmp_path, monkeypatch):
+    """A relative path is one of the folder where the command runs, not of this process."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(SCRIPT)
+    assert planned_of([Application(PYTHON, main=main, arguments=("s3://b/in", "s3://b/out"))])[0] is None
+
+
+@pytest.mark.parametrize("scheme", ["", "file://", "local://"])
+def test_statements_of_a_file_have_their_variables(scheme, tmp_path):
+    text = "insert overwrite directory 's3://b/${day}' using parquet select * from parquet.`s3://b/in`"
+    (tmp_path / "q.sql").write_text(text)
+    main = f"{scheme}{tmp_path / 'q.sql'}"
+    assert names(planned_of([Application(SQL, main=main, variables={"day": "1"})])[0]) == (["in"], ["1"])
+
+
+def test_a_text_that_is_too_large_is_not_read(tmp_path):
+    path = tmp_path / "a.py"
+    application = script(path)
+    path.write_text("#" * 200_001)
+    assert planned_of([application])[0] is None
+
+
+# ---- records ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def base(tmp_path):
+    return tmp_path / "records"
+
+
+def written(folder: Path, *, complete: bool = True, record: Path = RECORD) -> None:
+    """Write what a driver with the agent writes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    read = read_record(record)
+    note = DriverNote(read.application_id, read.application_name, read.spark_version, is_complete=complete)
+    for name, content in (encode_record(read), note.encode()):
+        (folder / name).write_bytes(content)
+
+
+def launched(
+    base: str | Path, *places: str | Path, since: datetime | None = SINCE, run_id: str = "records"
+) -> Launched:
+    applications = (
+        Application(JAR, main="a.jar", conf={"spark.lineage.records": str(place)}) for place in places
+    )
+    collector = Launched(Launch(tuple(applications)), str(base), since, run_id=run_id)
+    collector.finish()
+    return collector
+
+
+def test_records_below_the_configured_place_are_facts(base):
+    written(base / "run")
+    for place in (base / "run", (base / "run").as_uri() + "/"):
+        configured = base.as_uri() if "://" in str(place) else base
+        collector = launched(configured, place)
+        assert collector.run().lineage.outputs[0].edges
+        assert collector.run().problems == ()
+        assert collector.planned is None
+
+
+def test_records_of_earlier_runs_are_not_this_tasks(base):
+    """The same folder for every run: what is older than the try is of another one."""
+    written(base)
+    for path in base.iterdir():
+        os.utime(path, (1, 1))
+    collector = launched(base, base)
+    assert not collector.run().lineage
+    assert "has written nothing" in collector.run().problems[0]
+    assert not launched(base, base, since=None).run().lineage
+
+
+def test_records_of_an_application_that_began_before_are_not_this_tasks(base):
+    """Its files may be as new as the task: a driver of another run that goes on writing."""
+    written(base)
+    began = datetime.fromisoformat(read_record(RECORD).started_at.replace("Z", "+00:00"))
+    later = launched(base, base, since=began + timedelta(seconds=1))
+    assert not later.run().lineage
+    assert "has written nothing" in later.run().problems[0]
+    assert launched(base, base, since=began).run().lineage
+
+
+@pytest.mark.parametrize(
+    ("run_id", "folder", "is_certain"),
+    [
+        ("manual__2026-01-01T00:00:00+00:00", "manual__2026-01-01T00:00:00+00:00", True),
+        ("manual__2026-01-01T00:00:00+00:00", "manual__2026-01-01T00_00_00_00_00", True),
+        ("manual__2026-01-01T00:00:00+00:00", "orders", False),
+        ("", "orders", False),
+    ],
+)
+def test_a_place_of_all_runs_is_a_gap(base, run_id, folder, is_certain):
+    """At the same time, another run may write there."""
+    written(base / folder)
+    run = launched(base, base / folder, run_id=run_id).run()
+    assert run.lineage.outputs
+    assert any("another run may be among" in problem for problem in run.problems) is not is_certain
+
+
+def test_records_of_two_applications_are_nobodys(base):
+    """Two tasks that share a folder at the same time: no guess."""
+    written(base)
+    other = encode_record(read_record(RECORD))[0].replace(read_record(RECORD).application_id, "other")
+    shutil.copy(RECORD, base / other)
+    (base / "other.driver.json").write_bytes(DriverNote("other", "o", "4.1", is_complete=True).encode()[1])
+    collector = launched(base, base)
+    assert not collector.run().lineage
+    assert "2 applications" in collector.run().problems[0]
+
+
+@pytest.mark.parametrize(
+    ("configured", "place", "said"),
+    [
+        ("/records", "/recordings/x", "not below"),
+        ("/records", "/records/../etc", "not below"),
+        ("s3a://b/records", "s3a://b/records/x", "no disk"),
+    ],
+)
+def test_records_elsewhere_are_a_gap_that_says_what_to_do(configured, place, said):
+    assert said in launched(configured, place).run().problems[0]
+
+
+def test_without_the_option_no_place_is_read(base):
+    """A user's `spark.lineage.records` alone gives no task the right to read that folder."""
+    written(base)
+    assert not launched("", base).run().lineage
+
+
+def test_a_driver_that_runs_on_or_was_killed_is_a_gap(base):
+    written(base, complete=False)
+    run = launched(base, base).run()
+    assert run.lineage.outputs
+    assert run.problems == (UNFINISHED,)
+
+
+def test_a_driver_that_did_nothing_has_no_plan(base, tmp_path):
+    """Its note says that it ran: then a text would say more than what happened."""
+    written(base)
+    next(base.glob("*.json.gz")).unlink()
+    application = script(
+        tmp_path / "a.py", "s3://b/in", "s3://b/out", conf={"spark.lineage.records": str(base)}
+    )
+    collector = Launched(Launch((application,)), str(base), SINCE)
+    collector.finish()
+    assert collector.planned is None
+    assert not collector.run().lineage
+
+
+def test_a_problem_of_the_launch_is_one_warning(caplog):
+    collector = Launched(Launch(problems=("it could not be read",)), "", SINCE)
+    collector.finish()
+    collector.finish()
+    assert reasons(collector.run().lineage) == ["it could not be read"]
+    assert caplog.text.count("it could not be read") == 1

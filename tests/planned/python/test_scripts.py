@@ -1,0 +1,194 @@
+"""What the text of a script says that it will read and write: `scripts.txt`."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from planned_text import cases, shown
+
+from airflow_provider_spark_lineage.planned.program import Access
+from airflow_provider_spark_lineage.planned.python.reader import read_script
+
+SCRIPTS = Path(__file__).with_name("scripts.txt")
+OTHERS = Path(__file__).with_name("others.txt")
+ENVIRONMENT = {"GIVEN": "/given"}
+
+
+def steps(text: str, *arguments: str) -> list[str]:
+    return shown(read_script(text, arguments, ENVIRONMENT, {})).splitlines()
+
+
+@pytest.mark.parametrize(("rule", "text", "expected"), cases(SCRIPTS))
+def test_script(rule: str, text: str, expected: str) -> None:
+    """Each block's first line says the rule."""
+    assert "\n".join(steps(text)) == expected, rule
+
+
+@pytest.mark.parametrize(("rule", "text", "expected"), cases(OTHERS))
+def test_other_libraries(rule: str, text: str, expected: str) -> None:
+    """What other libraries read and write is nothing of Spark, whatever their objects are called."""
+    assert "\n".join(steps(text)) == expected, rule
+
+
+ARGV = """
+import sys
+if len(sys.argv) != 3:
+    print("usage")
+    sys.exit(1)
+spark.read.parquet(sys.argv[1]).write.parquet(sys.argv[2])
+"""
+
+
+def test_arguments_of_the_application() -> None:
+    """`sys.argv` has what the application is given, and a gap says which argument is missing."""
+    assert steps(ARGV, "/in", "/out") == ["read parquet /in", "create parquet /out"]
+    number = "the path of {} is the application's argument {}, which is not given"
+    assert steps(ARGV) == [
+        "gap 6: " + number.format("read.parquet", 1),
+        "gap 6: " + number.format("write.parquet", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    "unpacked",
+    [
+        "source, target = sys.argv[1:]",
+        "source, target = sys.argv[1:3]",
+        "target = sys.argv[::-1][0]; source = sys.argv[-2]",
+    ],
+)
+def test_arguments_that_are_unpacked(unpacked: str) -> None:
+    """A part of a list that is known is known; of a part of all arguments, a gap says that none are given."""
+    text = f"import sys\n{unpacked}\nspark.read.parquet(source).write.parquet(target)"
+    assert steps(text, "/in", "/out") == ["read parquet /in", "create parquet /out"]
+    assert all("not given" in gap or "not a constant" in gap for gap in steps(text))
+    assert len(steps(text)) == 2
+
+
+PARSED = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("source")
+parser.add_argument("--target", "-t", default="/default")
+parser.add_argument("--date", required=True, type=str)
+parser.add_argument("--dry", action="store_true")
+args = parser.parse_args()
+df = spark.read.parquet(args.source)
+df.write.parquet(f"{args.target}/{args.date}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["/in", "--date", "1"], ["read parquet /in", "create parquet /default/1"]),
+        (["--date=1", "--dry", "-t", "/x", "/in"], ["read parquet /in", "create parquet /x/1"]),
+        (["/in", "--date"], ["`source`", "`target`"]),
+        ([], ["`source`", "`target`"]),
+    ],
+)
+def test_argparse(arguments: list[str], expected: list[str]) -> None:
+    """Python's own parser reads the arguments; of those that it refuses no default is taken."""
+    found = steps(PARSED, *arguments)
+    assert len(found) == len(expected)
+    assert all(part in line for part, line in zip(expected, found, strict=True)), found
+
+
+def test_endless_scripts_end() -> None:
+    """Loops and calls that multiply are told apart up to a limit, and the rest is a gap."""
+    items = list(range(10))
+    loops = "".join(f"{'  ' * depth}for i{depth} in {items}:\n" for depth in range(8))
+    inside = f"{'  ' * 8}spark.read.parquet(f'/{{i0}}{{i7}}')"
+    found = steps(f"{loops}{inside}\nspark.read.parquet('/b')")
+    assert {"read parquet /00", "gap 9: the path of read.parquet is not a constant"} < set(found)
+    assert found[-1] == "read parquet /b"
+    many = "the script has too many calls to be followed further"
+    calls = "".join(f"def f{n}():\n  f{n + 1}(); f{n + 1}()\n" for n in range(40))
+    found = steps(f"{calls}def f40(): spark.table('db.t')\nf0()")
+    assert found[0] == "read db.t"
+    assert all(line.endswith(many) for line in found[1:])
+    values = "".join(f"def f{n}(): return f{n + 1}() + f{n + 1}()\n" for n in range(40))
+    assert steps(f"{values}def f40(): return 'a'\nspark.read.parquet(f0())")[-1].startswith("gap ")
+    grown = "".join(f"x{n + 1} = x{n} + x{n}\n" for n in range(40))
+    assert steps(f"x0 = 'a'\n{grown}spark.read.parquet(x40)") == [
+        "gap 42: the path of read.parquet is too long"
+    ]
+    lists = "x = ['a']\n" + "x = x + x\n" * 60
+    assert steps(f"{lists}spark.read.parquet(x)") == ["gap 62: the path of read.parquet is too long"]
+    bases = "class C0: pass\n" + "".join(f"class C{n + 1}(C{n}):\n  a{n} = '/{n}'\n" for n in range(1500))
+    assert steps(f"{bases}spark.read.parquet(C9.a1, C1500.a1)")[-1] == "read parquet /1"
+    views = "if x():\n  spark.range(1).createTempView('v')\nspark.table('v')\n" * 2000
+    assert len(steps(views)) == 2000
+    deep = "spark.read.parquet(" + "'a' + " * 5000 + "'b')"
+    assert all("deep" in line or "not Python" in line for line in steps(deep))
+
+
+def test_long_chains_are_read() -> None:
+    """Methods that are called one after the other, sums and names of names need no recursion."""
+    calls = ".withColumn('a', lit(1))" * 1000
+    assert steps(f"spark.read.parquet('/a'){calls}.write.parquet('/b')") == [
+        "read parquet /a",
+        "create parquet /b",
+    ]
+    terms = " + ".join(["'/a'"] * 2000)
+    assert steps(f"spark.read.parquet({terms})") == ["read parquet " + "/a" * 2000]
+    branches = "if one(): pass\n" + "elif other(): spark.read.parquet('/a')\n" * 900
+    found = steps(f"spark.read.parquet('/b')\n{branches}spark.read.parquet('/c')")
+    assert (found[0], found[-1]) == ("read parquet /b", "read parquet /c")
+
+
+def test_a_script_of_twice_the_length_takes_twice_the_work() -> None:
+    """Counted in calls of functions: a script of 3,000 lines needs some for each node of its tree."""
+    work = {}
+    for length in (500, 1000):
+        text = long_script(length)
+        calls = 0
+
+        def count(frame: object, event: str, argument: object) -> None:
+            nonlocal calls
+            calls += event.endswith("call")
+
+        sys.setprofile(count)
+        try:
+            found = steps(text)
+        finally:
+            sys.setprofile(None)
+        assert len(found) == length
+        work[length] = calls
+    assert work[1000] < 2.2 * work[500]
+    assert work[1000] < 60 * sum(1 for _ in ast.walk(ast.parse(long_script(1000))))
+
+
+def long_script(length: int) -> str:
+    """Return a script that reads as many files, in three times as many lines."""
+    lines = (
+        f"p{n} = f'/in/{{BASE}}/{n}'\n"
+        f"d{n} = spark.read.parquet(p{n}).filter(col('a') > {n}).withColumn('b', lit({n}))\n"
+        f"d{n}.createOrReplaceTempView('v{n}')\n"
+        for n in range(length)
+    )
+    return "BASE = 'x'\n" + "".join(lines)
+
+
+PIECES = """
+spark read write . ( ) [ ] { } "a" 'b' f"{x}" parquet sql table = , : if else for in def x return lambda class
+self sys.argv[1] import os argparse + % ** * await yield async with as not and or 1 None parser.add_argument
+parse_args format save mode option load jdbc writeTo append break continue while True try: except: finally:
+with DeltaTable.forPath forName merge execute { "a" : "/b" } .items() .get ( "a" ) .replace ( "a" , "b" )
+** / Path sys.exit() SparkSession.builder getOrCreate() session.table from snowflake.snowpark pyspark
+def f(spark): vars
+"""
+PIECE = st.sampled_from([*PIECES.split(), "\n", "\n  ", " "])
+
+
+@given(st.one_of(st.text(), st.lists(PIECE, max_size=40).map(" ".join)))
+def test_no_text_raises(text: str) -> None:
+    """Any text gives a program, with gaps for what is not understood."""
+    for step in read_script(text, ["/a"], {}, {}).steps:
+        assert step.line >= 0
+        assert not isinstance(step, Access) or step.paths or step.table or step.format or step.options
