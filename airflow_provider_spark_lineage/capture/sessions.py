@@ -28,7 +28,7 @@ class Capture:
 
     `sink` receives each record, on capture's own thread.
 
-    `sql_text` is one of `record.SQL_TEXTS`.
+    `sql_text` is one of `records.record.SQL_TEXTS`.
 
     >>> records = []
     >>> capture = Capture(records.append)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class LauncherExtractor(BaseExtractor):
-    """Answers the OpenLineage provider for the operators of `launchers.table`."""
+    """Answers the OpenLineage provider for the operators of `launch.table`."""
 
     @classmethod
     def get_operator_classnames(cls) -> list[str]:

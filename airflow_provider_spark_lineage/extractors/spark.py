@@ -25,7 +25,7 @@ class SparkExtractor(BaseExtractor):
     @classmethod
     def get_operator_classnames(cls) -> list[str]:
         """Return the class names of the operators that use this extractor."""
-        # The provider has an extractor for `PythonOperator`, whose facets stay; a command is for `launchers`.
+        # The provider has an extractor for `PythonOperator`, whose facets stay; a command is for `launch`.
         names = [name for name, driver in DRIVERS.items() if driver not in ("", PYTHON, COMMAND)]
         with harmless("[spark_lineage] extra_operators could not be read"):
             from airflow_provider_spark_lineage import conf

@@ -1,6 +1,6 @@
 """What a program's text says that it will read and write: plain values, with no names of datasets.
 
-`plan.python` and `plan.sql.statements` make them; nothing here has run.
+`planned.python` and `planned.sql` make them; nothing here has run.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class DriverNote:
     """What was lost and is in no record, a sentence each."""
 
     def encode(self, attempt: str = "") -> tuple[str, bytes]:
-        """Return the name of the note's file, and its content; `attempt` as in `record.encode_record`."""
+        """Return name and content of its file; `attempt` as in `records.record.encode_record`."""
         name = file_stem(self.application_id, attempt) + SUFFIX
         note = {"format": FORMAT, "version": VERSION, **{f.name: getattr(self, f.name) for f in fields(self)}}
         return name, json.dumps(note).encode("ascii")

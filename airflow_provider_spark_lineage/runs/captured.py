@@ -42,7 +42,7 @@ class Captured(Recorded):
     Lineage is computed while the program runs, execution by execution; `on_execution` receives each, on
     capture's own thread. Records stay in memory, or are written to `directory`, where other processes can
     read them; with `keep` off they are not stored, and `executions` yields none. `sql_text` is one of
-    `record.SQL_TEXTS`, or None for the value of the environment variable.
+    `records.record.SQL_TEXTS`, or None for the value of the environment variable.
     """
 
     def __init__(
