@@ -400,9 +400,12 @@ class Composer:
             self._contents.write(output, edges, inputs, empty=is_dropped)
             self._reuse_name(identifier)
         entries = names_of(output.dataset)
-        # A table that is made anew at another location: Spark refuses one where something is.
+        # A table of the task that is made anew elsewhere: Spark refuses a location where something is.
         is_whole = output.mode in (Mode.CREATE, Mode.OVERWRITE) and not output.partial
-        is_moved = is_whole and any(self._tables.get(entry, identifier) != identifier for entry in entries)
+        is_moved = is_whole and any(
+            entry in self._created_entries and self._tables.get(entry, identifier) != identifier
+            for entry in entries
+        )
         self._note_entries(output.dataset)
         self._claim(output, edges, inputs, is_free=is_moved)
         for entry in names_of(output.dataset):

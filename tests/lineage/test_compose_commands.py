@@ -264,6 +264,19 @@ def test_table_made_anew_elsewhere_did_not_exist_there() -> None:
     assert (output.dataset.id, output.mode, output.previous) == (place("u"), Mode.OVERWRITE, None)
 
 
+def test_table_of_before_made_anew_elsewhere_and_dropped_is_dropped() -> None:
+    """Its name was there before the task, wherever its rows were."""
+    table = replace(reads("somewhere", "x"), dataset=dataset("somewhere", "x", table="db.t"))
+    lineage = compose(
+        [
+            execution(table),
+            execution(reads("a", "x"), writes("t", edge("a.x", "x"), table="db.t")),
+            execution(changes("t", Mode.DROP, table="db.t")),
+        ]
+    )
+    assert modes_of(lineage)["t"] is Mode.DROP
+
+
 def test_use_of_a_kept_frame_is_not_a_read_of_its_table() -> None:
     """The table of the frame was dropped in between, and its name stays dropped."""
     table = reads("t", "x")
