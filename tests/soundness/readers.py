@@ -47,7 +47,8 @@ class Told:
     @property
     def silent(self) -> list[str]:
         """Return the columns that have sources in a session, and here neither sources nor a gap."""
-        wanted, found = _direct(expected.read()[self.query.name]), _direct(self.text)
+        wanted = _with_sources(expected.read()[self.query.name], _DIRECT)
+        found = _with_sources(self.text)
         gaps = [line for line in self.text.splitlines() if line.startswith("gap ")]
         return [
             column
@@ -68,14 +69,13 @@ def told(queries: Iterable[Query], folder: Path) -> Iterator[list[Told]]:
         yield [Told(query, "Spark Connect", prover.capture(query).text) for query in texts]
 
 
-def _direct(text: str) -> set[str]:
-    """Return the columns of a lineage whose values come from somewhere."""
+_DIRECT = ("identity", "transformation", "aggregation")
+
+
+def _with_sources(text: str, kinds: Iterable[str] = ("",)) -> set[str]:
+    """Return the columns of a lineage that depend on something, in one of these ways."""
     lines = (line.partition(" <- ") for line in text.splitlines())
-    return {
-        column
-        for column, _, sources in lines
-        if any(kind in sources for kind in ("identity", "transformation", "aggregation"))
-    }
+    return {column for column, _, sources in lines if sources and any(kind in sources for kind in kinds)}
 
 
 def _logged(queries: list[Query], folder: Path, reader: str, conf: Mapping[str, str]) -> list[Told]:
