@@ -122,7 +122,7 @@ WAITS_FOR_SPARK = {
         "task.hook_reports",
         "task.selection",
     ),
-    *("launch", "launch.application", "launch.shell", "launch.shell.mention", "launch.table"),
+    *("launch", "launch.shell", "launch.shell.mention", "launch.table"),
 }
 
 
