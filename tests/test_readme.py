@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from airflow_provider_spark_lineage.cli.doctor.finding import MISTAKES
 from airflow_provider_spark_lineage.get_provider_info import get_provider_info
+from airflow_provider_spark_lineage.planned.lineage import PLANNED
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -35,6 +37,28 @@ def test_links_lead_to_a_page_that_is_there(page: Path) -> None:
         target = page.parent / path if path else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+def test_index_of_the_pages_lists_each_page_once() -> None:
+    """A page that nobody finds is not read."""
+    index = ROOT / "docs" / "README.md"
+    listed = [link for link in LINK.findall(index.read_text()) if not link.startswith("..")]
+    assert sorted(listed) == sorted(page.name for page in index.parent.glob("*.md") if page != index)
+
+
+def test_troubleshooting_names_findings_and_options_that_exist() -> None:
+    """A reader looks for these words in the output of the doctor and in `airflow.cfg`."""
+    text = (ROOT / "docs" / "troubleshooting.md").read_text()
+    findings = re.findall(r"`spark-lineage doctor`: ((?:`[a-z-]+`(?:, )?)+)", text)
+    names = {name for some in findings for name in re.findall(r"`([a-z-]+)`", some)}
+    assert names >= {"openlineage-off", "transport-missing", "listener-missing", "transport-silent"}
+    assert names <= set(MISTAKES)
+    assert PLANNED in text
+    options = get_provider_info()["config"]["spark_lineage"]["options"]
+    named = set(
+        re.findall(r"[a-z_]*(?:auto_capture|timeout_seconds|execution_events|repeat_dataset)[a-z_]*", text)
+    )
+    assert named <= set(options)
 
 
 def test_readme_has_the_parts_that_a_dag_author_looks_for_in_their_order() -> None:
