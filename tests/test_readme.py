@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.planned.lineage import PLANNED
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 REPOSITORY = "https://forge.example/team/project"
 
@@ -27,7 +27,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_to_a_page_that_is_there(page: Path) -> None:
     """A page that was renamed, or a heading, takes its links with it."""
     for link in LINK.findall(page.read_text()):
@@ -42,7 +42,7 @@ def test_links_lead_to_a_page_that_is_there(page: Path) -> None:
 def test_index_of_the_pages_lists_each_page_once() -> None:
     """A page that nobody finds is not read."""
     index = ROOT / "docs" / "README.md"
-    listed = [link for link in LINK.findall(index.read_text()) if not link.startswith("..")]
+    listed = [link for link in LINK.findall(index.read_text()) if not link.startswith(("..", "zh/"))]
     assert sorted(listed) == sorted(page.name for page in index.parent.glob("*.md") if page != index)
 
 
@@ -59,6 +59,23 @@ def test_troubleshooting_names_findings_and_options_that_exist() -> None:
         re.findall(r"[a-z_]*(?:auto_capture|timeout_seconds|execution_events|repeat_dataset)[a-z_]*", text)
     )
     assert named <= set(options)
+
+
+TRANSLATED = {"README.md": README, "troubleshooting.md": ROOT / "docs" / "troubleshooting.md"}
+CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", TRANSLATED)
+def test_chinese_page_has_the_code_of_the_english_one(name: str) -> None:
+    """Blocks of code are the same in the same order; so are commands, options and names of findings."""
+    english, chinese = TRANSLATED[name].read_text(), (ROOT / "docs" / "zh" / name).read_text()
+    assert CODE.findall(chinese) == CODE.findall(english)
+    words = [set(re.findall(r"`([^`\n]+)`", CODE.sub("", text))) for text in (english, chinese)]
+    # The Chinese README leaves out the list of further pages.
+    assert words[0] - words[1] <= {"make help"}
+    assert words[1] <= words[0]
+    sections = [re.findall(r"^## ", CODE.sub("", text), re.MULTILINE) for text in (english, chinese)]
+    assert len(sections[0]) - len(sections[1]) == (name == "README.md")
 
 
 def test_readme_has_the_parts_that_a_dag_author_looks_for_in_their_order() -> None:
