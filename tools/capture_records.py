@@ -3,9 +3,9 @@
     python tools/capture_records.py            all cases
     python tools/capture_records.py pivot cte  these
 
-Run it once by each Spark version: it writes `record-<major>.<minor>.json.gz`, all records of a job, one
-JSON object a line. What differs between two machines or two runs (folders, times, the application's id)
-is replaced, so that a file changes only where Spark or capture did. Run `tools/golden_lineage.py` next.
+Run it once by each Spark version: it writes the lines of the cases in `records-<major>.<minor>.jsonl.gz`.
+What differs between two machines or two runs (folders, times, the application's id) is replaced, so that a
+line changes only where Spark or capture did. Run `tools/golden_lineage.py` next.
 
 A job that needs more than Spark says so in constants of its module, and runs in a process of its own kind:
 `NEEDS` names rows of `tests/spark_packages.py`, `CONF` holds settings, where `{root}` is the case's folder.
@@ -14,7 +14,6 @@ A case whose jars do not exist for the running Spark is left out.
 
 from __future__ import annotations
 
-import gzip
 import importlib.util
 import json
 import os
@@ -33,6 +32,7 @@ from pyspark.sql import SparkSession
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
+import recordings
 from spark_packages import coordinate, settings
 
 from airflow_provider_spark_lineage.capture.sessions import Capture
@@ -140,9 +140,8 @@ def write(spark: SparkSession, case: Path, root: Path) -> None:
     if version < getattr(load(case), "SINCE", ""):
         return
     lines = [normalised(i, record, root) for i, record in enumerate(capture(spark, case, root), 1)]
-    target = case / f"record-{version}.json.gz"
-    target.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
-    print(f"{case.name}: {len(lines)} records, {target.stat().st_size} bytes", flush=True)
+    recordings.write(recordings.RECORDS, version, {case.name: "\n".join(lines) + "\n"})
+    print(f"{case.name}: {len(lines)} records", flush=True)
 
 
 def groups(cases: list[Path]) -> list[tuple[dict[str, str], list[Path]]]:

@@ -12,14 +12,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "records"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "event_log"))
 
-from event_cases import FORMATTED, LOGS, name_of, text_of
+from event_cases import FORMATTED, LOGS, text_of
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "event_log"
 
 
 def main() -> None:
     for place, logs in (("differences.txt", LOGS), ("differences_formatted.txt", FORMATTED)):
-        texts = {name_of(path): text_of(path) for path in logs}
+        texts = {log.name: text_of(log) for log in logs}
         sections = [f"{name}\n{text}" for name, text in texts.items() if text]
         (FOLDER / place).write_text("\n\n".join(sections) + "\n", encoding="utf-8")
         print(f"{place}: {len(texts)} logs, {len(texts) - len(sections)} like the records")

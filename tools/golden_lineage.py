@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
     for case in [CASES / name for name in names] or sorted(job.parent for job in CASES.glob("*/job.py")):
         target = case / "lineage.txt"
         before = target.read_text(encoding="utf-8") if target.exists() else ""
-        texts = {path.name: golden_text(path) for path in versions(case)}
+        texts = {of.name: golden_text(of) for of in versions(case)}
         for name, text in texts.items():
             if text != before:
                 changed += 1

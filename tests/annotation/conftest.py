@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from pathlib import Path
 
 import pytest
+from recordings import Recording
 
 from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.executions import executions
 from airflow_provider_spark_lineage.runs.pipeline import Run, RunBuilder
 from airflow_provider_spark_lineage.task import task_lineage
 
-RECORDS = Path(__file__).parents[1] / "records" / "ctas" / "record-4.1.json.gz"
-
 
 @pytest.fixture(scope="module")
 def spark_did() -> Run:
     builder = RunBuilder()
-    lines = gzip.decompress(RECORDS.read_bytes()).splitlines()
+    lines = Recording("ctas").lines
     for execution in executions(Record.from_json(json.loads(line)) for line in lines):
         builder.add(execution)
     return builder.run()

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import gzip
-from pathlib import Path
-
-from record_cases import CASES, lineage
+from record_cases import lineage
+from recordings import EVENTS, RECORDS, Recording, recordings
+from recordings import FORMATTED as PHYSICAL
 
 from airflow_provider_spark_lineage.event_log.executions import Application
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.runs.executions import executions
 
-LOGS = sorted(CASES.glob("*/events-*.jsonl.gz"))
-FORMATTED = sorted(CASES.glob("*/formatted-*.jsonl.gz"))
+LOGS = recordings(EVENTS)
+FORMATTED = recordings(PHYSICAL)
 """The same jobs on a Spark with its own settings: the logs have the physical plan alone."""
 
 
-def lineage_of_log(path: Path) -> Lineage:
-    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+def lineage_of_log(log: Recording) -> Lineage:
+    lines = log.text.encode().splitlines(keepends=True)
     problems: list[str] = []
     found = compose(execution.lineage for execution in executions(Application().records(lines, problems)))
     assert problems == []
@@ -48,28 +47,19 @@ def columns_read(of: Lineage) -> dict[str, list[str]]:
     return {read.dataset.id.name: [field.name for field in read.dataset.fields] for read in of.inputs}
 
 
-def new_gaps(path: Path) -> list[str]:
+def new_gaps(log: Recording) -> list[str]:
     """The gaps that only the log has."""
-    of_records = {gap.reason for gap in lineage(records_of(path)).gaps}
-    return [gap.reason for gap in lineage_of_log(path).gaps if gap.reason not in of_records]
+    of_records = {gap.reason for gap in lineage(log.of(RECORDS)).gaps}
+    return [gap.reason for gap in lineage_of_log(log).gaps if gap.reason not in of_records]
 
 
-def records_of(path: Path) -> Path:
-    """The records of the same job on the same Spark."""
-    return path.with_name(
-        path.name.replace("events-", "record-")
-        .replace("formatted-", "record-")
-        .replace(".jsonl.gz", ".json.gz")
-    )
-
-
-def differences(path: Path) -> list[str]:
+def differences(log: Recording) -> list[str]:
     """What the log says more or less than the records, a line each.
 
     `~` is an edge of another kind between the same columns: what the optimizer made of it.
     """
     of_log, of_records = (
-        edges(found) | datasets(found) for found in (lineage_of_log(path), lineage(records_of(path)))
+        edges(found) | datasets(found) for found in (lineage_of_log(log), lineage(log.of(RECORDS)))
     )
     lines = []
     for sign, these, others in (("+", of_log, of_records), ("-", of_records, of_log)):
@@ -78,13 +68,13 @@ def differences(path: Path) -> list[str]:
     return sorted(lines)
 
 
-def without_gap(path: Path) -> set[str]:
+def without_gap(log: Recording) -> set[str]:
     """The datasets that differ by more than the kind of an edge, and that no gap is about.
 
     A gap is about the output that it names, which a catalog may call otherwise, and about what that
     output is made of.
     """
-    of_log, of_records = lineage_of_log(path), lineage(records_of(path))
+    of_log, of_records = lineage_of_log(log), lineage(log.of(RECORDS))
     known = {(gap.reason, gap.output) for gap in of_records.gaps}
     gaps = {gap.output.name for gap in of_log.gaps if gap.output and (gap.reason, gap.output) not in known}
     sources = {
@@ -94,7 +84,7 @@ def without_gap(path: Path) -> set[str]:
         if output.dataset.id.name in gaps
     }
     explained = {*map(_table, gaps), *map(_table, sources)}
-    differing = {_dataset(line[2:]) for line in differences(path) if not line.startswith("~")}
+    differing = {_dataset(line[2:]) for line in differences(log) if not line.startswith("~")}
     return {name for name in differing if _table(name) not in explained}
 
 
@@ -114,13 +104,9 @@ def ends(edge: str) -> str:
     return edge.removesuffix(" masking").rpartition(" ")[0] if " <- " in edge else edge
 
 
-def name_of(path: Path) -> str:
-    return f"{path.parent.name} {path.name.partition('-')[2][:3]}"
-
-
-def text_of(path: Path) -> str:
+def text_of(log: Recording) -> str:
     """What a person reviews of a log that differs; empty where it does not."""
-    lines = differences(path)
+    lines = differences(log)
     if lines:
-        lines.extend(f"gap {reason}" for reason in dict.fromkeys(new_gaps(path)))
+        lines.extend(f"gap {reason}" for reason in dict.fromkeys(new_gaps(log)))
     return "\n".join(lines)

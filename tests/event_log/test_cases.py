@@ -10,12 +10,11 @@ from event_cases import (
     LOGS,
     columns_read,
     lineage_of_log,
-    name_of,
-    records_of,
     text_of,
     without_gap,
 )
 from record_cases import lineage
+from recordings import RECORDS, Recording
 
 BOTH = (*FORMATTED, *LOGS)
 
@@ -39,38 +38,38 @@ def known_without_gap() -> dict[str, set[str]]:
     return {first.partition(": ")[0]: set(names) for first, *names in blocks}
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, id=name_of(path)) for path in LOGS])
-def test_the_text_tells_what_the_records_tell(path: Path) -> None:
+@pytest.mark.parametrize("log", [pytest.param(log, id=log.name) for log in LOGS])
+def test_the_text_tells_what_the_records_tell(log: Recording) -> None:
     """Every difference was read by eye."""
-    assert text_of(path) == golden(GOLDEN).get(name_of(path), "")
+    assert text_of(log) == golden(GOLDEN).get(log.name, "")
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, id=name_of(path)) for path in FORMATTED])
-def test_the_physical_plan_tells_what_the_records_tell(path: Path) -> None:
+@pytest.mark.parametrize("log", [pytest.param(log, id=log.name) for log in FORMATTED])
+def test_the_physical_plan_tells_what_the_records_tell(log: Recording) -> None:
     """Every difference was read by eye."""
-    assert text_of(path) == golden(GOLDEN_FORMATTED).get(name_of(path), "")
+    assert text_of(log) == golden(GOLDEN_FORMATTED).get(log.name, "")
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, id=f"{path.name[:1]} {name_of(path)}") for path in BOTH])
-def test_a_dataset_that_differs_has_a_gap(path: Path) -> None:
+@pytest.mark.parametrize("log", [pytest.param(log, id=f"{log.kind[:1]} {log.name}") for log in BOTH])
+def test_a_dataset_that_differs_has_a_gap(log: Recording) -> None:
     """Where no gap names it, `without_gap.txt` has the reason."""
-    assert without_gap(path) <= known_without_gap().get(name_of(path), set())
+    assert without_gap(log) <= known_without_gap().get(log.name, set())
 
 
 def test_no_reason_is_out_of_date() -> None:
     """Each dataset of `without_gap.txt` differs in one of the logs of its case."""
     found: dict[str, set[str]] = {}
-    for path in BOTH:
-        found.setdefault(name_of(path), set()).update(without_gap(path))
+    for log in BOTH:
+        found.setdefault(log.name, set()).update(without_gap(log))
     assert {case: names for case, names in found.items() if names} == known_without_gap()
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, id=f"{name_of(path)} {path.name[:6]}") for path in BOTH])
-def test_a_dataset_has_the_columns_that_the_records_have(path: Path) -> None:
+@pytest.mark.parametrize("log", [pytest.param(log, id=f"{log.name} {log.kind}") for log in BOTH])
+def test_a_dataset_has_the_columns_that_the_records_have(log: Recording) -> None:
     """Not those of the text that Spark reads to infer a schema; the physical plan has what is used alone."""
-    of_log, of_records = columns_read(lineage_of_log(path)), columns_read(lineage(records_of(path)))
+    of_log, of_records = columns_read(lineage_of_log(log)), columns_read(lineage(log.of(RECORDS)))
     for name in of_log.keys() & of_records.keys():
-        if path in LOGS:
+        if log in LOGS:
             assert of_log[name] == of_records[name]
         else:
             assert set(of_log[name]) <= set(of_records[name])

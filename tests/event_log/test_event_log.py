@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import struct
 import sys
@@ -11,16 +10,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from recordings import EVENTS, Recording
 
 from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.event_log import is_event_log, read_event_log
 from airflow_provider_spark_lineage.records.record import Record, RecordError
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
 
-CASES = Path(__file__).resolve().parents[1] / "records"
-CASE = CASES / "ctas" / "events-4.1.jsonl.gz"
-LINES = gzip.decompress(CASE.read_bytes()).splitlines(keepends=True)
-LOG = b"".join(LINES)
+LOG = Recording("ctas", kind=EVENTS).text.encode()
+LINES = LOG.splitlines(keepends=True)
 
 
 def read(place: Path) -> tuple[list[Record], list[str]]:
@@ -336,12 +334,12 @@ def test_logs_of_several_applications_say_so(tmp_path: Path, whole: list[Record]
     assert problems == ["there are 2 applications in one place: 0, local-2"]
 
 
-def batch_with(case: str, *writes: tuple[str, str], at_once: bool = False) -> str:
+def batch_with(log: Recording, *writes: tuple[str, str], at_once: bool = False) -> str:
     """Return the log of a batch whose function writes to folders, each with its error, in place of one.
 
     At once, all writes begin before the first ends.
     """
-    events = [json.loads(line) for line in gzip.decompress((CASES / case).read_bytes()).splitlines()]
+    events = [json.loads(line) for line in log.lines]
     inside = [event for event in events if event.get("executionId") == 1293]
     begin = events.index(inside[0])
     rest = [event for event in events[begin:] if event not in inside]
@@ -363,7 +361,7 @@ def test_what_a_function_of_a_batch_runs_is_the_programs(tmp_path: Path, log: st
     """`foreachBatch` often writes a batch to several places; a failure that it handles leaves no output."""
     path = tmp_path / "app-1"
     writes = ("/data/a", ""), ("/data/b", "org.apache.spark.SparkException: disk"), ("/data/c", "")
-    path.write_text(batch_with(f"stream_foreach_batch/{log}-4.1.jsonl.gz", *writes, at_once=at_once))
+    path.write_text(batch_with(Recording("stream_foreach_batch", kind=log), *writes, at_once=at_once))
     lines = RecordedFolder(path).text().splitlines()
     found = [line.split()[:3] for line in lines if line.startswith(("reads", "writes"))]
     assert found == [
@@ -376,10 +374,7 @@ def test_what_a_function_of_a_batch_runs_is_the_programs(tmp_path: Path, log: st
 def test_what_a_write_of_a_batch_runs_for_its_query_is_a_part_of_it(tmp_path: Path) -> None:
     """Spark runs the steps of a recursive query as executions inside the write of files."""
     batch, recursive = (
-        [
-            json.loads(line)
-            for line in gzip.decompress((CASES / case / "events-4.1.jsonl.gz").read_bytes()).splitlines()
-        ]
+        [json.loads(line) for line in Recording(case, kind=EVENTS).lines]
         for case in ("stream_foreach_batch", "recursive_cte")
     )
     inside = [event for event in batch if event.get("executionId") == 1293]
@@ -404,12 +399,12 @@ def test_what_a_write_of_a_batch_runs_for_its_query_is_a_part_of_it(tmp_path: Pa
     assert [len(record.parts) for record in read(path)[0]] == [2, 0]
 
 
-def in_shell_of_spark_4_2(case: str) -> str:
+def in_shell_of_spark_4_2(log: Recording) -> str:
     """Return the log of a statement as `spark-sql` of Spark 4.2 writes it.
 
     The execution around the statement begins when the statement has ended, and shows its result.
     """
-    events = [json.loads(line) for line in gzip.decompress((CASES / case).read_bytes()).splitlines()]
+    events = [json.loads(line) for line in log.lines]
     for event in events:
         if "rootExecutionId" in event:
             event["rootExecutionId"] = 490 if event["executionId"] > 491 else 491
@@ -427,18 +422,17 @@ def in_shell_of_spark_4_2(case: str) -> str:
 def test_a_statement_of_the_sql_shell_is_one_execution(tmp_path: Path, log: str) -> None:
     """It has the counts of the write inside, and what the shell shows of it is none of its own."""
     path = tmp_path / "app-1"
-    path.write_text(in_shell_of_spark_4_2(f"insert_directory/{log}-4.1.jsonl.gz"))
-    usual = CASES / "insert_directory" / f"{log}-4.1.jsonl.gz"
+    usual = Recording("insert_directory", kind=log)
+    path.write_text(in_shell_of_spark_4_2(usual))
     assert [len(record.parts) for record in read(path)[0]] == [0, 1]
     plain = tmp_path / "app-2"
-    plain.write_bytes(gzip.decompress(usual.read_bytes()))
+    plain.write_text(usual.text)
     assert RecordedFolder(path).text() == RecordedFolder(plain).text()
 
 
 def test_a_folder_that_hive_writes_is_named(tmp_path: Path) -> None:
     """INSERT OVERWRITE DIRECTORY without a format writes text by Hive's classes."""
-    case = CASES / "insert_directory" / "events-4.1.jsonl.gz"
-    text = gzip.decompress(case.read_bytes()).decode()
+    text = Recording("insert_directory", kind=EVENTS).text
     of_spark = "InsertIntoDataSourceDirCommand Storage(Location: /data/out), parquet, true"
     assert of_spark in text
     serde = "Serde Library: org.a.LazySimpleSerDe, InputFormat: org.a.Text, OutputFormat: org.a.Out"

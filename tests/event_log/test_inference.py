@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+from recordings import Recording
 
 from airflow_provider_spark_lineage.event_log.inference import infers, job_infers, only_defines
 
-CASES = Path(__file__).resolve().parents[1] / "records"
-
 
 def texts(case: str, log: str) -> Iterator[str]:
-    for line in gzip.decompress((CASES / case / f"{log}-4.1.jsonl.gz").read_bytes()).splitlines():
+    for line in Recording(case, kind=log).lines:
         event = json.loads(line)
         if event["Event"].endswith("SQLExecutionStart"):
             yield event["physicalPlanDescription"]

@@ -19,6 +19,7 @@ from spark_trees import alias, call, column, node, project, record, scan
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "records"))
 from record_cases import cases, records, versions
+from recordings import Recording
 
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.model import Lineage
@@ -33,11 +34,11 @@ NONSENSE = st.sampled_from([None, True, -1, 0, 3, 10**12, 1.5, "", "x", [], {}, 
 
 
 @cache
-def golden(path: Path) -> list[Record]:
-    return records(path)
+def golden(of: Recording) -> list[Record]:
+    return records(of)
 
 
-PATHS = [versions(case)[0] for case in cases()]
+RECORDED = [versions(case)[0] for case in cases()]
 
 
 def nodes_of(value: Any) -> Iterator[tuple[list[Any], int]]:
@@ -124,7 +125,7 @@ def check(found: list[Record]) -> Lineage:
 @given(data=st.data())
 def test_any_damage_leaves_a_lineage(data: st.DataObject) -> None:
     """Nodes, counts, types and ids of real plans, broken at random: no exception, no endless loop."""
-    found = copy.deepcopy(golden(data.draw(st.sampled_from(PATHS))))
+    found = copy.deepcopy(golden(data.draw(st.sampled_from(RECORDED))))
     plan = data.draw(st.sampled_from(found)).plan
     for _ in range(data.draw(st.integers(1, 3))):
         places = list(nodes_of(plan))
@@ -135,8 +136,8 @@ def test_any_damage_leaves_a_lineage(data: st.DataObject) -> None:
 
 def test_what_only_the_execution_inside_names_is_an_input() -> None:
     """Where the command's own relation has lost its name, its columns still come from somewhere."""
-    (path,) = (path for path in PATHS if path.parent.name == "delta_versions")
-    found = copy.deepcopy(golden(path))[:1]
+    (of,) = (of for of in RECORDED if of.case == "delta_versions")
+    found = copy.deepcopy(golden(of))[:1]
     ids = (
         tree[at]
         for tree, at in nodes_of(found[0].plan)
@@ -151,7 +152,7 @@ def test_what_only_the_execution_inside_names_is_an_input() -> None:
 @given(data=st.data())
 def test_any_damage_of_facts_and_counters_leaves_a_lineage(data: st.DataObject) -> None:
     """What capture probed is as foreign as the plan; a record of the wrong shape is none."""
-    found = copy.deepcopy(golden(data.draw(st.sampled_from(PATHS))))
+    found = copy.deepcopy(golden(data.draw(st.sampled_from(RECORDED))))
     one = data.draw(st.sampled_from(found))
     entries = [*one.facts, *one.metrics, *(entry["probed"] for entry in one.facts)]
     for entry in entries:
@@ -165,7 +166,7 @@ def test_any_damage_of_facts_and_counters_leaves_a_lineage(data: st.DataObject) 
 @given(data=st.data())
 def test_a_plan_that_was_cut_off_has_a_gap(data: st.DataObject) -> None:
     """Numbers of children that do not add up are noticed: nothing is said of such a plan but that."""
-    found = copy.deepcopy(golden(data.draw(st.sampled_from(PATHS))))
+    found = copy.deepcopy(golden(data.draw(st.sampled_from(RECORDED))))
     one = data.draw(st.sampled_from([one for one in found if one.plan] or found))
     if not one.plan:
         return

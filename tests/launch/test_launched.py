@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from recordings import Recording
 
 from airflow_provider_spark_lineage.launch.application import JAR, PYTHON, SQL, Application, Launch
 from airflow_provider_spark_lineage.launch.collector import Launched
 from airflow_provider_spark_lineage.launch.texts import planned_of
 from airflow_provider_spark_lineage.planned.lineage import PLANNED
-from airflow_provider_spark_lineage.records.record import encode_record, read_record
+from airflow_provider_spark_lineage.records.record import Record, encode_record
 from airflow_provider_spark_lineage.records.status import UNFINISHED, DriverNote
 from airflow_provider_spark_lineage.submitted.planned import certain
 
-RECORD = Path(__file__).parents[1] / "records" / "scan_write_parquet" / "record-4.1.json.gz"
+RECORD = Record.from_json(json.loads(Recording("scan_write_parquet").lines[0]))
 SINCE = datetime(2024, 1, 1, tzinfo=timezone.utc)
 SCRIPT = """
 import sys
@@ -107,12 +108,13 @@ def base(tmp_path):
     return tmp_path / "records"
 
 
-def written(folder: Path, *, complete: bool = True, record: Path = RECORD) -> None:
+def written(folder: Path, *, complete: bool = True, record: Record = RECORD) -> None:
     """Write what a driver with the agent writes."""
     folder.mkdir(parents=True, exist_ok=True)
-    read = read_record(record)
-    note = DriverNote(read.application_id, read.application_name, read.spark_version, is_complete=complete)
-    for name, content in (encode_record(read), note.encode()):
+    note = DriverNote(
+        record.application_id, record.application_name, record.spark_version, is_complete=complete
+    )
+    for name, content in (encode_record(record), note.encode()):
         (folder / name).write_bytes(content)
 
 
@@ -151,7 +153,7 @@ def test_records_of_earlier_runs_are_not_this_tasks(base):
 def test_records_of_an_application_that_began_before_are_not_this_tasks(base):
     """Its files may be as new as the task: a driver of another run that goes on writing."""
     written(base)
-    began = datetime.fromisoformat(read_record(RECORD).started_at.replace("Z", "+00:00"))
+    began = datetime.fromisoformat(RECORD.started_at.replace("Z", "+00:00"))
     later = launched(base, base, since=began + timedelta(seconds=1))
     assert not later.run().lineage
     assert "has written nothing" in later.run().problems[0]
@@ -178,8 +180,8 @@ def test_a_place_of_all_runs_is_a_gap(base, run_id, folder, is_certain):
 def test_records_of_two_applications_are_nobodys(base):
     """Two tasks that share a folder at the same time: no guess."""
     written(base)
-    other = encode_record(read_record(RECORD))[0].replace(read_record(RECORD).application_id, "other")
-    shutil.copy(RECORD, base / other)
+    other = encode_record(RECORD)[0].replace(RECORD.application_id, "other")
+    (base / other).write_bytes(encode_record(RECORD)[1])
     (base / "other.driver.json").write_bytes(DriverNote("other", "o", "4.1", is_complete=True).encode()[1])
     collector = launched(base, base)
     assert not collector.run().lineage

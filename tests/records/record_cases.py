@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import gzip
 import json
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from recordings import RECORDS, Recording, recordings
 from spark_packages import PACKAGES
 
 from airflow_provider_spark_lineage.facets.events import EventRun, events_of
@@ -29,9 +29,9 @@ def cases() -> list[Path]:
     return sorted(job.parent for job in CASES.glob("*/job.py"))
 
 
-def versions(case: Path) -> list[Path]:
-    """The case's record files, one for each Spark version."""
-    return sorted(case.glob("record-*.json.gz"))
+def versions(case: Path) -> list[Recording]:
+    """The case's records, for each Spark version."""
+    return recordings(RECORDS, case.name)
 
 
 def versions_needed(case: Path) -> int:
@@ -47,12 +47,8 @@ def versions_needed(case: Path) -> int:
     return 1 if "SINCE" in constants or any("" not in PACKAGES.get(name, ()) for name in needs) else 2
 
 
-def lines(path: Path) -> list[str]:
-    return gzip.decompress(path.read_bytes()).decode().splitlines()
-
-
-def records(path: Path) -> list[Record]:
-    return [Record.from_json(json.loads(line, object_hook=without_sizes)) for line in lines(path)]
+def records(of: Recording) -> list[Record]:
+    return [Record.from_json(json.loads(line, object_hook=without_sizes)) for line in of.lines]
 
 
 def without_sizes(value: dict[str, Any]) -> dict[str, Any]:
@@ -60,22 +56,22 @@ def without_sizes(value: dict[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in value.items() if name not in SIZES}
 
 
-def lineage(path: Path) -> Lineage:
-    return compose(execution.lineage for execution in executions(records(path)))
+def lineage(of: Recording) -> Lineage:
+    return compose(execution.lineage for execution in executions(records(of)))
 
 
-def events(path: Path) -> list[dict[str, Any]]:
+def events(of: Recording) -> list[dict[str, Any]]:
     """The OpenLineage events of a case's run and of its executions."""
-    found = list(executions(records(path)))
+    found = list(executions(records(of)))
     at = datetime(2024, 1, 1, tzinfo=timezone.utc)
-    whole = EventRun("local-1", at, at, lineage(path))
+    whole = EventRun("local-1", at, at, lineage(of))
     return events_of(
-        execution_events_of(found, JobNames(path.parent.name)),
+        execution_events_of(found, JobNames(of.case)),
         whole,
         namespace="records",
-        job=path.parent.name,
+        job=of.case,
     )
 
 
-def golden_text(path: Path) -> str:
-    return render(lineage(path))
+def golden_text(of: Recording) -> str:
+    return render(lineage(of))

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from openlineage_client import needs_newest_client
-from record_cases import cases, events, golden_text, lineage, lines, records, versions, versions_needed
+from record_cases import cases, events, golden_text, lineage, records, versions, versions_needed
+from recordings import Recording
 
 from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.records.credentials import without_secrets
@@ -17,24 +18,22 @@ from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.executions import execution_lineage, executions
 
 CASES = [pytest.param(case, id=case.name) for case in cases()]
-FILES = [
-    pytest.param(path, id=f"{case.name}-{path.name[7:10]}") for case in cases() for path in versions(case)
-]
+RECORDED = [pytest.param(of, id=of.name) for case in cases() for of in versions(case)]
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_lineage_is_the_golden_text_on_every_spark_version(case: Path) -> None:
     """Two Spark versions of one job give the same lineage, and it is the one that was read by eye."""
     golden = (case / "lineage.txt").read_text(encoding="utf-8")
-    texts = {path.name: golden_text(path) for path in versions(case)}
+    texts = {of.name: golden_text(of) for of in versions(case)}
     assert len(texts) >= versions_needed(case)
     assert texts == dict.fromkeys(texts, golden)
 
 
-@pytest.mark.parametrize("path", FILES)
-def test_every_edge_starts_at_a_field_of_a_listed_input(path: Path) -> None:
+@pytest.mark.parametrize("of", RECORDED)
+def test_every_edge_starts_at_a_field_of_a_listed_input(of: Recording) -> None:
     """Who follows an edge finds its source among the inputs, with that field in its schema."""
-    for one in (lineage(path), *(execution.lineage for execution in executions(records(path)))):
+    for one in (lineage(of), *(execution.lineage for execution in executions(records(of)))):
         fields = {(read.dataset.id, field.name) for read in one.inputs for field in read.dataset.fields}
         inputs = {read.dataset.id for read in one.inputs}
         for output in one.outputs:
@@ -44,10 +43,10 @@ def test_every_edge_starts_at_a_field_of_a_listed_input(path: Path) -> None:
             assert {edge.column for edge in output.edges if edge.column} <= columns
 
 
-@pytest.mark.parametrize("path", FILES)
-def test_a_column_without_edge_reaches_no_leaf_or_has_a_gap(path: Path) -> None:
+@pytest.mark.parametrize("of", RECORDED)
+def test_a_column_without_edge_reaches_no_leaf_or_has_a_gap(of: Recording) -> None:
     """Absence is visible: the plan itself, walked blindly, must not lead from such a column to a table."""
-    for record in records(path):
+    for record in records(of):
         found = execution_lineage(record)
         ids = iter(found.query)
         for output in found.lineage.outputs:
@@ -60,32 +59,32 @@ def test_a_column_without_edge_reaches_no_leaf_or_has_a_gap(path: Path) -> None:
                     assert not reaches_leaf(record, expr_id), f"{field.name} has neither edge nor gap"
 
 
-@pytest.mark.parametrize("path", FILES)
-def test_reading_twice_gives_equal_results(path: Path) -> None:
+@pytest.mark.parametrize("of", RECORDED)
+def test_reading_twice_gives_equal_results(of: Recording) -> None:
     """Everything after the record is a pure function of it."""
-    assert lineage(path) == lineage(path)
+    assert lineage(of) == lineage(of)
 
 
-@pytest.mark.parametrize("path", FILES)
-def test_nothing_looks_like_a_secret_or_names_a_machine(path: Path) -> None:
+@pytest.mark.parametrize("of", RECORDED)
+def test_nothing_looks_like_a_secret_or_names_a_machine(of: Recording) -> None:
     """Records are committed and sent around: they hold no credential and no place of the machine they came from."""
-    for line in lines(path):
+    for line in of.lines:
         assert without_secrets(line) == line
         assert not re.search(r"/(home|root|tmp|Users|site-packages)/", line)
-    assert without_secrets(golden_text(path)) == golden_text(path)
+    assert without_secrets(golden_text(of)) == golden_text(of)
 
 
 @needs_newest_client
 @pytest.mark.parametrize("case", CASES)
 def test_every_event_is_valid_by_the_schemas_that_it_names(case: Path) -> None:
     """Each facet of each event of a run and of its executions is as OpenLineage's schemas want it."""
-    for path in versions(case):
-        assert [problem for event in events(path) for problem in problems_of(event)] == []
+    for of in versions(case):
+        assert [problem for event in events(of) for problem in problems_of(event)] == []
 
 
 def test_the_cases_have_events_with_every_facet_of_a_dataset() -> None:
     """A facet that no case has would be valid by the test above whatever it holds."""
-    found = [(path, event) for case in cases() for path in versions(case)[:1] for event in events(path)]
+    found = [(of, event) for case in cases() for of in versions(case)[:1] for event in events(of)]
     datasets = [one for _, event in found for one in (*event["inputs"], *event["outputs"])]
     facets = {name for one in datasets for name in one["facets"]}
     assert facets >= {
@@ -112,10 +111,10 @@ def test_the_cases_have_events_with_every_facet_of_a_dataset() -> None:
     assert any("previousIdentifier" in one for one in changes)
 
 
-@pytest.mark.parametrize("path", FILES)
-def test_capture_had_no_problem(path: Path) -> None:
+@pytest.mark.parametrize("of", RECORDED)
+def test_capture_had_no_problem(of: Recording) -> None:
     """A golden text must not be one of a capture that broke."""
-    assert [problem for record in records(path) for problem in record.problems] == []
+    assert [problem for record in records(of) for problem in record.problems] == []
 
 
 def test_a_secret_would_be_found() -> None:

@@ -9,10 +9,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.records.record import encode_record, read_record
+from recordings import Recording
+
+from airflow_provider_spark_lineage.records.record import Record, encode_record
 from airflow_provider_spark_lineage.records.status import DriverNote
 
-RECORD = Path(__file__).parents[1] / "records" / "scan_write_parquet" / "record-4.1.json.gz"
+RECORD = Record.from_json(json.loads(Recording("scan_write_parquet").lines[0]))
 _PLACE = re.compile(r"spark\.lineage\.records\W+file://(/[^\s\"',\\]+)")
 
 
@@ -27,7 +29,7 @@ def driver(request: Any) -> bool:
         folder = Path(place[1])
         folder.mkdir(parents=True, exist_ok=True)
         now = datetime.now(tz=timezone.utc).isoformat()
-        record = replace(read_record(RECORD), started_at=now, ended_at=now)
+        record = replace(RECORD, started_at=now, ended_at=now)
         note = DriverNote(
             record.application_id, record.application_name, record.spark_version, is_complete=True
         )

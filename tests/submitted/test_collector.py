@@ -11,15 +11,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from recordings import Recording
 
 from airflow_provider_spark_lineage.agent.settings import RECORDS, SQL_TEXT
-from airflow_provider_spark_lineage.records.record import encode_record, read_record
+from airflow_provider_spark_lineage.records.record import Record, encode_record
 from airflow_provider_spark_lineage.records.status import UNFINISHED, DriverNote
 from airflow_provider_spark_lineage.submitted.collector import Submitted
 from airflow_provider_spark_lineage.submitted.jobs import Job
 from airflow_provider_spark_lineage.submitted.place import Place
 
-RECORD = Path(__file__).parents[1] / "records" / "scan_write_parquet" / "record-4.1.json.gz"
+RECORD = Record.from_json(json.loads(Recording("scan_write_parquet").lines[0]))
 
 
 class OwnJob(Job):
@@ -73,7 +74,7 @@ def collected(tmp_path: Path):
 
 def write(folder: Path, note: DriverNote, attempt: str = "", version: int = 1) -> None:
     """Write a record of a real execution, and the note of its driver, as an agent does."""
-    for name, content in (encode_record(read_record(RECORD), attempt), note.encode(attempt)):
+    for name, content in (encode_record(RECORD, attempt), note.encode(attempt)):
         text = gzip.decompress(content) if name.endswith(".gz") else content
         document = {**json.loads(text), "version": version}
         text = json.dumps(document).encode()
