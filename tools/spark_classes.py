@@ -2,10 +2,10 @@
 
     python tools/spark_classes.py JARS_FOLDER [LIBRARY.jar...] [JARS_FOLDER...]
 
-writes `tests/plan/classes/spark-<major>.<minor>.txt` for each folder (`<pyspark>/jars`), and
-`<library>.txt` for each jar of a library, whose classes extend those of the folder before it. What is new
-in a Spark version shows in the file's difference, and `tests/plan/test_coverage.py` fails until each class
-has its row.
+writes `tests/plan/classes/spark-<major>.<minor>.txt` for each folder (`<pyspark>/jars`), as the difference
+to the version before, and `<library>.txt` for each jar of a library, whose classes extend those of the
+folder before it. `tests/plan/test_coverage.py` fails until each class has its row. After a change of an
+older version, write the later ones again.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "plan"))
+
+import class_lists
 from class_files import ClassFile, class_files
 
 PLACE = Path(__file__).resolve().parents[1] / "tests" / "plan" / "classes"
@@ -68,6 +71,23 @@ def listing(folder: Path, library: Path | None = None) -> dict[tuple[str, str], 
     return listed
 
 
+def text_of(listed: dict[tuple[str, str], list[str]], before: dict[str, list[str]]) -> list[str]:
+    """Return the sections of a file: all classes, or the difference to those of a version before."""
+    known: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for kind, names in before.items():
+        for name in names:
+            package, _, simple = name.rpartition(".")
+            known[kind, package].add(simple)
+    parts = []
+    for section in sorted({*listed, *known}):
+        now = listed.get(section, [])
+        lines = now if not before else [f"+ {name}" for name in now if name not in known[section]]
+        lines = [*lines, *(f"- {name}" for name in sorted(known[section] - {*now}))]
+        if lines:
+            parts.append(f"[{section[0]} {section[1]}]\n" + "\n".join(lines))
+    return parts
+
+
 def name_of(folder: Path) -> str:
     """Return Spark's major and minor version by the name of the jar that every distribution has."""
     (jar,) = folder.glob("spark-catalyst_*.jar")
@@ -82,10 +102,10 @@ def main(arguments: list[str]) -> int:
         folder = argument if argument.is_dir() else folder
         library = None if argument.is_dir() else argument
         listed = listing(folder, library)
-        parts = [
-            f"[{kind} {package}]\n" + "\n".join(names) for (kind, package), names in sorted(listed.items())
-        ]
         target = PLACE / f"{library.stem if library else name_of(folder)}.txt"
+        older = [name for name in sorted(class_lists.spark_lists()) if name < target.stem]
+        before = class_lists.spark_lists()[older[-1]] if older and not library else {}
+        parts = text_of(listed, before)
         target.parent.mkdir(exist_ok=True)
         target.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
         counts = {

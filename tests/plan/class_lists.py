@@ -1,8 +1,11 @@
-"""Reads the lists of `classes/`: which plan nodes, commands and expressions each version of Spark has."""
+"""Reads the lists of `classes/`: which plan nodes, commands and expressions each version of Spark has.
+
+The oldest version has a whole list. Each later one has the difference to the version before: `+` and `-`.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 
 PLACE = Path(__file__).resolve().parent
@@ -11,24 +14,36 @@ Lists = dict[str, dict[str, list[str]]]
 """Version -> kind -> full class names."""
 
 
-def read(path: Path) -> dict[str, list[str]]:
-    """Return kind -> full class names of one list."""
-    found = defaultdict(list)
+def read(path: Path, before: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Return kind -> full class names of one list, which may be a difference to another one."""
+    classes = {(kind, name) for kind, names in before.items() for name in names}
     kind = package = ""
     for line in path.read_text(encoding="utf-8").splitlines():
+        sign, name = (line[0], line[2:]) if line.startswith(("+ ", "- ")) else ("+", line)
         if line.startswith("["):
             kind, package = line.strip("[]").split(" ")
+        elif sign == "-":
+            classes.remove((kind, f"{package}.{name}"))
         elif line:
-            found[kind].append(f"{package}.{line}")
+            classes.add((kind, f"{package}.{name}"))
+    found: dict[str, list[str]] = {}
+    for kind, name in sorted(classes):
+        found.setdefault(kind, []).append(name)
     return found
 
 
-def lists(pattern: str) -> Lists:
-    return {path.stem: read(path) for path in sorted((PLACE / "classes").glob(f"{pattern}.txt"))}
+def spark_lists() -> Lists:
+    found: Lists = {}
+    before: dict[str, list[str]] = {}
+    for path in sorted((PLACE / "classes").glob("spark-*.txt")):
+        before = found[path.stem] = read(path, before)
+    return found
 
 
-SPARK = lists("spark-*")
-LIBRARIES = {name: found for name, found in lists("*").items() if name not in SPARK}
+SPARK = spark_lists()
+LIBRARIES = {
+    path.stem: read(path, {}) for path in sorted((PLACE / "classes").glob("*.txt")) if path.stem not in SPARK
+}
 
 DEFAULT_EXPRESSIONS = frozenset((PLACE / "default_expressions.txt").read_text(encoding="utf-8").split())
 """Expressions that somebody looked at, and found a transformation of all their children."""
