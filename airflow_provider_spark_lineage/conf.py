@@ -2,7 +2,7 @@
 
 A bad value logs one warning and falls back to the default, or to the most private value where the option
 protects something: an option of lineage must never fail a job.
-Defaults, types and descriptions for users are in `get_provider_info.py`; one test compares the two.
+Defaults, types and descriptions are in one table, `get_provider_info.OPTIONS`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from airflow.providers.common.compat.sdk import conf
 
+from airflow_provider_spark_lineage.get_provider_info import OPTIONS
 from airflow_provider_spark_lineage.known_operators import KINDS
 
 SECTION = "spark_lineage"
@@ -29,57 +30,57 @@ _Value = TypeVar("_Value", bool, int, float, str, tuple[str, ...])
 
 def agent() -> str:
     """[spark_lineage] agent: URI of the agent's zip, for drivers that cannot get a file of the worker."""
-    return _read("agent", str, "a path or URI", default="")
+    return _read("agent", str, "a path or URI")
 
 
 def asset_events() -> bool:
     """[spark_lineage] asset_events: have Airflow record an event of an asset for each dataset written."""
-    return _read("asset_events", _boolean, "True or False", default=False)
+    return _read("asset_events", _boolean, "True or False")
 
 
 def auto_capture() -> bool:
     """[spark_lineage] auto_capture: capture tasks of Airflow's own operators, in DAGs that nobody edits."""
-    return _read("auto_capture", _boolean, "True or False", default=False)
+    return _read("auto_capture", _boolean, "True or False")
 
 
 def auto_capture_commands() -> bool:
     """[spark_lineage] auto_capture_commands: add the agent to commands of shells that call `spark-submit`."""
-    return _read("auto_capture_commands", _boolean, "True or False", default=False)
+    return _read("auto_capture_commands", _boolean, "True or False")
 
 
 def auto_capture_exclude() -> tuple[str, ...]:
     """[spark_lineage] auto_capture_exclude: patterns of DAGs and tasks that auto-capture leaves alone."""
-    return _read("auto_capture_exclude", _patterns, _PATTERNS, default=(), fallback=("*",))
+    return _read("auto_capture_exclude", _patterns, _PATTERNS, fallback=("*",))
 
 
 def auto_capture_include() -> tuple[str, ...]:
     """[spark_lineage] auto_capture_include: patterns of the DAGs and tasks that auto-capture is for."""
-    return _read("auto_capture_include", _patterns, _PATTERNS, default=("*",), fallback=())
+    return _read("auto_capture_include", _patterns, _PATTERNS, fallback=())
 
 
 def disabled() -> bool:
     """[spark_lineage] disabled: capture nothing and add nothing to any event."""
-    return _read("disabled", _boolean, "True or False", default=False)
+    return _read("disabled", _boolean, "True or False")
 
 
 def drain_timeout_seconds() -> float:
     """[spark_lineage] drain_timeout_seconds: longest wait, before a session stops, for what has ended."""
-    return _read("drain_timeout_seconds", _seconds, "a number of seconds, 0 or more", default=30.0)
+    return _read("drain_timeout_seconds", _seconds, "a number of seconds, 0 or more")
 
 
 def emit_timeout_seconds() -> float:
     """[spark_lineage] emit_timeout_seconds: longest wait for the backend to take the events of executions."""
-    return _read("emit_timeout_seconds", _seconds, "a number of seconds, 0 or more", default=10.0)
+    return _read("emit_timeout_seconds", _seconds, "a number of seconds, 0 or more")
 
 
 def execution_events() -> bool:
     """[spark_lineage] execution_events: emit START and COMPLETE or FAIL per execution, as child runs."""
-    return _read("execution_events", _boolean, "True or False", default=True)
+    return _read("execution_events", _boolean, "True or False")
 
 
 def extra_operators() -> dict[str, str]:
     """[spark_lineage] extra_operators: more operators that run Spark; dotted class -> one of `KINDS`."""
-    text = _read("extra_operators", str, "a list", default="")
+    text = _read("extra_operators", str, "a list")
     kinds = {}
     for entry in filter(None, (entry.strip() for entry in text.split(";"))):
         name, _, kind = (part.strip() for part in entry.partition("="))
@@ -95,28 +96,28 @@ def extra_operators() -> dict[str, str]:
 
 def keep_records() -> bool:
     """[spark_lineage] keep_records: leave the records of submitted applications where they are."""
-    return _read("keep_records", _boolean, "True or False", default=False)
+    return _read("keep_records", _boolean, "True or False")
 
 
 def max_plan_bytes() -> int:
     """[spark_lineage] max_plan_bytes: an analyzed plan larger than this is replaced by the optimized one."""
-    return _read("max_plan_bytes", _bytes, "a number of bytes above 0", default=50_000_000)
+    return _read("max_plan_bytes", _bytes, "a number of bytes above 0")
 
 
 def records() -> str:
     """[spark_lineage] records: folder or URI where the drivers of submitted applications write records."""
-    return _read("records", str, "a path or URI", default="")
+    return _read("records", str, "a path or URI")
 
 
 def repeat_dataset_edges() -> bool:
     """[spark_lineage] repeat_dataset_edges: repeat edges of the whole dataset on every field of it."""
-    return _read("repeat_dataset_edges", _boolean, "True or False", default=False)
+    return _read("repeat_dataset_edges", _boolean, "True or False")
 
 
 def sql_text() -> str:
     """[spark_lineage] sql_text: how much of SQL statements, and of messages that may repeat them, is kept."""
     words = "full, masked or none"
-    return _read("sql_text", _sql_text, words, default="full", fallback="none")
+    return _read("sql_text", _sql_text, words, fallback="none")
 
 
 _PATTERNS = "a list of dag_id or dag_id.task_id with * for any text, separated by semicolons"
@@ -164,10 +165,10 @@ def _read(
     parse: Callable[[str], _Value],
     expected: str,
     *,
-    default: _Value,
     fallback: _Value | None = None,
 ) -> _Value:
-    """Return an option's value: `default` where it is not set, and `fallback` where it is not valid."""
+    """Return an option's value: its default where it is not set, and `fallback` where it is not valid."""
+    default = parse(OPTIONS[option]["default"])
     fallback = default if fallback is None else fallback
     try:
         text = conf.get(SECTION, option, fallback=None)

@@ -7,7 +7,7 @@ from typing import Any
 _INTEGRATION = "Spark Lineage"
 _PACKAGE = "airflow_provider_spark_lineage"
 
-_OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "agent": {
         "description": (
             "Path or URI of the agent's zip, as ``spark-lineage agent --out`` writes it, for drivers that\n"
@@ -216,7 +216,7 @@ def get_provider_info() -> dict[str, Any]:
         "config": {
             "spark_lineage": {
                 "description": "Lineage of Spark tasks, captured by ``airflow-provider-spark-lineage``.\n",
-                "options": _OPTIONS,
+                "options": OPTIONS,
             }
         },
     }
