@@ -44,7 +44,7 @@ class Application:
     """`main` may be a file of this worker."""
 
     problem: str = ""
-    """Sentence that says what is unknown; empty if all is known."""
+    """Sentence about missing information; empty if all is known."""
 
     options_at: int | None = None
     """Position in the operator's script where options can be added; None if it is unknown."""

@@ -100,7 +100,5 @@ def _unread(application: Application) -> str:
     if application.problem:
         return application.problem
     if application.kind in (PYTHON, SQL):
-        return "its text is not on this worker, so what it reads and writes is not known before it runs"
-    return (
-        f"its code ({application.kind}) is not read, so what it reads and writes is not known before it runs"
-    )
+        return "its text is not on this worker, so its inputs and outputs are unknown before it runs"
+    return f"its code ({application.kind}) is not read, so its inputs and outputs are unknown before it runs"

@@ -61,13 +61,13 @@ class ReportsLineage:
         return annotated(planned_operator_lineage(self), self)
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage:
-        """Return what the task read and wrote."""
+        """Return the datasets that the task read and wrote."""
         from airflow_provider_spark_lineage.task.provider import is_skipped
 
         return self._result(task_instance, failed=is_skipped(task_instance))
 
     def get_openlineage_facets_on_failure(self, task_instance: Any) -> OperatorLineage:
-        """Return what the task had read, the writes that had finished, and Spark's errors."""
+        """Return the inputs so far, the finished writes, and Spark's errors."""
         return self._result(task_instance, failed=True)
 
     def _result(self, task_instance: Any, *, failed: bool) -> OperatorLineage:

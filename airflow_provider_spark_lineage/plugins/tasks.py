@@ -68,7 +68,7 @@ class CapturedTask:
             self._lineage.finish()
 
     def pause(self) -> None:
-        """Stop capturing a task that continues later, and send its lineage: the provider sends nothing now."""
+        """Stop capturing a task that continues later, and send its lineage, as the provider does not."""
         self.finish()
         if self._lineage is not None:
             self._lineage.pause(self.task_instance)

@@ -161,7 +161,7 @@ class Submitted(OtherProcess):
         return ""
 
     def finish(self) -> None:
-        """Read what the driver wrote, send the events of its executions, and remove its files."""
+        """Read the driver's files, send the events of its executions, and remove the files."""
         if self._final is not None:
             return
         self._methods.restore()
@@ -180,7 +180,7 @@ class Submitted(OtherProcess):
         return bool(self._notes) and all(note.is_complete for note in self._notes)
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Return what the driver has written so far; reading from a remote place is limited to seconds."""
+        """Return the run so far; reading from a remote place is limited to seconds."""
         return self._final if self._final is not None else self._read(None, problems, _AT_ONCE_SECONDS)
 
     def _read(
@@ -190,7 +190,7 @@ class Submitted(OtherProcess):
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> Run:
         lost = [*self._problems, *problems]
-        with harmless("what the driver wrote could not be read", lost):
+        with harmless("the driver's records could not be read", lost):
             return self._read_folder(on_execution, lost, timeout_seconds)
         return Run(Lineage(gaps=tuple(Gap("records", problem) for problem in lost)), problems=tuple(lost))
 

@@ -17,7 +17,7 @@ _VARIABLES = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 def default_file_system(binary: str, environment: Mapping[str, str]) -> str:
     """Return the default file system in the first `core-site.xml` on the class path of the command `binary`.
 
-    Empty if there is no such file, no such property, or its value has a variable.
+    Empty if the file or the property is missing, or if its value has a variable.
     """
     folders = [folder for folder in conf_folders(binary, environment) if folder.is_dir()][:1]
     folders += [Path(environment[name]) for name in _VARIABLES if environment.get(name)]

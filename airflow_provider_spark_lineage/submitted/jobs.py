@@ -15,7 +15,7 @@ from typing import Any
 from airflow_provider_spark_lineage.submitted.properties import default_properties
 
 ON_SERVER = (
-    "nothing is captured: the pipeline runs in a Spark Connect server; what it read and wrote is in the "
+    "nothing is captured: the pipeline runs in a Spark Connect server; its inputs and outputs are in the "
     "server's own event log, if it writes one"
 )
 PY_FILES = "spark.submit.pyFiles"
@@ -84,7 +84,7 @@ class Job(ABC):
 
     @property
     def environment(self) -> dict[str, str]:
-        """Environment in which the hook runs `spark-submit`."""
+        """Environment of the hook's `spark-submit`."""
         # On Kubernetes, the user's variables are set only in the driver.
         own = {} if self.is_on_kubernetes else getattr(self.hook, "_env_vars", None) or {}
         return {**os.environ, **{name: str(value) for name, value in own.items()}}
@@ -128,7 +128,7 @@ class SparkSubmitJob(Job):
         return pairs(self.hook._conf)
 
     def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
-        """Add properties, and a file to `PYTHONPATH`; what the user gave stays."""
+        """Add properties, and a file to `PYTHONPATH`; the user's own are kept."""
         if python_file:
             # `--py-files` replaces the property, so the property's files are repeated in the option.
             files = self.hook._py_files or self.properties.get(PY_FILES)
@@ -137,18 +137,18 @@ class SparkSubmitJob(Job):
 
     @property
     def is_on_cluster(self) -> bool:
-        """Whether the driver runs on another machine."""
+        """Return whether the driver runs on another machine."""
         mode = self.hook._connection["deploy_mode"] or self.properties.get("spark.submit.deployMode")
         return bool(mode == "cluster")
 
     @property
     def is_on_kubernetes(self) -> bool:
-        """Whether the master is Kubernetes."""
+        """Return whether the master is Kubernetes."""
         return "k8s" in self.hook._connection["master"]
 
     @property
     def spark_submit(self) -> list[str]:
-        """The command that starts Spark here."""
+        """Command that starts Spark here."""
         return list(self.hook._get_spark_binary_path())
 
 
@@ -171,12 +171,12 @@ class SparkSqlJob(Job):
 
     @property
     def is_on_kubernetes(self) -> bool:
-        """Whether the master is Kubernetes."""
+        """Return whether the master is Kubernetes."""
         return "k8s" in str(self.hook._master)
 
     @property
     def spark_submit(self) -> list[str]:
-        """The command that starts Spark here."""
+        """Command that starts Spark here."""
         return ["spark-submit"]
 
 

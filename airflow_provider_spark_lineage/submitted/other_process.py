@@ -21,7 +21,7 @@ class OtherProcess:
         """The call that starts the driver has ended. A driver may still run if the task is stopped before."""
 
     def drain(self, timeout_seconds: float) -> list[str]:
-        """Return what is missing: nothing, as the driver writes each execution by itself when it ends."""
+        """Return an empty list: the driver writes each execution by itself when it ends."""
         return []
 
     @property

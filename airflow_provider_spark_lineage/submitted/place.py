@@ -64,7 +64,7 @@ class Place:
         return next((str(folder) for folder in tries if folder.is_dir()), "")
 
     def create(self, job: Job) -> None:
-        """Create the folder, by the job's command and properties if it is remote; raise OSError on failure."""
+        """Create the folder, if remote by the job's command and properties; raise OSError on failure."""
         path = local_path(self.uri)
         if path is not None:
             self._make(path)
@@ -114,7 +114,7 @@ class Place:
         )
 
     def clean(self, *, keep: bool) -> None:
-        """Remove what was downloaded and, unless `keep`, the folders of this task on this machine."""
+        """Remove downloads and, unless `keep`, the local folders of this task."""
         for folder in self._temporary:
             shutil.rmtree(folder, ignore_errors=True)
         path = local_path(self._task)

@@ -27,7 +27,7 @@ LARGEST_BYTES = 200_000
 
 
 def planned_of(task: Any, driver: str | None = None) -> Lineage | None:
-    """Return the planned lineage of an operator with rendered templates; None if there is no text.
+    """Return the planned lineage of an operator with rendered templates; None without a text.
 
     `driver` overrides the kind of driver known for the operator's class.
     """

@@ -1,6 +1,5 @@
 """Lineage of an Airflow task, from before its `execute` until its events are sent.
 
 `task_lineage` starts and finishes a collector in the task's process. The OpenLineage provider asks for the
-result later, in a forked child without a JVM and a network, so it is read only from what the collector
-stored.
+result later, in a forked child without a JVM and a network, so it is read only from the collector's memory.
 """

@@ -140,7 +140,7 @@ class _Events:
         }
 
     def add(self, asset: Asset, facts: dict[str, Any]) -> None:
-        """Add the event of an asset; if it is declared, add facts to its event; leave the task's own events."""
+        """Add an asset's event, or facts to the event of a declared asset; keep events of the task's code."""
         from airflow.sdk import Asset
         from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
 

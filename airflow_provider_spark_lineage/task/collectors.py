@@ -38,7 +38,7 @@ class Collector(Protocol):
         """Stop, after the operator ran; from now on, `run` returns everything, also in a forked child."""
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Return what is known so far; `problems` are sentences about what is missing."""
+        """Return the run so far; `problems` are sentences about losses."""
 
     @property
     def planned(self) -> Lineage | None:

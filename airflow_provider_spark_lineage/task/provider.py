@@ -1,4 +1,4 @@
-"""Access to OpenLineage's provider: whether it sends a task's events, with which names and facets."""
+"""Access to OpenLineage's provider: whether it sends a task's events, and their names and facets."""
 
 from __future__ import annotations
 

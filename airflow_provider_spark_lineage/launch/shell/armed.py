@@ -155,7 +155,7 @@ class Armed(Launched):
         return WITHOUT_FILES if job.is_on_kubernetes and not self._agent else ""
 
     def _other_settings(self, application: Application) -> str:
-        """Return the variable or file by which Spark may read other settings than here; empty if none."""
+        """Return the variable or file that may give Spark other settings than here; empty if none."""
         environment = environment_of_bash(self._task)
         for name in HOMES:
             if environment.get(name) != os.environ.get(name):

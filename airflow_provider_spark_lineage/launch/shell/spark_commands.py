@@ -41,7 +41,7 @@ _NOTHING = Word(None, "", "", is_fixed=False)
 
 
 class _Options:
-    """The options of Spark's commands, in the order in which they are given."""
+    """Options of Spark's commands, in their order."""
 
     def __init__(self, words: Sequence[Word]) -> None:
         self.values: list[tuple[str, str]] = []

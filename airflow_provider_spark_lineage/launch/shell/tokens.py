@@ -49,7 +49,7 @@ def tokens(script: str) -> list[Token]:
     >>> [token.text for token in tokens("spark-submit 'a b.py' >log 2>&1 && echo $(date)")]
     ['spark-submit', "'a b.py'", '>', 'log', '2>&', '1', '&&', 'echo', '$(date)']
     """
-    found: list[Token] = []
+    result: list[Token] = []
     waiting: list[tuple[int, str, bool]] = []
     """Here-documents that begin after the line: number of the token, delimiter, `<<-` (ignores tabs)."""
 
@@ -63,30 +63,30 @@ def tokens(script: str) -> list[Token]:
             if match := _REDIRECTION.match(script, at):
                 at = match.end()
                 redirection = match[1]
-                found.append(Token(REDIRECTION, match[0], at))
+                result.append(Token(REDIRECTION, match[0], at))
             elif match := _OPERATOR.match(script, at):
                 at, redirection = match.end(), ""
-                found.append(Token(OPERATOR, match[0], at))
+                result.append(Token(OPERATOR, match[0], at))
                 if match[0] == "\n":
                     for number, delimiter, is_indented in waiting:
-                        body, at = _document(script, at, found[number], delimiter, is_indented=is_indented)
-                        found[number] = replace(found[number], text=body)
+                        body, at = _document(script, at, result[number], delimiter, is_indented=is_indented)
+                        result[number] = replace(result[number], text=body)
                     waiting.clear()
             else:
                 at = _word_end(script, at)
                 text = script[start:at]
                 if redirection in ("<<", "<<-"):
                     delimiter = _unquoted(text)
-                    waiting.append((len(found), delimiter, redirection == "<<-"))
-                    found.append(Token(DOCUMENT, "", at, is_literal=delimiter != text))
+                    waiting.append((len(result), delimiter, redirection == "<<-"))
+                    result.append(Token(DOCUMENT, "", at, is_literal=delimiter != text))
                 else:
-                    found.append(Token(WORD, text, at))
+                    result.append(Token(WORD, text, at))
                 redirection = ""
     except IndexError:
         raise MalformedError(f"{_line(script, start)}: a quote or a bracket is not closed") from None
     if waiting:
-        raise MalformedError(f"{_line(script, found[waiting[0][0]].end)}: {_NO_END}")
-    return found
+        raise MalformedError(f"{_line(script, result[waiting[0][0]].end)}: {_NO_END}")
+    return result
 
 
 def _line(script: str, at: int) -> str:

@@ -82,7 +82,7 @@ class Command:
     """Files that the shell has sourced so far; None for an unknown one."""
 
     directory: str | None = ""
-    """Current folder, after `cd`: empty for the folder in which the script starts, None if it is unknown."""
+    """Current folder, after `cd`: empty for the script's initial folder, None if it is unknown."""
 
     standard_input: str | None = None
     """Text that the command reads, or if not `is_text`, the path after `<`."""
