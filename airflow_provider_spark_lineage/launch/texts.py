@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.submitted.planned import LARGEST_BYTES
 
 OTHER_MACHINE = "the text was read from {} on this worker; the application runs the file of another machine"
 UNREADABLE = "its text could not be read"
-UNKNOWN_ARGUMENTS = "the application's arguments are not known from number {} on"
+UNKNOWN_ARGUMENTS = "the application's arguments are unknown from number {} on"
 
 
 def planned_of(applications: Iterable[Application]) -> tuple[Lineage | None, tuple[Gap, ...]]:

@@ -1,7 +1,7 @@
 """Adds the lineage of a task to the result of OpenLineage's own extractor.
 
 The provider asks only one extractor for a class. If ours replaced its own, the source code of a function,
-hook lineage, `inlets` and `outlets` would be lost. So the result of its own is extended.
+hook lineage, `inlets` and `outlets` would be lost. So the result of the provider's extractor is extended.
 """
 
 from __future__ import annotations

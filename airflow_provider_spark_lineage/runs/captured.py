@@ -157,7 +157,7 @@ class Captured(Recorded):
         return f"<pre>{html.escape(repr(self))}</pre>"
 
     def events(self, **options: Any) -> list[dict[str, Any]]:
-        """Return OpenLineage events as `Recorded.events`, with START and COMPLETE or FAIL of an empty run, too."""
+        """Return OpenLineage events as `Recorded.events`; an empty run has START and COMPLETE or FAIL."""
         options.setdefault("failed", self.failed)
         return super().events(**options)
 

@@ -46,11 +46,11 @@ NO_HOOK = "nothing is captured: {} has neither `_get_hook` nor `hook`, unlike Ai
 NO_JOB = "the task ended before it started a job, or started it by another hook than its operator's"
 
 _AT_ONCE_SECONDS = 3.0
-"""Limit for reading while the task gets SIGTERM: less than `task_lineage.KILL_TIMEOUT_SECONDS`."""
+"""Limit for reading while the task is stopped (`on_kill`): less than `task_lineage.KILL_TIMEOUT_SECONDS`."""
 
 
 class Submitted(OtherProcess):
-    """Adds the agent or an event log to the job of an operator's hook, and reads what its driver wrote.
+    """Adds the agent or an event log to the job of an operator's hook, and reads its driver's files.
 
     `run_method` is the method of the hook that starts the job, `job_class` the class of its jobs. `settings`
     are `spark.lineage.*` properties for the driver; `agent` is the URI of the agent's zip, for a driver that
@@ -190,7 +190,7 @@ class Submitted(OtherProcess):
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> Run:
         lost = [*self._problems, *problems]
-        with harmless("the driver's records could not be read", lost):
+        with harmless("the driver's records or event log could not be read", lost):
             return self._read_folder(on_execution, lost, timeout_seconds)
         return Run(Lineage(gaps=tuple(Gap("records", problem) for problem in lost)), problems=tuple(lost))
 

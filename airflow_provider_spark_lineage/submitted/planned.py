@@ -52,7 +52,7 @@ def lacks_file_system(lineage: Lineage) -> bool:
 
 
 def _settings(task: Any, binary: str, conf: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of a job: its own override those in files that its command reads."""
+    """Return the settings of a job: its own override settings in files that its command reads."""
     environment = {**os.environ, **pairs(getattr(task, "env_vars", None))}
     file = getattr(task, "properties_file", None) or getattr(task, "_properties_file", None)
     file_system = default_file_system(binary, environment)

@@ -123,7 +123,7 @@ def _resolved_outlets(task_instance: Any) -> list[Any]:
         from airflow.providers.openlineage.utils.utils import get_runtime_outlet_assets
     except ImportError:  # 2.9, for example, reports no such assets.
         return []
-    # Includes those that `assets` added to the task's own alias, which Spark's lineage has, too.
+    # Includes the assets that `assets.py` added to the task's own alias; Spark's lineage has them, too.
     assets = (asset for asset, _ in get_runtime_outlet_assets(task_instance))
     return [dataset for asset in assets if (dataset := translate_airflow_asset(asset, None)) is not None]
 

@@ -92,7 +92,7 @@ class TaskLineage:
             # Problems of this event only: if the task continues, its final event may be complete.
             problems = self._collector.drain(KILL_DRAIN_SECONDS)
             lineage = self._collector.run(problems).lineage
-            reason = "the task got SIGTERM: this event does not have what it did after that"
+            reason = "Airflow asked the task to stop: what it did after that is not in this event"
             _send(replace(lineage, gaps=(*lineage.gaps, Gap("task", reason))), task_instance)
 
     def operator_lineage(self, *, failed: bool = False) -> OperatorLineage:

@@ -73,7 +73,7 @@ def test_an_argument_that_is_not_known_makes_no_name(tmp_path):
     """Neither do those behind it, whose numbers it may change."""
     lineage, _ = planned_of([script(tmp_path / "a.py", None, "s3://b/out")])
     assert names(lineage) == ([], [])
-    assert any("not known from number 1 on" in reason for reason in reasons(lineage))
+    assert any("unknown from number 1 on" in reason for reason in reasons(lineage))
 
 
 @pytest.mark.parametrize("main", ["a.py", "s3://b/a.py", "hdfs:///a.py", ""])

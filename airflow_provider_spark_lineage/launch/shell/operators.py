@@ -1,6 +1,6 @@
 """Launches of shell commands, on the worker or on another machine.
 
-Most commands do not mention Spark; the modules that read scripts are imported only for those that do.
+Most commands do not mention Spark; the modules that read scripts are imported only if one does.
 """
 
 from __future__ import annotations
