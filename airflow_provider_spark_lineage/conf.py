@@ -1,7 +1,7 @@
-"""The options of `[spark_lineage]`: one function per option, read at each call.
+"""Options of `[spark_lineage]`: one function per option, read at each call.
 
-A bad value logs one warning and falls back to the default, or to the most private value where the option
-protects something: an option of lineage must never fail a job.
+An invalid value logs one warning and is replaced by the default, or by the most private value if the option
+protects data: an option of lineage must never fail a job.
 Defaults, types and descriptions are in one table, `get_provider_info.OPTIONS`.
 """
 
@@ -34,42 +34,42 @@ def agent() -> str:
 
 
 def asset_events() -> bool:
-    """[spark_lineage] asset_events: have Airflow record an event of an asset for each dataset written."""
+    """[spark_lineage] asset_events: have Airflow record an asset event for each dataset written."""
     return _read("asset_events", _boolean, "True or False")
 
 
 def auto_capture() -> bool:
-    """[spark_lineage] auto_capture: capture tasks of Airflow's own operators, in DAGs that nobody edits."""
+    """[spark_lineage] auto_capture: capture tasks of Airflow's own operators, in DAGs that are not edited."""
     return _read("auto_capture", _boolean, "True or False")
 
 
 def auto_capture_commands() -> bool:
-    """[spark_lineage] auto_capture_commands: add the agent to commands of shells that call `spark-submit`."""
+    """[spark_lineage] auto_capture_commands: add the agent to shell commands that call `spark-submit`."""
     return _read("auto_capture_commands", _boolean, "True or False")
 
 
 def auto_capture_exclude() -> tuple[str, ...]:
-    """[spark_lineage] auto_capture_exclude: patterns of DAGs and tasks that auto-capture leaves alone."""
+    """[spark_lineage] auto_capture_exclude: patterns of DAGs and tasks not to capture."""
     return _read("auto_capture_exclude", _patterns, _PATTERNS, fallback=("*",))
 
 
 def auto_capture_include() -> tuple[str, ...]:
-    """[spark_lineage] auto_capture_include: patterns of the DAGs and tasks that auto-capture is for."""
+    """[spark_lineage] auto_capture_include: patterns of DAGs and tasks to capture."""
     return _read("auto_capture_include", _patterns, _PATTERNS, fallback=())
 
 
 def disabled() -> bool:
-    """[spark_lineage] disabled: capture nothing and add nothing to any event."""
+    """[spark_lineage] disabled: capture nothing, and add nothing to any event."""
     return _read("disabled", _boolean, "True or False")
 
 
 def drain_timeout_seconds() -> float:
-    """[spark_lineage] drain_timeout_seconds: longest wait, before a session stops, for what has ended."""
+    """[spark_lineage] drain_timeout_seconds: longest wait for ended executions before a session stops."""
     return _read("drain_timeout_seconds", _seconds, "a number of seconds, 0 or more")
 
 
 def emit_timeout_seconds() -> float:
-    """[spark_lineage] emit_timeout_seconds: longest wait for the backend to take the events of executions."""
+    """[spark_lineage] emit_timeout_seconds: longest wait until the backend has accepted execution events."""
     return _read("emit_timeout_seconds", _seconds, "a number of seconds, 0 or more")
 
 
@@ -95,7 +95,7 @@ def extra_operators() -> dict[str, str]:
 
 
 def keep_records() -> bool:
-    """[spark_lineage] keep_records: leave the records of submitted applications where they are."""
+    """[spark_lineage] keep_records: do not remove the records of submitted applications."""
     return _read("keep_records", _boolean, "True or False")
 
 
@@ -110,12 +110,12 @@ def records() -> str:
 
 
 def repeat_dataset_edges() -> bool:
-    """[spark_lineage] repeat_dataset_edges: repeat edges of the whole dataset on every field of it."""
+    """[spark_lineage] repeat_dataset_edges: repeat dataset-level edges (filters, joins) on every field."""
     return _read("repeat_dataset_edges", _boolean, "True or False")
 
 
 def sql_text() -> str:
-    """[spark_lineage] sql_text: how much of SQL statements, and of messages that may repeat them, is kept."""
+    """[spark_lineage] sql_text: how much to record of SQL statements, and of messages that may quote them."""
     words = "full, masked or none"
     return _read("sql_text", _sql_text, words, fallback="none")
 
@@ -167,7 +167,7 @@ def _read(
     *,
     fallback: _Value | None = None,
 ) -> _Value:
-    """Return an option's value: its default where it is not set, and `fallback` where it is not valid."""
+    """Return an option's value: its default if it is not set, and `fallback` if it is not valid."""
     default = parse(OPTIONS[option]["default"])
     fallback = default if fallback is None else fallback
     try:
@@ -177,7 +177,7 @@ def _read(
         return fallback
     if text is None:
         return default
-    # Airflow's own getters allow a comment behind the value, so these do too.
+    # A comment may follow the value, as in Airflow's own getters.
     text = text.split("#", maxsplit=1)[0].strip()
     try:
         return parse(text)
@@ -188,7 +188,7 @@ def _read(
 
 
 def _shown(value: object) -> str:
-    """Return a value as a user writes it."""
+    """Return a value in the form of the configuration file."""
     return (";".join(value) or "nothing") if isinstance(value, tuple) else str(value)
 
 

@@ -1,7 +1,7 @@
 """The one place where exceptions of lineage code end, so that a user's job never sees them.
 
-Everything that capture, operators, extractors and run facets do inside a user's process runs under
-`harmless`. A fault becomes one warning with the reason; its traceback is logged at debug level.
+All code of capture, operators, extractors and run facets in a user's process runs under `harmless`. An
+exception becomes one warning with the reason; its traceback is logged at debug level.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ log = logging.getLogger("airflow_provider_spark_lineage")
 
 
 _withheld = 0
-"""How many running captures may not log literals: Spark's exceptions may repeat a statement."""
+"""Number of running captures that must not log literals: Spark's exceptions may quote a statement."""
 
 
 def withhold(count: int) -> None:
-    """Change the number of captures that keep the reasons of failures out of logs and problems."""
-    global _withheld  # noqa: PLW0603  the log is one for the process
+    """Add `count` to the number of captures that keep reasons of failures out of logs and problems."""
+    global _withheld  # noqa: PLW0603  the process has one log
     _withheld += count
 
 
 class harmless:  # noqa: N801  reads as a statement
     """Run a block whose exceptions must not reach the user's code.
 
-    `lost` is a sentence for the log; `problems` receives it, too, and becomes a gap.
+    `lost` is a sentence for the log; it is also added to `problems`, which become gaps.
 
     >>> with harmless("the example could not be run"):  # doctest: +SKIP
     ...     raise ValueError("on purpose")
@@ -53,7 +53,7 @@ class harmless:  # noqa: N801  reads as a statement
         # SystemExit are the user's.
         if not isinstance(error, Exception):
             return False
-        # Here, because its patterns take milliseconds, which every process of Airflow would pay.
+        # Imported here, because compiling its patterns would delay every Airflow process by milliseconds.
         from airflow_provider_spark_lineage.records.credentials import without_secrets
 
         sentence = f"{self._what}: {type(error).__name__}"
@@ -89,9 +89,9 @@ def alarm_paused() -> Iterator[None]:
 
 
 def tell(sentence: str, problems: Optional[List[str]] = None) -> bool:
-    """Log a loss as a warning and add it to `problems`; return False if it is there already.
+    """Log a loss as a warning and add it to `problems`; do nothing and return False if it is there already.
 
-    The same problem in a thousand executions is logged once.
+    So a problem that repeats in a thousand executions is logged once.
     """
     if problems is not None:
         if sentence in problems:
@@ -102,9 +102,9 @@ def tell(sentence: str, problems: Optional[List[str]] = None) -> bool:
 
 
 def _first_line(message: str) -> str:
-    """Return the first line that has a reason; a Java stack trace has hundreds of lines."""
+    """Return the line with the reason: the first, or the second of a py4j error with a Java stack trace."""
     lines = message.strip().splitlines() or [""]
-    # py4j has the Java exception on the second line.
+    # The Java exception is on the second line.
     if lines[0].startswith("An error occurred while calling") and len(lines) > 1:
         return lines[1].lstrip(": ")
     return lines[0]

@@ -1,4 +1,4 @@
-"""Where the Spark driver of known operators runs: one row for each class. Imports nothing heavy."""
+"""Table of known operators and where their Spark driver runs. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ IN_PROCESS = "in process"
 """The operator's `execute` opens, uses and stops a PySpark session in the task's own process."""
 
 SPARK_SUBMIT = "spark-submit"
-"""`spark-submit` starts the driver, in a process of its own or on another machine."""
+"""`spark-submit` starts the driver, in another process or on another machine."""
 
 SPARK_SQL = "spark-sql"
-"""`spark-sql` is the driver, in a process of its own."""
+"""`spark-sql` is the driver, in another process."""
 
 SPARK_PIPELINES = "spark-pipelines"
-"""`spark-pipelines` starts the driver, in a process of its own, or asks a Spark Connect server."""
+"""`spark-pipelines` starts the driver in another process, or calls a Spark Connect server."""
 
 PYTHON = "python"
-"""A function runs in the task's own process, and may open a PySpark session there or not."""
+"""A function runs in the task's own process, and may open a PySpark session there."""
 
 COMMAND = "command"
-"""A command of a shell may start drivers, here or on another machine."""
+"""A shell command may start drivers, here or on another machine."""
 
 KINDS = (IN_PROCESS, SPARK_SUBMIT, SPARK_SQL, SPARK_PIPELINES, PYTHON)
-"""The words of `[spark_lineage] extra_operators`."""
+"""Words allowed in `[spark_lineage] extra_operators`."""
 
 DRIVERS: Mapping[str, str] = {
     "PySparkOperator": IN_PROCESS,
@@ -40,7 +40,7 @@ DRIVERS: Mapping[str, str] = {
     # The function runs in another process: `@task.virtualenv`, `@task.external_python`.
     "_BasePythonVirtualenvOperator": "",
 }
-"""Class name of an operator of Airflow's -> where the Spark driver runs; empty where nothing is captured."""
+"""Class name of an Airflow operator -> where the Spark driver runs; empty if nothing is captured."""
 
 NO_EXTRA: Mapping[str, str] = {}
 
@@ -48,7 +48,7 @@ NO_EXTRA: Mapping[str, str] = {}
 def driver_of(operator: type, extra: Mapping[str, str] = NO_EXTRA) -> str | None:
     """Return where the Spark driver of an operator runs, by its class or the nearest known base class.
 
-    None for an operator that is not known to run Spark. `extra` are the user's own: dotted class -> kind.
+    None for an operator that is not known to run Spark. `extra` has the user's own: dotted class -> kind.
     """
     for parent in operator.__mro__:
         kind = extra_kind(parent, extra)
@@ -60,7 +60,7 @@ def driver_of(operator: type, extra: Mapping[str, str] = NO_EXTRA) -> str | None
 
 
 def extra_kind(operator: type, extra: Mapping[str, str]) -> str | None:
-    """Return the kind of a class that the user named, by the module that defines it or one that has it."""
+    """Return the kind of a class in `extra`, by the module that defines it or one that imports it."""
     if not extra:
         return None
     kind = extra.get(f"{operator.__module__}.{operator.__qualname__}")
@@ -74,5 +74,5 @@ def extra_kind(operator: type, extra: Mapping[str, str]) -> str | None:
 
 
 def is_named(operator: type, extra: Mapping[str, str]) -> bool:
-    """Return whether the user named the class of an operator, or one of its base classes."""
+    """Return whether `extra` has the class of an operator or one of its base classes."""
     return any(extra_kind(parent, extra) is not None for parent in operator.__mro__)

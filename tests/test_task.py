@@ -178,7 +178,7 @@ def test_a_task_that_is_told_to_stop_sends_what_it_did(backend):
     (event,) = backend.events
     assert (event.eventType.value, event.job.name) == ("OTHER", "d.t")
     assert [one.name for one in event.inputs] == ["/in/orders"]
-    assert "told to stop" in str(event.run.facets["sparkLineage_gaps"])
+    assert "asked the task to stop" in str(event.run.facets["sparkLineage_gaps"])
 
 
 @pytest.mark.parametrize("sends", ["stop", "pause"])

@@ -1,4 +1,4 @@
-"""Capture in a driver that `spark-submit` started, on any machine: travels with the job as one zip.
+"""Agent for drivers that `spark-submit` starts, on any machine; it is added to the job as one zip.
 
-`zipped` builds that zip. Everything else here runs in the driver: standard library only, Python 3.9 syntax.
+`zipped` builds that zip. All other modules here run in the driver: standard library only, Python 3.9 syntax.
 """

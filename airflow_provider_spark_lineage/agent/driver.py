@@ -1,6 +1,6 @@
-"""Captures the Spark contexts of a driver, and writes their records and a note to a folder.
+"""Captures the Spark contexts of a driver, and writes their records and a status note to a folder.
 
-`spark.lineage.*` properties of the job are the settings.
+Its settings are `spark.lineage.*` properties of the job.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from airflow_provider_spark_lineage.records.status import DriverNote
 
 
 def prepare(context_class: Any) -> None:
-    """Load what a capture needs, in this process and in the JVM, where `spark-submit` has set it a place."""
+    """Load what capture needs, in this process and in the JVM, if `spark.lineage.records` is set."""
     if not context_class._jvm.System.getProperty(RECORDS):
         return
-    # Imports the classes of pyspark.
+    # It imports pyspark's classes.
     sites()
     prepare_jvm(context_class._gateway, context_class._jvm)
 
@@ -41,7 +41,7 @@ def begin(context: Any) -> None:
 
 
 class Agent(Capture):
-    """Captures one Spark context, and writes its records and a note to a folder."""
+    """Captures one Spark context, and writes its records and a status note to a folder."""
 
     def __init__(self, folder: Folder, context: Any, conf: Callable[..., Optional[str]]) -> None:
         unreadable: List[str] = []
@@ -63,12 +63,12 @@ class Agent(Capture):
         self._writing = threading.Lock()
         self._is_open = True
         self._ends = threading.Event()
-        # Started early, because Python 3.12 starts no thread when it exits.
+        # Created now and started in `begin`, because Python 3.12 cannot start threads at exit.
         self._ending = threading.Thread(target=self._end_when_asked, daemon=True)
 
     def begin(self) -> None:
-        """Write the note that the driver began, and start capture."""
-        # A file system that does not answer must not keep the driver from its work.
+        """Write the note that the driver has begun, and start capture."""
+        # On a thread: a file system that does not answer must not delay the driver.
         threading.Thread(target=self._write_note, daemon=True).start()
         self._ending.start()
         self.arm()
@@ -79,13 +79,13 @@ class Agent(Capture):
             self.end()
 
     def end(self) -> None:
-        """Wait for what has ended, and write the note that the capture is complete; for a limited time."""
+        """Finish capture, and write the note that it is complete; wait for that for a limited time."""
         if not self._is_open or self._is_forked():
             return
         self._is_open = False
         with harmless("the agent could not be ended", self.problems):
             self._ends.set()
-            # A file system that does not answer must not keep the driver from ending.
+            # A file system that does not answer must not block the driver's exit.
             self._ending.join(2 * self._drain_timeout_seconds)
 
     def _end_when_asked(self) -> None:
@@ -107,6 +107,6 @@ class Agent(Capture):
 
 
 def _attempt(context: Any) -> str:
-    """Return which attempt at its application a driver is: YARN starts one that failed again; else empty."""
+    """Return the id of YARN's application attempt, which differs for each restart; empty elsewhere."""
     attempt = context._jsc.sc().applicationAttemptId()
     return str(attempt.get()) if attempt.isDefined() else ""

@@ -1,7 +1,7 @@
-"""Where the agent writes: a local folder, or a URI of any file system that the driver's Hadoop has.
+"""Folder of the agent's files: local, or a URI of any Hadoop file system of the driver.
 
-A file is there whole or not at all: it is written under another name, and renamed. Where that fails, a file
-that was there is overwritten.
+A file is written under another name and then renamed, so it is complete or absent. In a local folder, if
+that fails, an existing file is overwritten.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ class Folder(Protocol):
     """Writes files by name."""
 
     def write(self, name: str, content: bytes) -> None:
-        """Write one file, or replace it; raise what the file system raises."""
+        """Write or replace one file; errors of the file system are raised."""
 
 
 def folder_of(place: str, context: Any) -> Folder:
-    """Return the folder at a local path or a URI; it is created at the first write."""
+    """Return the folder at a local path or URI; the first write creates it."""
     path = local_path(place)
     return _LocalFolder(path) if path is not None else _HadoopFolder(place, context)
 
 
 def local_path(place: str) -> Path | None:
-    """Return the path of a local folder, None for a URI of another file system."""
+    """Return the path of a local folder; None for a URI of another file system."""
     parts = urlsplit(place)
     if parts.scheme == "file":
         return Path(url2pathname(parts.path))
@@ -47,22 +47,21 @@ class _LocalFolder:
         try:
             write_file(path, content)
         except OSError:
-            # A full disk has room in the place of an older file, but not beside it: so the note can still say
-            # what was lost.
+            # A full disk has room only in place of an existing file: so the note can still report losses.
             if not path.is_file():
                 raise
             path.write_bytes(content)
 
 
 class _HadoopFolder:
-    """Writes with the credentials and settings that the job has for its own data."""
+    """Writes with the job's own credentials and settings."""
 
     def __init__(self, uri: str, context: Any) -> None:
         self._uri = uri.rstrip("/")
         self._context = context
 
     def write(self, name: str, content: bytes) -> None:
-        # py4j's calls may not be cut in two by a fork of the program.
+        # A fork of the program must not interrupt a call of py4j.
         with jvm_lock:
             path_class = self._context._jvm.org.apache.hadoop.fs.Path
             target, temporary = path_class(f"{self._uri}/{name}"), path_class(f"{self._uri}/.{name}.part")

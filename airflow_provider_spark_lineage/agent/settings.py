@@ -1,4 +1,4 @@
-"""The settings of the agent: `spark.lineage.*` properties of the job."""
+"""Settings of the agent: `spark.lineage.*` properties of the job."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from airflow_provider_spark_lineage.guard import tell
 from airflow_provider_spark_lineage.records.record import FULL, NONE, SQL_TEXTS
 
 RECORDS = "spark.lineage.records"
-"""Where the records go: a local folder, or any URI that Spark's Hadoop file systems can write."""
+"""Place of the records: a local folder, or any URI that Spark's Hadoop file systems can write to."""
 
 SQL_TEXT = "spark.lineage.sqlText"
 DRAIN_TIMEOUT = "spark.lineage.drainTimeoutSeconds"
@@ -16,7 +16,7 @@ MAX_PLAN = "spark.lineage.maxPlanBytes"
 
 
 def number(conf: Callable[..., Optional[str]], name: str, default: float, problems: List[str]) -> float:
-    """Return a setting of 0 or more; where it is no such number, the default, and say so."""
+    """Return a non-negative number; warn and use the default if the value is not one."""
     text = conf(name, None)
     try:
         value = default if text is None else float(text)
@@ -29,7 +29,7 @@ def number(conf: Callable[..., Optional[str]], name: str, default: float, proble
 
 
 def sql_text(conf: Callable[..., Optional[str]], problems: List[str]) -> str:
-    """Return how much of SQL is recorded; where the setting is unknown, nothing, and say so."""
+    """Return the setting `sqlText`; warn and use `none` if the value is not valid."""
     word = conf(SQL_TEXT, FULL) or FULL
     if word in SQL_TEXTS:
         return word

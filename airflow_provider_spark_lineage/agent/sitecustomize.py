@@ -1,6 +1,6 @@
-"""Loaded by Python before the application, because the zip of the agent is on `PYTHONPATH`.
+"""Start of the agent: Python loads this module before the application, as the zip is on `PYTHONPATH`.
 
-Starts the agent, and then runs the `sitecustomize` that would have been loaded without the zip.
+Afterwards it runs the `sitecustomize` that would have been loaded without the zip.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import sys
 
 def _start_agent() -> None:
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
-        # No driver of `spark-submit`: a Python worker, or a program that the driver starts.
+        # Not a driver of `spark-submit`: a Python worker, or a program that the driver starts.
         return
     try:
         from airflow_provider_spark_lineage.agent import start
     except Exception as error:
-        # Whatever is wrong with the zip, the application must run as it does without it.
+        # Even with a broken zip, the application must run as without it.
         sys.stderr.write(f"Spark lineage: the agent cannot start: {error}. The job is unaffected.\n")
     else:
         start.wait_for_pyspark()
 
 
 def _run_next() -> None:
-    """Run the next `sitecustomize` on the path, under its own name."""
+    """Run the next `sitecustomize` on `sys.path`, under its own name."""
     ours = os.path.dirname(os.path.abspath(__file__))
     others = [entry for entry in sys.path if os.path.abspath(entry) != ours]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)

@@ -1,7 +1,7 @@
 """Starts capture when the driver creates its Spark context.
 
-Nothing happens in processes that have no driver: Python workers, programs that the driver starts. This module
-is imported before the program begins, so it imports little; `driver` is imported while Spark creates the
+Nothing happens in processes without a driver: Python workers, programs that the driver starts. This module is
+imported before the program begins, so it imports little; `driver` is imported while Spark creates the
 context.
 """
 
@@ -33,7 +33,7 @@ def _watch_contexts(context_class: Any) -> None:
     @functools.wraps(create)
     def create_captured(context: Any, *args: Any, **kwargs: Any) -> None:
         with harmless("the agent could not be prepared"):
-            # While the JVM creates the context this process has nothing to do.
+            # On a thread, because this process is idle while the JVM creates the context.
             threading.Thread(target=_prepare, args=(context_class,), daemon=True).start()
         create(context, *args, **kwargs)
         with harmless("the agent could not be started"):

@@ -1,6 +1,6 @@
-"""Builds the zip that carries the agent to a driver: `spark-submit --py-files`.
+"""Builds the zip of the agent for `spark-submit --py-files`.
 
-Its package has a name of its own, so that a driver may have this package installed, in any version.
+Its package has another name than this one, so that a driver may have this one installed, in any version.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _MODULES = ("guard.py",)
 _PACKAGES = ("agent", "capture", "records", "sources")
 _STAYS = ("agent/zipped.py", "agent/sitecustomize.py")
 _TIME = (1980, 1, 1, 0, 0, 0)
-"""The same for every file, so that the same sources give the same zip."""
+"""Time of every file in the zip, so that equal sources give an equal zip."""
 
 
 def write_agent(path: Path) -> Path:
-    """Write the agent's zip, unless it is there; return its path. A reader sees all of it or nothing."""
+    """Write the agent's zip, unless it exists; return its path. Readers never see an incomplete file."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in _files():

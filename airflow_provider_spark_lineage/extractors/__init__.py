@@ -1,8 +1,8 @@
-"""Extractors for operators that nobody can edit: what `[openlineage] extractors` names.
+"""Extractors for `[openlineage] extractors`: lineage of operators that you cannot edit.
 
 An exception while the provider imports an extractor disables its whole plugin, so the modules here
-import next to nothing. `SparkExtractor` is the one for all operators; `operator_lineage` is for extractors of
-your own (docs/write-your-own.md).
+import next to nothing. `SparkExtractor` covers all operators; `operator_lineage` is for your own extractors
+(docs/write-your-own.md).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["SparkExtractor", "operator_lineage"]
 
 
 def __getattr__(name: str) -> Any:
-    # Every process of Airflow loads one of the modules here: it must not pay for the others.
+    # Every Airflow process loads one of the modules here: it must not load the others, too.
     if name == "SparkExtractor":
         from airflow_provider_spark_lineage.extractors.spark import SparkExtractor
 

@@ -3,7 +3,7 @@
     [openlineage]
     extractors = airflow_provider_spark_lineage.extractors.launchers.LauncherExtractor
 
-What an operator reports without us stays; one that has nothing to do with Spark reports that alone.
+It adds to what an operator reports without us; an operator that does not launch Spark reports only its own.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class LauncherExtractor(BaseExtractor):
         return self._with_ours("extract", self._planned)
 
     def extract_on_complete(self, task_instance: Any) -> OperatorLineage:
-        """Return what the applications' records say, else their texts, with a gap."""
+        """Return the lineage from the applications' records, else from their texts, with a gap."""
         from airflow_provider_spark_lineage.task.provider import is_skipped
 
         return self._ended("extract_on_complete", task_instance, failed=is_skipped(task_instance))
 
     def extract_on_failure(self, task_instance: Any) -> OperatorLineage:
-        """Return what the applications' records say; a text says nothing of what a failed task did."""
+        """Return the lineage from the applications' records; texts do not say what a failed task did."""
         return self._ended("extract_on_failure", task_instance, failed=True)
 
     def _ended(self, method: str, task_instance: Any, *, failed: bool) -> OperatorLineage:
@@ -50,7 +50,7 @@ class LauncherExtractor(BaseExtractor):
 
     @staticmethod
     def _planned(launch: Launch) -> OperatorLineage:
-        """Return the datasets of applications that have not run, where their texts name all of them."""
+        """Return the datasets of applications that have not run, if their texts name all of them."""
         from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
         from airflow_provider_spark_lineage.launch.texts import planned_of
         from airflow_provider_spark_lineage.submitted.planned import certain
@@ -63,7 +63,7 @@ class LauncherExtractor(BaseExtractor):
     def _with_ours(
         self, method: str, ours: Callable[[Launch], OperatorLineage], *arguments: Any, failed: bool = False
     ) -> OperatorLineage:
-        """Return what the operator reports without us, with what it launches added."""
+        """Return the operator's own lineage with the lineage of its launch added."""
         from airflow_provider_spark_lineage.guard import harmless
 
         own, is_own = self._own(method, *arguments)
@@ -90,7 +90,7 @@ class LauncherExtractor(BaseExtractor):
         return not conf.disabled() and is_selected(self.operator.dag_id, self.operator.task_id)
 
     def _own(self, method: str, *arguments: Any) -> tuple[OperatorLineage, bool]:
-        """Return what the provider would report without this extractor, and whether the operator says it."""
+        """Return the result without this extractor, and whether another extractor or the operator gave it."""
         extractor = _extractor_without_ours(self.operator)
         if extractor is None:
             return OperatorLineage(run_facets=_unknown_source(self.operator)), False
@@ -99,7 +99,7 @@ class LauncherExtractor(BaseExtractor):
 
 
 def _extractor_without_ours(operator: Any) -> Any:
-    """Return the provider's own extractor of an operator; None where it has none."""
+    """Return the provider's own extractor of an operator; None if it has none."""
     from airflow.providers.openlineage.extractors.base import DefaultExtractor
     from airflow.providers.openlineage.extractors.bash import BashExtractor
 
@@ -111,14 +111,14 @@ def _extractor_without_ours(operator: Any) -> Any:
 
 
 def _unknown_source(operator: Any) -> dict[str, Any]:
-    """Return the facet that the provider gives an operator without an extractor, and without hook lineage."""
+    """Return the provider's facet for an operator without extractor; empty if hooks reported datasets."""
     from airflow.providers.openlineage.utils.utils import get_unknown_source_attribute_run_facet
 
     return {} if _has_hook_lineage() else get_unknown_source_attribute_run_facet(task=operator)
 
 
 def _has_hook_lineage() -> bool:
-    """Return whether the provider will take datasets of hooks for the event of this task."""
+    """Return whether the provider will use datasets of hooks in the event of this task."""
     from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
     from airflow.providers.openlineage.extractors import manager
 
@@ -131,14 +131,14 @@ def _has_hook_lineage() -> bool:
     if not getattr(collector, "has_collected", False):
         return False
     collected = collector.collected_assets
-    found = (*collected.inputs, *collected.outputs)
-    return any(translate_airflow_asset(each.asset, each.context) is not None for each in found)
+    assets = (*collected.inputs, *collected.outputs)
+    return any(translate_airflow_asset(each.asset, each.context) is not None for each in assets)
 
 
 def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
     """Return the lineage of a task that has ended.
 
-    Asked for in the provider's forked child, which reads files and asks nobody.
+    Runs in the provider's forked child, so it reads only memory and files.
     """
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.launch.collector import Launched
@@ -153,7 +153,7 @@ def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
 
 
 def _merged(own: OperatorLineage, added: OperatorLineage) -> OperatorLineage:
-    """Return both; where both name a dataset or a facet, the operator's own stays."""
+    """Return both lineages as one; the operator's own wins if both have a dataset or a facet."""
     from airflow_provider_spark_lineage.task.annotation import joined
 
     return OperatorLineage(

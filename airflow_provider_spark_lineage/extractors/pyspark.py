@@ -1,4 +1,4 @@
-"""The extractor for Airflow's `PySparkOperator` and `@task.pyspark` alone; `SparkExtractor` has them all."""
+"""Extractor for Airflow's `PySparkOperator` and `@task.pyspark` only; `SparkExtractor` covers all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from airflow_provider_spark_lineage.known_operators import DRIVERS, IN_PROCESS
 
 
 class PySparkExtractor(SparkExtractor):
-    """Answers the OpenLineage provider for the operators whose function has a PySpark session."""
+    """Answers the OpenLineage provider for operators whose function gets a PySpark session."""
 
     @classmethod
     def get_operator_classnames(cls) -> list[str]:

@@ -1,7 +1,7 @@
-"""What is known of a task that deferred itself, in the process that resumes it.
+"""Facts about a task that deferred itself, in the process that resumes it.
 
-Its operator is a new object there, without what `execute` had set. Airflow gives that process what the
-trigger reported; it is read from memory, because a forked child may not ask the supervisor.
+Its operator is a new object there, without the attributes that `execute` had set. Airflow passes the event of
+the trigger to that process; it is read from memory, because a forked child may not ask the supervisor.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from typing import Any
 
 
 def trigger_event(task_instance: Any = None) -> Mapping[str, Any]:
-    """Return what the trigger of a task reported; empty for a task that did not defer itself."""
+    """Return the event of a task's trigger; empty if the task did not defer itself."""
     given = getattr(_context(task_instance), "next_kwargs", None)
     if given:
         from airflow_provider_spark_lineage.guard import harmless
 
-        with harmless("what the trigger of this task reported could not be read"):
+        with harmless("the event of this task's trigger could not be read"):
             event = _decoded(given).get("event")
             return event if isinstance(event, Mapping) else {}
     return {}
 
 
 def first_start(task_instance: Any) -> datetime | None:
-    """Return when a try began; the process that resumes it started later."""
+    """Return the start of a try, which is before the start of the process that resumes it."""
     start: datetime | None = getattr(_context(task_instance), "start_date", None)
     return start or getattr(task_instance, "start_date", None)
 
 
 def _context(task_instance: Any) -> Any:
-    """Return what Airflow's server says of a try to the process that runs it."""
+    """Return the context that Airflow's server sends to the process of a try."""
     return getattr(task_instance, "_ti_context_from_server", None)
 
 
@@ -40,7 +40,7 @@ def _decoded(given: Any) -> Mapping[str, Any]:
         from airflow.sdk.serde import deserialize
 
         arguments = deserialize(given)
-    # The encoding of an older Airflow, also of a task that was deferred before an upgrade.
+    # The encoding of older Airflow, also for a task that was deferred before an upgrade.
     except (ImportError, KeyError, AttributeError, TypeError):
         from airflow.serialization.serialized_objects import BaseSerialization
 

@@ -1,8 +1,8 @@
-"""The extractor for all operators of Airflow's Spark provider, and for those that the user names.
+"""Extractor for all operators of Airflow's Spark provider, and for `[spark_lineage] extra_operators`.
 
 Set `[openlineage] extractors = airflow_provider_spark_lineage.extractors.SparkExtractor`. With
-`[spark_lineage] auto_capture` it reports what Spark did; without, what the text of a job says. Auto-capture
-alone needs no extractor.
+`[spark_lineage] auto_capture` it reports what Spark did; without, the planned lineage from a job's text.
+Auto-capture also works without this extractor.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from airflow_provider_spark_lineage.known_operators import COMMAND, DRIVERS, PYT
 class SparkExtractor(BaseExtractor):
     """Answers the OpenLineage provider for operators that report nothing themselves.
 
-    The provider calls it in a forked child, which has no way to the JVM and none to Airflow's supervisor: it
+    The provider calls it in a forked child, which can reach neither the JVM nor Airflow's supervisor: it
     reads what the task's process stored, and the text of the job.
     """
 
     @classmethod
     def get_operator_classnames(cls) -> list[str]:
         """Return the class names of the operators that use this extractor."""
-        # The provider has an extractor for `PythonOperator`, whose facets stay; a command is for `launch`.
+        # `PythonOperator` keeps the provider's own extractor; shell commands have `LauncherExtractor`.
         names = [name for name, driver in DRIVERS.items() if driver not in ("", PYTHON, COMMAND)]
         with harmless("[spark_lineage] extra_operators could not be read"):
             from airflow_provider_spark_lineage import conf
@@ -35,24 +35,24 @@ class SparkExtractor(BaseExtractor):
         return list(dict.fromkeys(names))
 
     def _execute_extraction(self) -> OperatorLineage:
-        """Return what the text of the job names: nothing has run."""
+        """Return the datasets named in the job's text: nothing has run yet."""
         from airflow_provider_spark_lineage.task.annotation import annotated
         from airflow_provider_spark_lineage.task.planned import planned_operator_lineage
         from airflow_provider_spark_lineage.task.selection import is_selected
 
-        with harmless("what this task is going to read and write could not be worked out"):
+        with harmless("the planned lineage of this task could not be computed"):
             if is_selected(self.operator.dag_id, self.operator.task_id):
                 return annotated(planned_operator_lineage(self.operator), self.operator)
         return OperatorLineage()
 
     def extract_on_complete(self, task_instance: Any) -> OperatorLineage:
-        """Return what the task read and wrote."""
+        """Return the datasets that the task read and wrote."""
         from airflow_provider_spark_lineage.task.provider import is_skipped
 
         return self._result(task_instance, failed=is_skipped(task_instance))
 
     def extract_on_failure(self, task_instance: Any) -> OperatorLineage:
-        """Return what the task had read, the writes that had finished, and Spark's errors."""
+        """Return the inputs so far, the finished writes, and Spark's errors."""
         return self._result(task_instance, failed=True)
 
     def _result(self, task_instance: Any, *, failed: bool) -> OperatorLineage:

@@ -1,8 +1,7 @@
-"""The lineage model written down as OpenLineage objects, built fresh on every call.
+"""OpenLineage objects of the lineage model, new ones on each call.
 
-Airflow's OpenLineage provider redacts by assigning into these objects, so nothing here is cached,
-shared between two facets, or frozen. `datasets`, `jobs` and `runs` build facets; `events` puts them
-into complete events.
+Airflow's OpenLineage provider redacts by assigning to their attributes, so nothing here is cached, shared
+between two facets, or frozen. `datasets`, `jobs` and `runs` build facets; `events` builds complete events.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Datasets of a lineage as OpenLineage input and output datasets with all their facets."""
+"""OpenLineage input and output datasets of a lineage, with all their facets."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ _LIFECYCLE = {
 
 
 def input_datasets(lineage: Lineage) -> list[InputDataset]:
-    """Return what was read, in the model's order."""
+    """Return the inputs, in the model's order."""
     return [_input(read) for read in lineage.inputs]
 
 
 def output_datasets(lineage: Lineage, *, dataset_edges_per_field: bool = False) -> list[OutputDataset]:
-    """Return what was written, in the model's order, with column lineage.
+    """Return the outputs, in the model's order, with column lineage.
 
-    `dataset_edges_per_field` repeats the edges that act on a whole output on each of its columns,
-    for consumers that do not read `columnLineage.dataset`.
+    `dataset_edges_per_field` repeats the dataset-level edges of an output on each of its columns, for
+    consumers that do not read `columnLineage.dataset`.
     """
     return [_output(write, dataset_edges_per_field) for write in lineage.outputs]
 
@@ -145,13 +145,13 @@ _QUOTED_ADDRESS = re.compile(r"(?<=://)%5B([0-9A-Fa-f:.]+)%5D")
 
 
 def _uri_of(identity: Identity) -> str | None:
-    """Return the namespace as a URI: with escapes for what a URI may not have, `file:///` for `file`.
+    """Return the namespace as a URI, percent-encoded; `file:///` for `file`.
 
-    None for a name, as of a catalog, by which a table is called whose place is not known.
+    None if it is only a name: of a catalog, for a table in an unknown place.
     """
     namespace = identity.id.namespace
     if ":" not in namespace:
-        # A file system without a server.
+        # A file system without a host.
         return f"{namespace}:///" if identity.storage_layer or namespace == "file" else None
     if not _SCHEME.match(namespace):
         return None
@@ -201,10 +201,10 @@ def _repeated_per_field(write: Output) -> list[Edge]:
 
 
 def transformation(edge: Edge) -> tuple[Kind, str | None, bool]:
-    """Return the transformation of an edge: the kind, a description, and whether it masks.
+    """Return the transformation of an edge: kind, description, and whether it masks.
 
-    Consumers look fields up among the columns of the dataset, so an edge from a part of a struct becomes a
-    TRANSFORMATION of the whole column; the description names the part: `address.city`.
+    Consumers look fields up among a dataset's columns. So an edge from a part of a struct is a TRANSFORMATION
+    of the whole column, and the description names the part: `address.city`.
     """
     if not edge.part:
         return edge.kind, None, edge.masking
@@ -213,7 +213,7 @@ def transformation(edge: Edge) -> tuple[Kind, str | None, bool]:
 
 
 def _input_fields(edges: Iterable[Edge]) -> list[column_lineage_dataset.InputField]:
-    """Return one entry per field that was read, with all its transformations."""
+    """Return one entry for each source field, with all its transformations."""
     return [
         column_lineage_dataset.InputField(
             namespace=source.namespace,

@@ -1,4 +1,4 @@
-"""Complete OpenLineage run events of Spark executions and of the run that they belong to."""
+"""Complete OpenLineage run events of Spark executions and of their run."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
 
 @dataclass(frozen=True)
 class EventExecution:
-    """One Spark execution, as its events need it."""
+    """One Spark execution, with the data of its events."""
 
     job: str
-    """The name of its job, from `lineage.job_names`; no other execution of the run has it."""
+    """Name of its job, from `lineage.job_names`; unique in the run."""
 
     started_at: datetime
     ended_at: datetime
@@ -41,23 +41,22 @@ class EventExecution:
     """It is a batch of a streaming query."""
 
     job_type: str = "SQL_JOB"
-    """`RDD_JOB` for a job over an RDD: the name that OpenLineage's Java agent uses."""
+    """`RDD_JOB` for a job over an RDD, as in OpenLineage's Java agent."""
 
 
 @dataclass(frozen=True)
 class EventRun:
-    """One Spark application, or a part of one, that the executions belong to."""
+    """One Spark application, or a part of it, that the executions belong to."""
 
     application_id: str
     started_at: datetime
     ended_at: datetime
     lineage: Lineage
-    """The lineage of all executions together."""
+    """Lineage of all executions together."""
 
     engine_version: str = ""
     failed: bool | None = None
-    """Whether the program failed; None when only its executions are known, and then one failed
-    execution is a failed run."""
+    """The program failed. None: unknown; the run counts as failed if any execution failed."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +67,12 @@ class RunIdentity:
     namespace: str
     job: str
     root: RunIdentity | None = None
-    """The run at the top, for example the DAG run; None when this run is the top itself."""
+    """The root run, for example the DAG run; None if this run is the root itself."""
 
     producer: str = PRODUCER
-    """Who sends the events of this run: the `_producer` of facets that name it as a parent.
+    """Sender of the events of this run: `_producer` of facets that name it as a parent.
 
-    DataHub, for example, reads the orchestrator of a task from it.
+    DataHub, for example, reads a task's orchestrator from it.
     """
 
 
@@ -81,14 +80,14 @@ class RunIdentity:
 class EventFacets:
     """Facets of a run and of its job that all events of the run have.
 
-    New objects for each event: the provider's redactor writes into them.
+    They are new objects for each event, because the provider's redactor modifies them.
     """
 
     run: Mapping[str, RunFacet]
     job: Mapping[str, JobFacet]
 
     def of(self, lineage: Lineage) -> EventFacets:
-        """Return these facets with those that a lineage adds."""
+        """Return these facets and the facets of a lineage."""
         return EventFacets(
             {**self.run, **lineage_run_facets(lineage)}, {**self.job, **lineage_job_facets(lineage)}
         )
@@ -103,9 +102,9 @@ def events_of(
     run_id: str | None = None,
     dataset_edges_per_field: bool = False,
 ) -> list[dict[str, Any]]:
-    """Return START of the run, START and end of each execution, end of the run.
+    """Return START of the run, START and end of each execution, and the end of the run.
 
-    Plain JSON values, equal for equal arguments: run ids are derived from start times and names.
+    They are plain JSON values, equal for equal arguments: run ids are derived from start times and names.
     """
     run_id = run_id or _run_id(whole.started_at, namespace, job, whole.application_id)
     identity = RunIdentity(run_id, namespace, job)
@@ -124,7 +123,7 @@ def whole_run_events(
 ) -> tuple[event_v2.RunEvent, event_v2.RunEvent]:
     """Return START and COMPLETE or FAIL of the run itself, under the given identity.
 
-    START names no dataset: what was read and written is known when the run has ended.
+    START names no dataset, because inputs and outputs are known only when the run has ended.
     """
     failed = bool(whole.lineage.failures) if whole.failed is None else whole.failed
 
@@ -150,12 +149,12 @@ def interim_event(
     *,
     dataset_edges_per_field: bool = False,
 ) -> event_v2.RunEvent:
-    """Return OTHER for a run that may be killed next: what it has read and written so far.
+    """Return OTHER for a run that may be killed next, with what it has read and written so far.
 
-    `facets` are those of the run's START.
+    `facets` are the facets of the run's START.
 
-    Not RUNNING: the run's FAIL may have been sent already, after which it is not running. OpenLineage's run
-    cycle allows OTHER after the end of a run.
+    It is not RUNNING, because the run's FAIL may have been sent already. OpenLineage's run cycle allows OTHER
+    after the end of a run.
     """
     event = _event(
         event_v2.RunState.OTHER,
@@ -177,8 +176,8 @@ def execution_events(
 ) -> Iterator[event_v2.RunEvent]:
     """Yield START and COMPLETE or FAIL of each execution, as children of `parent`.
 
-    START names inputs and outputs with their schemas, as what an execution does is known from its plan.
-    One execution is in memory at a time: a task may have thousands.
+    START names inputs and outputs with their schemas, which an execution's plan has. One execution is in
+    memory at a time: a task may have thousands.
     """
     for execution in executions:
         yield from _pair(execution, parent, application_id, dataset_edges_per_field)
@@ -209,7 +208,7 @@ def _pair(
 
 
 def _planned(lineage: Lineage) -> Lineage:
-    """Return what is known of a lineage before it runs: no statistics, edges or written versions."""
+    """Return a lineage as known before it runs: without statistics, edges and written versions."""
     return Lineage(
         tuple(replace(read, statistics=Statistics()) for read in lineage.inputs),
         tuple(
@@ -233,7 +232,7 @@ def _execution_facets(execution: EventExecution, parent: RunIdentity) -> EventFa
 
 
 def parent_facet(parent: RunIdentity) -> dict[str, RunFacet]:
-    """Return the facet of a run that names its parent and its root, under its key."""
+    """Return the facet with a run's parent and root, under its key."""
     root = parent.root or parent
     facet = parent_run.ParentRunFacet(
         run=parent_run.Run(runId=parent.run_id),
@@ -285,5 +284,5 @@ def _run_id(started_at: datetime, *names: str) -> str:
 
 
 def _utc(at: datetime) -> datetime:
-    """Return a time in UTC; one without a zone is UTC already, since records are."""
+    """Return a time in UTC; without a zone it is UTC already, as in records."""
     return at.replace(tzinfo=timezone.utc) if at.tzinfo is None else at.astimezone(timezone.utc)

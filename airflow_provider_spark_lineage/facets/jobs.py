@@ -1,4 +1,4 @@
-"""Job facets: which inputs fed which output, the SQL text, the kind of job."""
+"""Job facets: the inputs of each output, the SQL text, the kind of job."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _LINEAGE = "lineage"
 
 
 def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
-    """Return the explicit lineage facet under its key; empty when nothing was written.
+    """Return the explicit lineage facet under its key; empty if nothing was written.
 
     An event lists all inputs and all outputs, which reads as "each output depends on each input". This facet
-    lists the pairs, so that two independent copies in one task stay two edges and not four.
+    lists the pairs, so that two independent copies in one task are two edges instead of four.
     """
     try:
         from openlineage.client.generated import lineage as explicit
@@ -43,10 +43,10 @@ def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
 def with_entries(
     facets: dict[str, JobFacet], sources: Iterable[tuple[Any, list[Any]]]
 ) -> dict[str, JobFacet]:
-    """Return job facets whose explicit lineage has outputs that were added to the event, too.
+    """Return job facets whose explicit lineage also has entries for outputs that were added to the event.
 
-    `sources` has each of them with the datasets that it may come from. Where there are none, it has no entry:
-    an empty one says that it has no upstream, which nobody knows. The entries of other outputs stay.
+    `sources` has each added output with its possible sources. An output without sources gets no entry: an
+    empty one would say that it has no upstream, which is unknown. Entries of other outputs are kept.
     """
     facet: Any = facets.get(_LINEAGE)
     if facet is None:
@@ -67,14 +67,14 @@ def with_entries(
 
 
 def sql_facet(query: str) -> dict[str, JobFacet]:
-    """Return the statement as the user wrote it, under its key; empty without one."""
+    """Return the facet with the user's statement, under its key; empty without a statement."""
     return {"sql": sql_job.SQLJobFacet(query=query, dialect="spark", producer=PRODUCER)} if query else {}
 
 
 def job_type_facet(job_type: str, *, streaming: bool = False) -> dict[str, JobFacet]:
-    """Return the job type: `APPLICATION`, `SQL_JOB` or `RDD_JOB`, as OpenLineage's Java agent names them.
+    """Return the job type: `APPLICATION`, `SQL_JOB` or `RDD_JOB`, as in OpenLineage's Java agent.
 
-    Batches of a stream are STREAMING, as in the agent. The application that runs the stream is BATCH, like
+    Batches of a stream are STREAMING, as in that agent. The application that runs the stream is BATCH, like
     the Airflow task, because it ends.
     """
     facet = job_type_job.JobTypeJobFacet(
@@ -98,7 +98,7 @@ def _entry(write: Output) -> LineageDatasetEntry:
         namespace=write.dataset.id.namespace,
         name=write.dataset.id.name,
         type="DATASET",
-        # Also when empty: the spec reads an empty list as "has no upstream".
+        # Also if empty: in the spec, an empty list means "has no upstream".
         inputs=[*(_whole(source.namespace, source.name) for source in sources), *on_dataset],
         fields={column: explicit.LineageFieldEntry(inputs=read) for column, read in by_column.items()},
     )

@@ -1,11 +1,11 @@
-"""Who wrote the metadata, and where the schemas of our own facets are named. Constants only."""
+"""Producer of the metadata, and URLs of the schemas of our own facets. Constants only."""
 
 from __future__ import annotations
 
 from airflow_provider_spark_lineage import __version__
 
-# OpenLineage wants a URI that identifies, not one that answers. `.example` is reserved (RFC 2606):
-# nobody can register the host and serve other schemas under our name.
+# OpenLineage needs a URI that identifies; no server has to answer. `.example` is reserved (RFC 2606): nobody
+# can register the host and serve other schemas under our name.
 _BASE = "https://airflow-provider-spark-lineage.example"
 
 PRODUCER = f"{_BASE}/{__version__}"
@@ -13,7 +13,7 @@ PRODUCER = f"{_BASE}/{__version__}"
 
 
 def schema_url(facet: str, version: str = "1-0-0") -> str:
-    """Return the `_schemaURL` of one of our own facets; its file lies in a `schemas/` folder of the package.
+    """Return the `_schemaURL` of one of our own facets; its file is in a `schemas/` folder of the package.
 
     >>> schema_url("SparkLineageGapsRunFacet")
     'https://airflow-provider-spark-lineage.example/schemas/1-0-0/SparkLineageGapsRunFacet.json#/$defs/SparkLineageGapsRunFacet'

@@ -1,4 +1,4 @@
-"""Run facets: what failed, what Spark it was, and where the lineage has gaps."""
+"""Run facets: failures, the version of Spark, and gaps of the lineage."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
 from airflow_provider_spark_lineage.lineage.model import Failure, Gap, Lineage
 
 GAPS = "sparkLineage_gaps"
-"""Key of `SparkLineageGapsRunFacet`; OpenLineage wants `<prefix>_<name>` for custom facets."""
+"""Key of `SparkLineageGapsRunFacet`; OpenLineage requires `<prefix>_<name>` for custom facets."""
 
 FAILURES = "sparkLineage_failures"
 """Key of `SparkLineageFailuresRunFacet`."""
 
 MAX_ENTRIES = 100
-"""How many gaps and how many failures an event lists: one task may run thousands of executions, with long
-messages. A gap says how many are left out."""
+"""Limit of gaps, and of failures, in an event: one task may run thousands of executions, with long messages.
+A gap says how many are left out."""
 
 
 @attrs.define
 class OutputEntry(RedactMixin):
-    """The output that a gap is about."""
+    """Output that a gap is about."""
 
     namespace: str
     name: str
@@ -41,7 +41,7 @@ class GapEntry(RedactMixin):
 
 @attrs.define
 class SparkLineageGapsRunFacet(RunFacet):
-    """The gaps of the run's lineage; without this facet it claims to be complete."""
+    """Gaps of the run's lineage; without this facet, the lineage claims to be complete."""
 
     gaps: list[GapEntry]
 
@@ -62,9 +62,9 @@ class FailureEntry(RedactMixin):
 
 @attrs.define
 class SparkLineageFailuresRunFacet(RunFacet):
-    """The executions that failed, in order; the last hundred of them.
+    """The last hundred failed executions, in order.
 
-    In addition to `errorMessage`, which has a single text and which Airflow's provider replaces by the text
+    It complements `errorMessage`, which has a single text, and which Airflow's provider replaces by the text
     of the task's exception.
     """
 
@@ -76,7 +76,7 @@ class SparkLineageFailuresRunFacet(RunFacet):
 
 
 def lineage_run_facets(lineage: Lineage) -> dict[str, RunFacet]:
-    """Return the run facets of a finished run: gaps and failures, each only if there are any."""
+    """Return the facets of a finished run for its gaps and its failures, each only if there are any."""
     gaps, failures = list(lineage.gaps), lineage.failures[-MAX_ENTRIES:]
     unlisted = {"failures": len(lineage.failures) - len(failures), "gaps": max(len(gaps) - MAX_ENTRIES, 0)}
     del gaps[MAX_ENTRIES:]
@@ -94,7 +94,7 @@ def lineage_run_facets(lineage: Lineage) -> dict[str, RunFacet]:
 
 
 def error_facet(failures: tuple[Failure, ...]) -> dict[str, RunFacet]:
-    """Return `errorMessage` of a failed run, from its last failure; empty where no execution failed.
+    """Return `errorMessage` of a failed run, from its last failure; empty if no execution failed.
 
     Earlier failures did not end the run.
     """
@@ -120,7 +120,7 @@ def error_text(failure: Failure) -> str:
 def engine_facet(version: str) -> dict[str, RunFacet]:
     """Return `processing_engine`, which requires a version; empty without one.
 
-    Not for the events of an Airflow task: there Airflow is the engine, and sets the facet itself.
+    It is not used in events of an Airflow task: there the engine is Airflow, which sets the facet itself.
     """
     if not version:
         return {}
@@ -142,6 +142,6 @@ def _failure(failure: Failure) -> FailureEntry:
 
 
 def _language(failure: Failure) -> str:
-    """Return the language of an error: JVM classes have a package, Python's built-in errors have none."""
+    """Return the language of an error: JVM class names have a package, built-in Python errors do not."""
     python = failure.error_class.startswith("pyspark.") or "." not in failure.error_class
     return "PYTHON" if python else "JAVA"

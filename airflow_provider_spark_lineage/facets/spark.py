@@ -1,4 +1,4 @@
-"""Run facets: which Spark applications a run used, and what it executed on them."""
+"""Run facets: the Spark applications of a run, and its executions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
 from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary
 
 MAX_EXECUTIONS = 100
-"""How many executions an event lists; `count` has the number of all."""
+"""Number of executions that an event lists at most; `count` is the number of all."""
 
 
 @attrs.define
@@ -26,7 +26,7 @@ class ApplicationEntry(RedactMixin):
 
 @attrs.define
 class SparkApplicationRunFacet(RunFacet):
-    """Which Spark applications a task used."""
+    """Spark applications that a task used."""
 
     applications: list[ApplicationEntry]
 
@@ -48,7 +48,7 @@ class ExecutionEntry(RedactMixin):
 
 @attrs.define
 class SparkExecutionsRunFacet(RunFacet):
-    """What a task executed on Spark: how many executions, and the first of them."""
+    """Spark executions of a task: their number, and the first hundred."""
 
     count: int
     failedCount: int  # noqa: N815
@@ -60,7 +60,7 @@ class SparkExecutionsRunFacet(RunFacet):
 
 
 def application_facets(applications: Sequence[Application]) -> dict[str, RunFacet]:
-    """Return `sparkLineage_application`, empty for a run that used no Spark."""
+    """Return `sparkLineage_application`; empty for a run that did not use Spark."""
     if not applications:
         return {}
     entries = [
@@ -71,7 +71,7 @@ def application_facets(applications: Sequence[Application]) -> dict[str, RunFace
 
 
 def executions_facets(executions: Sequence[ExecutionSummary]) -> dict[str, RunFacet]:
-    """Return `sparkLineage_executions`, empty for a run that executed nothing on Spark."""
+    """Return `sparkLineage_executions`; empty for a run that executed nothing on Spark."""
     if not executions:
         return {}
     facet = SparkExecutionsRunFacet(

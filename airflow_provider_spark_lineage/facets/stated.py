@@ -1,4 +1,4 @@
-"""The dataset facet of what a task's author states, and Spark was not seen to read or write."""
+"""Dataset facet of inlets and outlets that were not captured from Spark."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATED = "sparkLineage_stated"
 
 @attrs.define
 class SparkLineageStatedDatasetFacet(DatasetFacet):
-    """The dataset was named by the task's author; a dataset without this facet was captured."""
+    """The dataset is only an inlet or outlet of the task; a dataset without this facet was captured."""
 
     by: str
     """`inlets` or `outlets`, the argument of the operator."""

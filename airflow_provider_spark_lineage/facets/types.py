@@ -1,6 +1,6 @@
-"""Spark's types as OpenLineage's Java agent writes them: the name of a type, its parts as nested fields.
+"""Spark's types in the form of OpenLineage's Java agent: the name of a type, with its parts as nested fields.
 
-From Spark's simple strings, and from types as DDL writes them. No dataset, no facet.
+They are parsed from Spark's simple strings and from the types of DDL. Nothing here knows datasets or facets.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from typing import NamedTuple
 
 
 class TypedField(NamedTuple):
-    """A column or a part of one: a struct's member, an array's element, a map's key or value."""
+    """Column, or part of a column: a struct's member, an array's element, a map's key or value."""
 
     name: str
     type: str
-    """Spark's `typeName`: `long`, `decimal(10,2)`; `struct`, `array` or `map` for what has parts."""
+    """Spark's `typeName`: `long`, `decimal(10,2)`; `struct`, `array` or `map` for types with parts."""
 
     fields: tuple[TypedField, ...] = ()
 
 
 _TYPE_NAMES = {"bigint": "long", "int": "integer", "smallint": "short", "tinyint": "byte"}
-"""Simple string -> `typeName` where they differ."""
+"""Simple string -> `typeName`, if they differ."""
 
 _NESTED = re.compile(r"\s*(struct|array|map)\s*<\s*", re.IGNORECASE)
 _WORDS = r"[A-Za-z_][\w.]*(?:\([^()<>]*\))?"
 _ATOMIC = re.compile(rf"\s*({_WORDS}(?: +(?!(?:not +null|comment)\b){_WORDS})*)\s*", re.IGNORECASE)
 _QUOTED = re.compile(r"\s*`((?:[^`]|``)+)`\s*")
-# Simple strings do not quote names, so a name may have almost any character. Those that make the string
+# Simple strings do not quote names, so a name may have almost any character. Characters that make the string
 # ambiguous are rejected.
 _NAME = re.compile(r"\s*([^:<>`]*[^:<>`\s])\s*")
 _STRING = r"(?:'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\")"
@@ -35,10 +35,10 @@ _AFTER_TYPE = re.compile(rf"\s*(?:not\s+null\s*)?(?:comment\s+{_STRING}\s*)?", r
 
 
 def typed_field(name: str, type_string: str) -> TypedField:
-    """Return a column with the name of its type and the parts of that, called as the Java agent calls them.
+    """Return a column with the name and the parts of its type, named as in OpenLineage's Java agent.
 
-    A struct, an array or a map that cannot be read for certain has no parts: Spark cuts long types short
-    (`... 3 more fields`), and a guess would be a field that does not exist. Other unknown text stays.
+    A struct, an array or a map that cannot be read for certain has no parts: Spark truncates long types
+    (`... 3 more fields`), and a guess could name a field that does not exist. Other unknown text is kept.
 
     >>> typed_field("key", "bigint")
     TypedField(name='key', type='long', fields=())
@@ -114,7 +114,7 @@ def _matched(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str]:
 
 
 def _behind(character: str, text: str, at: int) -> int:
-    """Return the position behind a character that must come next, and behind spaces that follow it."""
+    """Return the position after a character that must come next, and after the spaces that follow it."""
     if not text.startswith(character, at):
         raise _UnreadableError
     at += 1

@@ -1,4 +1,4 @@
-"""What an operator says of the Spark applications that it launches, as plain data."""
+"""Spark applications that an operator launches, as plain data."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 PYTHON, JAR, SQL, R, NOTEBOOK = "python", "jar", "sql", "r", "notebook"
-"""Kinds of applications. A notebook is code that a service keeps, in any language."""
+"""Kinds of applications. A notebook is code stored by a service, in any language."""
 
 
 @dataclass(frozen=True)
 class Application:
-    """One Spark application, as it is given to Spark."""
+    """One Spark application, as it is passed to Spark."""
 
     kind: str
 
     main: str = ""
-    """The file with its code: a path or a URI; empty where the statements are given as text."""
+    """File with its code, a path or a URI; empty if `statements` has the code."""
 
     main_class: str = ""
 
@@ -25,65 +25,65 @@ class Application:
     """Spark SQL as text."""
 
     arguments: tuple[str | None, ...] = ()
-    """None for one that is known to the shell alone, `$(date)` for example."""
+    """None for an argument that only the shell knows, `$(date)` for example."""
 
     shown: tuple[str, ...] | None = None
-    """The arguments for an event, where these are others: no variable of a shell has its value in them."""
+    """Arguments for an event, with the names of shell variables instead of their values; None if equal to
+    `arguments`."""
 
     conf: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
 
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables of a script, or what `${...}` in statements stands for."""
+    """Environment variables of a script, or values of `${...}` in statements."""
 
     directory: str | None = ""
-    """Folder that relative paths start from: empty for the one that the launcher chooses, None where it is
-    not known."""
+    """Folder that relative paths start from: empty if the launcher chooses it, None if it is unknown."""
 
     is_here: bool = False
-    """Whether `main` is a path of the worker's own file system, or may be."""
+    """`main` may be a file of this worker."""
 
     problem: str = ""
-    """What is not known of it, a sentence; empty where all is."""
+    """Sentence about missing information; empty if all is known."""
 
     options_at: int | None = None
-    """Where in the operator's script more options can stand; None where that is not known."""
+    """Position in the operator's script where options can be added; None if it is unknown."""
 
     py_files_at: int | None = None
-    """Where in the script the value of its `--py-files` ends; None without that option."""
+    """Position in the script after the value of `--py-files`; None without that option."""
 
     program: str | None = "spark-submit"
-    """The name or the path of the command; None where that is not known."""
+    """Name or path of the command; None if it is unknown."""
 
     fixed: str = ""
-    """Why the command must stay as it is, half a sentence; empty where options may be added."""
+    """Reason why no options can be added, half a sentence; empty if they can."""
 
     is_other_user: bool = False
-    """Whether the command may run as another user."""
+    """The command may run as another user."""
 
     sourced: tuple[str | None, ...] = ()
-    """Files that the shell has run itself before the command."""
+    """Files that the shell sourced before the command; None for an unknown one."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What one operator launches."""
+    """Spark applications that one operator launches."""
 
     applications: tuple[Application, ...] = ()
     problems: tuple[str, ...] = ()
-    """What could not be read of the operator, a sentence each."""
+    """Sentences about attributes of the operator that could not be read."""
 
     service: str = ""
-    """The system that runs the applications, `Livy` for example; empty for a command of a shell."""
+    """System that runs the applications, `Livy` for example; empty for a shell command."""
 
     run_id: str = ""
     """The service's id of the run, known after `execute`."""
 
     page: str = ""
-    """Page or address of a run, with `{}` for its id; empty where only the service knows it."""
+    """Page or address of a run, with `{}` for its id; empty if only the service knows it."""
 
     event_ids: tuple[str, ...] = ()
-    """Names that the operator's trigger has for that id."""
+    """Names of that id in the events of the operator's trigger."""
 
     @property
     def link(self) -> str:
@@ -91,20 +91,20 @@ class Launch:
         return self.page.replace("{}", self.run_id) if self.run_id else ""
 
     def resumed(self, event: Mapping[str, Any]) -> Launch:
-        """Return the launch with the id that a trigger reported: who resumes a task is another object.
+        """Return the launch with the id that a trigger reported: a resumed task is a new operator object.
 
         >>> Launch(page="https://jobs/{}", event_ids=("job_id",)).resumed({"job_id": "j-1"}).link
         'https://jobs/j-1'
         """
-        # EMR Serverless has it inside of the details.
+        # EMR Serverless reports it inside `job_details`.
         event = {**table(event.get("job_details")), **event}
-        found = (str(event[name]) for name in self.event_ids if event.get(name))
-        run_id = self.run_id or next(found, "")
+        reported = (str(event[name]) for name in self.event_ids if event.get(name))
+        run_id = self.run_id or next(reported, "")
         return replace(self, run_id=run_id, page=self.page or str(event.get("run_page_url") or ""))
 
 
 def kind_of(main: str, main_class: str = "") -> str:
-    """Return the kind of a file as `spark-submit` decides it.
+    """Return the kind of a file, by the rules of `spark-submit`.
 
     >>> kind_of("s3://jobs/load.py"), kind_of("load.jar", "org.example.Load")
     ('python', 'jar')
@@ -115,7 +115,7 @@ def kind_of(main: str, main_class: str = "") -> str:
 
 
 def application_of(main: Any, main_class: Any = "", arguments: Any = (), **fields: Any) -> Application:
-    """Return the application of a file or class, whose fields a service gave as JSON: any may be absent."""
+    """Return the application of a file or class from fields of a service's JSON, which may be None."""
     main, main_class = str(main or ""), str(main_class or "")
     return Application(
         kind=kind_of(main, main_class),
@@ -127,20 +127,20 @@ def application_of(main: Any, main_class: Any = "", arguments: Any = (), **field
 
 
 def table(value: Any) -> dict[str, Any]:
-    """Return a JSON object as it is; empty for everything else."""
+    """Return a JSON object unchanged; an empty one for any other value."""
     return dict(value) if isinstance(value, Mapping) else {}
 
 
 def part(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return an object of a JSON object, empty where there is none; raise ValueError for another value."""
+    """Return the object in a field, empty if the field is absent; raise ValueError for another value."""
     value = document.get(name)
     if value is not None and not isinstance(value, Mapping):
-        raise ValueError(f"`{name}` is no object")
+        raise ValueError(f"`{name}` is not an object")
     return table(value)
 
 
 def listed(value: Any) -> list[Any]:
-    """Return a JSON array as it is; empty for everything else.
+    """Return a JSON array as a list; an empty one for any other value.
 
     >>> listed(("a", 1)), listed(None), listed("text")
     (['a', 1], [], [])
@@ -149,5 +149,5 @@ def listed(value: Any) -> list[Any]:
 
 
 def texts(value: Any) -> dict[str, str]:
-    """Return a JSON object with its values as text."""
+    """Return a JSON object with its values converted to text."""
     return {str(name): str(each) for name, each in table(value).items()}

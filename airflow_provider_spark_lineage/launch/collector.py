@@ -1,7 +1,7 @@
-"""The lineage of one try of a task that launches Spark by another system: its records, else its texts.
+"""Lineage of one try of a task that launches Spark by another system: from records, else from source texts.
 
-Nothing is added to what the operator launches. Records are there where the application's own settings name a
-place for them, and `[spark_lineage] records` says that this worker may read it.
+The application is not changed. It has records if its own settings name a place for them; the place is read if
+it is below `[spark_lineage] records`.
 """
 
 from __future__ import annotations
@@ -32,24 +32,23 @@ NOTHING_WRITTEN = (
 )
 NOT_BELOW = "its records go to {}, which is not below [spark_lineage] records: they are not read"
 NOT_A_DISK = (
-    "its records go to {}, which is no disk of this worker: download them, and read them by "
+    "its records go to {}, which this worker cannot read as a local folder: download them, and read them by "
     "`spark-lineage events`"
 )
 SEVERAL = (
-    "{} holds records of {} applications since the task began, and of which of them the task's are is not "
-    "known: give each run a folder of its own, with `run_id` in its name"
+    "{} has records of {} applications since the task began; the task's own could not be told apart: give "
+    "each run a folder of its own, with `run_id` in its name"
 )
 MAY_BE_OF_OTHERS = (
-    "records of another run may be among those in {}: give each run a folder of its own, with `run_id` in "
-    "its name"
+    "{} may also have records of another run: give each run a folder of its own, with `run_id` in its name"
 )
 
 
 class Launched(OtherProcess):
-    """What the applications of a launch did, as far as it can be known on this worker.
+    """Lineage of a launch's applications, as far as this worker can read it.
 
-    `base` is `[spark_lineage] records`; files and applications from before `since`, the start of the try, are
-    of other runs. A place with `run_id` in its name is that of this run.
+    `base` is `[spark_lineage] records`. Files and applications from before `since`, the start of the try,
+    belong to other runs. A place with `run_id` in its name belongs to this run.
     """
 
     def __init__(
@@ -68,10 +67,10 @@ class Launched(OtherProcess):
         self._on_execution = on_execution
 
     def start(self) -> None:
-        """Do nothing: the launch is the user's."""
+        """Do nothing: the application is not changed."""
 
     def finish(self) -> None:
-        """Read what is there; `run` and `planned` return it from now on."""
+        """Read records, else source texts; `run` and `planned` return the result from now on."""
         if self._final is not None:
             return
         lost: list[str] = []
@@ -93,7 +92,7 @@ class Launched(OtherProcess):
         self._final = run
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Return what is known, after `finish`; before, only that nothing is."""
+        """Return the final run after `finish`; before, a run without executions."""
         return self._final if self._final is not None else RunBuilder().run(problems)
 
     def _read(self, lost: list[str]) -> Run:
@@ -110,11 +109,11 @@ class Launched(OtherProcess):
         return builder.run(lost)
 
     def _is_own(self, uri: str) -> bool:
-        """Return whether a place is for this try alone."""
+        """Return whether a place is used by this try only."""
         return False
 
     def _folder(self, uri: str, lost: list[str]) -> Path | None:
-        """Return the folder of a place that may be read here; None, with a sentence, for another."""
+        """Return the folder of a place that may be read here; else report the reason and return None."""
         clean = without_secrets(uri)
         is_below = f"{uri}/".startswith(f"{self._base}/") and "/../" not in f"{uri}/"
         if not is_below:
@@ -166,20 +165,20 @@ class Launched(OtherProcess):
         return self._since is not None and path.stat().st_mtime >= self._since
 
     def _is_earlier(self, started_at: str) -> bool:
-        """Return whether an application had done something before the try began."""
-        # Python 3.10 does not read `Z`.
+        """Return whether an application's first record is from before the try."""
+        # `fromisoformat` of Python 3.10 does not accept `Z`.
         at = datetime.fromisoformat(started_at.replace("Z", "+00:00"))
         at = at if at.tzinfo else at.replace(tzinfo=timezone.utc)
         return self._since is None or at.timestamp() < self._since
 
 
 def _letters(text: str) -> str:
-    """Return letters and digits: names of folders have others in place of `:` and `+`."""
+    """Return letters and digits only: folder names have other characters in place of `:` and `+`."""
     return re.sub(r"[\W_]", "", unquote(text))
 
 
 def _notes(folder: Path, paths: Iterable[Path], lost: list[str]) -> list[DriverNote]:
-    """Return the notes whose files are among the paths."""
+    """Return the status notes whose files are among the paths."""
     names = [path.name for path in paths]
     return [
         note

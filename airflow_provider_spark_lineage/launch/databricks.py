@@ -24,14 +24,14 @@ _TASKS = ("spark_jar_task", "notebook_task", "spark_python_task", "spark_submit_
 
 
 def of_submitted_run(operator: Any) -> Launch | None:
-    """Return what a `DatabricksSubmitRunOperator` launches; None for dbt, SQL warehouses and pipelines."""
+    """Return the launch of a `DatabricksSubmitRunOperator`; None for dbt, SQL warehouses and pipelines."""
     named = {name: getattr(operator, name, None) for name in ("tasks", "new_cluster", "run_name", *_TASKS)}
     run = {**_document(operator.json), **{name: value for name, value in named.items() if value is not None}}
     return _launch(run, operator.run_id)
 
 
 def _document(given: Any) -> dict[str, Any]:
-    """Return `json`: an object, or its text in JSON or Python, as a template renders to."""
+    """Return `json` as an object; a rendered template gives it as text, in JSON or Python."""
     if not isinstance(given, str) or not given:
         return table(given)
     try:
@@ -41,7 +41,7 @@ def _document(given: Any) -> dict[str, Any]:
 
 
 def of_notebook(operator: Any) -> Launch | None:
-    """Return what a `DatabricksNotebookOperator` launches."""
+    """Return the launch of a `DatabricksNotebookOperator`."""
     notebook = {"notebook_path": operator.notebook_path, "base_parameters": operator.notebook_params}
     return _launch(
         {"notebook_task": notebook, "new_cluster": operator.new_cluster}, operator.databricks_run_id
@@ -49,7 +49,7 @@ def of_notebook(operator: Any) -> Launch | None:
 
 
 def of_task(operator: Any) -> Launch | None:
-    """Return what a `DatabricksTaskOperator` launches."""
+    """Return the launch of a `DatabricksTaskOperator`."""
     run = {"new_cluster": operator.new_cluster, **table(operator.task_config)}
     return _launch(run, operator.databricks_run_id)
 

@@ -26,7 +26,7 @@ _MAIN = ("main_python_file_uri", "main_jar_file_uri", "main_r_file_uri", "query_
 
 
 def of_job(operator: Any) -> Launch | None:
-    """Return what a `DataprocSubmitJobOperator` launches; None for a job of Hive, Pig or Hadoop."""
+    """Return the launch of a `DataprocSubmitJobOperator`; None for a job of Hive, Pig or Hadoop."""
     job = _plain(operator.job)
     application = _application(job, "job")
     if application is None:
@@ -38,7 +38,7 @@ def of_job(operator: Any) -> Launch | None:
 
 
 def of_batch(operator: Any) -> Launch | None:
-    """Return what a `DataprocCreateBatchOperator` launches."""
+    """Return the launch of a `DataprocCreateBatchOperator`."""
     batch = _plain(operator.batch)
     application = _application(batch, "batch")
     if application is None:
@@ -74,7 +74,7 @@ def _project(job: Mapping[str, Any]) -> str:
 
 
 def _plain(given: Any) -> dict[str, Any]:
-    """Return a job or a batch as a dict; the operators take messages of Google's client, too."""
+    """Return a job or a batch as a dict; operators also accept messages of Google's client."""
     if isinstance(given, Mapping):
         return dict(given)
     to_dict = getattr(type(given), "to_dict", None)

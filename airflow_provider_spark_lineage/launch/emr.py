@@ -23,16 +23,16 @@ _RUNNER = "command-runner.jar"
 
 
 def of_steps(operator: Any) -> Launch | None:
-    """Return what the steps of an `EmrAddStepsOperator` launch; None where no step is Spark's.
+    """Return the launch of an `EmrAddStepsOperator`; None if no step runs Spark.
 
-    The operator keeps no ids of its steps: they are its XCom.
+    It has no run id: the operator does not store the ids of its steps, it returns them as XCom.
     """
     applications = tuple(_of_steps(_steps(operator.steps)))
     return Launch(applications, service="EMR") if applications else None
 
 
 def of_serverless(operator: Any) -> Launch | None:
-    """Return what an `EmrServerlessStartJobOperator` launches; None for a query of Hive."""
+    """Return the launch of an `EmrServerlessStartJobOperator`; None for a query of Hive."""
     job = table(table(operator.job_driver).get("sparkSubmit"))
     if not job:
         return None
@@ -48,7 +48,7 @@ def of_serverless(operator: Any) -> Launch | None:
 
 
 def of_container(operator: Any) -> Launch | None:
-    """Return what an `EmrContainerOperator` launches."""
+    """Return the launch of an `EmrContainerOperator`."""
     driver = table(operator.job_driver)
     job, sql = table(driver.get("sparkSubmitJobDriver")), table(driver.get("sparkSqlJobDriver"))
     if not (job or sql):
@@ -66,7 +66,7 @@ def of_container(operator: Any) -> Launch | None:
 
 
 def _steps(given: Any) -> list[Any]:
-    """Return the steps: a list, or its text in Python or JSON."""
+    """Return the steps from a list, or from its text in Python or JSON."""
     if not isinstance(given, str):
         return listed(given)
     try:
@@ -79,14 +79,14 @@ def _of_steps(steps: list[Any]) -> Iterator[Application]:
     for step in steps:
         jar = table(table(step).get("HadoopJarStep"))
         if str(jar.get("Jar", "")).endswith(_RUNNER):
-            # A `bash -c` step has a script in one word.
+            # After `bash -c`, one word is a whole script.
             yield from of_words(listed(jar.get("Args")))
 
 
 def _submitted(
     main: Any, arguments: Any, parameters: Any, defaults: dict[str, str], *, name: str, kind: str = ""
 ) -> Application:
-    """Return the application of a driver whose other options are the text of a command line."""
+    """Return the application of a job driver, which gives `spark-submit` options as text."""
     [command] = of_words(["spark-submit", *shlex.split(str(parameters or "")), main or ""])
     plain = application_of(
         main,
@@ -102,8 +102,8 @@ def _submitted(
 def _defaults(operator: Any) -> dict[str, str]:
     """Return the properties of the classification `spark-defaults`."""
     overrides = table(operator.configuration_overrides)
-    found = (table(each) for each in listed(overrides.get("applicationConfiguration")))
+    settings = (table(each) for each in listed(overrides.get("applicationConfiguration")))
     defaults = (
-        texts(each.get("properties")) for each in found if each.get("classification") == "spark-defaults"
+        texts(each.get("properties")) for each in settings if each.get("classification") == "spark-defaults"
     )
     return next(defaults, {})

@@ -1,4 +1,4 @@
-"""Run facets of a task that launches Spark by another system: which applications, and the id of their run."""
+"""Run facets of a task that launches Spark by another system: its applications and the id of their run."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ LAUNCH = "sparkLineage_launch"
 """Key of `SparkLaunchRunFacet`."""
 
 MAX_APPLICATIONS = 100
-"""How many applications an event lists."""
+"""Number of applications that an event lists at most."""
 
 _MASKED = "***"
 _VARIABLES = re.compile(r"(?:[\w@%+=:,./-]|\$\{\w+\})+")
-"""A word that is read without quotes, also with variables of a shell."""
+"""Word that needs no quotes, also with shell variables."""
 
 
 @attrs.define
 class LaunchedEntry(RedactMixin):
-    """One application as the operator names it."""
+    """One application, as named by the operator."""
 
     type: str
     name: str | None = None
@@ -38,7 +38,7 @@ class LaunchedEntry(RedactMixin):
 
 @attrs.define
 class SparkLaunchRunFacet(RunFacet):
-    """Which Spark applications a task launched by another system."""
+    """Spark applications that a task launched by another system."""
 
     applications: list[LaunchedEntry]
     service: str | None = None
@@ -51,9 +51,9 @@ class SparkLaunchRunFacet(RunFacet):
 
 
 def launch_facets(launch: Launch, *, with_arguments: bool) -> dict[str, RunFacet]:
-    """Return `sparkLineage_launch`, and `externalQuery` where the service has given the run an id.
+    """Return `sparkLineage_launch`, and `externalQuery` if the service has given the run an id.
 
-    Arguments are a user's data: they are left out where the texts of statements are.
+    Arguments are the user's data: `with_arguments` is false if SQL texts are left out of events, too.
     """
     if not launch.applications:
         return {}
@@ -88,7 +88,7 @@ def _entry(application: Application, with_arguments: bool) -> LaunchedEntry:
 
 
 def _without_secrets(words: list[str]) -> str:
-    """Return arguments as one line; `--password hunter2` is masked as `--password=hunter2` is.
+    """Return arguments as one line, with values of secret options masked.
 
     >>> _without_secrets(["--password", "hunter2", "a b", "--token=x1"])
     "--password *** 'a b' --token=***"
@@ -96,7 +96,7 @@ def _without_secrets(words: list[str]) -> str:
     clean = [without_secrets(word) for word in words]
     for position, (option, value) in enumerate(pairwise(words), 1):
         if option.startswith("-") and "=" not in option and not value.startswith("-"):
-            # The name of an option says what its value is, also one of several words.
+            # The option's name shows that its value is a secret, also a value with blanks.
             name = option.lstrip("-")
             pair = without_secrets(f'{name}="{value}"')
             clean[position] = pair[len(name) + 2 : -1]

@@ -11,7 +11,7 @@ _OTHER_ENGINES = frozenset({"pythonshell", "glueray"})
 
 
 def of_job(operator: Any) -> Launch | None:
-    """Return what a `GlueJobOperator` launches; None for jobs without Spark (Python shell, Ray)."""
+    """Return the launch of a `GlueJobOperator`; None for jobs without Spark (Python shell, Ray)."""
     created = table(operator.create_job_kwargs)
     command = table(created.get("Command"))
     if command.get("Name") in _OTHER_ENGINES:
@@ -26,9 +26,9 @@ def of_job(operator: Any) -> Launch | None:
         arguments=tuple(word for pair in arguments.items() for word in pair if pair[0] != "--conf"),
         conf=_properties(arguments.get("--conf", "")),
         name=name,
-        # The operator uploads a script of the worker.
+        # The operator uploads a local script.
         is_here="://" not in str(main),
-        problem="" if main else "the script is that of an existing job of Glue",
+        problem="" if main else "the script is part of an existing Glue job, which is not read",
     )
     run_id = str(getattr(operator, "_job_run_id", None) or "")
     return Launch(
@@ -37,7 +37,7 @@ def of_job(operator: Any) -> Launch | None:
 
 
 def _properties(text: str) -> dict[str, str]:
-    """Return the properties of Glue's `--conf`, which has several in one value.
+    """Return the properties in Glue's `--conf`, whose one value may hold several.
 
     >>> _properties("spark.a=1 --conf spark.b=2")
     {'spark.a': '1', 'spark.b': '2'}
@@ -47,7 +47,7 @@ def _properties(text: str) -> dict[str, str]:
 
 
 def _page(operator: Any, name: str) -> str:
-    """Return the page of a run; where the region is the connection's, it is not known here."""
+    """Return the page of a run; empty if only the connection has the region."""
     region = getattr(operator, "region_name", None)
     if not region or str(region).startswith(("cn-", "us-gov-")):
         return ""

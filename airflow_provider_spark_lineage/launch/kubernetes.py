@@ -1,4 +1,4 @@
-"""Pods that run a command of Spark, and applications of Spark's operator for Kubernetes."""
+"""Pods that run a Spark command, and applications of Spark's operator for Kubernetes."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _VARIABLE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
 
 
 def of_pod(operator: Any) -> Launch | None:
-    """Return what the first container of a `KubernetesPodOperator` launches."""
+    """Return the launch of a `KubernetesPodOperator`, from its first container."""
     words = [str(word) for word in (*listed(operator.cmds), *listed(operator.arguments))]
-    # Quoting hides a script inside `bash -c`.
+    # Word by word: after `shlex.join`, quotes would hide a script inside `bash -c`.
     if not any(mentions_spark(f" {word}") for word in words):
         return None
     variables = _variables(operator.env_vars)
@@ -39,7 +39,7 @@ def of_pod(operator: Any) -> Launch | None:
         return None
     as_written = of_script(shlex.join(words), {}, is_here=False)
     shown = [each.shown for each in as_written.applications] if as_written else []
-    # Kubernetes, not a shell, replaces these.
+    # Kubernetes replaces `$(NAME)`: where it is still here, the value is unknown.
     applications = (
         replace(
             application,
@@ -60,7 +60,7 @@ def of_pod(operator: Any) -> Launch | None:
 
 
 def of_spark_application(operator: Any) -> Launch:
-    """Return the application of a `SparkKubernetesOperator`."""
+    """Return the launch of a `SparkKubernetesOperator`."""
     body = _body(operator)
     resource = table(body.get("spark", body))
     spec, metadata = part(resource, "spec"), part(resource, "metadata")
@@ -77,7 +77,7 @@ def of_spark_application(operator: Any) -> Launch:
 
 
 def _body(operator: Any) -> dict[str, Any]:
-    """Return the SparkApplication as the operator reads it: a file, its rendered text, or a dict."""
+    """Return the SparkApplication that the operator reads from a file, a rendered text or a dict."""
     text = operator.application_file
     if not text:
         return table(operator.template_spec)
@@ -93,7 +93,7 @@ def _body(operator: Any) -> dict[str, Any]:
 
 
 def _is_file(path: Path) -> bool:
-    """Return whether a path is a file; an application in one line of JSON may be too long for a name."""
+    """Return whether a path is a file; one-line JSON is not a path, and may be too long for one."""
     try:
         return path.is_file()
     except OSError as error:
@@ -103,7 +103,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _variables(given: Any) -> dict[str, str]:
-    """Return the environment variables that have a value and no secret: a dict, or Kubernetes' list."""
+    """Return environment variables with a value that is not a secret, from a dict or Kubernetes' list."""
     if isinstance(given, Mapping):
         return {name: value for name, value in texts(given).items() if not is_secret(name)}
     pairs = (
@@ -117,6 +117,6 @@ def _variables(given: Any) -> dict[str, str]:
 
 
 def _pod_name(operator: Any) -> str:
-    """Return the pod's name, known when it was created."""
+    """Return the pod's name; empty before the pod is created."""
     pod = getattr(operator, "pod", None)
     return str(getattr(getattr(pod, "metadata", None), "name", "") or "")

@@ -9,7 +9,7 @@ from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 
 def of_batch(operator: Any) -> Launch:
-    """Return what a `LivyOperator` launches."""
+    """Return the launch of a `LivyOperator`."""
     given = table(operator.spark_params)
     application = application_of(
         given.get("file"),
@@ -26,6 +26,6 @@ def of_batch(operator: Any) -> Launch:
 
 
 def _page(operator: Any) -> str:
-    """Return the address of a batch; a hook has that of its server when it was used."""
+    """Return the address of a batch; empty if the hook was not used and has no server's address yet."""
     server = without_secrets(str(getattr(vars(operator).get("hook"), "base_url", "") or ""))
     return f"{server.rstrip('/')}/batches/{{}}" if server else ""

@@ -1,4 +1,4 @@
-"""Which variables hold a secret, by their names: nothing may be said of their values."""
+"""Names of variables whose values are secret and must not be reported."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ from airflow_provider_spark_lineage.launch.application import Launch, applicatio
 
 
 def of_batch(operator: Any) -> Launch:
-    """Return what an `AzureSynapseRunSparkBatchOperator` launches."""
+    """Return the launch of an `AzureSynapseRunSparkBatchOperator`."""
     payload = operator.payload
 
     def given(name: str) -> Any:
-        """Return a field of Azure's message, or of the same as a dict."""
+        """Return a field of the payload, which is Azure's object or a dict."""
         return payload.get(name) if isinstance(payload, Mapping) else getattr(payload, name, None)
 
     application = application_of(

@@ -1,4 +1,4 @@
-"""Which function reads the Spark applications of which operator: one row for each class."""
+"""Table of the functions that read Spark applications from operators: one row for each operator class."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LAUNCHERS: Mapping[str, str] = {
     "DatabricksTaskOperator": "databricks.of_task",
     "AzureSynapseRunSparkBatchOperator": "synapse.of_batch",
 }
-"""Class name of an operator -> module and function that read an instance with rendered templates."""
+"""Class name of an operator -> module and function that read an instance after its templates are rendered."""
 
 
 NO_EVENT: Mapping[str, Any] = {}
@@ -37,10 +37,10 @@ _QUOTED = re.compile("'.*'|\".*\"")
 
 
 def launch_of(operator: Any, event: Mapping[str, Any] = NO_EVENT) -> Launch | None:
-    """Return what an operator launches, by its class or the nearest base class with a row.
+    """Return the launch of an operator, by its class or the nearest base class with a row.
 
-    `event` is what its trigger reported, where the task had deferred itself. None where the operator has
-    nothing to do with Spark. What cannot be read is a problem of the launch.
+    `event` is the trigger's event if the task had deferred itself. None if the operator does not launch
+    Spark. If its attributes cannot be read, the launch has a problem.
     """
     names = (parent.__name__ for parent in type(operator).__mro__)
     row = next((LAUNCHERS[name] for name in names if name in LAUNCHERS), "")
@@ -52,7 +52,7 @@ def launch_of(operator: Any, event: Mapping[str, Any] = NO_EVENT) -> Launch | No
         launch: Launch | None = read(operator)
         if launch is not None and event:
             launch = launch.resumed(event)
-    # An operator's attributes are the user's, and another release of a provider may have others.
+    # Attributes hold the user's values, and differ between releases of a provider: any error is possible.
     except Exception as error:
         from airflow_provider_spark_lineage.launch.application import Launch
 
@@ -62,9 +62,9 @@ def launch_of(operator: Any, event: Mapping[str, Any] = NO_EVENT) -> Launch | No
 
 
 def _reason(error: Exception) -> str:
-    """Return what went wrong in one line, without a word of the text that was read: it may be a secret.
+    """Return the error in one line without quoting the input, which may hold a secret.
 
-    Of an error that shows a piece of the text, that is its class, and its line where it is known.
+    Errors that quote it are reduced to class and line.
     """
     from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
 
@@ -78,6 +78,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, LookupError):
         return name
     first = (str(error).strip().splitlines() or [""])[0]
-    if isinstance(error, ValueError):  # Python's own quote what they cannot convert.
+    if isinstance(error, ValueError):  # Python's own, as of `int("x")`, quote the value.
         first = _QUOTED.sub(REMOVED, first)
     return without_secrets(f"{name}: {first}")[:300]

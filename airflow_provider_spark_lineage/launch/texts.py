@@ -1,6 +1,6 @@
-"""What the texts of launched applications say that these will read and write: scripts and statements.
+"""Planned lineage of launched applications, from their scripts and statements.
 
-A text is read where it is given, or is a file of this worker; nothing is fetched.
+The text is an operator's attribute or a file of this worker; nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from airflow_provider_spark_lineage.planned.texts import planned_lineage, progra
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.submitted.planned import LARGEST_BYTES
 
-OTHER_MACHINE = "the text is that of {} on this worker; the application runs with that of another machine"
+OTHER_MACHINE = "the text was read from {} on this worker; the application runs the file of another machine"
 UNREADABLE = "its text could not be read"
-UNKNOWN_ARGUMENTS = "the application's arguments are not known from number {} on"
+UNKNOWN_ARGUMENTS = "the application's arguments are unknown from number {} on"
 
 
 def planned_of(applications: Iterable[Application]) -> tuple[Lineage | None, tuple[Gap, ...]]:
-    """Return the planned lineage of applications that run one after another, and a gap for each without one.
+    """Return the planned lineage of applications in their order, and a gap for each unread application.
 
-    The lineage is None where no text was read.
+    The lineage is None if no text was read.
     """
     composer, gaps, unread = Composer(), dict[Gap, None](), dict[Gap, None]()
     is_known = False
@@ -66,7 +66,7 @@ def _of_application(application: Application) -> Lineage | None:
     arguments = list[str]()
     for number, argument in enumerate(application.arguments, 1):
         if argument is None:
-            # Those behind it have their numbers only if it is one word.
+            # It may be several words, so the numbers of later arguments are unknown.
             gaps.append(Gap(_where(application), UNKNOWN_ARGUMENTS.format(number)))
             break
         arguments.append(argument)
@@ -82,8 +82,7 @@ def _of_application(application: Application) -> Lineage | None:
 
 
 def _path(main: str, directory: str) -> Path | None:
-    """Return the path of a file of this machine; None for a URI of another place, and for a relative path
-    whose folder is not known."""
+    """Return the path of a local file; None for another URI, and for a relative path in an unknown folder."""
     parts = urlsplit(main)
     if parts.scheme in ("file", "local"):
         return Path(url2pathname(parts.path))
@@ -97,11 +96,9 @@ def _where(application: Application) -> str:
 
 
 def _unread(application: Application) -> str:
-    """Return why nothing is known of what an application reads and writes."""
+    """Return the reason why an application has no planned lineage."""
     if application.problem:
         return application.problem
     if application.kind in (PYTHON, SQL):
-        return "its text is not on this worker, so what it reads and writes is not known before it runs"
-    return (
-        f"its code ({application.kind}) is not read, so what it reads and writes is not known before it runs"
-    )
+        return "its text is not on this worker, so its inputs and outputs are unknown before it runs"
+    return f"its code ({application.kind}) is not read, so its inputs and outputs are unknown before it runs"

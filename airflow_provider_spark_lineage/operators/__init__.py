@@ -1,1 +1,1 @@
-"""What a DAG author imports."""
+"""Operators and decorators for DAG authors."""

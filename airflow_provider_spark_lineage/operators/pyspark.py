@@ -1,7 +1,7 @@
 """Drop-in replacements of Airflow's PySpark operator and of `@task.pyspark` that report lineage.
 
-They run the user's function exactly as Airflow's own do: same arguments, same return value, same
-errors. Lineage is captured beside it.
+They run the user's function exactly as Airflow's own: same arguments, same return value, same errors. Capture
+only observes it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
 
 
 class _PassesKnownArguments(PythonOperator):
-    """Passes the session only to a function that asks for it.
+    """Passes the session only to a function that has a parameter for it.
 
-    A base class between `PySparkOperator`, which always passes `spark`, and `PythonOperator`, which calls the
-    function, so that a function may call `SparkSession.getActiveSession()` instead.
+    Base class between `PySparkOperator`, which always passes `spark`, and `PythonOperator`, which calls the
+    function: so a function may call `SparkSession.getActiveSession()` instead.
     """
 
     op_kwargs: dict[str, Any]
@@ -46,7 +46,7 @@ class PySparkLineageOperator(ReportsLineage, PySparkOperator, _PassesKnownArgume
 
 
 class _PySparkLineageDecoratedOperator(ReportsLineage, _PySparkDecoratedOperator, _PassesKnownArguments):
-    """The operator behind `@task.pyspark_lineage`."""
+    """Operator of `@task.pyspark_lineage`."""
 
     custom_operator_name = "@task.pyspark_lineage"
 
@@ -56,7 +56,7 @@ def pyspark_lineage_task(
     multiple_outputs: bool | None = None,
     **kwargs: Any,
 ) -> TaskDecorator:
-    """Turn a function into a task like `@task.pyspark` does, and report its lineage.
+    """Turn a function into a task, as `@task.pyspark` does, and report its lineage.
 
     >>> @task.pyspark_lineage(conn_id="spark")  # doctest: +SKIP
     ... def load(spark): ...

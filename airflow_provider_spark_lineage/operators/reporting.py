@@ -1,4 +1,4 @@
-"""What the operators of this package add to those they replace: capture, and its result as OpenLineage."""
+"""Mixin of this package's operators: capture while the task runs, and the result as OpenLineage."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class ReportsLineage:
     _task_instance: Any = None
 
     def execute(self, context: Context) -> Any:
-        """Run the task as its operator does, with capture on if an event will carry the lineage."""
+        """Run the operator's own `execute`, captured if an event of the task will be sent."""
         with self.capture_lineage(context):
             return super().execute(context)  # type: ignore[misc]
 
     @contextmanager
     def capture_lineage(self, context: Context) -> Iterator[None]:
-        """Capture what Spark does inside the block: all of the task's work, from an `execute` of its own."""
+        """Capture Spark inside the block; for an `execute` of your own, put all of its work into it."""
         from airflow_provider_spark_lineage.task.ends import pausing, succeeding
         from airflow_provider_spark_lineage.task.task_lineage import start_capture
 
@@ -43,31 +43,31 @@ class ReportsLineage:
         lineage.succeed(context)
 
     def on_kill(self) -> None:
-        """Run the operator's `on_kill`, and send what the task has done: its process may be killed next."""
+        """Run the operator's `on_kill`, and send the lineage so far: the process may be killed next."""
         try:
             super().on_kill()  # type: ignore[misc]
         finally:
             if self._task_lineage is not None:
                 self._task_lineage.stop(self._task_instance)
 
-    # The provider calls these three in a forked child, which has no way to the JVM, and kills it after
-    # `[openlineage] execution_timeout`. They read what `execute` stored, and may be called again.
+    # The provider calls these three in a forked child without access to the JVM, and kills it after
+    # `[openlineage] execution_timeout`. They only read what `execute` stored, and may be called again.
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
-        """Return what the text of a submitted job names; what a function will do is not known before."""
+        """Return the datasets named in a submitted job's text; for a function, they are not known yet."""
         from airflow_provider_spark_lineage.task.annotation import annotated
         from airflow_provider_spark_lineage.task.planned import planned_operator_lineage
 
         return annotated(planned_operator_lineage(self), self)
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage:
-        """Return what the task read and wrote."""
+        """Return the datasets that the task read and wrote."""
         from airflow_provider_spark_lineage.task.provider import is_skipped
 
         return self._result(task_instance, failed=is_skipped(task_instance))
 
     def get_openlineage_facets_on_failure(self, task_instance: Any) -> OperatorLineage:
-        """Return what the task had read, the writes that had finished, and Spark's errors."""
+        """Return the inputs so far, the finished writes, and Spark's errors."""
         return self._result(task_instance, failed=True)
 
     def _result(self, task_instance: Any, *, failed: bool) -> OperatorLineage:

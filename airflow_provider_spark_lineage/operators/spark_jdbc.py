@@ -1,6 +1,6 @@
 """Drop-in replacement of Airflow's `SparkJDBCOperator` that reports lineage.
 
-It gives the job two of its arguments that Airflow's hook drops: the application's name and the connection.
+It passes two arguments to the job that Airflow's hook drops: the application's name and the connection.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OF_CONNECTION = (
     "_should_track_driver_status",
     "spark_binary",
 )
-"""Fields of `SparkSubmitHook` that it reads from its connection, in `__init__`."""
+"""Attributes that `SparkSubmitHook` sets from its connection, in `__init__`."""
 
 
 class SparkJDBCLineageOperator(ReportsLineage, SparkJDBCOperator):
@@ -62,13 +62,13 @@ def _name_application(hook: Any, name: str) -> None:
 
 
 def _connect(hook: Any, connection_id: str) -> None:
-    """Let a hook use the connection of the operator; Airflow's sets it after it has read another one."""
+    """Have a hook use the operator's connection: Airflow sets it after the hook has read another one."""
     from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
     try:
         hook.get_connection(connection_id)
     except Exception as error:
-        # As Airflow's operator does.
+        # Airflow's operator uses `spark_default` in any case.
         log.warning(
             "The Spark connection %s could not be read (%s): spark_default is used", connection_id, error
         )

@@ -28,7 +28,7 @@ class SparkPipelinesLineageOperator(ReportsLineage, SparkPipelinesOperator):
 
     @cached_property
     def hook(self) -> Any:
-        """The hook of Airflow's operator; made by `_get_hook`, as the other operators make theirs."""
+        """Hook of Airflow's operator, created by `_get_hook` as in the other operators."""
         return self._get_hook()
 
     def _get_hook(self) -> Any:

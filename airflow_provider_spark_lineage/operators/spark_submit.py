@@ -1,6 +1,6 @@
 """Drop-in replacement of Airflow's `SparkSubmitOperator` that reports lineage.
 
-The job runs as it does without it, and carries an agent, which writes down what Spark does in the driver.
+The job runs as with Airflow's operator. An agent is added to it, which records what Spark does in the driver.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ class SparkSubmitLineageOperator(ReportsLineage, SparkSubmitOperator):
     """Airflow's `SparkSubmitOperator` whose OpenLineage events say what the application read and wrote.
 
     Takes the arguments of `airflow.providers.apache.spark.operators.spark_submit.SparkSubmitOperator`. In
-    cluster mode the driver is on another machine: set `[spark_lineage] records` to a URI that both reach.
+    cluster mode the driver is on another machine: set `[spark_lineage] records` to a URI that both can use.
 
     >>> SparkSubmitLineageOperator(task_id="load", application="load.py", conn_id="spark")  # doctest: +SKIP
     """

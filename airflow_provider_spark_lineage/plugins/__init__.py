@@ -1,1 +1,1 @@
-"""Airflow plugins: loaded in every Airflow process, so they import nothing until a task runs."""
+"""Airflow plugins. Every Airflow process loads them, so they import nothing until a task runs."""

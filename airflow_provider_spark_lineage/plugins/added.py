@@ -1,7 +1,7 @@
-"""Adds the lineage of a task to what OpenLineage's provider reports of it by itself.
+"""Adds the lineage of a task to the result of OpenLineage's own extractor.
 
-The provider has one extractor for a class, and asks no other: source code of a function, hook lineage, and
-`inlets` and `outlets` would be lost with an extractor in its place. So its result is extended.
+The provider asks only one extractor for a class. If ours replaced its own, the source code of a function,
+hook lineage, `inlets` and `outlets` would be lost. So the result of the provider's extractor is extended.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
 _MAY_BE_UNFINISHED = ("failed", "skipped")
-"""States of a task that may not have done all of its work."""
+"""States of a task whose work may be incomplete."""
 
 _latest: tuple[tuple[Any, ...], TaskLineage] | None = None
-"""The task whose lineage is added: `dag.test()` runs several in one process."""
+"""Key and lineage of the task that runs, or ran last: `dag.test()` runs several in one process."""
 
 _manager: Any = None
-"""The provider's extractor manager, after its method was extended."""
+"""Extractor manager of the provider whose method is replaced."""
 
 
 def add_to_provider(task_instance: Any, lineage: TaskLineage) -> None:
-    """Have a task's lineage added to its last event; all other events stay as they are."""
+    """Have a task's lineage added to its last event; its other events are not changed."""
     global _latest, _manager  # noqa: PLW0603  the provider has one extractor manager in a process
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
@@ -42,7 +42,7 @@ def add_to_provider(task_instance: Any, lineage: TaskLineage) -> None:
 
 
 def _extended(manager: Any, extract: Callable[..., OperatorLineage]) -> Callable[..., OperatorLineage]:
-    """Return `ExtractorManager.extract_metadata` with ours added; its parameters differ between releases."""
+    """Return a wrapper of `ExtractorManager.extract_metadata`, whose parameters differ between releases."""
     signature = inspect.signature(extract)
 
     @functools.wraps(extract)
@@ -66,10 +66,10 @@ def _extended(manager: Any, extract: Callable[..., OperatorLineage]) -> Callable
 
 
 class _Questions:
-    """What the provider's manager asks during one extraction.
+    """Observes and limits what the provider's manager asks during one extraction.
 
-    Where Spark did something, what the author states is added by `annotation`, by its rules, so that the
-    manager is not to ask for it. Hooks it asks only where an extractor names no dataset.
+    If Spark read or wrote something, `annotation` adds inlets and outlets by its own rules, so the manager
+    must not add them. The manager asks hooks only if an extractor names no dataset; `asked_hooks` says so.
     """
 
     def __init__(self, manager: Any, *, asks_author: bool) -> None:
@@ -105,9 +105,9 @@ def _lineage_of(task_instance: Any) -> TaskLineage | None:
 def _sum(
     ours: OperatorLineage, theirs: OperatorLineage, asked: Mapping[str, Any], *, hooks: bool
 ) -> OperatorLineage:
-    """Return both; of a dataset that both name, and of a facet, ours.
+    """Return both lineages as one; ours wins if both have a dataset or a facet.
 
-    `asked` is what the provider gave; `hooks` is false where it has asked them: what they report is theirs.
+    `asked` has the provider's arguments; `hooks` is false if `theirs` already has the datasets of hooks.
     """
     from airflow.providers.openlineage.extractors import OperatorLineage
 

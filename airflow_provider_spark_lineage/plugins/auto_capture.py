@@ -1,4 +1,4 @@
-"""The plugin: where `[spark_lineage] auto_capture` is off, it imports nothing else of ours."""
+"""The Airflow plugin; if `[spark_lineage] auto_capture` is off, it imports nothing else of this package."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from airflow.providers.common.compat.sdk import AirflowPlugin, conf
 
 
 def _listeners() -> list[Any]:
-    """Return the listener of auto-capture; none where the option is off when the process starts."""
+    """Return the listener of auto-capture; an empty list if the option is off when the process starts."""
     try:
         option = conf.get("spark_lineage", "auto_capture", fallback="False")
-    except Exception:  # A `_cmd` that fails: `conf` of this package says so, and decides.
+    except Exception:  # A `_cmd` that fails: our `conf` warns and uses the default.
         option = "unreadable"
     if str(option).strip().lower() in ("", "false", "f", "0"):
         return []

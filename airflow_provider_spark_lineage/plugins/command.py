@@ -1,4 +1,4 @@
-"""Waits for the command of a task that has none before it runs, as `@task.bash`. Imports nothing heavy."""
+"""Waits until a task's shell command exists: `@task.bash` builds it while it runs. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from airflow_provider_spark_lineage.plugins.launched import command_of, may_laun
 
 
 def awaits_command(task: Any) -> bool:
-    """Return whether the command of a `BashOperator` or an `SSHOperator` is not known before it runs."""
+    """Return whether the command of a `BashOperator` or an `SSHOperator` is unknown before it runs."""
     return not isinstance(command_of(task), str)
 
 
 class CommandArrival:
-    """Calls a function once: when a task is about to run a command that may call Spark.
+    """Calls a function once, when a task is about to run a command that may call Spark.
 
-    The function may replace the method that runs the command: what it puts there is called.
+    The function may replace the method that runs the command; the replacement is called.
     """
 
     def __init__(self, task: Any, function: Callable[[], None]) -> None:
@@ -27,16 +27,16 @@ class CommandArrival:
         self._name = "run_ssh_client_command" if self._owner is task else "run_command"
         self._run: Any = getattr(self._owner, self._name, None)
         self.is_armed = False
-        """Whether the command has not come yet."""
+        """The command has not arrived yet."""
 
     def arm(self) -> None:
-        """Look at the command from now on."""
+        """Replace the method that runs the command, to look at the command."""
         if self._run is not None:
             self.is_armed = True
             setattr(self._owner, self._name, self._look)
 
     def disarm(self) -> None:
-        """Look no longer, and put the method back; leave one that replaced ours: it calls ours."""
+        """Restore the method, unless it was replaced again: that replacement calls ours."""
         self.is_armed = False
         if vars(self._owner).get(self._name) == self._look:
             setattr(self._owner, self._name, self._run)
@@ -45,7 +45,7 @@ class CommandArrival:
         run = self._run
         if self.is_armed:
             self.disarm()
-            # A wrapper that was put around ours has called us: then the original runs, not the wrapper again.
+            # If a later wrapper of ours called this, run the original, not the wrapper again.
             is_back = getattr(self._owner, self._name) == run
             with alarm_paused(), harmless("the command of this task could not be captured"):
                 if may_launch(self._task):

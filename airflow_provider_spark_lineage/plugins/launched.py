@@ -1,6 +1,6 @@
 """Auto-capture of operators that launch Spark by another system: OpenLineage's provider gets our extractor.
 
-Nothing is started in the task's process, and nothing is added to what the operator launches.
+Nothing is started in the task's process, and the launched application is not changed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.launch.table import LAUNCHERS
 def may_launch(task: Any) -> bool:
     """Return whether a task may launch Spark by another system, by its class or a base class.
 
-    Most commands of shells and pods have nothing to do with Spark. A decorator knows its own only later.
+    False if its command does not mention Spark; True if it has none yet: `@task.bash` sets it later.
     """
     launcher = next((parent.__name__ for parent in type(task).__mro__ if parent.__name__ in LAUNCHERS), None)
     if launcher is None:
@@ -27,14 +27,15 @@ def may_launch(task: Any) -> bool:
 
 
 def command_of(task: Any) -> Any:
-    """Return the command of an operator of a shell: a text, or something else where it is not known yet."""
+    """Return the command of a shell operator: a text, or another value if it is not set yet."""
     return getattr(task, "bash_command", None) or getattr(task, "command", None)
 
 
 def report_launches(task_instance: Any) -> None:
-    """Have the provider ask our extractor about the operators of a task's class, if it will send an event.
+    """Register our extractor for a task's class with the provider, if it will send an event of the task.
 
-    An extractor of the user's stays; what the operator or the provider's own extractor says, ours passes on.
+    An extractor of the user is not replaced. Ours adds to the results of the operator's own methods and of
+    the provider's own extractor.
     """
     from airflow_provider_spark_lineage.task.provider import is_active
 

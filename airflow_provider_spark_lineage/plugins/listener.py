@@ -1,7 +1,7 @@
-"""Captures tasks of operators that we do not own, in the task's process.
+"""Captures tasks of other packages' operators, in the task's process.
 
-With auto-capture, Airflow loads this module in all of its processes. What looks at each task is imported at
-once, because a task without Spark would wait for it; what reads and writes lineage, when a task runs Spark.
+With auto-capture, Airflow loads this module in all of its processes. Modules that look at each task are
+imported here, so that no task waits for them; modules that read and write lineage, when a task runs Spark.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _running: Any = None
 """The task instance that runs in this process, or ran last."""
 
 _latest: CapturedTask | None = None
-"""The task that this process runs, or ran last: `dag.test()` runs several in one process."""
+"""The capture of the task that this process runs; None without one."""
 
 
 class AutoCapture:
     """Listens for tasks that start and end in this process.
 
-    Its methods are called before those of OpenLineage's listener, which asks the operator or the extractor.
+    Its methods are called before OpenLineage's listener, which asks the operator or the extractor.
     """
 
     @hookimpl(tryfirst=True)
     def on_task_instance_running(self, previous_state: Any, task_instance: Any) -> None:
         """Start capturing before the operator opens its session or starts its job."""
-        global _running  # noqa: PLW0603  the hooks of a task have no place of their own
+        global _running  # noqa: PLW0603  a listener has no object for one task
         _running = task_instance
         _start(task_instance)
 
@@ -46,7 +46,7 @@ class AutoCapture:
     def on_task_instance_failed(self, previous_state: Any, task_instance: Any, error: Any) -> None:
         """Stop capturing after the operator failed.
 
-        One whose template could not be rendered never ran: its event says which job that was.
+        A task whose template could not be rendered never started: its planned job is reported.
         """
         if _latest is None and task_instance is not _running:
             _start(task_instance, has_failed=True)
@@ -59,15 +59,15 @@ class AutoCapture:
 
     @hookimpl(tryfirst=True)
     def before_stopping(self, component: Any) -> None:
-        """Stop capturing a task that has not ended: it was deferred or rescheduled, and this process ends."""
+        """Pause the capture of a task that deferred or rescheduled itself, before this process ends."""
         _finish(is_paused=True)
 
 
 def _start(task_instance: Any, *, has_failed: bool = False) -> None:
-    """Start the capture of a task instance; of one that failed before it ran, only where it has a job."""
-    global _latest  # noqa: PLW0603  the hooks of a task have no place of their own
+    """Start the capture of a task instance; if it failed before it ran, only for operators with a job."""
+    global _latest  # noqa: PLW0603  a listener has no object for one task
     with harmless("auto-capture could not be started"):
-        # Airflow 3.0 has no hook for a task that skipped itself.
+        # End an earlier capture: Airflow 3.0 has no hook for a task that skipped itself.
         _finish()
         task = getattr(task_instance, "task", None)
         if task is None or not conf.auto_capture() or conf.disabled():
@@ -86,9 +86,9 @@ def _start(task_instance: Any, *, has_failed: bool = False) -> None:
 
 
 def _finish(task_instance: Any = None, *, is_paused: bool = False) -> None:
-    """End the capture of a task instance, or of whatever is captured; one that is paused goes on elsewhere.
+    """End the capture of a task instance; with None, the current one. A paused task continues elsewhere.
 
-    Other processes call these hooks too, for tasks that never ran in them.
+    Airflow calls the listener also for tasks that never ran in this process: they are ignored.
     """
     global _latest
     with harmless("auto-capture could not be finished"):

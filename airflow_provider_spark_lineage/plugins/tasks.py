@@ -1,7 +1,7 @@
 """Auto-capture of one task: starts its capture, and has OpenLineage's provider report the result.
 
-Nobody configures an extractor: the task's operator gets the methods that the provider looks for. Where
-the provider reports something by itself, as of a Python function, that stays and ours is added.
+No extractor needs to be configured: the operator gets the methods that the provider looks for. If the
+provider has its own extractor, as for Python functions, our result is added to the extractor's.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class CapturedTask:
     """A task that runs in this process.
 
-    `driver` says where its Spark driver runs; `is_named` is true where the user named its operator.
+    `driver` is the kind of its Spark driver; `is_named` is true if `extra_operators` has its operator.
     """
 
     def __init__(self, task_instance: Any, driver: str, *, is_named: bool) -> None:
@@ -43,9 +43,9 @@ class CapturedTask:
             self._arrival = CommandArrival(self._task, self._start_command)
 
     def start(self) -> None:
-        """Capture from now on; a function that may not use Spark at all, from its first session on.
+        """Start capturing; for a Python function, when it creates its first session.
 
-        A task whose command is not known yet, from its command on, if that may call Spark.
+        If the command is not known yet, start when it is, and only if it may call Spark.
         """
         if not is_selected(self.task_instance.dag_id, self.task_instance.task_id):
             return
@@ -57,9 +57,9 @@ class CapturedTask:
             self._start()
 
     def finish(self) -> None:
-        """Stop capturing; what was captured stays for the provider."""
+        """Stop capturing; the provider reads the result later."""
         if self._arrival is not None:
-            # A command that never came by the hook: the operator may have run it by other means.
+            # The command did not pass through the hook: the operator may have run it in another way.
             is_waiting = isinstance(self._arrival, CommandArrival) and self._arrival.is_armed
             self._arrival.disarm()
             if is_waiting and may_launch(self._task):
@@ -68,13 +68,13 @@ class CapturedTask:
             self._lineage.finish()
 
     def pause(self) -> None:
-        """Stop capturing a task that goes on later, and send what it has done: the provider does not ask."""
+        """Stop capturing a task that continues later, and send its lineage, as the provider does not."""
         self.finish()
         if self._lineage is not None:
             self._lineage.pause(self.task_instance)
 
     def _succeed(self, context: Any) -> None:
-        """Stop capturing a task that has succeeded, and have Airflow record what it wrote."""
+        """Stop capturing a task that has succeeded, and have Airflow record its asset events."""
         with harmless("Airflow does not get the assets that this task wrote"):
             self.finish()
             if self._lineage is not None:
@@ -102,7 +102,7 @@ class CapturedTask:
             report(lineage)
 
     def _report_by(self) -> Callable[[TaskLineage], None] | None:
-        """Return how the provider gets the lineage; None where someone else reports on this operator."""
+        """Return the function that passes the lineage to the provider; None if another extractor is used."""
         from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
         from airflow_provider_spark_lineage.extractors.launchers import LauncherExtractor
@@ -119,7 +119,7 @@ class CapturedTask:
         return self._add if is_providers or self._is_named else None
 
     def _answer(self, lineage: TaskLineage) -> None:
-        """Give the operator the methods that the provider asks."""
+        """Give the operator the methods that the provider calls."""
         from airflow_provider_spark_lineage.task.annotation import annotated
         from airflow_provider_spark_lineage.task.planned import planned_operator_lineage
         from airflow_provider_spark_lineage.task.provider import is_skipped
@@ -141,7 +141,7 @@ class CapturedTask:
         task.get_openlineage_facets_on_failure = on_failure
 
     def _add(self, lineage: TaskLineage) -> None:
-        """Have the lineage added to what the provider reports."""
+        """Have the lineage added to the provider's own result."""
         from airflow_provider_spark_lineage.plugins.added import add_to_provider
 
         add_to_provider(self.task_instance, lineage)
@@ -152,11 +152,11 @@ def _extracted(lineage: TaskLineage) -> None:
 
 
 def _succeed_after_execute(task: Any, succeed: Callable[[Any], None]) -> None:
-    """Have `succeed` called with the context when a task's own work is over, where the user wants assets.
+    """Have `succeed` called with the context after a task's own work, if `asset_events` is set.
 
-    Listeners learn that a task has ended after Airflow does, which is too late for its assets. So the last of
-    its methods is replaced, `post_execute`; for a task that succeeds by an exception also `execute`, and
-    `resume_execution`, which Airflow calls after a deferral.
+    A listener is called too late for assets. So these methods are replaced: `post_execute`, the last one;
+    `execute`, for a task that succeeds by an exception; and `resume_execution`, its counterpart after a
+    deferral.
     """
     from airflow_provider_spark_lineage import conf
 
@@ -185,12 +185,12 @@ def _succeed_after_execute(task: Any, succeed: Callable[[Any], None]) -> None:
         return returned
 
     task.execute, task.resume_execution = replaced_execute, replaced_resume_execution
-    # Airflow runs a hook that is a generator to its end.
+    # If `post_execute` is a generator, Airflow runs it to its end.
     task.post_execute = replaced_generator if inspect.isgeneratorfunction(post_execute) else replaced
 
 
 def _stop_on_kill(task: Any, lineage: TaskLineage, task_instance: Any) -> None:
-    """Replace a task's `on_kill` by one that also sends what the task has done."""
+    """Replace a task's `on_kill` by one that also sends the lineage so far."""
     on_kill = task.on_kill
 
     def stop() -> None:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def spark_application(task_instance: Any, ti_state: Any) -> dict[str, Any] | None:
-    """Return which Spark applications a task used: ids, names, versions; None if it used none."""
+    """Return ids, names and versions of a task's Spark applications; None if it used none."""
     from airflow_provider_spark_lineage.guard import harmless
 
-    with harmless("the run facet `spark_application` could not be made"):
+    with harmless("the run facet `spark_application` could not be created"):
         run = _run(task_instance)
         if run is not None:
             from airflow_provider_spark_lineage.facets.spark import application_facets
@@ -26,10 +26,10 @@ def spark_application(task_instance: Any, ti_state: Any) -> dict[str, Any] | Non
 
 
 def spark_executions(task_instance: Any, ti_state: Any) -> dict[str, Any] | None:
-    """Return what a task executed on Spark and how it ended; None if it executed nothing."""
+    """Return a task's Spark executions and how each ended; None if it executed nothing."""
     from airflow_provider_spark_lineage.guard import harmless
 
-    with harmless("the run facet `spark_executions` could not be made"):
+    with harmless("the run facet `spark_executions` could not be created"):
         run = _run(task_instance)
         if run is not None:
             from airflow_provider_spark_lineage.facets.spark import executions_facets
@@ -39,7 +39,7 @@ def spark_executions(task_instance: Any, ti_state: Any) -> dict[str, Any] | None
 
 
 def _run(task_instance: Any) -> Run | None:
-    """Return what was captured of the task; None before it ran, or when capture is off."""
+    """Return the captured run of a task; None before it ran, or if capture is off."""
     from airflow_provider_spark_lineage.task.task_lineage import lineage_of
 
     lineage = lineage_of(task_instance)

@@ -1,1 +1,1 @@
-"""From records to the run of a task: its executions, its lineage, its events, and capture in this process."""
+"""Runs: executions, lineage and events from records, and capture in this process."""

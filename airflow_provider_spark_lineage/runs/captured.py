@@ -37,12 +37,12 @@ log = logging.getLogger(__name__)
 
 
 class Captured(Recorded):
-    """What Spark did in this process between `start` and `finish`.
+    """Lineage of Spark in this process between `start` and `finish`.
 
-    Lineage is computed while the program runs, execution by execution; `on_execution` receives each, on
-    capture's own thread. Records stay in memory, or are written to `directory`, where other processes can
-    read them; with `keep` off they are not stored, and `executions` yields none. `sql_text` is one of
-    `records.record.SQL_TEXTS`, or None for the value of the environment variable.
+    It is computed while the program runs, for each execution; `on_execution` receives each, on capture's own
+    thread. Records are stored in memory, or in `directory` for other processes; with `keep` off they are not
+    stored, and `executions` yields none. `sql_text` is one of `records.record.SQL_TEXTS`, or None for the
+    value of the environment variable.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Captured(Recorded):
         self._lock = threading.Lock()
         self._lost: list[str] = []
         self.failed: bool | None = None
-        """Whether the captured code raised; None where that is not known."""
+        """The captured code raised; None if that is unknown."""
         self._began = self._ended = ""
         self._final: Run | None = None
         """The result, set when everything is recorded, so that a forked child needs no lock."""
@@ -78,8 +78,8 @@ class Captured(Recorded):
     def write(self, record: Record) -> None:
         """Add one more record to the lineage, and store it."""
         execution = None
-        with harmless("the lineage of an execution could not be worked out", self._lost), self._lock:
-            # The text of a plan has literals, and is not stored.
+        with harmless("the lineage of an execution could not be computed", self._lost), self._lock:
+            # Parsed now, because the text of a plan has literals and is not stored.
             record = explained(record)
             execution = self._executions.of(record)
             if execution is not None:
@@ -96,7 +96,7 @@ class Captured(Recorded):
         try:
             yield from self._folder.records(problems) if self._folder is not None else self._memory.read()
         except RecordError as error:
-            # Spark did nothing, or nothing could be written; `problems` has the latter.
+            # Spark did nothing, or no record could be written, which `problems` says.
             log.debug("%s", error)
 
     def start(self) -> None:
@@ -109,29 +109,29 @@ class Captured(Recorded):
         self._capture.attach(spark)
 
     def drain(self, timeout_seconds: float) -> list[str]:
-        """Wait until Spark has reported what it did so far; return what is missing, a sentence each."""
+        """Wait until Spark has reported its executions so far; return sentences about missing ones."""
         problems: list[str] = []
         self._capture.drain(timeout_seconds, problems)
         return problems
 
     def finish(self) -> None:
-        """Wait until Spark has reported what it did, and stop capturing."""
+        """Wait until Spark has reported its executions, and stop capturing."""
         self._capture.disarm()
         self._ended = _now() if self._began else ""
         self._final = self.run()
 
     @property
     def problems(self) -> list[str]:
-        """What was lost and is in no record, a sentence each."""
+        """Sentences about losses that no record has."""
         return [*self._capture.problems, *self._lost]
 
     @property
     def planned(self) -> None:
-        """None: what runs in this process is captured."""
+        """None: nothing is read from text, because Spark in this process is captured."""
 
     @property
     def agent_configured(self) -> bool:
-        """Whether OpenLineage's Java agent listens to the same Spark application."""
+        """Return whether OpenLineage's Java agent listens to the same Spark application."""
         return self._capture.agent_configured
 
     def run(self, problems: Sequence[str] = ()) -> Run:
@@ -141,7 +141,7 @@ class Captured(Recorded):
         """
         if self._final is not None:
             return self._final
-        with harmless("the lineage could not be put together", self._lost), self._lock:
+        with harmless("the lineage of the run could not be built", self._lost), self._lock:
             return self._builder.run((*self.problems, *problems))
         all_problems = (*self.problems, *problems)
         return Run(
@@ -153,16 +153,16 @@ class Captured(Recorded):
         return self.text().rstrip("\n") or "<Captured: Spark read and wrote nothing>"
 
     def _repr_html_(self) -> str:
-        """Return the readable lineage as a notebook shows it."""
+        """Return the readable lineage as HTML for a notebook."""
         return f"<pre>{html.escape(repr(self))}</pre>"
 
     def events(self, **options: Any) -> list[dict[str, Any]]:
-        """Return OpenLineage events, as `Recorded.events`: START and COMPLETE or FAIL in any case."""
+        """Return OpenLineage events as `Recorded.events`; an empty run has START and COMPLETE or FAIL."""
         options.setdefault("failed", self.failed)
         return super().events(**options)
 
     def span(self) -> tuple[str, str]:
-        """Return when the capture began and ended, ISO 8601."""
+        """Return the times when the capture began and ended, ISO 8601."""
         run = self.run()
         return self._began or run.started_at or _now(), self._ended or run.ended_at or _now()
 
@@ -172,11 +172,11 @@ def capture_lineage(spark: Any = None, *, sql_text: str | None = None) -> Iterat
     """Capture what Spark does inside the block.
 
     `spark` is the session, needed only if it is not the active one. `sql_text` is `full`, `masked` or
-    `none`, as the option `[spark_lineage] sql_text`; without it, that option's environment variable counts.
-    Afterwards `captured.lineage` is
-    the model, `captured.text()` the readable form and `captured.events(namespace=..., job=...)` the
-    OpenLineage events. An exception of the block passes through; what Spark did until then is captured, and
-    the events end with FAIL. Capture itself raises nothing: a failure becomes a gap.
+    `none`, as the option `[spark_lineage] sql_text`; the default is that option's environment variable.
+    Afterwards `captured.lineage` is the model, `captured.text()` the readable form and
+    `captured.events(namespace=..., job=...)` the OpenLineage events. If the block raises, the exception
+    passes through, what Spark did until then is captured, and the events end with FAIL. Capture itself
+    raises nothing: a failure becomes a gap.
 
     >>> with capture_lineage(spark) as captured:  # doctest: +SKIP
     ...     spark.read.csv("orders.csv", header=True).write.parquet("orders")
@@ -188,7 +188,7 @@ def capture_lineage(spark: Any = None, *, sql_text: str | None = None) -> Iterat
         captured.attach(spark)
     try:
         yield captured
-    except BaseException:  # Ctrl-C and sys.exit end the block as failed, too; all of them pass through.
+    except BaseException:  # Ctrl-C and sys.exit are failures of the block, too.
         captured.failed = True
         raise
     else:
@@ -198,7 +198,7 @@ def capture_lineage(spark: Any = None, *, sql_text: str | None = None) -> Iterat
 
 
 def _sql_text(option: str | None) -> str:
-    """Return how much SQL text is recorded; none where the option is not valid."""
+    """Return the valid value of `sql_text`; `none` if the option is not valid."""
     word = os.environ.get(SQL_TEXT_VARIABLE, FULL) if option is None else option
     if word in SQL_TEXTS:
         return word

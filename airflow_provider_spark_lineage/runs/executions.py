@@ -1,4 +1,4 @@
-"""From a record to the lineage of its execution: the plan is read, its datasets named, parts made one."""
+"""Lineage of an execution from its record: reads the plan, names datasets, merges nested executions."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Execution:
     record: Record
     lineage: Lineage
     target: Identity | None = None
-    """What its query writes, or was to write before it failed; the first of several."""
+    """Dataset that its query writes, or would have written before it failed; the first of several."""
 
 
 def execution_lineage(record: Record, results: Results | None = None) -> ExecutionLineage:
     """Return the lineage of one record; a plan that cannot be read becomes a gap, never an exception.
 
-    `results` are those of earlier executions of the same application.
+    `results` are the stored results of earlier executions of the same application.
     """
     record = explained(record)
     about = _about(record)
@@ -47,14 +47,14 @@ def execution_lineage(record: Record, results: Results | None = None) -> Executi
         nested = [*_with_parts(record, about)]
         lineage = reduce(wrapped, (lineage_of(plan, facts, results) for plan, facts in nested))
         return _refreshed(lineage) if record.name == REFRESH else lineage
-    # A plan of a future Spark version, or a damaged one, may break any assumption of the readers.
+    # A damaged plan, or a plan of a future Spark version, may break any assumption of the readers.
     except Exception as error:
         problem = f"the plan could not be read: {type(error).__name__}: {error}"
         return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), results)
 
 
 def _refreshed(execution: ExecutionLineage) -> ExecutionLineage:
-    """Return an execution whose appends fill empty tables: all of their rows are its own."""
+    """Return an execution with appends as overwrites: a pipeline truncates the table first."""
     outputs = tuple(
         replace(output, mode=Mode.OVERWRITE) if output.mode is Mode.APPEND else output
         for output in execution.lineage.outputs
@@ -63,7 +63,7 @@ def _refreshed(execution: ExecutionLineage) -> ExecutionLineage:
 
 
 def explained(record: Record) -> Record:
-    """Return a record whose plans were read from Spark's explain text, where it has that alone."""
+    """Return the record with its plans, read from Spark's explain text if it has only that."""
     if record.plan_kind != "explain" and not record.connect:
         return record
     problems = [*record.problems]
@@ -86,7 +86,7 @@ def explained(record: Record) -> Record:
             problems.extend(problem for problem in read.problems if problem not in problems)
         return {"plan": read.plan, "facts": read.facts}
 
-    # What ran inside of a part stands before it.
+    # A part comes after the parts that ran inside it.
     texts = [str(part.get("explain", "")) for part in record.parts]
     of_record = fields_of(record.explain, record.metrics, texts)
     parts = [
@@ -98,7 +98,7 @@ def explained(record: Record) -> Record:
 
 
 def _about(record: Record) -> ExecutionFacts:
-    """Return the parts of a record besides its plans."""
+    """Return the facts of a record besides its plans."""
     return ExecutionFacts(
         facts=record.facts,
         metrics=[*record.metrics, *(metric for part in record.parts for metric in part.get("metrics", ()))],
@@ -117,8 +117,8 @@ def _about(record: Record) -> ExecutionFacts:
 def _with_parts(record: Record, about: ExecutionFacts) -> Iterator[tuple[Plan | None, ExecutionFacts]]:
     """Yield the plans that ran inside each other, the innermost first, each with its facts.
 
-    A part that a source knows (`PARTS`), such as the write inside Delta's MERGE, is no execution: its plan
-    only completes the others. Where the command around has no plan, the outermost part stands for it.
+    A part that a source knows (`PARTS`), such as the write inside Delta's MERGE, is not an execution: its
+    plan only completes the others. If the outer command has no plan, the outermost part takes its place.
     """
     parts = [(part, read_plan(part["plan"])) for part in record.parts if part.get("plan")]
     about = replace(about, parts=[plan for part, plan in parts if part["name"] in PARTS])
@@ -132,7 +132,7 @@ def _with_parts(record: Record, about: ExecutionFacts) -> Iterator[tuple[Plan | 
 
 
 def failure_of(record: Record) -> Failure | None:
-    """Return why an execution failed, None if it did not."""
+    """Return the failure of an execution; None if it did not fail."""
     if not record.failed:
         return None
     error: dict[str, Any] = record.error or {}
@@ -147,8 +147,8 @@ def failure_of(record: Record) -> Failure | None:
 class Executions:
     """Turns records into executions, in order: one for each user action.
 
-    Three stages: what Spark did for itself is dropped; the parts of a command are attached to it; a write
-    and the command that wraps it become one.
+    Three stages: drop Spark's internal executions; attach the parts of a command to it; merge a write with
+    the command that wraps it.
     """
 
     def __init__(self) -> None:
@@ -158,7 +158,7 @@ class Executions:
     def of(self, record: Record) -> Execution | None:
         """Return the execution of the next record.
 
-        None for what Spark ran for itself, and for a query that only became an RDD.
+        None for an internal execution of Spark, and for a query that was only converted to an RDD.
         """
         record = explained(record)
         if _is_internal(record):
@@ -179,7 +179,7 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
 
 
 def _is_internal(record: Record) -> bool:
-    """Return whether Spark ran an execution for itself; False where its facts cannot be read."""
+    """Return whether an execution is internal to Spark; False if its facts cannot be read."""
     try:
         return any(is_internal(entry["probed"]) for entry in record.facts)
     except Exception:  # Facts of another release; `execution_lineage` reports a gap.
@@ -197,9 +197,9 @@ def _execution(number: int, record: Record, lineage: ExecutionLineage) -> Execut
 
 
 def is_batch_of_stream(record: Record) -> bool:
-    """Return whether an execution was a batch of a stream; what `foreachBatch` runs in one is not."""
+    """Return whether an execution is a batch of a stream; False for executions inside `foreachBatch`."""
     return bool(record.plan) and simple_name(str(record.plan[0].get("class"))) in _OF_STREAM
 
 
 _OF_STREAM = frozenset({"WriteToMicroBatchDataSource", "WriteToMicroBatchDataSourceV1"})
-"""What stands at the top of such a batch's plan."""
+"""Root nodes of the plan of a stream's batch."""

@@ -1,4 +1,4 @@
-"""Stores the records of a run in this process; nothing is left on disk, however the process ends."""
+"""Storage of a run's records in this process; no file is left, however the process ends."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class _Spilled(NamedTuple):
 
 
 class Memory:
-    """Stores records in the order in which they arrive."""
+    """Stores records in the order of their arrival."""
 
     def __init__(self) -> None:
         self._entries: list[bytes | _Spilled] = []
-        """Compressed records, or where they are in the file."""
+        """Compressed records, or their places in the file."""
 
         self._size = 0
         self._file: IO[bytes] | None = None
@@ -47,12 +47,12 @@ class Memory:
             self._size += 0 if entry else len(content)
 
     def _spilled(self, content: bytes) -> _Spilled | None:
-        """Write a record to the file, and return where; None where no file can be written."""
+        """Write a record to the file, and return its place; None if the file cannot be written."""
         with harmless("records stay in memory, because no temporary file could be written"):
             if self._file is None:
-                # It has no name, so the system removes it when the process ends.
+                # A file without a name, which the system removes when the process ends.
                 self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  kept as long as the records
-            # At an offset, not at the file's position, which a forked child shares.
+            # With an offset, because a forked child shares the file's position.
             if os.pwrite(self._file.fileno(), content, self._end) == len(content):
                 self._end += len(content)
                 return _Spilled(self._file, self._end - len(content), len(content))

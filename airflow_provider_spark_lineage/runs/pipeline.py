@@ -1,4 +1,4 @@
-"""A whole run: from its records or its event log to lineage, text and events."""
+"""Whole runs: lineage, text and events from records or from an event log."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """The lineage and a summary of all records of one run."""
+    """Lineage and summary of all records of one run."""
 
     lineage: Lineage
     applications: tuple[Application, ...] = ()
@@ -40,7 +40,7 @@ class Run:
     started_at: str = ""
     ended_at: str = ""
     problems: tuple[str, ...] = ()
-    """Records that could not be read, and what capture lost, a sentence each."""
+    """Sentences about unreadable records and about losses of capture."""
 
 
 class RunBuilder:
@@ -55,14 +55,14 @@ class RunBuilder:
         """Add the next execution."""
         record = execution.record
         self._composer.add(execution.lineage)
-        of = Application(record.application_id, record.application_name, record.spark_version)
-        self._applications[of] = None
+        application = Application(record.application_id, record.application_name, record.spark_version)
+        self._applications[application] = None
         self._summaries.append(
             ExecutionSummary(execution.number, record.name, record.started_at, record.ended_at, record.failed)
         )
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Return the run so far; `problems` are what was lost, a sentence each."""
+        """Return the run so far; `problems` are sentences about losses."""
         lineage = self._composer.lineage()
         gaps = (*lineage.gaps, *(Gap("records", problem) for problem in problems))
         return Run(
@@ -76,24 +76,24 @@ class RunBuilder:
 
 
 class Recorded(ABC):
-    """The records of a run, as lineage, readable text and OpenLineage events.
+    """Records of a run, as lineage, readable text and OpenLineage events.
 
-    Reading is streamed: one record is in memory at a time. Every method returns the same on each call.
+    Reading is streamed: one record is in memory at a time. Repeated calls return equal results.
     """
 
     @abstractmethod
     def records(self, problems: list[str]) -> Iterator[Record]:
-        """Yield the records in the order in which the executions ended; add unreadable ones to `problems`."""
+        """Yield the records in the order of their executions' ends; add unreadable ones to `problems`."""
 
     def executions(self, problems: list[str] | None = None) -> Iterator[Execution]:
-        """Yield the executions in the order in which they ended.
+        """Yield the executions in the order of their ends.
 
-        Unreadable records are added to `problems`, a sentence each.
+        For each unreadable record, a sentence is added to `problems`.
         """
         return executions(self.records([] if problems is None else problems))
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Read all records once; `problems` are those that are known already."""
+        """Read all records once; `problems` are the ones known before."""
         all_problems = list(problems)
         builder = RunBuilder()
         for execution in self.executions(all_problems):
@@ -102,7 +102,7 @@ class Recorded(ABC):
 
     @property
     def lineage(self) -> Lineage:
-        """The lineage of the whole run."""
+        """Lineage of the whole run."""
         return self.run().lineage
 
     def text(self, column: str = "") -> str:
@@ -117,10 +117,10 @@ class Recorded(ABC):
         failed: bool | None = None,
         dataset_edges_per_field: bool = False,
     ) -> list[dict[str, Any]]:
-        """Return OpenLineage events as plain dicts: of the run, and of each execution that touched a dataset.
+        """Return OpenLineage events of the run, and of each execution that touched a dataset, as plain dicts.
 
-        `job` is the Spark application's name unless given; `failed` says whether the program failed
-        where that is known.
+        The default of `job` is the Spark application's name; `failed` says whether the program failed, None
+        if it is unknown.
         """
         from airflow_provider_spark_lineage.facets.events import EventRun, events_of
 
@@ -145,13 +145,13 @@ class Recorded(ABC):
         )
 
     def span(self) -> tuple[str, str]:
-        """Return when the first execution began and the last one ended, ISO 8601."""
+        """Return the start of the first execution and the end of the last one, ISO 8601."""
         run = self.run()
         return run.started_at, run.ended_at
 
 
 class RecordedFolder(Recorded):
-    """A folder of records, one file for each execution, or an event log of Spark: a file or a folder.
+    """Records in a folder, one file for each execution, or in an event log of Spark: a file or a folder.
 
     >>> RecordedFolder("records").text()  # doctest: +SKIP
     """
@@ -161,7 +161,7 @@ class RecordedFolder(Recorded):
         self._sql_text = sql_text
 
     def records(self, problems: list[str]) -> Iterator[Record]:
-        """Yield the readable records; raise `RecordError` when there is no record and no log."""
+        """Yield the readable records; raise `RecordError` if there is neither a record nor a log."""
         if self._is_log:
             return read_event_log(self.directory, problems, self._sql_text)
         return read_records(record_paths(self.directory), problems)
@@ -172,7 +172,7 @@ class RecordedFolder(Recorded):
         return is_event_log(self.directory) or (self.directory.is_file() and not is_record)
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Read all records once, and what the agents of drivers lost; `problems` are known already."""
+        """Read all records and status notes once; `problems` are the ones known before."""
         all_problems = list(problems)
         all_problems += losses(read_notes(self.directory, all_problems))
         try:
@@ -182,22 +182,22 @@ class RecordedFolder(Recorded):
             raise RecordError("; ".join([str(error), *all_problems])) from error
 
     def _without_execution(self, run: Run) -> Run:
-        """Return the run of an application that ended before its first statement, as its log names it."""
-        found = read_application(self.directory)
-        if found is None:
+        """Return the run with the log's application, which ended before its first statement."""
+        logged = read_application(self.directory)
+        if logged is None:
             return run
         return replace(
             run,
-            applications=(Application(found.id, found.name, found.spark_version),),
-            started_at=found.started_at,
-            ended_at=found.ended_at or found.started_at,
+            applications=(Application(logged.id, logged.name, logged.spark_version),),
+            started_at=logged.started_at,
+            ended_at=logged.ended_at or logged.started_at,
         )
 
 
 def execution_events_of(
     executions: Iterable[Execution], jobs: JobNames
 ) -> Iterator[facet_events.EventExecution]:
-    """Yield the executions that touched a dataset, in the form that `facets.events` needs."""
+    """Yield the executions that touched a dataset, in the form of `facets.events`."""
     from airflow_provider_spark_lineage.facets.events import EventExecution
 
     for execution in executions:

@@ -1,1 +1,1 @@
-"""Lineage of applications that `spark-submit` runs: arms them, and reads what their drivers wrote."""
+"""Lineage of applications that `spark-submit` runs: adds the agent to them and reads their records."""

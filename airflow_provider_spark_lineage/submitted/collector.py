@@ -1,6 +1,6 @@
-"""The lineage of one try of a task whose job a command of Spark runs: `spark-submit`, for example.
+"""Lineage of one try of a task that runs a Spark command, for example `spark-submit`.
 
-A Python driver carries the agent, which writes records; a driver on the JVM writes Spark's event log.
+In a Python driver, the agent writes records; a driver without Python writes Spark's event log.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ WITHOUT_FILES = (
     "nothing is captured: in Kubernetes' cluster mode the driver cannot get files of this worker; set "
     "[spark_lineage] agent to the URI of the zip that `spark-lineage agent --out` writes"
 )
-NO_HOOK = "nothing is captured: {} has neither a method `_get_hook` nor a `hook`, as Airflow's operators have"
+NO_HOOK = "nothing is captured: {} has neither `_get_hook` nor `hook`, unlike Airflow's operators"
 NO_JOB = "the task ended before it started a job, or started it by another hook than its operator's"
 
 _AT_ONCE_SECONDS = 3.0
-"""How long a task that is told to stop may read: less than `task_lineage.KILL_TIMEOUT_SECONDS`."""
+"""Limit for reading while the task is stopped (`on_kill`): less than `task_lineage.KILL_TIMEOUT_SECONDS`."""
 
 
 class Submitted(OtherProcess):
-    """Has the job of an operator's hook written down, and reads what its driver wrote.
+    """Adds the agent or an event log to the job of an operator's hook, and reads its driver's files.
 
-    `run_method` is the method of the hook that starts the job, `job_class` the kind of its jobs. `settings`
-    are `spark.lineage.*` properties for the driver; `agent` is the URI of the agent's zip, where the driver
-    cannot get a file of this machine. `driver` says where it runs, if the class of the operator does not.
+    `run_method` is the method of the hook that starts the job, `job_class` the class of its jobs. `settings`
+    are `spark.lineage.*` properties for the driver; `agent` is the URI of the agent's zip, for a driver that
+    cannot get a file of this machine. `driver` overrides the kind of driver known for the operator's class.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Submitted(OtherProcess):
         self._keep = keep
         self._on_execution = on_execution
         self._job: Job | None = None
-        """Set when the hook starts it; a try that finds the job of an earlier one starts none."""
+        """Set when the hook starts it; None in a try that resumes the job of an earlier try."""
 
         self._is_armed = self._has_written = False
         self._problems: list[str] = []
@@ -89,15 +89,15 @@ class Submitted(OtherProcess):
         self._methods = Replacements()
 
     def start(self) -> None:
-        """Have the operator's hook start the job with what writes down its executions."""
+        """Have the operator's hook start its job with the agent or an event log."""
         if callable(getattr(self._task, "_get_hook", None)):
             self._task._get_hook = self._watching(self._task._get_hook)
-            # A hook that was created before is not watched.
+            # Drop a hook that exists already: it is not watched.
             self._task._hook = None
             vars(self._task).pop("hook", None)
             return
         vars(self._task).pop("hook", None)
-        # The operator's `hook` has to be made as late as without us: `execute` may change what it is made of.
+        # Leave the operator's `hook` lazy: `execute` may change the attributes that it is created from.
         owner = next((parent for parent in type(self._task).__mro__ if "hook" in vars(parent)), None)
         if owner is None:
             tell(NO_HOOK.format(type(self._task).__name__), self._problems)
@@ -105,7 +105,7 @@ class Submitted(OtherProcess):
             self._methods.replace(owner, "hook", self._watching)
 
     def _watching(self, get_hook: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function that makes the operator's hook, with the hook watched."""
+        """Return a wrapper of the function that creates the operator's hook; it watches the hook."""
 
         def get_watched_hook(*task: Any) -> Any:
             hook = get_hook(*task)
@@ -120,7 +120,7 @@ class Submitted(OtherProcess):
         return get_watched_hook
 
     def _armed(self, hook: Any, run: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the hook's method that starts the job, with the job armed before."""
+        """Return a wrapper of the hook's method that starts the job; it arms the job first."""
 
         def run_armed(*args: Any, **kwargs: Any) -> Any:
             application = args[0] if args else kwargs.get("application", "")
@@ -135,7 +135,7 @@ class Submitted(OtherProcess):
         return run_armed
 
     def _arm(self, job: Job) -> str:
-        """Add to a job what writes down its executions; return why that is not possible, empty if it is."""
+        """Add the agent or an event log to a job; return the reason if that is not possible, else empty."""
         if job.obstacle:
             return job.obstacle
         if job.is_on_cluster and not self._place.is_shared:
@@ -150,18 +150,18 @@ class Submitted(OtherProcess):
         properties = job.properties
         if properties.get("spark.eventLog.enabled", "").lower() == "true":
             return OWN_LOG.format(properties.get("spark.eventLog.dir", "Spark's default folder"))
-        # Spark ends an application whose folder for the log does not exist.
+        # Spark stops an application if the folder of its event log does not exist.
         self._place.create(job)
         folder = local_path(self._place.uri)
         log = {"spark.eventLog.dir": folder.as_uri() if folder else self._place.uri}
-        # A compressed log needs a library that the worker may lack.
-        # The user's own limits of texts stay; without an entry of theirs, the log is off.
+        # Uncompressed: to read a compressed log, the worker would need another library.
+        # The user's own limits for plan texts are kept.
         own = {name: properties[name] for name in SETTINGS if name in properties and "eventLog" not in name}
         job.add({**SETTINGS, **own, **records, **log, "spark.eventLog.compress": "false"})
         return ""
 
     def finish(self) -> None:
-        """Read what the driver wrote; events of executions are sent, and the files are removed."""
+        """Read the driver's files, send the events of its executions, and remove the files."""
         if self._final is not None:
             return
         self._methods.restore()
@@ -174,13 +174,13 @@ class Submitted(OtherProcess):
             self._place.clean(keep=self._keep or not self._is_over())
 
     def _is_over(self) -> bool:
-        """Return whether no driver will write any more; one on a cluster may outlive `spark-submit`."""
+        """Return whether the driver has ended; a driver on a cluster may outlive `spark-submit`."""
         if self._job is not None and not self._job.is_on_cluster and self._has_returned:
             return True
         return bool(self._notes) and all(note.is_complete for note in self._notes)
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Return what the driver has written so far; of a place elsewhere, what can be read at once."""
+        """Return the run so far; reading from a remote place is limited to seconds."""
         return self._final if self._final is not None else self._read(None, problems, _AT_ONCE_SECONDS)
 
     def _read(
@@ -190,7 +190,7 @@ class Submitted(OtherProcess):
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> Run:
         lost = [*self._problems, *problems]
-        with harmless("what the driver wrote could not be read", lost):
+        with harmless("the driver's records or event log could not be read", lost):
             return self._read_folder(on_execution, lost, timeout_seconds)
         return Run(Lineage(gaps=tuple(Gap("records", problem) for problem in lost)), problems=tuple(lost))
 
@@ -218,7 +218,7 @@ class Submitted(OtherProcess):
         for execution in (
             RecordedFolder(folder, self._settings[SQL_TEXT]).executions(lost) if has_records else ()
         ):
-            # Records of another release of the agent cannot be read.
+            # Only now: records of another release of the agent yield no execution.
             self._has_written = True
             builder.add(execution)
             if on_execution is not None:

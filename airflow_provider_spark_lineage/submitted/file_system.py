@@ -1,4 +1,4 @@
-"""Hadoop's file systems as a job reaches them: commands of its shell, run by the job's own `spark-submit`."""
+"""Access to the Hadoop file systems of a job, by Hadoop's shell in the job's own `spark-submit`."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.submitted.jobs import Job
 
 _HADOOP = "spark.hadoop."
-_KEPT = ("spark.jars", "spark.driver.extraClassPath")
-"""Properties by which the job finds the libraries of a file system."""
+_LIBRARIES = ("spark.jars", "spark.driver.extraClassPath")
+"""Prefixes of properties that add the libraries of a file system."""
 
 _LIFELINE, _SHELL = (
     str(Path(__file__).with_name(f"{name}.py")) for name in ("until_parent_ends", "hadoop_shell")
 )
 
 _REASONS = (
-    # What the shell says itself. After these words, a stack trace has the reason.
+    # The shell's own message; after "Fatal internal error", the reason is in a stack trace.
     r"-?(?:get|mkdir): (?!Fatal internal error)(.+)",
     r"Error: (.+)",
     r"Caused by: (.+)",
     r'Exception in thread "[^"]*" (.+)',
     r"((?:\w+\.)+\w*(?:Exception|Error)\b.*)",
 )
-"""Lines that say why a command failed, the best first; the last of a kind counts."""
+"""Patterns of lines with the reason of a failure, the best first; of each, the last match counts."""
 
 _LONGEST = 300
 
 
 def run_shell(job: Job, *arguments: str, timeout_seconds: float) -> str:
-    """Run a command of Hadoop's shell as the job would; return why it failed, empty if it did not.
+    """Run a command of Hadoop's shell; return the reason if it failed, else an empty text.
 
     It has the settings, packages, environment and user of the job, and ends with this process.
     """
     properties = job.properties
     settings = {
-        **{name: value for name, value in properties.items() if name.startswith(_KEPT)},
+        **{name: value for name, value in properties.items() if name.startswith(_LIBRARIES)},
         "spark.pyspark.driver.python": sys.executable,
         "spark.submit.pyFiles": "",
     }
     command = [sys.executable, _LIFELINE, *job.spark_submit, "--master", "local", "--deploy-mode", "client"]
     command += job.options
     command += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
-    # A file that only this user reads: arguments of a process are in the list of processes.
+    # In a file that only this user can read: a process's arguments are visible to all users.
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as site:
         site.write(_site(properties))
         site.flush()
@@ -59,7 +59,7 @@ def run_shell(job: Job, *arguments: str, timeout_seconds: float) -> str:
 
 def _run(command: list[str], environment: Mapping[str, str], timeout_seconds: float) -> str:
     theirs, ours = os.pipe()
-    # Its end ends what is running still.
+    # Closing the lifeline kills the command if it still runs.
     with os.fdopen(ours, "wb") as lifeline:
         try:
             process = subprocess.Popen(  # noqa: S603  the command of the job itself
@@ -75,7 +75,7 @@ def _run(command: list[str], environment: Mapping[str, str], timeout_seconds: fl
         finally:
             os.close(theirs)
         try:
-            said, _ = process.communicate(timeout=timeout_seconds)
+            printed, _ = process.communicate(timeout=timeout_seconds)
         except subprocess.TimeoutExpired:
             return f"no answer in {timeout_seconds:g} seconds"
         finally:
@@ -83,22 +83,22 @@ def _run(command: list[str], environment: Mapping[str, str], timeout_seconds: fl
             process.wait()
             if process.stdout is not None:
                 process.stdout.close()
-    return reason_of(without_secrets(said)) if process.returncode else ""
+    return reason_of(without_secrets(printed)) if process.returncode else ""
 
 
-def reason_of(said: str) -> str:
-    """Return the line that says why a command failed, out of warnings, progress and stack traces."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+def reason_of(printed: str) -> str:
+    """Return the line with the reason of a failure, out of warnings, progress and stack traces."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
     for reason in _REASONS:
         for line in reversed(lines):
             match = re.match(reason, line)
             if match:
                 return match[1][:_LONGEST]
-    return lines[-1][:_LONGEST] if lines else "it failed without a word"
+    return lines[-1][:_LONGEST] if lines else "it failed without output"
 
 
 def _site(properties: Mapping[str, str]) -> str:
-    """Return the job's settings of Hadoop as Hadoop's own configuration file."""
+    """Return the job's Hadoop properties as a Hadoop configuration file."""
     configuration = ElementTree.Element("configuration")
     for name, value in properties.items():
         if name.startswith(_HADOOP):

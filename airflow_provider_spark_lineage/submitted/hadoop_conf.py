@@ -1,4 +1,4 @@
-"""Hadoop's default file system as a job that starts on this machine finds it, read without a JVM."""
+"""Hadoop's default file system for jobs that start on this machine, read without a JVM."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from xml.etree import ElementTree
 from airflow_provider_spark_lineage.submitted.properties import conf_folders
 
 _NAMES = ("fs.defaultFS", "fs.default.name")
-"""The property, and the name that it had before Hadoop 2."""
+"""The property, and its name before Hadoop 2."""
 
 _VARIABLES = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 
 def default_file_system(binary: str, environment: Mapping[str, str]) -> str:
-    """Return what the first `core-site.xml` on the class path of the command `binary` says.
+    """Return the default file system in the first `core-site.xml` on the class path of the command `binary`.
 
-    Empty where there is no such file, where it says nothing, or refers to a variable of Hadoop.
+    Empty if the file or the property is missing, or if its value has a variable.
     """
     folders = [folder for folder in conf_folders(binary, environment) if folder.is_dir()][:1]
     folders += [Path(environment[name]) for name in _VARIABLES if environment.get(name)]

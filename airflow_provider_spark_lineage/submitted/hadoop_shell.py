@@ -1,7 +1,7 @@
 """Runs a command of Hadoop's shell in the JVM of `spark-submit`: `spark-submit hadoop_shell.py -get FROM TO`.
 
-The main class of the shell refuses to run where a file of Hadoop's configuration is missing, and Spark's jars
-have not all of them. A program that `file_system` starts; it is never imported.
+The shell's main class refuses to run if a file of Hadoop's default configuration is missing, and Spark's jars
+lack some. `file_system` starts this program; it is never imported.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command, and return its exit code; what it says goes to standard error."""
+    """Run the command, and return its exit code; its messages go to standard error."""
     from pyspark.java_gateway import launch_gateway
 
     gateway = launch_gateway()

@@ -1,6 +1,6 @@
-"""The jobs that hooks of Airflow start: what is read of a hook and set in it, under one name for all hooks.
+"""Spark jobs of Airflow's hooks: one interface to read the properties of a job and to add some.
 
-A job is known when the hook runs it: then its application, its connection and its properties are settled.
+A job is created when the hook runs it: by then its application, connection and properties are final.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 from airflow_provider_spark_lineage.submitted.properties import default_properties
 
 ON_SERVER = (
-    "nothing is captured: the pipeline runs in a Spark Connect server, which this worker only asks; what it "
-    "read and wrote is in the server's own event log, if it writes one"
+    "nothing is captured: the pipeline runs in a Spark Connect server; its inputs and outputs are in the "
+    "server's own event log, if it writes one"
 )
 PY_FILES = "spark.submit.pyFiles"
 _OPTIONS = {
@@ -26,7 +26,7 @@ _OPTIONS = {
     "spark.jars.repositories": "_repositories",
     "spark.driver.extraClassPath": "_driver_class_path",
 }
-"""Property -> attribute of the hook that takes its place."""
+"""Property -> attribute of the hook that sets it by an option."""
 
 
 def pairs(conf: Any) -> dict[str, str]:
@@ -45,17 +45,17 @@ class Job(ABC):
 
     @property
     def is_python(self) -> bool:
-        """Whether the driver runs Python, as `spark-submit` decides it."""
+        """Return whether the driver runs Python, by the rule of `spark-submit`."""
         return self.application.endswith(".py")
 
     @property
     def is_dry(self) -> bool:
-        """Whether the job only checks what it would do."""
+        """Return whether the job is a dry run."""
         return False
 
     @property
     def obstacle(self) -> str:
-        """Why nothing of this job can be written down, whatever is added to it; empty if it can."""
+        """Return the reason why this job cannot be captured at all; empty if it can."""
         return ""
 
     @property
@@ -65,27 +65,27 @@ class Job(ABC):
 
     @abstractmethod
     def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
-        """Add properties, and a file to `PYTHONPATH`; what the user gave stays."""
+        """Add properties, and a file to `PYTHONPATH`; the user's own are kept."""
 
     @property
     @abstractmethod
     def is_on_cluster(self) -> bool:
-        """Whether the driver runs on another machine."""
+        """Return whether the driver runs on another machine."""
 
     @property
     @abstractmethod
     def is_on_kubernetes(self) -> bool:
-        """Whether the master is Kubernetes."""
+        """Return whether the master is Kubernetes."""
 
     @property
     @abstractmethod
     def spark_submit(self) -> list[str]:
-        """The command that starts Spark here."""
+        """Command that starts Spark here."""
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment in which the hook runs `spark-submit`."""
-        # On Kubernetes, variables that the user gave are the driver's alone.
+        """Environment of the hook's `spark-submit`."""
+        # On Kubernetes, the user's variables are set only in the driver.
         own = {} if self.is_on_kubernetes else getattr(self.hook, "_env_vars", None) or {}
         return {**os.environ, **{name: str(value) for name, value in own.items()}}
 
@@ -97,7 +97,7 @@ class Job(ABC):
 
     @property
     def properties(self) -> dict[str, str]:
-        """All properties of the job that are known here: also those in files that `spark-submit` reads."""
+        """All known properties of the job, also from files that `spark-submit` reads."""
         binary, file = self.spark_submit[0], getattr(self.hook, "_properties_file", None)
         return {**default_properties(binary, file, self.environment), **self.conf}
 
@@ -107,7 +107,7 @@ class SparkSubmitJob(Job):
 
     @property
     def properties(self) -> dict[str, str]:
-        """All properties of the job that are known here; options of the hook are properties, too."""
+        """All known properties of the job, also from options of the hook."""
         options = {name: getattr(self.hook, attribute) for name, attribute in _OPTIONS.items()}
         return {**super().properties, **{name: value for name, value in options.items() if value}}
 
@@ -128,32 +128,32 @@ class SparkSubmitJob(Job):
         return pairs(self.hook._conf)
 
     def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
-        """Add properties, and a file to `PYTHONPATH`; what the user gave stays."""
+        """Add properties, and a file to `PYTHONPATH`; the user's own are kept."""
         if python_file:
-            # The option replaces the property, so what the property names moves there.
+            # `--py-files` replaces the property, so the property's files are repeated in the option.
             files = self.hook._py_files or self.properties.get(PY_FILES)
             self.hook._py_files = f"{files},{python_file}" if files else python_file
         self.hook._conf = {**self.conf, **conf}
 
     @property
     def is_on_cluster(self) -> bool:
-        """Whether the driver runs on another machine."""
+        """Return whether the driver runs on another machine."""
         mode = self.hook._connection["deploy_mode"] or self.properties.get("spark.submit.deployMode")
         return bool(mode == "cluster")
 
     @property
     def is_on_kubernetes(self) -> bool:
-        """Whether the master is Kubernetes."""
+        """Return whether the master is Kubernetes."""
         return "k8s" in self.hook._connection["master"]
 
     @property
     def spark_submit(self) -> list[str]:
-        """The command that starts Spark here."""
+        """Command that starts Spark here."""
         return list(self.hook._get_spark_binary_path())
 
 
 class SparkSqlJob(Job):
-    """A job of `SparkSqlHook`: `spark-sql` runs in client mode alone."""
+    """A job of `SparkSqlHook`: `spark-sql` runs in client mode only."""
 
     @property
     def conf(self) -> dict[str, str]:
@@ -161,7 +161,7 @@ class SparkSqlJob(Job):
         return pairs(self.hook._conf)
 
     def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
-        """Add properties; what the user gave stays."""
+        """Add properties; the user's own are kept."""
         self.hook._conf = {**self.conf, **conf}
 
     @property
@@ -171,44 +171,44 @@ class SparkSqlJob(Job):
 
     @property
     def is_on_kubernetes(self) -> bool:
-        """Whether the master is Kubernetes."""
+        """Return whether the master is Kubernetes."""
         return "k8s" in str(self.hook._master)
 
     @property
     def spark_submit(self) -> list[str]:
-        """The command that starts Spark here."""
+        """Command that starts Spark here."""
         return ["spark-submit"]
 
 
 class SparkPipelinesJob(SparkSubmitJob):
-    """A job of `SparkPipelinesHook`: the Spark that runs the flows is a child of the command's Python.
+    """A job of `SparkPipelinesHook`: the command's Python starts a child process with the Spark of the flows.
 
-    `spark-pipelines` hands properties to that child in groups of ten, of which its Python reads one alone
-    (`PYSPARK_REMOTE_INIT_CONF_*`, 4.1 to 4.3): ours would cost the user theirs. The child reads more from
-    a variable.
+    `spark-pipelines` passes properties to that child in groups of ten, but the child reads only one group
+    (`PYSPARK_REMOTE_INIT_CONF_*`, 4.1 to 4.3): ours could displace the user's. So ours go into the variable
+    `VARIABLE`, which the child reads, too.
     """
 
     VARIABLE = "PYSPARK_SUBMIT_ARGS"
 
     @property
     def is_dry(self) -> bool:
-        """Whether the job only checks its definitions."""
+        """Return whether the job only checks its definitions."""
         return bool(self.hook.pipeline_command == "dry-run")
 
     @property
     def obstacle(self) -> str:
-        """Why nothing can be written down: a server of Spark Connect runs the flows."""
+        """Return the reason why the job cannot be captured, a Spark Connect server; empty without one."""
         return ON_SERVER if self._remote.startswith("sc:") else ""
 
     @property
     def _remote(self) -> str:
-        """The address of Spark Connect; `local[*]` and such for a server in a process of this job."""
+        """Address of Spark Connect; `local` or `local[*]` for a server in a process of this job."""
         given = self._environment.get("SPARK_REMOTE")
         return str((given or self._server) if self._server else "local")
 
     @property
     def _server(self) -> str:
-        """The address in a connection of the type `spark_connect`, empty for others."""
+        """Address in a connection of the type `spark_connect`; empty for other types."""
         return self.hook._connection.get("spark_remote") or ""
 
     @property
@@ -218,7 +218,7 @@ class SparkPipelinesJob(SparkSubmitJob):
 
     @property
     def conf(self) -> dict[str, str]:
-        """Properties that the user gave to the hook, or in the variable."""
+        """Properties that the user gave to the hook or in `VARIABLE`."""
         words = shlex.split(self._arguments)
         of_variable = [word for option, word in pairwise(words) if option == "--conf"]
         return {**super().conf, **dict(word.split("=", 1) for word in of_variable if "=" in word)}
@@ -228,13 +228,13 @@ class SparkPipelinesJob(SparkSubmitJob):
         return self._environment.get(self.VARIABLE) or os.environ.get(self.VARIABLE) or "pyspark-shell"
 
     def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
-        """Add properties by the variable that Python's `spark-submit` reads; what the user gave stays."""
+        """Add properties to `VARIABLE`; the user's own are kept."""
         ours = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
         variable = {self.VARIABLE: f"{shlex.join(ours)} {self._arguments}"}
         if self.hook._env_vars:
             self.hook._env_vars = {**self.hook._env_vars, **variable}
         else:
-            # With `_env_vars` the hook refuses cluster mode.
+            # Not `_env_vars`: with it, the hook refuses cluster mode.
             self.hook._env = variable
 
     @property
@@ -244,5 +244,5 @@ class SparkPipelinesJob(SparkSubmitJob):
 
     @property
     def spark_submit(self) -> list[str]:
-        """The command that starts Spark here: `spark-pipelines` takes no class."""
+        """Command that starts Spark here; not `spark-pipelines`, which cannot run a class."""
         return ["spark-submit"]

@@ -1,4 +1,4 @@
-"""What collectors share whose driver is another process: it writes, and is read when the task has ended."""
+"""Base of collectors whose driver is another process: it writes files, which are read after the task."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from airflow_provider_spark_lineage.runs.pipeline import Run
 
 
 class OtherProcess:
-    """The state of a collector that reads what drivers have written; `finish` sets it."""
+    """State of a collector that reads files of drivers; its `finish` sets the final run."""
 
     def __init__(self) -> None:
         self._notes: list[DriverNote] = []
         self._final: Run | None = None
         self._planned: Lineage | None = None
         self._has_returned = False
-        """Whether what starts the driver is done; where the task is stopped, its driver may still run."""
+        """The call that starts the driver has ended. A driver may still run if the task is stopped before."""
 
     def drain(self, timeout_seconds: float) -> list[str]:
-        """Return what is missing: a driver elsewhere writes what has ended without being asked."""
+        """Return an empty list: the driver writes each execution by itself when it ends."""
         return []
 
     @property
     def planned(self) -> Lineage | None:
-        """What the text of the job says, where its driver has written nothing."""
+        """Planned lineage from the job's text; None if the driver has written something."""
         return self._planned
 
     @property
     def agent_configured(self) -> bool:
-        """Whether OpenLineage's Java agent sends events of the same executions."""
+        """Return whether OpenLineage's Java agent sends events of the same executions."""
         return any(note.agent_configured for note in self._notes)
 
     def _until_returned(self, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Run what starts the driver; remember that it has ended, unless the task is stopped before."""
+        """Run the function that starts the driver; set `_has_returned` unless the task is stopped before."""
         try:
             result = run(*args, **kwargs)
-        except Exception:  # The job's own failure, raised again; what stops a task is no Exception.
+        except Exception:  # The job's own failure. A stopped task raises a BaseException.
             self._has_returned = True
             raise
         self._has_returned = True

@@ -1,7 +1,7 @@
-"""Where the records of one try of a task go, and how the worker reads them.
+"""Place of the records of one try of a task: its URI for the driver, and access for the worker.
 
-`[spark_lineage] records` is the folder or URI for all tasks; without it, a folder of this machine is used,
-which only drivers on this machine reach.
+`[spark_lineage] records` is the folder or URI for all tasks; without it, a local folder is used, which only
+drivers on this machine can write to.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from airflow_provider_spark_lineage.submitted.file_system import run_shell
 from airflow_provider_spark_lineage.submitted.jobs import Job
 
 TIMEOUT_SECONDS = 120.0
-"""How long a file system may take to answer; most of that may be packages that the job has fetched."""
+"""Limit for one command of a file system; most of it may be needed to download the job's packages."""
 
 _TRIES = 100
-"""How often a folder is made that other tasks remove at the same time."""
+"""Number of attempts to create a folder that other tasks may remove at the same time."""
 
 _REMOVED = (FileNotFoundError, FileExistsError)
-"""Errors of `mkdir` where a folder is removed meanwhile, and is gone when Python looks whether it is one."""
+"""Errors of `mkdir` if another task removes the folder: before the call, or between it and `is_dir`."""
 
 
 class Place:
@@ -38,10 +38,10 @@ class Place:
 
     def __init__(self, base: str, task_instance: Any) -> None:
         self.is_shared = bool(urlsplit(base).scheme)
-        """Whether drivers on other machines write there: a URI, also `file:///mount` of a shared disk."""
+        """Drivers on other machines can write there: it is a URI, also `file:///mount` of a shared disk."""
 
         self._own = None if base.rstrip("/") else _own_folder()
-        """Our folder of this machine, where `base` is empty."""
+        """Our local folder if `base` is empty, else None."""
 
         self._task = f"{self._own or base.rstrip('/')}/{_folder_name(task_instance)}"
         self._try = int(task_instance.try_number)
@@ -49,13 +49,13 @@ class Place:
 
     @property
     def uri(self) -> str:
-        """Return the folder's path or URI, as the driver gets it."""
+        """Path or URI of the folder, as the driver gets it."""
         return f"{self._task}/{self._try}"
 
     def earlier(self) -> str:
-        """Return the folder of the last try before this one that left something; empty if there is none.
+        """Return the folder of the last earlier try that wrote something; empty if none did.
 
-        Known for local folders alone.
+        Only local folders are looked up.
         """
         path = local_path(self._task)
         if path is None:
@@ -64,7 +64,7 @@ class Place:
         return next((str(folder) for folder in tries if folder.is_dir()), "")
 
     def create(self, job: Job) -> None:
-        """Create the folder, with the command and the properties of the job; raise OSError if that fails."""
+        """Create the folder, if remote by the job's command and properties; raise OSError on failure."""
         path = local_path(self.uri)
         if path is not None:
             self._make(path)
@@ -76,9 +76,9 @@ class Place:
     def read_from(
         self, uri: str, job: Job | None, problems: list[str], timeout_seconds: float
     ) -> Path | None:
-        """Return a local folder with the files that a driver wrote; download them if they are elsewhere.
+        """Return a local folder with the files that a driver wrote, downloaded if they are remote.
 
-        None, with a sentence in `problems`, where that failed.
+        If that fails, return None and add a sentence to `problems`.
         """
         path = local_path(uri)
         if path is not None or job is None:
@@ -91,47 +91,47 @@ class Place:
         return folder
 
     def temporary(self) -> Path:
-        """Return a new folder of this machine, which `clean` removes."""
+        """Return a new local folder, which `clean` removes."""
         self._temporary.append(Path(tempfile.mkdtemp(prefix="spark-lineage-")))
         return self._temporary[-1]
 
     def _make(self, path: Path) -> None:
-        """Make a folder of this machine: tasks that end meanwhile remove empty folders above it."""
+        """Create a local folder; retry, because tasks that end meanwhile remove empty folders above it."""
         for _ in range(_TRIES):
             with contextlib.suppress(*_REMOVED):
                 if self._own is None:
                     path.mkdir(parents=True, exist_ok=True)
                     return
                 folder = self._own
-                # Each by itself: what `parents` makes, other users can read.
+                # One by one: with `parents`, `mode` would not apply to the upper folders.
                 folder.mkdir(mode=0o700, exist_ok=True)
                 for part in path.relative_to(folder).parts:
                     folder /= part
                     folder.mkdir(exist_ok=True)
                 return
         raise FileNotFoundError(
-            f"{path} could not be made: a file is in its place, or it is removed each time"
+            f"{path} could not be created: a file is in its place, or it is removed each time"
         )
 
     def clean(self, *, keep: bool) -> None:
-        """Remove what was downloaded and, unless `keep`, the folders of this task on this machine."""
+        """Remove downloads and, unless `keep`, the local folders of this task."""
         for folder in self._temporary:
             shutil.rmtree(folder, ignore_errors=True)
         path = local_path(self._task)
         if not keep and path is not None:
             shutil.rmtree(path, ignore_errors=True)
             with contextlib.suppress(OSError):
-                # Not empty where other tasks, or other runs of this one, have records there.
+                # Fails if other tasks, or other runs of this one, have records there.
                 path.parent.rmdir()
                 if self._own is not None:
                     self._own.rmdir()
 
 
 def _own_folder() -> Path:
-    """Return a folder of this machine that other users cannot read or prepare, the same for all tries."""
+    """Return a local folder for all tries that other users can neither read nor create in advance."""
     folder = Path(tempfile.gettempdir(), f"spark-lineage-{os.getuid()}")
     for _ in range(_TRIES):
-        # A task that ends meanwhile removes it.
+        # A task that ends at the same time may remove it.
         with contextlib.suppress(*_REMOVED):
             folder.mkdir(mode=0o700, exist_ok=True)
             status = folder.lstat()
@@ -142,7 +142,7 @@ def _own_folder() -> Path:
 
 
 def _folder_name(task_instance: Any) -> str:
-    """Return a readable name without characters that a file system may not have; different for each task."""
+    """Return a readable name, valid in all file systems, and different for each task instance."""
     key = (task_instance.dag_id, task_instance.run_id, task_instance.task_id, task_instance.map_index)
     readable = re.sub(r"[^\w.-]", "_", f"{task_instance.dag_id}.{task_instance.task_id}")
     return f"{readable}/{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}"

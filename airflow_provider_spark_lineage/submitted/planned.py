@@ -1,4 +1,4 @@
-"""What the text of a job says that it will read and write: before it runs, or where nothing else is known."""
+"""Planned lineage of a job from its text: before it runs, or if nothing was captured."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ LARGEST_BYTES = 200_000
 
 
 def planned_of(task: Any, driver: str | None = None) -> Lineage | None:
-    """Return the planned lineage of an operator with rendered templates; None where there is no text.
+    """Return the planned lineage of an operator with rendered templates; None without a text.
 
-    `driver` says where the driver runs, if the class of the operator does not.
+    `driver` overrides the kind of driver known for the operator's class.
     """
     read = _TEXTS.get(driver or driver_of(type(task)) or "")
     if read is None:
         return None
     try:
         return read(task)
-    # The text is the user's, and so are the attributes of an operator. A message may quote the text.
+    # Text and attributes are the user's: any error is possible. Its message may quote the text.
     except Exception as error:
         return Lineage(gaps=(Gap("job", f"its text could not be read: {type(error).__name__}"),))
 
 
 def certain(lineage: Lineage) -> bool:
-    """Return whether a planned lineage leaves nothing open: each dataset has its name for certain."""
+    """Return whether the names of all datasets in a planned lineage are certain."""
     return all(gap.reason == PLANNED for gap in lineage.gaps)
 
 
 def lacks_file_system(lineage: Lineage) -> bool:
-    """Return whether all that a planned lineage leaves open is Hadoop's default file system."""
+    """Return whether only Hadoop's default file system is missing in a planned lineage."""
     return {gap.reason for gap in lineage.gaps} == {PLANNED, NO_FILE_SYSTEM}
 
 
 def _settings(task: Any, binary: str, conf: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of a job: its own, and below them those of files that its command reads."""
+    """Return the settings of a job: its own override settings in files that its command reads."""
     environment = {**os.environ, **pairs(getattr(task, "env_vars", None))}
     file = getattr(task, "properties_file", None) or getattr(task, "_properties_file", None)
     file_system = default_file_system(binary, environment)
@@ -64,7 +64,7 @@ def _settings(task: Any, binary: str, conf: Mapping[str, str]) -> dict[str, str]
 
 
 def _of_script(task: Any) -> Lineage | None:
-    """Return what a Python application on this machine says."""
+    """Return the planned lineage of a local Python application; None for another file."""
     path = Path(str(getattr(task, "application", "")))
     if path.suffix != ".py" or not path.is_file() or path.stat().st_size > LARGEST_BYTES:
         return None
@@ -77,7 +77,7 @@ def _of_script(task: Any) -> Lineage | None:
 
 
 def _of_statements(task: Any) -> Lineage | None:
-    """Return what the statements of `spark-sql` say, as text or in a file on this machine."""
+    """Return the planned lineage of `spark-sql` statements: a text, or a local file."""
     text = str(task.sql).strip()
     if text.endswith((".sql", ".hql")):
         path = Path(text)
@@ -88,7 +88,7 @@ def _of_statements(task: Any) -> Lineage | None:
 
 
 def _of_pipeline(task: Any) -> Lineage | None:
-    """Return what the SQL files of a pipeline say; its Python files make tables by functions."""
+    """Return the planned lineage of a pipeline's SQL files; each Python file is a gap."""
     path = Path(str(task.pipeline_spec or ""))
     if task.pipeline_command != "run" or not path.is_file():
         return None
@@ -103,8 +103,8 @@ def _of_pipeline(task: Any) -> Lineage | None:
     written = {output.dataset.id for output in lineage.outputs}
     return replace(
         lineage,
-        # Flows have no order: what one reads before another is read may be that one's table.
-        inputs=tuple(one for one in lineage.inputs if one.dataset.id not in written),
+        # Flows have no order: a flow may read the table of a flow further down in the text.
+        inputs=tuple(read for read in lineage.inputs if read.dataset.id not in written),
         gaps=(*lineage.gaps, *(Gap(file, "flows in Python are not read") for file in unread)),
     )
 
@@ -114,4 +114,4 @@ _TEXTS: Mapping[str, Callable[[Any], Lineage | None]] = {
     SPARK_SQL: _of_statements,
     SPARK_PIPELINES: _of_pipeline,
 }
-"""Where the driver runs -> reads the text of an operator's job."""
+"""Kind of driver -> function that reads the text of an operator's job."""

@@ -1,4 +1,4 @@
-"""The properties of a job that are in files: `--properties-file`, else `spark-defaults.conf`."""
+"""Properties of a job in files: `--properties-file`, else `spark-defaults.conf`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 def default_properties(
     binary: str, properties_file: str | None, environment: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what the command `binary` reads from files; empty where there is no such file."""
+    """Return the properties that the command `binary` reads from files; empty without such a file."""
     if properties_file:
         return _read(Path(properties_file))
     files = (folder / "spark-defaults.conf" for folder in conf_folders(binary, environment))
@@ -19,7 +19,7 @@ def default_properties(
 
 
 def conf_folders(binary: str, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the folders of Spark's configuration, the first one that is there counts."""
+    """Yield possible folders of Spark's configuration; Spark uses the first that exists."""
     if environment.get("SPARK_CONF_DIR"):
         yield Path(environment["SPARK_CONF_DIR"])
         return
@@ -28,12 +28,12 @@ def conf_folders(binary: str, environment: Mapping[str, str]) -> Iterator[Path]:
     command = shutil.which(binary, path=environment.get("PATH"))
     if command:
         yield Path(command).resolve().parents[1] / "conf"
-    # Where packages of distributions put it, behind a script on PATH.
+    # Packages of distributions use these; their command on PATH is a script elsewhere.
     yield from (Path("/etc/spark/conf"), Path("/etc/spark3/conf"))
 
 
 def _read(path: Path) -> dict[str, str]:
-    """Return the pairs of a Java properties file, without its escapes, which no list of files needs."""
+    """Return the pairs of a Java properties file; escapes are not decoded, as lists of files need none."""
     if not path.is_file():
         return {}
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()

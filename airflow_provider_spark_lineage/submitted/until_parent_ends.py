@@ -2,8 +2,8 @@
 
     python until_parent_ends.py COMMAND...
 
-Standard input is a pipe whose writing end only the starting process has; the system closes that end however
-the process ends, by SIGKILL too. A program that `file_system` starts; it is never imported.
+Standard input is a pipe whose writing end only the starting process has: the system closes it when that
+process ends, even by SIGKILL. `file_system` starts this program; it is never imported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import threading
 
 def main(command: list[str]) -> int:
     """Run the command, and return its exit code."""
-    # A script of Spark starts processes of its own: a session has all of them.
+    # Spark's scripts start more processes: a new session contains all of them.
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)  # noqa: S603
     threading.Thread(target=_kill_at_end_of_input, args=[process.pid], daemon=True).start()
     return process.wait()

@@ -1,6 +1,5 @@
-"""What an Airflow task does with its lineage.
+"""Lineage of an Airflow task, from before its `execute` until its events are sent.
 
-`task_lineage` starts a collector in the task's process and ends it there. The OpenLineage provider asks for
-the result afterwards in a forked child, without a JVM and a network, so everything is read from what the
-collector stored.
+`task_lineage` starts and finishes a collector in the task's process. The OpenLineage provider asks for the
+result later, in a forked child without a JVM and a network, so it is read only from the collector's memory.
 """

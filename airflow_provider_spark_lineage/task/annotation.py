@@ -1,7 +1,7 @@
-"""What a task's author and its hooks say of its datasets, added to what Spark did.
+"""Adds a task's `inlets`, `outlets` and the datasets of its hooks to the lineage of Spark.
 
-OpenLineage's provider asks hooks, and then `inlets` and `outlets`, only where an operator or an extractor
-reports no dataset. Where ours reports one, they are added here, converted by the provider's own code.
+OpenLineage's provider adds them only if the operator or extractor reports no dataset. If ours reports one,
+they are added here, converted by the provider's own code.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ OUTLETS = "outlets"
 def operator_lineage(
     lineage: Lineage, operator: Any, task_instance: Any = None, *, failed: bool = False
 ) -> OperatorLineage:
-    """Return a lineage as what an extractor returns, with what the task's author and its hooks say.
+    """Return a lineage as an `OperatorLineage`, with the datasets of inlets, outlets and hooks.
 
-    `task_instance` is what the provider gave to `extract_on_complete` or `extract_on_failure`; None at START.
+    `task_instance` is the argument of `extract_on_complete` or `extract_on_failure`; None at START.
     """
     from airflow_provider_spark_lineage.task.rendering import rendered
 
@@ -42,10 +42,10 @@ def annotated(
     failed: bool = False,
     hooks: bool = True,
 ) -> OperatorLineage:
-    """Return our lineage with the datasets that the author states and that hooks report.
+    """Return our lineage with the datasets of inlets, outlets and hooks.
 
-    A lineage without datasets stays as it is: the provider adds them to that one itself. `task_instance` is
-    None at START, when no hook has run; `hooks` is false where the provider has asked them already.
+    A lineage without datasets is not changed: the provider adds them itself. `task_instance` is None at
+    START, when no hook has run; `hooks` is false if the provider has added their datasets already.
     """
     if not (ours.inputs or ours.outputs):
         return ours
@@ -58,7 +58,7 @@ def annotated(
         if task_instance is not None and not failed:
             outlets += _resolved_outlets(task_instance)
         reads = joined(ours.inputs, inlets, by=INLETS)
-        # Nobody saw that a failed task wrote what its author states.
+        # A failed task may not have written its stated outlets.
         writes = joined(ours.outputs, outlets, by=OUTLETS, adds=not failed)
         job_facets = with_entries(
             ours.job_facets,
@@ -78,14 +78,14 @@ def annotated(
 
 
 def joined(ours: Iterable[Any], others: Iterable[Any], *, by: str = "", adds: bool = True) -> list[Any]:
-    """Return OpenLineage datasets, each once: of one that both have, ours, with the facets that it lacks.
+    """Return OpenLineage datasets, each once: a dataset of both is ours, with facets of the other added.
 
-    `by` says where the author stated the others; a dataset that is only there gets a facet with it, or is
-    left out where `adds` is false.
+    `by` is the argument (`inlets`) that names the others. A dataset that is only there gets a facet with
+    `by`; it is left out if `adds` is false.
     """
     result = [*ours]
     places: dict[tuple[str, str], int] = {}
-    # A catalog's entry has its data as a symlink; where both are here, the data have that name.
+    # Two datasets may share a name: a table of a catalog has its files' name as a symlink. Own names first.
     for names in (_own_name, _names):
         for index, dataset in enumerate(result):
             for name in names(dataset):
@@ -101,7 +101,7 @@ def joined(ours: Iterable[Any], others: Iterable[Any], *, by: str = "", adds: bo
 
 
 def _converted(entities: Iterable[Any]) -> Iterator[Any]:
-    """Yield entities as OpenLineage datasets; an alias or a reference to an asset is none."""
+    """Yield entities as OpenLineage datasets; aliases and references to assets are left out."""
     from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
     from airflow.providers.openlineage.extractors.manager import ExtractorManager
     from airflow.sdk import Asset
@@ -116,26 +116,26 @@ def _converted(entities: Iterable[Any]) -> Iterator[Any]:
 
 
 def _resolved_outlets(task_instance: Any) -> list[Any]:
-    """Return the assets that the task's code gave to aliases."""
+    """Return the assets that the task's code added to aliases."""
     from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
 
     try:
         from airflow.providers.openlineage.utils.utils import get_runtime_outlet_assets
     except ImportError:  # 2.9, for example, reports no such assets.
         return []
-    # Those that `assets` gave to the task's own alias are among them: Spark named them already.
+    # Includes the assets that `assets.py` added to the task's own alias; Spark's lineage has them, too.
     assets = (asset for asset, _ in get_runtime_outlet_assets(task_instance))
     return [dataset for asset in assets if (dataset := translate_airflow_asset(asset, None)) is not None]
 
 
 def _sources(output: Any, reads: Iterable[Any]) -> list[Any]:
-    """Return the inputs that an output may come from: all but itself."""
+    """Return the possible sources of an output: all inputs except the output itself."""
     own = set(_names(output))
     return [read for read in reads if own.isdisjoint(_names(read))]
 
 
 def _completed(dataset: Any, other: Any) -> Any:
-    """Return a copy of a dataset with the facets of another that it lacks."""
+    """Return a copy of a dataset, with missing facets added from another one."""
     kinds = [kind for kind in ("facets", "inputFacets", "outputFacets") if hasattr(dataset, kind)]
     both = {kind: (getattr(other, kind, None) or {}) | (getattr(dataset, kind) or {}) for kind in kinds}
     return attrs.evolve(dataset, **both)
@@ -147,7 +147,7 @@ def _own_name(dataset: Any) -> Iterator[tuple[str, str]]:
 
 
 def _names(dataset: Any) -> Iterator[tuple[str, str]]:
-    """Yield all names of a dataset: its own, and those that Spark has for it in a catalog."""
+    """Yield all names of a dataset: its own, and its names in Spark's catalog."""
     yield from _own_name(dataset)
     symlinks = (dataset.facets or {}).get("symlinks")
     if symlinks is not None:
@@ -155,16 +155,16 @@ def _names(dataset: Any) -> Iterator[tuple[str, str]]:
 
 
 def _key(named: Any) -> tuple[str, str]:
-    """Return what a name is compared by.
+    """Return the form of a name that is compared.
 
-    The provider turns `file:///in/a` into `file://` and `in/a`, and leaves what `assets.asset_uri` encodes.
+    The provider turns `file:///in/a` into `file://` and `in/a`, and does not decode `assets.asset_uri`.
     """
     name = named.name.replace("%3F", "?").replace("%23", "#")
     return named.namespace.rstrip(":/"), name.strip("/")
 
 
 def _marked(dataset: Any, by: str) -> Any:
-    """Return a copy of a dataset that says who named it; the author's own object stays as it is."""
+    """Return a copy of a dataset with the facet `sparkLineage_stated`."""
     from airflow_provider_spark_lineage.facets.stated import stated_facet
 
     return attrs.evolve(dataset, facets={**(dataset.facets or {}), **stated_facet(by)})

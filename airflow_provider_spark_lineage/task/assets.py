@@ -1,8 +1,8 @@
 """`[spark_lineage] asset_events`: an event of an Airflow asset for each dataset that Spark wrote.
 
-Airflow records events with the success of a task, and those of assets that the task does not declare only
-through an alias that it declares. So a task gets an alias of its own when it has ended, in its own process.
-A task that fails after that has no events: Airflow drops them.
+Airflow records events when a task succeeds. Assets that the task does not declare get events only through a
+declared alias, so an alias is added to the task after its `execute`, in its own process. If the task fails
+after that, Airflow drops the events.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 ASSETS_TIMEOUT_SECONDS = 10.0
-"""How long Airflow may be asked for the assets of one task, which waits for that."""
+"""Limit for all requests to Airflow about the assets of one task, which waits for them."""
 
 MAX_ASSETS = 200
-"""How many assets one task may have events of: Airflow is asked for each, and keeps each."""
+"""Limit of the assets of one task: each is a request to Airflow, and is stored there."""
 
 _TABLE_LEVELS = {"bigquery": 3, "mysql": 2, "postgres": 3, "redshift": 3, "trino": 3}
-"""Databases whose providers give assets a URI with the parts of a table's name as a path -> their number."""
+"""Scheme of a database whose assets have a table's name as the path of their URI -> parts of that name."""
 
 _PLACE = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+", re.IGNORECASE)
-"""A namespace that is the beginning of a URI."""
+"""Namespace that is the beginning of a URI."""
 
 
 def asset_uri(dataset: DatasetId) -> str:
-    """Return the URI of a dataset's asset, from which Airflow's converters get the same dataset.
+    """Return the URI of a dataset's asset, which Airflow's converters turn into the same dataset.
 
     >>> from airflow_provider_spark_lineage.sources.dataset import DatasetId
     >>> asset_uri(DatasetId("file", "/shop/orders"))
@@ -60,7 +60,7 @@ def asset_uri(dataset: DatasetId) -> str:
         namespace = "file://"
     elif not _PLACE.fullmatch(namespace):
         return _uri_without_place(dataset)
-    # A query and a fragment are no parts of a name; all other characters stay, as converters do not decode.
+    # `?` and `#` would begin a query or a fragment. Nothing else is encoded, as converters do not decode.
     path = name.lstrip("/").replace("?", "%3F").replace("#", "%23")
     return f"{namespace}/{path}"
 
@@ -89,7 +89,7 @@ def add_asset_events(context: Any, lineage: Lineage) -> None:
         task, alias = task_instance.task, AssetAlias(alias_name(task_instance))
         outlets = task.outlets
         if alias not in outlets:
-            # A new list: the task of this try is a copy that shares it.
+            # A new list: the task of this try is a shallow copy, whose list belongs to the DAG's task.
             task.outlets = [*outlets, alias]
         events = _Events(context["outlet_events"], alias, outlets)
         deadline = time.monotonic() + ASSETS_TIMEOUT_SECONDS
@@ -106,7 +106,7 @@ def add_asset_events(context: Any, lineage: Lineage) -> None:
 
 
 def _has_new_data(output: Output) -> bool:
-    """Return whether a write changed what is in a dataset, not only its place, name or columns."""
+    """Return whether a write changed the rows of a dataset, not only its place, name or columns."""
     if output.mode is Mode.CREATE:
         counts = output.statistics
         return any(count is not None for count in (counts.rows, counts.size_bytes, counts.files))
@@ -114,7 +114,7 @@ def _has_new_data(output: Output) -> bool:
 
 
 class _Events:
-    """The asset events of a task: each asset has one, by Airflow, by the task's code, or by our alias."""
+    """Asset events of a task: one for each asset, from Airflow, the task's code or our alias."""
 
     def __init__(self, events: Any, alias: Any, outlets: Iterable[Any]) -> None:
         from airflow.sdk import AssetAlias
@@ -140,7 +140,7 @@ class _Events:
         }
 
     def add(self, asset: Asset, facts: dict[str, Any]) -> None:
-        """Add the event of one asset; that of a declared one gets the facts, an author's stays as it is."""
+        """Add an asset's event, or facts to the event of a declared asset; keep events of the task's code."""
         from airflow.sdk import Asset
         from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
 
@@ -151,7 +151,7 @@ class _Events:
             return
         by_alias = self._events[self._alias]
         try:
-            # Other DAGs may know it by a name.
+            # By URI only: the asset may have another name in other DAGs.
             by_alias.add(Asset.ref(uri=asset.uri), facts)
         except AirflowRuntimeError as error:
             if error.error.error is not ErrorType.ASSET_NOT_FOUND:
@@ -164,7 +164,7 @@ class _Events:
             self._complete(Asset(name=key.name, uri=key.uri), facts)
 
     def _complete(self, declared: Any, facts: dict[str, Any]) -> None:
-        """Add facts to the event that Airflow records by itself."""
+        """Add facts to the event of a declared asset, which Airflow records by itself."""
         event = self._events[declared]
         event.extra = {**facts, **event.extra}
 
@@ -174,12 +174,12 @@ def _asset(dataset: DatasetId) -> Asset:
 
     try:
         return Asset(uri=asset_uri(dataset))
-    except ValueError:  # Of the provider that has the scheme: several hosts, for example.
+    except ValueError:  # The scheme's provider rejects the URI: several hosts, for example.
         return Asset(uri=_uri_without_place(dataset))
 
 
 def _facts(output: Output) -> dict[str, Any]:
-    """Return the `extra` of an event: which dataset it is, and how much was written, where that is known."""
+    """Return the `extra` of an event: the dataset's name, the mode, and how much was written if known."""
     counts = {
         "rows": output.statistics.rows,
         "bytes": output.statistics.size_bytes,

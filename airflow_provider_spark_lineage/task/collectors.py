@@ -1,6 +1,6 @@
-"""Where the lineage of a task comes from: one row for each way to run Spark.
+"""Table of the collectors of a task's lineage: one row for each way to run Spark.
 
-Operators of ours, and Airflow's own under an extractor or auto-capture, use the same collectors.
+Our operators, and Airflow's own with an extractor or auto-capture, use the same collectors.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ class Collector(Protocol):
         """Start, before the operator runs."""
 
     def drain(self, timeout_seconds: float) -> list[str]:
-        """Wait until Spark has reported what it did so far; return what is missing, a sentence each."""
+        """Wait until Spark has reported its executions so far; return sentences about missing ones."""
 
     def finish(self) -> None:
-        """Stop, after the operator ran; `run` returns everything from now on, also in a forked child."""
+        """Stop, after the operator ran; from now on, `run` returns everything, also in a forked child."""
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Return what is known so far; `problems` are what is missing, a sentence each."""
+        """Return the run so far; `problems` are sentences about losses."""
 
     @property
     def planned(self) -> Lineage | None:
-        """What the text of the job says, where nothing is known of what ran; None otherwise."""
+        """Planned lineage from the job's text, if nothing was captured; None otherwise."""
 
     @property
     def agent_configured(self) -> bool:
-        """Whether OpenLineage's Java agent sends events of the same executions."""
+        """Return whether OpenLineage's Java agent sends events of the same executions."""
 
 
 OnExecution = Callable[["Execution"], None]
@@ -97,7 +97,7 @@ def _spark_pipelines(task_instance: Any, on_execution: OnExecution | None) -> Co
 
 
 def _command(task_instance: Any, on_execution: OnExecution | None) -> Collector:
-    """Return a collector for the applications that a command of a shell submits."""
+    """Return a collector for the applications that a shell command submits."""
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.launch.shell.armed import Armed
     from airflow_provider_spark_lineage.submitted.place import Place

@@ -1,4 +1,4 @@
-"""The ends of a task that Airflow's operators raise as exceptions, and that are no failures."""
+"""Ends of a task that operators raise as exceptions although the task did not fail."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def succeeding(succeed: Callable[[], None]) -> Iterator[None]:
-    """Call `succeed` if the block ends a task with success by an exception.
+    """Call `succeed` if the block ends with an exception that means success.
 
-    `@task.branch` and `@task.short_circuit` do that when they skip tasks; Airflow calls no `post_execute`
-    then.
+    `@task.branch` and `@task.short_circuit` raise it when they skip tasks; Airflow does not call
+    `post_execute` then.
     """
     from airflow.providers.common.compat.sdk import DownstreamTasksSkipped
 
@@ -24,7 +24,7 @@ def succeeding(succeed: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def pausing(pause: Callable[[], None]) -> Iterator[None]:
-    """Call `pause` if the block ends a task that goes on later, in another process."""
+    """Call `pause` if the task defers or reschedules itself: it continues later, in another process."""
     from airflow.exceptions import AirflowRescheduleException
     from airflow.providers.common.compat.sdk import TaskDeferred
 

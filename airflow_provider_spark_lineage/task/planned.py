@@ -1,4 +1,4 @@
-"""What the text of a task's job says: before it runs, and where nothing captured what ran."""
+"""Planned lineage of a task from the text of its job: before it runs, and if capture was not started."""
 
 from __future__ import annotations
 
@@ -13,21 +13,19 @@ if TYPE_CHECKING:
 
     from airflow_provider_spark_lineage.lineage.model import Lineage
 
-SWITCHED_OFF = (
-    "nothing is captured of operators that are not of this package: set [spark_lineage] auto_capture to True"
-)
+SWITCHED_OFF = "operators of other packages are not captured: set [spark_lineage] auto_capture to True"
 NO_FILE_SYSTEM = (
-    "the text has paths without a scheme, and Hadoop's default file system is not known on this machine:"
+    "the text has paths without a scheme, and Hadoop's default file system is unknown on this machine:"
     " set HADOOP_CONF_DIR, or the property spark.hadoop.fs.defaultFS"
 )
 NOT_CAPTURED = "auto-capture did not start in this task: the task's log may say why"
 
 
 def planned_operator_lineage(operator: Any) -> OperatorLineage:
-    """Return the datasets of an operator's job that has not run, where its text names all of them."""
+    """Return the datasets of an operator's job that has not run, if its text names all of them."""
     from airflow.providers.openlineage.extractors import OperatorLineage
 
-    with harmless("what this task is going to read and write could not be worked out"):
+    with harmless("the planned lineage of this task could not be computed"):
         from airflow_provider_spark_lineage.submitted.planned import certain, lacks_file_system
 
         lineage = _planned(operator)
@@ -43,13 +41,13 @@ def planned_operator_lineage(operator: Any) -> OperatorLineage:
 
 
 def uncaptured_operator_lineage(operator: Any, *, failed: bool) -> OperatorLineage:
-    """Return what the text says of a job that has run, with a gap that says why no more is known.
+    """Return the planned lineage of a job that has run, with a gap that says why it was not captured.
 
-    Empty where the user wants nothing.
+    Empty if the user has disabled capture or excluded the task.
     """
     from airflow.providers.openlineage.extractors import OperatorLineage
 
-    with harmless("what this task read and wrote could not be worked out"):
+    with harmless("the lineage of this task could not be computed from its text"):
         from airflow_provider_spark_lineage import conf
         from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
         from airflow_provider_spark_lineage.task.selection import is_selected

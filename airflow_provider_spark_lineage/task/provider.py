@@ -1,4 +1,4 @@
-"""What OpenLineage's provider decides of a task, calls it, and sends for it: read from its own code."""
+"""Access to OpenLineage's provider: whether it sends a task's events, and their names and facets."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def is_skipped(task_instance: Any) -> bool:
-    """Return whether a task ended by skipping itself: OpenLineage calls that COMPLETE.
+    """Return whether a task ended by skipping itself, for which OpenLineage sends COMPLETE.
 
-    As of one that failed, nobody knows how much of its work it did.
+    Its work may be incomplete, as for a failed task.
     """
     return bool(getattr(task_instance, "state", None) == "skipped")
 
 
 def is_active(task_instance: Any) -> bool:
-    """Return whether an event of this task will be sent, with its operator's lineage.
+    """Return whether the provider's options allow events of this task with its operator's lineage.
 
-    The provider's options decide; a task without events sends none of its executions either.
+    Without them, no events of its executions are sent, either.
     """
     from airflow.providers.openlineage import conf as openlineage_conf
 
@@ -41,7 +41,7 @@ def is_active(task_instance: Any) -> bool:
 
 
 def emission_policy(task_instance: Any) -> Any:
-    """Return the provider's `EmissionPolicy` of a task.
+    """Return the provider's `EmissionPolicy` for a task.
 
     None for providers before 2.19, which have two options instead.
     """
@@ -50,7 +50,7 @@ def emission_policy(task_instance: Any) -> Any:
     except ImportError:
         return None
     with warnings.catch_warnings():
-        # The provider warns of deprecated options itself when it reads them.
+        # The provider itself warns about deprecated options elsewhere.
         warnings.simplefilter("ignore", DeprecationWarning)
         return resolve_task_emission_policy(
             operator=task_instance.task, dag_id=task_instance.dag_id, task_id=task_instance.task_id
@@ -58,7 +58,7 @@ def emission_policy(task_instance: Any) -> Any:
 
 
 def identity_of(task_instance: Any) -> RunIdentity:
-    """Return the identity of a task's run in OpenLineage, with that of its root run."""
+    """Return the identity of a task's run in OpenLineage, with its root run."""
     from airflow.providers.openlineage.plugins import adapter, macros
 
     from airflow_provider_spark_lineage.facets.events import RunIdentity
@@ -78,9 +78,9 @@ def identity_of(task_instance: Any) -> RunIdentity:
 
 
 def facets_of_start(task_instance: Any) -> EventFacets:
-    """Return new facets as the provider gives them to START and to all other events of a task.
+    """Return new facets, as the provider adds them to START and to all other events of a task.
 
-    Without those of the operator's extractor, which differ from event to event.
+    Facets of the operator's extractor are left out: they differ from event to event.
     """
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
     from airflow.providers.openlineage.utils import utils
@@ -113,7 +113,7 @@ def facets_of_start(task_instance: Any) -> EventFacets:
             include_full_task_info=bool(policy and policy.include_full_task_info),
         )
         job = utils.build_task_event_job_facets(task=task, dag=dag)
-    else:  # Before 2.20, for example; without documentation, owners and tags.
+    else:  # Older providers, before 2.20; without documentation, owners and tags.
         run = {
             **utils.get_user_provided_run_facets(task_instance, TaskInstanceState.RUNNING),
             **utils.get_airflow_run_facet(**about),
@@ -134,8 +134,8 @@ def emit(event: Any) -> None:
 def _adapter() -> OpenLineageAdapter:
     """Return the adapter that sends events from this process.
 
-    Not the listener's: that one sends in forked children, which would inherit a client whose connections are
-    in use here, or whose sending thread does not exist in the child.
+    Not the listener's, which sends in forked children: they would inherit a client whose connections are in
+    use here, or whose sending thread does not exist in the child.
     """
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 

@@ -1,4 +1,4 @@
-"""A lineage as the provider's `OperatorLineage`."""
+"""Conversion of a lineage into the provider's `OperatorLineage`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def rendered(lineage: Lineage) -> OperatorLineage:
-    """Return new OpenLineage objects: the provider's redactor changes them."""
+    """Return new OpenLineage objects on each call, because the provider's redactor modifies them."""
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     from airflow_provider_spark_lineage import conf

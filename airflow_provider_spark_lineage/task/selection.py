@@ -1,4 +1,4 @@
-"""Which tasks the user leaves to auto-capture and to the extractor. Imports nothing heavy."""
+"""Selection of tasks for auto-capture and for the extractor. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from airflow_provider_spark_lineage import conf
 
 
 def is_selected(dag_id: str, task_id: str) -> bool:
-    """Return whether the lists of DAGs and tasks leave a task to auto-capture and to the extractor."""
+    """Return whether `auto_capture_include` has a task, by name or by its DAG, and `_exclude` does not."""
     names = (dag_id, f"{dag_id}.{task_id}")
 
     def lists(patterns: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Sends the events of single executions while the task runs, as they end."""
+"""Sends events of each execution when it ends, while the task still runs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ log = logging.getLogger(__name__)
 
 
 class Sender:
-    """Sends a START and an end for each execution as it ends, as child runs of the task.
+    """Sends START and COMPLETE or FAIL of each execution when it ends, as a child run of the task.
 
-    Runs on a thread of its own: a slow or unreachable backend delays only the end of the task, for a limited
-    time.
+    It has its own thread: a slow or unreachable backend delays only the end of the task, for a limited time.
     """
 
     MAX_WAITING = 1000
-    """How many executions wait for a slow backend; further ones are not sent."""
+    """Limit of executions that wait for a slow backend; further ones are not sent."""
 
     def __init__(self, parent: RunIdentity, emit: Callable[[Any], None], *, per_field: bool = False) -> None:
         self.silenced: Callable[[], bool] = lambda: False
@@ -60,7 +59,7 @@ class Sender:
             self._unsent += 1
 
     def finish(self, timeout_seconds: float) -> None:
-        """Wait until all events are sent, for a limited time; the others are dropped."""
+        """Wait until all events are sent, for a limited time; drop the rest."""
         if self._thread is None:
             return
         began = time.monotonic()
@@ -73,7 +72,7 @@ class Sender:
             self._unsent += self._waiting.qsize()
         if self._unsent:
             log.warning(
-                "Spark lineage: the events of %d executions were not sent, the backend is slow or gone.",
+                "Spark lineage: the events of %d executions were not sent: the backend is slow or down.",
                 self._unsent,
             )
 

@@ -1,4 +1,4 @@
-"""The lineage of the task that this process runs: shared by operators, extractors, plugin and run facets."""
+"""Lineage of the task that this process runs: shared by operators, extractors, plugin and run facets."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.task.hook_reports import Reported
     from airflow_provider_spark_lineage.task.sender import Sender
 
-ENDED_EARLY = "what ran before the task ended is not known: its text says only what was going to run"
+ENDED_EARLY = "it is unknown which part of the job ran before the task ended, so its text is not used"
 
 KILL_DRAIN_SECONDS = 2.0
 KILL_TIMEOUT_SECONDS = 4.0
-"""How long stopping a task may take: Airflow kills it five seconds after `on_kill`."""
+"""Limits for the work in `on_kill`: Airflow kills the task five seconds later."""
 
 
 class TaskLineage:
-    """The lineage of one try of one task instance."""
+    """Lineage of one try of one task instance."""
 
     def __init__(
         self, collector: Collector, sender: Sender | None = None, *, emit_timeout_seconds: float = 10.0
@@ -37,25 +37,25 @@ class TaskLineage:
         self._emit_timeout_seconds = emit_timeout_seconds
         self._is_finished = False
         self.hooks_before: Reported | None = None
-        """What hooks had reported in this process before the task began."""
+        """Numbers of hooks' reports in this process before the task began."""
 
     @property
     def run(self) -> Run:
-        """What the task did on Spark; empty when it did nothing."""
+        """Executions and lineage of the task on Spark; empty if it did nothing."""
         return self._collector.run()
 
     def finish(self) -> None:
         """Stop capturing, and wait until the events of executions are sent."""
-        with alarm_paused(), harmless("the lineage of this task could not be worked out"):
+        with alarm_paused(), harmless("the lineage of this task could not be computed"):
             self._collector.finish()
             self._is_finished = True
             if self._sender is not None:
                 self._sender.finish(self._emit_timeout_seconds)
 
     def succeed(self, context: Context) -> None:
-        """Have Airflow record events of the assets that were written, where the user wants them.
+        """Have Airflow record events of the written assets, if `[spark_lineage] asset_events` is set.
 
-        Call it after `finish`, in a task that has not failed, with the context of its `execute`.
+        Call it after `finish`, if the task has not failed, with the context of its `execute`.
         """
         with harmless("Airflow does not get the assets that this task wrote"):
             from airflow_provider_spark_lineage import conf
@@ -66,45 +66,45 @@ class TaskLineage:
                 add_asset_events(context, self.run.lineage)
 
     def stop(self, task_instance: Any) -> None:
-        """Send what the task has done so far, because its process may be killed next.
+        """Send the lineage so far, because the process may be killed next.
 
-        Runs in a signal handler, which may have interrupted a call to the JVM: the connection of this thread
-        is busy then, so another thread, with a connection of its own, does the work. A task that has
-        finished capturing reports everything in its final event.
+        Runs in a signal handler, which may have interrupted a call to the JVM: then the connection of this
+        thread is busy, so another thread with its own connection does the work. After `finish`, nothing is
+        sent: the final event has everything.
         """
         if not self._is_finished:
             _within(KILL_TIMEOUT_SECONDS, self._stop, task_instance)
 
     def pause(self, task_instance: Any) -> None:
-        """Send what a task has done that goes on later, in another process; `finish` comes before."""
+        """Send the lineage so far of a task that continues later in another process; call `finish` before."""
         _within(self._emit_timeout_seconds, self._pause, task_instance)
 
     def _pause(self, task_instance: Any) -> None:
-        with harmless("what this task had done when it was deferred could not be sent"):
+        with harmless("the lineage of this task before it deferred itself could not be sent"):
             lineage = self.run.lineage
             if lineage:
                 _send(lineage, task_instance)
 
     def _stop(self, task_instance: Any) -> None:
-        with harmless("what this task had done when it was told to stop could not be sent"):
+        with harmless("the lineage of this task before it was stopped could not be sent"):
             from airflow_provider_spark_lineage.lineage.model import Gap
 
-            # Only for this event: a task that continues may have everything reported in the end.
+            # Problems of this event only: if the task continues, its final event may be complete.
             problems = self._collector.drain(KILL_DRAIN_SECONDS)
             lineage = self._collector.run(problems).lineage
-            reason = "the task was told to stop: what it did from then on is not in this event"
+            reason = "Airflow asked the task to stop: what it did after that is not in this event"
             _send(replace(lineage, gaps=(*lineage.gaps, Gap("task", reason))), task_instance)
 
     def operator_lineage(self, *, failed: bool = False) -> OperatorLineage:
-        """Return new OpenLineage objects: the provider's redactor changes them.
+        """Return new OpenLineage objects on each call, because the provider's redactor modifies them.
 
-        A task that did all of its work has what its text says, with a gap, where what ran is not known.
+        If nothing was captured of a task that has not failed, it is the planned lineage, with a gap.
         """
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         from airflow_provider_spark_lineage.task.rendering import rendered
 
-        with harmless("the lineage of this task could not be written as OpenLineage"):
+        with harmless("the lineage of this task could not be converted to OpenLineage"):
             from airflow_provider_spark_lineage.lineage.model import Gap
 
             lineage, planned = self.run.lineage, self._collector.planned
@@ -118,20 +118,20 @@ class TaskLineage:
 
 
 def _send(lineage: Lineage, task_instance: Any) -> None:
-    """Send what a task has done so far, with what Airflow says of the task in all of its events."""
+    """Send an interim event with a lineage, and with Airflow's facets of all events of the task."""
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.facets.events import EventFacets, interim_event
     from airflow_provider_spark_lineage.task.provider import emit, facets_of_start, identity_of
 
     facets = EventFacets({}, {})
-    with harmless("an event of this task does not have what Airflow says of the task"):
+    with harmless("an event of this task does not have Airflow's facets"):
         facets = facets_of_start(task_instance)
     identity = identity_of(task_instance)
     emit(interim_event(lineage, identity, facets, dataset_edges_per_field=conf.repeat_dataset_edges()))
 
 
 def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function on a thread of its own, and wait until it has ended, for a limited time."""
+    """Call a function on a new thread, and wait for its end, for a limited time."""
     thread = threading.Thread(target=function, args=arguments, daemon=True)
     with alarm_paused():
         thread.start()
@@ -139,17 +139,17 @@ def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> N
 
 
 _latest: tuple[tuple[Any, ...], TaskLineage] | None = None
-"""The task that this process runs, or ran last: `dag.test()` runs several in one process."""
+"""Key and lineage of the task that this process runs, or ran last: `dag.test()` runs several."""
 
 
 def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> TaskLineage | None:
-    """Start capturing for a task instance; None when no event would carry the lineage.
+    """Start capturing for a task instance; return None if no event would have the lineage.
 
-    `hooks_before` is what hooks had reported when the task began, where that was earlier.
+    `hooks_before` has the numbers of hooks' reports from when the task began, if that was earlier.
     """
     global _latest  # noqa: PLW0603  extractors and run facets have only the task instance to find it by
     if _latest is not None:
-        # That task ended without a call of `finish`: Airflow 3.0 has no hook for a task that skipped itself.
+        # It ended without `finish`: Airflow 3.0 has no hook for a task that skipped itself.
         _latest[1].finish()
     _latest = None
     with harmless("capture could not be started"):
@@ -180,14 +180,14 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
 
 
 def lineage_of(task_instance: Any) -> TaskLineage | None:
-    """Return what was captured for a task instance in this process; None if nothing was."""
+    """Return the lineage captured for a task instance in this process; None without one."""
     if _latest is not None and _latest[0] == key_of(task_instance):
         return _latest[1]
     return None
 
 
 def key_of(task_instance: Any) -> tuple[Any, ...]:
-    """Return what tells one try of a task instance from all others."""
+    """Return a key that is unique to one try of a task instance."""
     return (
         task_instance.dag_id,
         task_instance.task_id,

@@ -13,7 +13,7 @@ Event = Mapping[str, Any]
 Tells = Literal["all", "part", "nothing"]
 """How much of what a try wrote an event has to name: a part of it comes with a gap."""
 
-TOLD_TO_STOP = "told to stop"
+TOLD_TO_STOP = "asked the task to stop"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.task.task_lineage import ENDED_EARLY
 
 pytestmark = pytest.mark.airflow
 
-NO_TEXT = "its text is not on this worker, so what it reads and writes is not known before it runs"
+NO_TEXT = "its text is not on this worker, so its inputs and outputs are unknown before it runs"
 
 STATEMENT = "insert overwrite directory 's3://b/out' using parquet select * from parquet.`s3://b/in`"
 JOB = {"spark_sql_job": {"query_list": {"queries": [STATEMENT]}}}

@@ -319,7 +319,7 @@ ROWS = [
     Row(
         "amazon.aws.operators.glue.GlueJobOperator",
         {"job_name": "daily"},
-        "python  [] name=daily !the script is that of an existing job of Glue; Glue",
+        "python  [] name=daily !the script is part of an existing Glue job, which is not read; Glue",
     ),
     Row(
         "amazon.aws.operators.glue.GlueJobOperator",

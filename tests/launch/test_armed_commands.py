@@ -242,12 +242,12 @@ def test_a_command_elsewhere_needs_a_place_and_a_zip_for_its_machine(tmp_path):
         ("spark-submit --deploy-mode cluster a.py", "the driver runs on the cluster"),
         ("spark-submit 'a.py", "could not be read"),
         # Who starts it does not wait.
-        ("nohup spark-submit a.py >log 2>&1 &", "nobody waits"),
-        ("cd /jobs && spark-submit a.py | tee log & wait", "nobody waits"),
-        ("(cd /jobs; spark-submit a.py; ls) | tee log &", "nobody waits"),
-        ("for x in 1 2; do spark-submit a.py; done &", "nobody waits"),
-        ("f() { spark-submit a.py; }\nf & wait", "nobody waits"),
-        ("setsid spark-submit a.py", "nobody waits"),
+        ("nohup spark-submit a.py >log 2>&1 &", "in the background"),
+        ("cd /jobs && spark-submit a.py | tee log & wait", "in the background"),
+        ("(cd /jobs; spark-submit a.py; ls) | tee log &", "in the background"),
+        ("for x in 1 2; do spark-submit a.py; done &", "in the background"),
+        ("f() { spark-submit a.py; }\nf & wait", "in the background"),
+        ("setsid spark-submit a.py", "in the background"),
         # Another user cannot read the files of this one.
         ("sudo -u etl -- spark-submit a.py", "another user"),
         ("sudo -Eu etl timeout 5m spark-submit a.py", "another user"),
@@ -262,8 +262,8 @@ def test_a_command_elsewhere_needs_a_place_and_a_zip_for_its_machine(tmp_path):
         ("unset SPARK_CONF_DIR; spark-submit a.py", "SPARK_CONF_DIR"),
         ("env SPARK_HOME=/opt/spark3 spark-submit a.py", "SPARK_HOME"),
         ("source /no/such/env.sh; spark-submit a.py", "/no/such/env.sh"),
-        ("PATH=/opt/spark3/bin:$PATH; spark-submit a.py", "that the script finds"),
-        ("bin/spark-submit a.py", "that the script finds"),
+        ("PATH=/opt/spark3/bin:$PATH; spark-submit a.py", "in the script's PATH or folder"),
+        ("bin/spark-submit a.py", "in the script's PATH or folder"),
         ("env -i spark-submit a.py", "another environment"),
         ('spark-submit --conf "spark.submit.pyFiles=$(cat f)" a.py', "not all of its options"),
         ("F=a; F=b; spark-submit --conf spark.submit.pyFiles=$F a.py", "not all of its options"),
@@ -283,11 +283,11 @@ def test_a_command_elsewhere_needs_a_place_and_a_zip_for_its_machine(tmp_path):
         ("eval spark-submit a.py", "inside another one"),
         ("diff <(spark-submit a.py) f", "inside another one"),
         ('retry() { "$@"; }; retry spark-submit a.py', "changes or repeats its words"),
-        ("alias spark-submit=echo; spark-submit a.py", "something else"),
+        ("alias spark-submit=echo; spark-submit a.py", "redefines spark-submit"),
         # Texts whose ends are not certain.
         ("cat <<EOF\nspark-submit a.py\n EOF", "has no end"),
         ("cat <<EOF\nspark-submit a.py\\\nEOF\n", "has no end"),
-        ("echo $(cat <<EOF\n)\nEOF\n); spark-submit a.py", "not known for certain"),
+        ("echo $(cat <<EOF\n)\nEOF\n); spark-submit a.py", "not be found for certain"),
     ],
 )
 def test_what_has_no_agent_says_why(command, said, tmp_path, caplog, monkeypatch):
@@ -394,7 +394,7 @@ def test_a_text_that_becomes_a_file_stays(tmp_path):
     task.subprocess_hook.run_command(command=["/bin/bash", "tmp1.sh"])
     collector.finish()
     assert task.given == ["/bin/bash", "tmp1.sh"]
-    assert "makes a file" in collector.run().problems[0]
+    assert "to a file" in collector.run().problems[0]
 
 
 FETCH = """import shutil, sys

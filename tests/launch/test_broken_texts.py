@@ -57,7 +57,7 @@ BROKEN = {
     ),
     "JSON or Python": (run(f"{{'password': {SECRET!r}, 'spark_jar_task': "), "SyntaxError in line 1"),
     "Python's code": (run(f"{{'password': print({SECRET!r})}}"), "malformed node"),
-    "another shape": (run({"tasks": [{"spark_python_task": f"--password {SECRET}"}]}), "is no object"),
+    "another shape": (run({"tasks": [{"spark_python_task": f"--password {SECRET}"}]}), "is not an object"),
     "steps": (steps(f"[{{'password': {SECRET!r}"), "JSONDecodeError in line 1"),
     "parameters": (parameters(f"--conf 'spark.password={SECRET}"), "No closing quotation"),
     "shell: a quote": (command(f"set -e\nspark-submit a.py --password '{SECRET}"), "line 2: a quote"),
@@ -68,7 +68,10 @@ BROKEN = {
         command(f"spark-submit a.py <<'password={SECRET}'"),
         "line 1: a here-document",
     ),
-    "shell: not certain": (command(f"spark-submit $(cat <<{SECRET}\n{SECRET}\n)"), "line 1: where `(...)`"),
+    "shell: not certain": (
+        command(f"spark-submit $(cat <<{SECRET}\n{SECRET}\n)"),
+        "line 1: the end of `(...)`",
+    ),
 }
 
 

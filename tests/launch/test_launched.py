@@ -74,7 +74,7 @@ def test_an_argument_that_is_not_known_makes_no_name(tmp_path):
     """Neither do those behind it, whose numbers it may change."""
     lineage, _ = planned_of([script(tmp_path / "a.py", None, "s3://b/out")])
     assert names(lineage) == ([], [])
-    assert any("not known from number 1 on" in reason for reason in reasons(lineage))
+    assert any("unknown from number 1 on" in reason for reason in reasons(lineage))
 
 
 @pytest.mark.parametrize("main", ["a.py", "s3://b/a.py", "hdfs:///a.py", ""])
@@ -174,7 +174,7 @@ def test_a_place_of_all_runs_is_a_gap(base, run_id, folder, is_certain):
     written(base / folder)
     run = launched(base, base / folder, run_id=run_id).run()
     assert run.lineage.outputs
-    assert any("another run may be among" in problem for problem in run.problems) is not is_certain
+    assert any("have records of another run" in problem for problem in run.problems) is not is_certain
 
 
 def test_records_of_two_applications_are_nobodys(base):
@@ -193,7 +193,7 @@ def test_records_of_two_applications_are_nobodys(base):
     [
         ("/records", "/recordings/x", "not below"),
         ("/records", "/records/../etc", "not below"),
-        ("s3a://b/records", "s3a://b/records/x", "no disk"),
+        ("s3a://b/records", "s3a://b/records/x", "cannot read as a local folder"),
     ],
 )
 def test_records_elsewhere_are_a_gap_that_says_what_to_do(configured, place, said):

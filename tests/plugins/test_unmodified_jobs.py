@@ -104,7 +104,7 @@ def test_every_job_carries_what_writes_it_down(tmp_path, settings):
     for task in ("sql", "pipeline"):
         assert "spark.eventLog.enabled=true" in calls[task]
     assert "spark.executor.memory=1g" in calls["hook"], "the hook was made before the operator ran"
-    assert "HooklessOperator has neither a method `_get_hook`" in reasons(ends["hookless"])[0]
+    assert "HooklessOperator has neither `_get_hook`" in reasons(ends["hookless"])[0]
     [warning] = [line for line in dag_run.log.read_text().splitlines() if "on the moon" in line]
     assert "Write package.module.Class = KIND" in warning
 

@@ -64,7 +64,7 @@ def test_a_command_does_not_outlive_the_task(fifo: Path, reader: subprocess.Pope
 def test_it_runs_with_the_environment_and_the_options_of_the_job():
     """`HADOOP_CONF_DIR` may be the operator's; a failure without words is one, too."""
     own = job('test "$HADOOP_CONF_DIR" = conf && echo "$@" | grep -q -e "--properties-file own.conf"')
-    assert run_shell(own, "-get", "x", "y", timeout_seconds=60) == "it failed without a word"
+    assert run_shell(own, "-get", "x", "y", timeout_seconds=60) == "it failed without output"
     own.environment["HADOOP_CONF_DIR"] = "conf"
     own.options = ["--properties-file", "own.conf"]
     assert run_shell(own, "-get", "x", "y", timeout_seconds=60) == ""

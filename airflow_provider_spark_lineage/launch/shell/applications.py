@@ -1,4 +1,4 @@
-"""The applications that a script of a shell starts, also by scripts inside of it."""
+"""Applications that a shell script starts, also by scripts inside it."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _USERS = frozenset({"su", "runuser"})
 """Commands that give a script to the shell of another user."""
 
 _ELSEWHERE = frozenset({"docker", "docker-compose", "gcloud", "kubectl", "oc", "podman", "ssh"})
-"""Commands that run their words, or a script, on another machine or in a container."""
+"""Commands that run their arguments, or a script, on another machine or in a container."""
 
 _IN_CONTAINER = frozenset({"exec", "run"})
-"""Verbs of `docker`, `kubectl` and their like: an image or a container follows, then its command."""
+"""Verbs of `docker`, `kubectl` and similar: an image or a container follows, then its command."""
 
 _COMMAND_IS = "--command="
 _SHELL = re.compile(r"(?:.*/)?(?:ba|da|k|z)?sh(?: -\w+)*")
@@ -49,21 +49,21 @@ _FUNCTION = re.compile(r"(?:^|[\s;&|])(?:function\s+)?([\w.:-]+)\s*\(\s*\)")
 _ALL_ARGUMENTS = re.compile(r"\$[@*]|\$\{[@*]\}")
 _REDEFINED = re.compile(r"spark\d?-(?:submit|sql)\s*\(\s*\)|\b(?:function|alias)\s+spark\d?-(?:submit|sql)")
 MAX_DEPTH = 5
-"""Limit of scripts inside scripts: each is read twice."""
+"""Limit of scripts inside scripts: each level is read twice."""
 
 HOMES = frozenset({"SPARK_CONF_DIR", "SPARK_HOME"})
 """Variables that say where Spark reads its settings."""
 
-REDEFINED = "the script gives its name to something else"
+REDEFINED = "the script redefines spark-submit or spark-sql (function or alias)"
 
 
 def applications_of(
     script: str, variables: Mapping[str, str], *, is_here: bool, depth: int = 0
 ) -> Iterator[Application]:
-    """Yield the applications that a script starts; raise `MalformedError` where it is no script.
+    """Yield the applications that a script starts; raise `MalformedError` if it cannot be read.
 
-    `variables` are those of its process; `is_here` says whether it runs on this machine, `depth` how many
-    scripts it is inside of.
+    `variables` are its process's environment, `is_here` says that it runs on this machine, `depth` is the
+    number of scripts around it.
     """
     if depth > MAX_DEPTH:
         raise MalformedError("it is nested too deeply")
@@ -77,9 +77,9 @@ def applications_of(
 def of_command(
     command: Command, *, is_here: bool, functions: Collection[str] = (), depth: int = 0
 ) -> Iterator[Application]:
-    """Yield the applications that one command starts: none, one, or those of a script that it runs.
+    """Yield the applications that one command starts: none, one, or several by a script in its arguments.
 
-    `functions` are those of the script that may run what they get as arguments.
+    `functions` are names of the script's functions that may run their arguments as a command.
     """
     wrapped = unwrapped(command.words)
     words = wrapped.words
@@ -93,7 +93,7 @@ def of_command(
     )
     is_elsewhere = wrapped.name in _ELSEWHERE
     if is_elsewhere:
-        # Variables and folder of this machine are not those of the other one.
+        # The other machine has neither the variables nor the folder of this one.
         inside = replace(inside, variables={}, directory=None)
     script = _script_in(words, wrapped.name, command)
     if script is not None:
@@ -104,7 +104,7 @@ def of_command(
         first = _command_in_container(words) if is_elsewhere and wrapped.name != "gcloud" else 0
         names = (at for at in range(first, len(words)) if spark_command(words[at].spelled))
         start = next(names, len(words))
-    # The name may begin with a variable, `$SPARK_HOME/bin/spark-submit`: so the text counts.
+    # `spelled`, because the name may begin with an unknown variable: `$SPARK_HOME/bin/spark-submit`.
     name = spark_command(words[start].spelled) if start < len(words) else ""
     if not name:
         return
@@ -128,25 +128,25 @@ def of_command(
 
 
 def _command_in_container(words: Sequence[Word]) -> int:
-    """Return where a command may begin: behind the verb and one operand, which is an image or a container."""
+    """Return where a command may begin: after the verb and one operand, the image or container."""
     verb = next((at for at, word in enumerate(words) if word.spelled in _IN_CONTAINER), len(words))
     operands = (at for at in range(verb + 1, len(words)) if not _is_option(words[at]))
     return next(operands, len(words)) + 1
 
 
 def _program(word: Word, assigned: Collection[str]) -> str | None:
-    """Return the name or the path of the command; None where the script changes in which folders it is."""
+    """Return the name or the path of the command; None if the script changes PATH."""
     return word.value if "PATH" not in assigned or "/" in word.spelled else None
 
 
 def _of_inner(word: Word, command: Command, *, is_here: bool, depth: int) -> Iterator[Application]:
     """Yield the applications of a script that is a word of a command, or its standard input."""
-    # What is not known stands in it as a variable, which the inner shell does not know either.
+    # An unknown value is in it as `${name}`, which is unknown to the inner shell, too.
     script = word.spelled if word.value is None else word.value
     if not mentions_spark(script):
         return
     applications = [*applications_of(script, command.variables, is_here=is_here, depth=depth)]
-    # The outer shell has replaced variables in it: an event has the script as it was before.
+    # The outer shell has replaced variables in it: an event shows the script from before that.
     shown: list[tuple[str, ...] | None] = []
     with suppress(MalformedError):
         shown = [each.shown for each in applications_of(word.shown or "", {}, is_here=is_here, depth=depth)]
@@ -166,16 +166,16 @@ def _of_inner(word: Word, command: Command, *, is_here: bool, depth: int) -> Ite
 
 
 def _below(outer: str | None, inner: str | None) -> str | None:
-    """Return the folder of a script inside another one; None where it is not known."""
+    """Return the folder of a script inside another one; None if it is unknown."""
     if outer is None or inner is None:
         return inner if inner is not None and inner.startswith("/") else None
     return posixpath.join(outer, inner) if inner else outer
 
 
 def _script_in(words: Sequence[Word], name: str, command: Command) -> Word | None:
-    """Return the script that a command gives to a shell; None where it runs its words, or a file."""
+    """Return the script that a command passes to a shell; None if it runs its arguments or a file."""
     given = command.standard_input or ""
-    # Variables in it have their values, so none of it is shown.
+    # Variables in it are already replaced, and a value may be a secret: nothing of it is shown.
     document = Word(given, given, "") if command.is_text else None
     if name in _SHELLS | _USERS:
         inner = _inner_script(words, is_anywhere=name in _USERS)
@@ -185,7 +185,7 @@ def _script_in(words: Sequence[Word], name: str, command: Command) -> Word | Non
     if name in ("trap", "-c", "--command"):
         # `flock FILE -c '...'` is `-c '...'` here.
         return next((word for word in words[1:] if not _is_option(word)), None)
-    # What a container or `gcloud` gets as words is read as words; `ssh` makes one text of them.
+    # A container or `gcloud` gets the words one by one; `ssh` joins them to one text.
     if name not in _ELSEWHERE or (name != "ssh" and any(spark_command(word.spelled) for word in words)):
         return None
     behind = behind_host(words) if name == "ssh" else words
@@ -212,7 +212,7 @@ def _as_script(words: Sequence[Word]) -> Word:
 
 
 def _inner_script(words: Sequence[Word], *, is_anywhere: bool) -> Word | None:
-    """Return the script behind `-c`; what stands behind the name of a file is that file's."""
+    """Return the argument of `-c`. After a file name, arguments belong to the file."""
     rest = [*words[1:]]
     while rest:
         word = rest.pop(0)
@@ -229,13 +229,13 @@ def _inner_script(words: Sequence[Word], *, is_anywhere: bool) -> Word | None:
 
 
 def _without_start(word: Word, length: int) -> Word:
-    """Return a word without its first letters, which are no part of a variable."""
+    """Return a word without its first letters, which must not be part of a variable."""
     value = None if word.value is None else word.value[length:]
     return replace(word, value=value, spelled=word.spelled[length:], shown=(word.shown or "")[length:])
 
 
 def of_words(words: Iterable[Any]) -> Iterator[Application]:
-    """Yield the applications of a command of another machine, given as its words: no shell reads them."""
+    """Yield the applications of another machine's command, whose words no shell expands."""
     texts = (str(word) for word in words)
     plain = tuple(Word(text, text, text) for text in texts)
     yield from of_command(Command(plain), is_here=False)

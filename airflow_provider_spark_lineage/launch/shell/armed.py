@@ -1,6 +1,6 @@
-"""Adds the agent to the `spark-submit` commands of a script that a task runs, and reads their records.
+"""Adds the agent to the `spark-submit` commands in a task's script, and reads their records.
 
-The script is changed on its way to the shell: the operator's attributes stay as the user wrote them.
+The script is changed when it is passed to the shell: the operator's attributes stay as the user wrote them.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from airflow_provider_spark_lineage.submitted.place import TIMEOUT_SECONDS, Plac
 
 NO_PYTHON = "nothing is captured of {}: the agent needs a driver that runs Python"
 NOT_IN_SCRIPT = (
-    "nothing is captured of {}: its command stands inside another one (`bash -c`, `docker run`), whose text "
-    "is not changed"
+    "nothing is captured of {}: its command is inside another one (`bash -c`, `docker run`), whose text is "
+    "not changed"
 )
 IN_FILE = (
-    "nothing is captured: the operator makes a file of its command, because it ends as a script's name does"
+    "nothing is captured: the operator writes its command to a file, because it ends like a script's name"
 )
-STAYS = "nothing is captured of {}: its command stays as it is, because {}"
+STAYS = "nothing is captured of {}: its command is not changed, because {}"
 OTHER_MACHINE = (
     "nothing is captured: the command runs on another machine; set [spark_lineage] records to a URI, and "
     "[spark_lineage] agent to the zip that `spark-lineage agent --out` writes, both for that machine"
@@ -44,10 +44,10 @@ OTHER_MACHINE = (
 
 
 class Armed(Launched):
-    """The records of the applications that the command of a `BashOperator` or an `SSHOperator` starts.
+    """Records of the applications that the command of a `BashOperator` or an `SSHOperator` starts.
 
     `settings` are `spark.lineage.*` properties for the drivers; `agent` is the URI of the agent's zip, for
-    drivers that cannot get a file of this machine. `base`, `since` and `run_id` are those of `Launched`,
+    drivers that cannot get a file of this machine. `base`, `since` and `run_id` are used as in `Launched`,
     for places that the command names itself.
     """
 
@@ -72,12 +72,12 @@ class Armed(Launched):
         self._keep = keep
         self._is_here = hasattr(task, "bash_command")
         self._job: CommandJob | None = None
-        """That of the last application with the agent."""
+        """The last application with the agent."""
 
         self._problems: list[str] = []
 
     def start(self) -> None:
-        """Have the command changed when it runs: `@task.bash` has none before."""
+        """Have the command changed when it runs: `@task.bash` builds it only then."""
         task = self._task
         if self._is_here:
             hook, run_here = task.subprocess_hook, task.subprocess_hook.run_command
@@ -101,7 +101,7 @@ class Armed(Launched):
             task.run_ssh_client_command = run_ssh_client_command
 
     def _with_agent(self, script: str) -> str:
-        """Return a script whose applications write records; the same one where that is not possible."""
+        """Return the script with the agent added; the unchanged script if that fails."""
         with alarm_paused(), harmless("the agent could not be added to the command", self._problems):
             return self._armed(script)
         return script
@@ -132,7 +132,7 @@ class Armed(Launched):
         return script
 
     def _obstacle(self, application: Application, job: CommandJob) -> str:
-        """Return why an application cannot have the agent; empty if it can."""
+        """Return the reason why the agent cannot be added to an application; empty if it can."""
         command = "spark-sql" if application.kind == SQL else "spark-submit"
         name = application.main or application.main_class or command
         if application.fixed:
@@ -155,14 +155,14 @@ class Armed(Launched):
         return WITHOUT_FILES if job.is_on_kubernetes and not self._agent else ""
 
     def _other_settings(self, application: Application) -> str:
-        """Return what may give the command other settings of Spark than this worker's; empty if nothing."""
+        """Return the variable or file that may give Spark other settings than here; empty if none."""
         environment = environment_of_bash(self._task)
         for name in HOMES:
             if environment.get(name) != os.environ.get(name):
                 return name
         program = application.program
         if program is None or ("/" in program and not os.path.isabs(program)):
-            return "those of the spark-submit that the script finds"
+            return "the settings of the spark-submit in the script's PATH or folder"
         sets_home = (file for file in application.sourced if file is None or _may_set_home(Path(file)))
         return next((file or "a file that the script sources" for file in sets_home), "")
 
@@ -173,7 +173,7 @@ class Armed(Launched):
         return uri == self._place.uri
 
     def _folder(self, uri: str, lost: list[str]) -> Path | None:
-        """Return the folder of a place; that of this try may be in any file system that the job reaches."""
+        """Return the folder of a place; this try's own may be in any file system that the job can access."""
         if not self._is_own(uri):
             return super()._folder(uri, lost)
         return self._place.read_from(uri, self._job, lost, TIMEOUT_SECONDS)
@@ -183,7 +183,7 @@ class Armed(Launched):
         return super()._read(lost)
 
     def finish(self) -> None:
-        """Read what is there, and remove the files of this try."""
+        """Read the records, and remove the files of this try."""
         if self._final is not None:
             return
         super().finish()
@@ -191,14 +191,14 @@ class Armed(Launched):
             self._place.clean(keep=self._keep or not self._is_over())
 
     def _is_over(self) -> bool:
-        """Return whether no driver will write any more; one on a cluster may outlive its command."""
+        """Return whether all drivers have ended; a driver on a cluster may outlive its command."""
         if self._job is None or (self._has_returned and self._is_here and not self._job.is_on_cluster):
             return True
         return bool(self._notes) and all(note.is_complete for note in self._notes)
 
 
 class CommandJob(Job):
-    """An application of a script: where its driver runs, and how its file systems are reached from here."""
+    """One application of a script: where its driver runs, and how its file systems are accessed from here."""
 
     def __init__(self, application: Application, variables: Mapping[str, str], *, is_here: bool) -> None:
         super().__init__(None, application.main)
@@ -209,12 +209,12 @@ class CommandJob(Job):
 
     @property
     def conf(self) -> dict[str, str]:
-        """Properties of the command."""
+        """Properties that the command sets."""
         return dict(self._conf)
 
     @property
     def properties(self) -> dict[str, str]:
-        """All properties that are known here; files of another machine are not."""
+        """All known properties; files of another machine are not read."""
         return super().properties if self._is_here else self.conf
 
     def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
@@ -222,27 +222,27 @@ class CommandJob(Job):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment in which the command runs, or one that reaches the same file systems."""
+        """Environment of the command, or one with access to the same file systems."""
         return {**os.environ, **self._variables}
 
     @property
     def is_on_cluster(self) -> bool:
-        """Whether the driver runs on another machine than the command."""
+        """Return whether the driver runs on another machine than the command."""
         return self.properties.get("spark.submit.deployMode") == "cluster"
 
     @property
     def is_on_kubernetes(self) -> bool:
-        """Whether the master is Kubernetes."""
+        """Return whether the master is Kubernetes."""
         return self.properties.get("spark.master", "").startswith("k8s")
 
     @property
     def spark_submit(self) -> list[str]:
-        """The command that starts Spark here."""
+        """Command that starts Spark here."""
         return [self._program]
 
 
 def _may_set_home(path: Path) -> bool:
-    """Return whether a file of shell commands is not here, or sets where Spark's settings are."""
+    """Return whether a sourced file may set SPARK_HOME or SPARK_CONF_DIR; True if it is not a local file."""
     path = path.expanduser()
     if not (path.is_absolute() and path.is_file()):
         return True
@@ -253,13 +253,13 @@ def _may_set_home(path: Path) -> bool:
 def _added(
     application: Application, job: CommandJob, agent: str, properties: Mapping[str, str]
 ) -> dict[int, str]:
-    """Return what an application needs more: position in the script -> text."""
+    """Return the texts to insert into the script, by position."""
     words = [part for name, value in properties.items() for part in ("--conf", f"{name}={value}")]
     added = {}
     if application.py_files_at is not None:
         added[application.py_files_at] = f",{shlex.quote(agent)}"
     else:
-        # The option replaces the property, so what the property names moves there.
+        # `--py-files` replaces the property, so the property's files are repeated in the option.
         files = job.properties.get(PY_FILES)
         words = ["--py-files", f"{files},{agent}" if files else agent, *words]
     return {**added, application.options_at or 0: f" {shlex.join(words)}"}

@@ -1,4 +1,4 @@
-"""Whether a text may call a command of Spark: most do not, and pay for nothing else."""
+"""Quick test for Spark commands in a text: most texts have none, and no other module is loaded for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _NAMES = re.compile(r"(?:^|[\s/;&|(`\"'])spark\d?-(?:submit|sql)\b")
 
 
 def mentions_spark(text: Any) -> bool:
-    """Return whether a text may call a command of Spark; `@task.bash` has its text only while it runs.
+    """Return whether a text may call a Spark command; `@task.bash` has no text before it runs.
 
     >>> mentions_spark("/opt/spark/bin/spark-submit a.py"), mentions_spark("ls spark-submits")
     (True, False)

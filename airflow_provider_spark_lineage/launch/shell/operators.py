@@ -1,6 +1,6 @@
-"""Commands of a shell, on the worker or on another machine.
+"""Launches of shell commands, on the worker or on another machine.
 
-Most have nothing to do with Spark: their readers are loaded for those that have.
+Most commands do not mention Spark; the modules that read scripts are imported only if one does.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from airflow_provider_spark_lineage.launch.shell.mention import mentions_spark
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.launch.application import Launch
 
-NOT_READ = "the command line could not be read, so its Spark application is not known: {}"
+NOT_READ = "the command line could not be read, so its Spark application is unknown: {}"
 
 
 def of_bash(operator: Any) -> Launch | None:
-    """Return what a `BashOperator` launches on this machine."""
+    """Return the launch of a `BashOperator`, on this machine."""
     if not mentions_spark(operator.bash_command):
         return None
     from airflow_provider_spark_lineage.launch.application import PYTHON, texts
@@ -29,7 +29,7 @@ def of_bash(operator: Any) -> Launch | None:
     launch = of_script(operator.bash_command, environment_of_bash(operator), is_here=True)
     if launch is None:
         return None
-    # Without a folder of its own, the command runs in a temporary one.
+    # Without `cwd`, the command runs in a temporary folder.
     folder = str(operator.cwd or "")
     applications = (
         replace(
@@ -45,7 +45,7 @@ def of_bash(operator: Any) -> Launch | None:
 
 
 def environment_of_bash(operator: Any) -> dict[str, str]:
-    """Return the environment of a `BashOperator`'s command: its own, and the worker's where it has that."""
+    """Return the environment of a `BashOperator`'s command: `env`, and the worker's if it is inherited."""
     from airflow_provider_spark_lineage.launch.application import texts
 
     inherits = operator.env is None or getattr(operator, "append_env", False)
@@ -53,7 +53,7 @@ def environment_of_bash(operator: Any) -> dict[str, str]:
 
 
 def of_ssh(operator: Any) -> Launch | None:
-    """Return what an `SSHOperator` launches on another machine."""
+    """Return the launch of an `SSHOperator`, on another machine."""
     if not mentions_spark(operator.command):
         return None
     from airflow_provider_spark_lineage.launch.application import texts
@@ -62,7 +62,7 @@ def of_ssh(operator: Any) -> Launch | None:
 
 
 def of_script(script: Any, variables: Mapping[str, str], *, is_here: bool) -> Launch | None:
-    """Return what a script launches; None where it does not mention a command of Spark."""
+    """Return the launch of a script; None if it does not mention a Spark command."""
     if not mentions_spark(script):
         return None
     from airflow_provider_spark_lineage.launch.application import Launch

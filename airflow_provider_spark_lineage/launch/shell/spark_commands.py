@@ -1,4 +1,4 @@
-"""`spark-submit` and `spark-sql` with their options, as one application each."""
+"""Applications of single `spark-submit` and `spark-sql` commands, from their options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from airflow_provider_spark_lineage.launch.shell.words import UNKNOWN_TEXT, Comm
 _COMMAND = re.compile(r"(?:.*/)?spark\d?-(submit|sql)(?:\.sh|\.cmd)?", re.DOTALL)
 
 _DECISIVE = ("spark.submit.pyFiles", "spark.lineage.records", "spark.master", "spark.submit.deployMode")
-"""Properties on which it depends what can be added to a command."""
+"""Properties that decide what can be added to a command."""
 
 _FILES = (".py", ".jar", ".R", ".r")
 _SWITCHES = frozenset({"--supervise", "--verbose", "-v", "--load-spark-defaults", "-S", "--silent"})
@@ -24,15 +24,15 @@ _PROPERTIES: Mapping[str, str] = {
 }
 """Option -> the property that it sets."""
 
-STANDARD_INPUT = "spark-sql reads its statements from standard input, which is not known here"
-UNKNOWN_WORD = "some options of spark-{} are known to the shell alone"
-OTHER_FILES = "settings may name Python files that are not known here, and ours would replace them: {}"
+STANDARD_INPUT = "spark-sql reads its statements from standard input, which is unknown here"
+UNKNOWN_WORD = "some options of spark-{} are known only to the shell"
+OTHER_FILES = "settings may name Python files that are unknown here, and the agent's would replace them: {}"
 UNSURE = "not all of its options are known before the shell runs it"
-INIT_FILE = "what the statements in the file of `spark-sql -i` set is not known"
+INIT_FILE = "settings in the file of `spark-sql -i` are not read"
 
 
 def spark_command(text: str) -> str:
-    """Return `submit` or `sql` where a word names one of the commands, else an empty text."""
+    """Return `submit` or `sql` if a word names that command, else an empty text."""
     match = _COMMAND.fullmatch(text)
     return match[1] if match else ""
 
@@ -41,12 +41,12 @@ _NOTHING = Word(None, "", "", is_fixed=False)
 
 
 class _Options:
-    """The options of Spark's commands, in the order in which they are given."""
+    """Options of Spark's commands, in their order."""
 
     def __init__(self, words: Sequence[Word]) -> None:
         self.values: list[tuple[str, str]] = []
         self.unknown: set[str] = set()
-        """Values that only the shell knows, as they are spelled."""
+        """Values that only the shell knows, as spelled."""
 
         self.words: dict[str, Word] = {}
         """The last value of each option."""
@@ -54,10 +54,10 @@ class _Options:
         self.rest: list[Word] = []
         self.switches: set[str] = set()
         self.is_cut = False
-        """Whether some options are not known."""
+        """Some options are unknown."""
 
         self.is_fixed = True
-        """Whether each option and each value is one word for certain."""
+        """Each option and each value is one word for certain."""
 
         self._read([*words])
 
@@ -66,7 +66,7 @@ class _Options:
             word = words.pop(0)
             text = word.spelled
             if word.value is None and not text.endswith(_FILES):
-                # `$OPTIONS` may be several words, or none.
+                # `$OPTIONS` may be any number of words.
                 self.is_cut = True
                 continue
             if not text.startswith("-") or text == "-":
@@ -89,11 +89,11 @@ class _Options:
 
     @property
     def fixed(self) -> str:
-        """Why the command stays as it is; empty where all that matters is known."""
+        """Reason why no options can be added; empty if they can."""
         if self.is_cut or not self.is_fixed or self._is_open():
             return UNSURE
         files = self.words.get("--py-files")
-        # An unquoted `,agent.zip` behind nothing is another list.
+        # After an empty `--py-files` value, `,agent.zip` would be a list that begins with an empty entry.
         if files is not None and files.end is None:
             return UNSURE
         if files is not None and not re.sub(r"--py-files=|\$\{\w+\}", "", files.spelled):
@@ -101,7 +101,7 @@ class _Options:
         return OTHER_FILES.format("--properties-file") if "--properties-file" in self.words else ""
 
     def _is_open(self) -> bool:
-        """Return whether a value that decides what can be added is not known."""
+        """Return whether the value of an option or property that decides what can be added is unknown."""
         for name, value in self.values:
             if value in self.unknown:
                 key = value.partition("=")[0].strip()
@@ -112,7 +112,7 @@ class _Options:
         return False
 
     def last(self, *names: str) -> str:
-        """Return the value of an option, the last one given; empty without one."""
+        """Return the last value of an option; empty without one."""
         return next((value for name, value in reversed(self.values) if name in names), "")
 
     def pairs(self, *names: str) -> dict[str, str]:
@@ -122,13 +122,13 @@ class _Options:
 
     @property
     def conf(self) -> dict[str, str]:
-        """Properties, also those that have an option of their own."""
+        """Properties, also from their own options such as `--master`."""
         own = {name: self.last(option) for option, name in _PROPERTIES.items()}
         return {**self.pairs("--conf", "-c"), **{name: value for name, value in own.items() if value}}
 
 
 def read_command(name: str, words: Sequence[Word], command: Command) -> Application | None:
-    """Return what `submit` or `sql` starts with the words behind its name; None where that is nothing."""
+    """Return the application of `submit` or `sql` with its arguments; None if they start none (`--help`)."""
     return (_of_submit if name == "submit" else _of_sql)(words, command)
 
 
@@ -160,7 +160,10 @@ def _of_submit(words: Sequence[Word], command: Command) -> Application | None:
 
 
 def _shown(words: Sequence[Word]) -> tuple[str, ...]:
-    """Return arguments for an event; of a variable that also has what stands before, none are shown."""
+    """Return arguments for an event.
+
+    The first is masked if it comes from a variable whose value also has the words before it.
+    """
     known = tuple(word.shown for word in words if word.shown is not None)
     return (UNKNOWN_TEXT, *known) if words and words[0].shown is None else known
 
@@ -190,7 +193,7 @@ def _of_sql(words: Sequence[Word], command: Command) -> Application | None:
         statements=statements,
         conf={**options.pairs("--hiveconf"), **options.conf},
         name=options.last("--name"),
-        # In a text that the shell changes, `${name}` is the shell's.
+        # If the shell expands the text, `${name}` is a variable of the shell.
         variables={} if options.unknown else options.pairs("-d", "--define", "--hivevar"),
         directory=command.directory,
         is_here=may_be_here(file, command.directory),
@@ -199,5 +202,5 @@ def _of_sql(words: Sequence[Word], command: Command) -> Application | None:
 
 
 def may_be_here(path: str, directory: str | None) -> bool:
-    """Return whether a path names a file for certain, as seen from where the command runs."""
+    """Return whether it is certain which file a path names: it is absolute, or the folder is known."""
     return path.startswith(("/", "file:/")) or directory is not None

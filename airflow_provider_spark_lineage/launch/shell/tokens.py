@@ -1,6 +1,6 @@
-"""A script of a shell as tokens: words, operators, redirections and here-documents, and where they stand.
+"""Tokens of a shell script, with positions: words, operators, redirections and here-documents.
 
-What it cannot read for certain is a `MalformedError`: a text in quotes must never be taken for a command.
+A script that cannot be read for certain raises `MalformedError`: quoted text is never taken for a command.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ _PLAIN = re.compile(r"[^ \t\n'\"`\\;&|()<>$]+")
 _ARRAY = re.compile(r"\w+(?:\[[^]]*\])?\+?=")
 _ANSI = re.compile(r"\$'(?:\\.|[^'\\])*'", re.DOTALL)
 _UNSURE = re.compile(r"(?<!<)<<(?!<)|(?<![\w-])case(?![\w-])|(?<=[\s(;&|])#")
-"""What makes the end of `$(...)` hard to find: here-documents, patterns of `case`, comments."""
+"""Texts that make the end of `$(...)` hard to find: here-documents, patterns of `case`, comments."""
 
 _VARIABLE = re.compile(r"\$(?:\w+|[@*#?$!-])?")
 _NO_END = "a here-document has no end"
 
 
 class MalformedError(ValueError):
-    """A script that no shell would run, or whose quotes are not read for certain.
+    """A script that no shell would run, or whose quotes cannot be read for certain.
 
-    Its message goes into events, and quotes nothing of the script: any word may be a secret.
+    Its message goes into events, and does not quote the script: any word may be a secret.
     """
 
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of a script; the text of a here-document is one, too."""
+    """Piece of a script, for example a word or the text of a here-document."""
 
     kind: str
     text: str
     end: int
     is_literal: bool = False
-    """Whether the shell leaves a here-document as it is."""
+    """The shell expands nothing in this here-document."""
 
 
 def tokens(script: str) -> list[Token]:
-    """Return the tokens of a script; raise `MalformedError` where quotes or brackets are not closed.
+    """Return the tokens of a script; raise `MalformedError` if quotes or brackets are not closed.
 
     >>> [token.text for token in tokens("spark-submit 'a b.py' >log 2>&1 && echo $(date)")]
     ['spark-submit', "'a b.py'", '>', 'log', '2>&', '1', '&&', 'echo', '$(date)']
     """
-    found: list[Token] = []
+    result: list[Token] = []
     waiting: list[tuple[int, str, bool]] = []
-    """Here-documents of the line: number of the token, delimiter, whether tabs before it do not count."""
+    """Here-documents that begin after the line: number of the token, delimiter, `<<-` (ignores tabs)."""
 
     at, redirection = 0, ""
     try:
@@ -63,30 +63,30 @@ def tokens(script: str) -> list[Token]:
             if match := _REDIRECTION.match(script, at):
                 at = match.end()
                 redirection = match[1]
-                found.append(Token(REDIRECTION, match[0], at))
+                result.append(Token(REDIRECTION, match[0], at))
             elif match := _OPERATOR.match(script, at):
                 at, redirection = match.end(), ""
-                found.append(Token(OPERATOR, match[0], at))
+                result.append(Token(OPERATOR, match[0], at))
                 if match[0] == "\n":
                     for number, delimiter, is_indented in waiting:
-                        body, at = _document(script, at, found[number], delimiter, is_indented=is_indented)
-                        found[number] = replace(found[number], text=body)
+                        body, at = _document(script, at, result[number], delimiter, is_indented=is_indented)
+                        result[number] = replace(result[number], text=body)
                     waiting.clear()
             else:
                 at = _word_end(script, at)
                 text = script[start:at]
                 if redirection in ("<<", "<<-"):
                     delimiter = _unquoted(text)
-                    waiting.append((len(found), delimiter, redirection == "<<-"))
-                    found.append(Token(DOCUMENT, "", at, is_literal=delimiter != text))
+                    waiting.append((len(result), delimiter, redirection == "<<-"))
+                    result.append(Token(DOCUMENT, "", at, is_literal=delimiter != text))
                 else:
-                    found.append(Token(WORD, text, at))
+                    result.append(Token(WORD, text, at))
                 redirection = ""
     except IndexError:
         raise MalformedError(f"{_line(script, start)}: a quote or a bracket is not closed") from None
     if waiting:
-        raise MalformedError(f"{_line(script, found[waiting[0][0]].end)}: {_NO_END}")
-    return found
+        raise MalformedError(f"{_line(script, result[waiting[0][0]].end)}: {_NO_END}")
+    return result
 
 
 def _line(script: str, at: int) -> str:
@@ -94,11 +94,11 @@ def _line(script: str, at: int) -> str:
 
 
 def _document(script: str, at: int, token: Token, delimiter: str, *, is_indented: bool) -> tuple[str, int]:
-    """Return the text of a here-document that begins at a position, and where the line of its end ends."""
+    """Return the text of a here-document that begins at a position, and the end of the delimiter's line."""
     lines: list[str] = []
     while at < len(script):
         line, at = _physical_line(script, at)
-        # In a text with expansions, a backslash joins a line with the next one, also with the delimiter.
+        # If text is expanded, a backslash joins a line with the next one, also with the delimiter's.
         while not token.is_literal and _continues(line) and at < len(script):
             more, at = _physical_line(script, at)
             line = line[:-2] + more
@@ -120,14 +120,14 @@ def _continues(line: str) -> bool:
 
 
 def _unquoted(word: str) -> str:
-    """Return a delimiter without its quotes; nothing in it is expanded."""
+    """Return a delimiter without its quotes; the shell expands nothing in it."""
     if "$" in word or "`" in word or "\n" in word:
-        raise MalformedError("the end of a here-document is no plain word")
+        raise MalformedError("the delimiter of a here-document is not a plain word")
     return "".join(text for kind, text in parts(word) if kind in ("literal", "quoted", "plain"))
 
 
-# ---- Where something ends ----------------------------------------------------------------------------------
-# An IndexError says that the script ends before.
+# ---- Ends of quotes, brackets and words --------------------------------------------------------------------
+# They raise IndexError if the script ends before.
 
 
 def _word_end(script: str, at: int) -> int:
@@ -145,7 +145,7 @@ def _word_end(script: str, at: int) -> int:
 
 
 def _part_end(script: str, at: int) -> int:
-    """Return the end of a quoted, expanded or plain part of a word; the position itself where none is."""
+    """Return the end of a quoted, expanded or plain part of a word; the position itself without one."""
     letter = script[at]
     if letter == "'":
         return _closed(script.find("'", at + 1)) + 1
@@ -214,7 +214,7 @@ def _bracket_end(script: str, at: int) -> int:
     while True:
         letter = script[at]
         if not is_arithmetic and _UNSURE.match(script, at):
-            raise MalformedError(f"{_line(script, start)}: where `(...)` ends is not known for certain")
+            raise MalformedError(f"{_line(script, start)}: the end of `(...)` could not be found for certain")
         if letter in "()":
             depth += 1 if letter == "(" else -1
             at += 1
@@ -223,7 +223,7 @@ def _bracket_end(script: str, at: int) -> int:
         else:
             after = at + 1 if letter in "<>" else _part_end(script, at)
             plain = _PLAIN.match(script, at)
-            # Words one by one, so that each is looked at.
+            # One character at a time, so that `_UNSURE` is tried at each.
             at = at + 1 if plain or after == at else after
 
 
@@ -245,7 +245,7 @@ def _brace_end(script: str, at: int, *, is_quoted: bool) -> int:
 
 
 def parts(word: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a word: `plain`, `literal` (in quotes), `quoted` (in `"`), `variable`, `unknown`.
+    """Yield the parts of a word: `plain`, `literal` (in `'`), `quoted` (in `"`), `variable`, `unknown`.
 
     >>> [*parts('''/a/"$b"'c'$d''')]
     [('plain', '/a/'), ('quoted', '$b'), ('literal', 'c'), ('variable', '$d')]
@@ -268,7 +268,7 @@ def parts(word: str) -> Iterator[tuple[str, str]]:
 
 
 def quoted_parts(text: str, escaped: str = '"\\$`\n') -> Iterator[tuple[str, str]]:
-    """Yield the parts of a text inside `"`, or of a here-document: `plain`, `variable`, `unknown`."""
+    """Yield the parts of a text inside `"` or of a here-document: `plain`, `variable`, `unknown`."""
     at = 0
     while at < len(text):
         end = at + 1

@@ -1,4 +1,4 @@
-"""A script of a shell as simple commands with their words: no more of its grammar than a launch needs.
+"""Simple commands of a shell script with their words; reads only the grammar that a launch needs.
 
 Nothing is run. A word that only the running shell knows (`$(date)`, a variable set elsewhere) is None.
 """
@@ -30,7 +30,7 @@ _SETS = frozenset({"export", "readonly", "local", "declare", "typeset"})
 _CLOSERS = frozenset({"}", "done", "fi", "esac"})
 _FUNCTION = re.compile(r"(?:^|[\s;&|])(?:function\s|[\w.:-]+\s*\(\s*\))")
 _OF_THE_SHELL = frozenset({"PWD", "OLDPWD", "SHLVL", "_", "BASHOPTS", "SHELLOPTS"})
-"""Variables that the running shell sets: what the worker has for them is not theirs."""
+"""Variables that the running shell sets: the worker's values do not apply."""
 
 _BLANKS = re.compile(r"[ \t\n]+")
 _GLOB = re.compile(r"[*?\[]")
@@ -38,7 +38,7 @@ _BRACES = re.compile(r"\{[^}]*(?:,|\.\.)[^}]*\}")
 _SEVERAL = re.compile(r"\$(?:@|\{(?:@|\w+\[@\]))")
 
 UNKNOWN_TEXT = "***"
-"""What a word has in an event for the output of a command."""
+"""Replacement for the output of a command, in an event."""
 
 
 @dataclass(frozen=True)
@@ -46,23 +46,23 @@ class Word:
     """A word of a command."""
 
     value: str | None
-    """As the command gets it; None where only the running shell knows it."""
+    """As the command gets it; None if only the running shell knows it."""
 
     spelled: str
-    """The same, where `${name}` stands for what is not known."""
+    """The value, with `${name}` for each unknown part."""
 
     shown: str | None
-    """As the script has it, without quotes: no variable has its value here. None for all but the first of the
-    words that one variable stands for."""
+    """As written in the script, without quotes and with the names of variables instead of their values. If
+    one variable expands to several words, all but the first have None."""
 
     end: int | None = None
-    """Where it ends in the script; None where it is no part of one, or stands there together with others."""
+    """Position after its last character in the script; None if it is not written there as one word."""
 
     may_vanish: bool = False
-    """Whether it is no more than an unquoted variable that is not known: no word, one or several."""
+    """It consists of unquoted unknown variables: may expand to zero, one or several words."""
 
     is_fixed: bool = True
-    """Whether it is one word for certain, to which a text may be added."""
+    """It is one word for certain, so text can be added to it."""
 
 
 @dataclass(frozen=True)
@@ -73,33 +73,33 @@ class Command:
     """The command's name and its arguments."""
 
     variables: Mapping[str, str] = field(default_factory=dict)
-    """What the script has exported, and what stands before the command; secrets are not among them."""
+    """Variables exported by the script or assigned before the command (`A=1 command`), without secrets."""
 
     assigned: frozenset[str] = frozenset()
-    """Names of all variables that the script has set or unset so far, or that stand before the command."""
+    """Names of all variables set or unset by the script so far, or assigned before the command."""
 
     sourced: tuple[str | None, ...] = ()
-    """Files whose commands the shell has run itself so far."""
+    """Files that the shell has sourced so far; None for an unknown one."""
 
     directory: str | None = ""
-    """Where `cd` has led: empty for the folder in which the script starts, None where it is not known."""
+    """Current folder, after `cd`: empty for the script's initial folder, None if it is unknown."""
 
     standard_input: str | None = None
-    """The text, or the path after `<`, that the command reads; see `is_text`."""
+    """Text that the command reads, or if not `is_text`, the path after `<`."""
 
     is_text: bool = False
 
     is_background: bool = False
-    """Whether the shell may not wait for it."""
+    """The shell may not wait for it."""
 
 
 def commands(script: str, variables: Mapping[str, str]) -> Iterator[Command]:
-    """Yield the commands of a script in the order of the text, on all branches.
+    """Yield the commands of all branches of a script, in the order of the text.
 
-    `variables` are those of the process. Raise `MalformedError` where quotes or brackets are not closed.
+    `variables` are the process's environment. Raise `MalformedError` if quotes or brackets are not closed.
 
-    >>> found = commands("cd /jobs && spark-submit load.py '$x' $x", {"x": "1"})
-    >>> [[word.value for word in command.words] for command in found]
+    >>> script = commands("cd /jobs && spark-submit load.py '$x' $x", {"x": "1"})
+    >>> [[word.value for word in command.words] for command in script]
     [['cd', '/jobs'], ['spark-submit', 'load.py', '$x', '1']]
     """
     yield from _Reader(tokens(script), variables, has_functions=bool(_FUNCTION.search(script))).commands()
@@ -107,13 +107,13 @@ def commands(script: str, variables: Mapping[str, str]) -> Iterator[Command]:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A part of a word, expanded."""
+    """Part of a word, expanded."""
 
     value: str | None
     shown: str
     spelled: str
     is_split: bool = False
-    """Whether the shell makes several words of a value with blanks."""
+    """The shell splits the value at blanks."""
 
     is_quoted: bool = False
 
@@ -134,14 +134,14 @@ class _Reader:
         self._words: list[Token] = []
         self._input: tuple[str | None, bool] = (None, False)
         self._substituted: dict[str, None] = {}
-        """The parts of a command whose output the shell puts there, `$(...)` for example."""
+        """Command substitutions in the current command, `$(...)` for example."""
 
         self._found: list[Command] = []
         self._line_start = 0
-        """The first command of the list (`a && b | c`) that is being read."""
+        """Number of the first command in the current list (`a && b | c`)."""
 
         self._has_group = False
-        """Whether a subshell, a loop or a condition has ended in that list."""
+        """A subshell, a loop or a condition has ended in that list."""
 
     def commands(self) -> list[Command]:
         redirection = ""
@@ -165,7 +165,7 @@ class _Reader:
         return self._found
 
     def _follow(self, operator: str) -> None:
-        """Follow a subshell, whose `cd` ends with it, and see for which commands the shell does not wait."""
+        """Restore the folder after a subshell; mark commands that `&` runs in the background."""
         if operator == "(":
             self._outer.append(self._directory)
         elif operator == ")":
@@ -173,7 +173,7 @@ class _Reader:
             if self._outer:
                 self._directory = self._outer.pop()
         elif operator == "&":
-            # Which commands a group or a function has is not followed: all that stand before may be in it.
+            # The commands of groups and functions are not tracked: all earlier ones may be in it.
             start = 0 if self._has_group or self._has_functions else self._line_start
             later = [replace(command, is_background=True) for command in self._found[start:]]
             self._found[start:] = later
@@ -181,7 +181,7 @@ class _Reader:
             self._line_start, self._has_group = len(self._found), False
 
     def _end(self) -> None:
-        """Add the command that has been read; remember what it sets."""
+        """Add the command that has been read, and apply its assignments."""
         read, self._words = self._words, []
         (given, is_text), self._input = self._input, (None, False)
         before: dict[str, str | None] = {}
@@ -201,7 +201,7 @@ class _Reader:
             if name == "export":
                 self._exported.update(text.partition("=")[0] for text in texts)
         elif name in ("for", "read", "select", "unset", "mapfile", "readarray"):
-            # What a loop or the user gives.
+            # A loop or input sets them.
             names = [text for text in texts if text.isidentifier()]
             self._variables.update(dict.fromkeys(names))
             self._set.update(dict.fromkeys(names))
@@ -224,7 +224,7 @@ class _Reader:
         )
 
     def _substitute(self) -> None:
-        """Add the commands inside the words of a command, which run before it, in a shell of their own."""
+        """Add the commands in substitutions, which run before the command, in a subshell."""
         for text in self._substituted:
             inner = text[1:-1].replace("\\`", "`") if text[0] == "`" else text[2:-1]
             if not text.startswith(("$(", "`", "<(", ">(")) or text.startswith("$((") or "spark" not in inner:
@@ -246,7 +246,7 @@ class _Reader:
 
     def _assign(self, values: Mapping[str, str | None]) -> None:
         for name, value in values.items():
-            # A name with two values is not known: one of them may stand below a condition.
+            # A name with two values is unknown: an assignment may depend on a condition.
             is_known = (name not in self._set or self._set[name] == value) and not is_secret(name)
             self._set[name] = self._variables[name] = value if is_known else None
 
@@ -262,15 +262,15 @@ class _Reader:
     # ---- Expansions --------------------------------------------------------------------------------
 
     def _value(self, text: str) -> str | None:
-        """Return a word that the shell does not split, as an assignment has it."""
+        """Return the value of a word that the shell does not split, as in an assignment."""
         return _joined(piece.value for piece in self._pieces(text))
 
     def _document(self, text: str) -> str:
-        """Return the text of a here-document; `${name}` stands for what is not known."""
+        """Return the text of a here-document, with `${name}` for each unknown part."""
         return "".join(self._piece(*part).spelled for part in quoted_parts(text, "\\$`\n"))
 
     def _fields(self, token: Token) -> list[Word]:
-        """Return the words that the shell makes of one: unquoted variables are split at their blanks."""
+        """Return the words that a token expands to: unquoted variables are split at blanks."""
         pieces = [*self._pieces(token.text)]
         shown = "".join(piece.shown for piece in pieces)
         fields: list[list[_Piece]] = [[]]
@@ -307,7 +307,7 @@ class _Reader:
                 )
 
     def _piece(self, kind: str, text: str) -> _Piece:
-        """Return one part, expanded."""
+        """Return one part of a word, expanded."""
         if kind == "unknown":
             self._substituted[text] = None
             return _Piece(None, UNKNOWN_TEXT, "${shell}")
@@ -321,7 +321,7 @@ class _Reader:
         if name not in self._variables or (has_colon and value == ""):
             value = default
         shown = f"${{{name}}}"
-        # Where IFS is another one, blanks may not be what separates words.
+        # If IFS is set, words may be separated by other characters than blanks.
         if "IFS" in self._variables:
             value = None
         return _Piece(value, shown, shown if value is None else value)
@@ -329,7 +329,7 @@ class _Reader:
 
 def _word(pieces: list[_Piece], shown: str | None, end: int | None) -> Word:
     bare = "".join(piece.spelled for piece in pieces if not piece.is_quoted)
-    # A local file of that name decides; addresses of other systems stay as they are.
+    # Local files that match a pattern decide its value; URIs of other systems are not expanded.
     is_pattern = _GLOB.search(bare) is not None or _BRACES.search(bare.replace("${", "")) is not None
     spelled = "".join(piece.spelled for piece in pieces)
     is_open = any(piece.value is None and piece.is_split for piece in pieces)
@@ -345,9 +345,9 @@ def _word(pieces: list[_Piece], shown: str | None, end: int | None) -> Word:
 
 
 def _joined(values: Iterable[str | None]) -> str | None:
-    found = [*values]
-    known = [value for value in found if value is not None]
-    return "".join(known) if len(known) == len(found) else None
+    values = [*values]
+    known = [value for value in values if value is not None]
+    return "".join(known) if len(known) == len(values) else None
 
 
 def _plain(values: Mapping[str, str | None]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Commands that run the command in their arguments: `sudo -u etl timeout 5m env A=1 spark-submit ...`.
 
-A word behind other words of a wrapped command is that command's argument, and starts nothing.
+Words after the wrapped command's name are its arguments: they start nothing.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 
 from airflow_provider_spark_lineage.launch.shell.words import Word
 
-BACKGROUND = "nobody waits for it, so the files of the agent could be gone before it ends"
+BACKGROUND = "it runs in the background; the agent's files may be removed before it ends"
 OTHER_USER = (
     "it runs as another user, who cannot read the files of this one; set [spark_lineage] records and agent"
 )
 EVALUATED = "another command changes or repeats its words"
-OTHER_ENVIRONMENT = "it runs in another environment, whose settings of Spark are not known"
+OTHER_ENVIRONMENT = "it runs in another environment, whose Spark settings are unknown"
 
 _BEFORE = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{"})
-"""Words of the shell that stand before a command."""
+"""Shell keywords that may precede a command."""
 
 _ASSIGNMENT = re.compile(r"(\w+)=(.*)", re.DOTALL)
 
@@ -31,17 +31,17 @@ class _Wrapper:
     """Options whose value is the next word."""
 
     verb: str = ""
-    """The word that comes first: without it, it runs no command."""
+    """First argument, without which it runs no command: `uv run`."""
 
     operands: int = 0
-    """How many words stand between the options and the command."""
+    """Number of words between the options and the command."""
 
     has_assignments: bool = False
     folder: tuple[str, ...] = ()
-    """Options by which the command starts in another folder."""
+    """Options that change the folder of the command."""
 
     reason: str = ""
-    """Why the command behind it stays as it is."""
+    """Reason why no options can be added to the wrapped command."""
 
 
 def _wrapper(options: str = "", **fields: object) -> _Wrapper:
@@ -76,7 +76,7 @@ WRAPPERS: Mapping[str, _Wrapper] = {
     "nice": _wrapper("-n --adjustment"),
     "nohup": _wrapper(),
     "runuser": _wrapper("-u --user -g --group -G --supp-group -w -s --shell", reason=OTHER_USER),
-    # The leader of a group of processes goes on in a child, and ends at once.
+    # If it leads a process group, it forks and returns at once.
     "setsid": _wrapper(reason=BACKGROUND),
     "stdbuf": _wrapper("-i --input -o --output -e --error"),
     "sudo": _wrapper(
@@ -99,32 +99,32 @@ WRAPPERS: Mapping[str, _Wrapper] = {
         "-e --error-file -f --auth-file -n --server-num -p --xauth-protocol -s --server-args"
     ),
 }
-"""Name of a command -> its options."""
+"""Name of a command -> how to find the command in its arguments."""
 
 _CHANGES_ENVIRONMENT = ("-i", "-u", "-S", "-", "--ignore-environment", "--unset", "--split-string")
 
 
 @dataclass
 class Wrapped:
-    """A command without what stands before it."""
+    """Command without its wrappers."""
 
     words: Sequence[Word]
     reason: str = ""
-    """Why the command stays as it is; empty where it need not."""
+    """Reason why no options can be added; empty if they can."""
 
     variables: dict[str, str | None] = field(default_factory=dict)
-    """What `env` and `sudo` set."""
+    """Variables that `env` and `sudo` set; None for an unknown value."""
 
     changes_directory: bool = False
 
     @property
     def name(self) -> str:
-        """The name of the command, without its folder."""
+        """Name of the command, without its folder."""
         return posixpath.basename(self.words[0].spelled) if self.words else ""
 
 
 def unwrapped(words: Sequence[Word]) -> Wrapped:
-    """Return the command that is run in the end."""
+    """Return the innermost command."""
     wrapped = Wrapped(words)
     while wrapped.words:
         if wrapped.words[0].value in _BEFORE:
@@ -137,7 +137,7 @@ def unwrapped(words: Sequence[Word]) -> Wrapped:
 
 
 def _runs_no_word(wrapped: Wrapped) -> bool:
-    """Return whether the command runs none of its words.
+    """Return whether the wrapper does not run the command in its arguments.
 
     `command -v` looks for a command, `uv sync` has another verb than `run`, `runuser -c` gets a script.
     """
@@ -176,7 +176,7 @@ _SSH = _wrapper("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w", o
 
 
 def behind_host(words: Sequence[Word]) -> Sequence[Word]:
-    """Return what `ssh` runs on its host: nothing where it starts a shell there."""
+    """Return the command that `ssh` runs on its host; empty if it starts a login shell there."""
     wrapped = Wrapped(words)
     _unwrap(wrapped, _SSH)
     return wrapped.words

@@ -216,7 +216,7 @@ def _emr_containers() -> Sequence[Row]:
             applications=[{"type": "sql", "main": "local://{jobs}/copy.sql", "name": "container_statements"}],
             service="EMR on EKS",
             end=(["in"], ["out"]),
-            gaps=[PLANNED, "the text is that of"],
+            gaps=[PLANNED, "the text was read from"],
         ),
         Row(
             task="container_fails",

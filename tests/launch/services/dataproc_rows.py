@@ -100,7 +100,7 @@ ROWS = [
         {**_PLACE, "job": {"pyspark_job": "gs://jobs/load.py"}},
         state="failed",
         has_id=False,
-        gaps=("ValueError: `pyspark_job` is no object",),
+        gaps=("ValueError: `pyspark_job` is not an object",),
         warnings=1,
     ),
     Row(

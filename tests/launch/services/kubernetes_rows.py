@@ -126,7 +126,7 @@ ROWS = [
         {**_HERE, "template_spec": {"kind": "SparkApplication", "spec": ["type", "Python"]}},
         state="failed",
         has_id=False,
-        gaps=("ValueError: `spec` is no object",),
+        gaps=("ValueError: `spec` is not an object",),
         warnings=1,
     ),
 ]

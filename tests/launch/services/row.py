@@ -17,8 +17,8 @@ PLANNED = "read from the text of the program; not what ran"
 JAR_NOT_READ = "its code (jar) is not read"
 NOTEBOOK_NOT_READ = "its code (notebook) is not read"
 NO_TEXT = "its text is not on this worker"
-OTHER_MACHINE = "the application runs with that of another machine"
-ANOTHER_RUN = "records of another run may be among those"
+OTHER_MACHINE = "the application runs the file of another machine"
+ANOTHER_RUN = "may also have records of another run"
 
 
 def python(main: str, **more: str) -> dict[str, str]:
