@@ -202,7 +202,7 @@ class _Planner:
         try:
             scans = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), [])).scans
         except SqlError as error:
-            self._gap(access, f"its query could not be read, it is named by the database alone: {error}")
+            self._gap(access, f"its query could not be read, so only the database is named: {error}")
             return (query.database,)
         return tuple(dict.fromkeys(query.identify(scan.relation) for scan in scans))
 

@@ -239,7 +239,7 @@ def test_save_as_table_of_delta_may_replace_some_rows():
 def test_a_condition_by_which_rows_are_replaced_is_not_known():
     """Only that there is one is recorded: it may have literals."""
     command = write(path="file:/data/out", format="delta", mode="Overwrite", replaces={"replace_where": True})
-    assert any("the columns by which it replaces rows of its table" in line for line in lineage(command))
+    assert any("the columns that decide which rows it replaces" in line for line in lineage(command))
 
 
 FUNCTIONS = """== Parsed Logical Plan ==
