@@ -79,7 +79,7 @@ def test_an_operator_that_is_not_known_has_no_edges_of_its_own() -> None:
     assert "Sketch: what it does is not in the text: set spark.sql.ui.explainMode to extended" in gaps(
         lineage
     )
-    assert "where `x` come from is not recorded" in gaps(lineage)
+    assert "the sources of `x` are not recorded" in gaps(lineage)
 
 
 def test_a_list_that_spark_cut_has_no_edges_for_what_is_behind_the_cut() -> None:

@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.targets import (
 )
 from airflow_provider_spark_lineage.plan.spark.explain.writes import WRITES
 
-_NO_PLACE = "where its table lies is not in the text"
+_NO_PLACE = "the location of its table is not in the text"
 
 
 def _on_table(place: Place) -> Built:
