@@ -15,7 +15,7 @@ from typing import TypeVar
 
 
 class Kind(Enum):
-    """How a field acts on another; the value is OpenLineage's (type, subtype).
+    """The action of a field on another; the value is OpenLineage's (type, subtype).
 
     Edges are listed in the order of the members. For the direct kinds the order is also their strength:
     the strongest kind along a path is the kind of the path.

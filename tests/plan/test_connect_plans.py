@@ -273,7 +273,7 @@ BODIES = {
     "c.d.g": {"parameters": "x INT", "body": "IF(x > 1, x, 0)"},
     "c.d.h": {"parameters": "", "body": "1"},
 }
-_NOT_TOLD = "which of its expressions holds a subquery could not be told"
+_NOT_TOLD = "the expression of a subquery could not be told apart"
 
 
 def test_body_of_a_function_says_where_its_result_is_from():
