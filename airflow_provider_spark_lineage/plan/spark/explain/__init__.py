@@ -104,8 +104,8 @@ def read_explain(
     for name in found.foreign:
         # A function of Scala stays in the optimized plan; one that is written in SQL becomes its body.
         if f"{name}(" not in parts.get(OPTIMIZED, ""):
-            reason = f"the body of the function `{name}` is not in the text: its arguments are its sources"
-            found.problems[reason] = None
+            what = f"the body of the function `{name}` is not in the text"
+            found.problems[f"{what}: its result is taken from its arguments"] = None
     return _explained(tree, found, scans, reused)
 
 
