@@ -34,10 +34,7 @@ PARTITIONED = (
     " distance_miles departure_delay arrival_delay late temperature_f wind_mph rain_inches visibility_miles"
     " conditions manufacturer aircraft_age{}"
 )
-DROPPED = [
-    "whether the dropped table's data were removed is not recorded; "
-    "whether the dropped table existed is not recorded"
-]
+DROPPED = ["the dropped table's data may still exist; the dropped table may not have existed"]
 
 DIFFERENCES: dict[Aspect, Difference] = {
     # dropDuplicates groups by columns; the rows that row_number() numbers by the same columns are filtered.

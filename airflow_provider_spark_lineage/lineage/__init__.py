@@ -1,1 +1,1 @@
-"""From records to lineage: what was read and written, which column came from where, and what a task did."""
+"""From records to lineage: the inputs, outputs and column edges of an execution, and of a whole task."""

@@ -1,4 +1,4 @@
-"""What a task reports about one output, and about its names."""
+"""Claims: the report of a task about one of its outputs, and the names of that output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 @dataclass
 class Claim:
-    """What the task reports about one output."""
+    """The report of the task about one output, merged from all its writes."""
 
     output: Output
     edges: set[Edge]
@@ -23,14 +23,14 @@ class Claim:
     """The task created it: nothing in it is older, and a later DROP removes it from the outputs."""
 
     data_mode: Mode | None = None
-    """How its rows or columns changed; None where it was only renamed."""
+    """How its rows or columns changed; None if it was only renamed."""
 
     counts: Folders[Statistics] = field(default_factory=Folders)
-    """Folder that was written, or an empty name -> counts of the last overwrite and the appends after it."""
+    """Written folder (empty: the whole dataset) -> counts of the last overwrite and of later appends."""
 
     @property
     def written(self) -> Statistics | None:
-        """The counts of all folders; None where no rows were written."""
+        """The counts of all folders; None if no rows were written."""
         return reduce(added, self.counts.values()) if self.counts else None
 
     @classmethod
@@ -53,7 +53,7 @@ class Claim:
         self.output = replace(
             output,
             mode=_merged(self.output.mode, output.mode),
-            # The version is the one that the last write left.
+            # The version after the last write.
             dataset=self.output.dataset.merged(output.dataset).at(output.dataset.identity.version),
             previous=self.output.previous,
         )
@@ -66,7 +66,7 @@ class Claim:
         if output.mode is Mode.TRUNCATE:
             self.counts = Folders()
         elif self.counts and output.rewrites:
-            # Unknown: how many earlier rows are left, and how many of the counted ones they are.
+            # Unknown: the number of earlier rows that are left, and how many of them were counted.
             self.counts = Folders()
             self.counts[""] = Statistics()
         elif not output.has_rows:
@@ -86,7 +86,7 @@ class Claim:
 
 
 def _merged(before: Mode, now: Mode) -> Mode:
-    """Return the mode that two changes of one dataset amount to."""
+    """Return the mode of two changes of one dataset together, `overwrite` for `truncate` and `append`."""
     if before is Mode.CREATE:
         return before
     if now is Mode.APPEND:
@@ -95,12 +95,12 @@ def _merged(before: Mode, now: Mode) -> Mode:
 
 
 def renamed(dataset: Dataset, name: DatasetId) -> Dataset:
-    """Return a dataset under another name, without the names that catalogs have for it."""
+    """Return a dataset under another name, without its names in catalogs."""
     return replace(dataset, identity=replace(dataset.identity, id=name, symlinks=()))
 
 
 def names_of(dataset: Dataset) -> tuple[DatasetId, ...]:
-    """Return the names that catalogs have for a dataset; a catalog entry has its own name."""
+    """Return the names of a dataset in catalogs; for a catalog entry, its own name."""
     if dataset.identity.is_entry:
         return (dataset.id,)
     return tuple(DatasetId(link.namespace, link.name) for link in dataset.identity.symlinks)

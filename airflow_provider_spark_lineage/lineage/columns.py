@@ -1,6 +1,6 @@
-"""Evaluates a plan of the algebra: which fields of which scans each written column depends on, and how.
+"""Evaluation of a plan of the algebra: finds the fields of scans that each written column depends on.
 
-The cost is linear in nodes and columns: a node shares what passes through it with its input.
+The cost is linear in nodes and columns: a node shares unchanged columns with its input.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
 )
 
 Scope = Mapping[int, Value]
-"""Attribute id -> what it depends on, for the output of one node."""
+"""Attribute id -> its sources, for the output of one node."""
 
 MAX_OPAQUE_EDGES = 250_000
 """Limit: code over 5,000 columns that returns 5,000 would have 25 million edges."""
@@ -47,7 +47,7 @@ MAX_OPAQUE_EDGES = 250_000
 
 @dataclass(frozen=True)
 class PlanGap:
-    """A node of the plan at which the origin of columns is not known."""
+    """A node of the plan at which the origin of columns is unknown."""
 
     label: str
     reason: str
@@ -56,7 +56,7 @@ class PlanGap:
 
 @dataclass(frozen=True)
 class Written:
-    """One write with what its columns and its rows depend on."""
+    """One write with the sources of its columns and of its rows."""
 
     write: Write
     columns: tuple[tuple[Attribute, Value], ...]
@@ -76,19 +76,19 @@ class Evaluation:
     """The columns of the plan's result."""
 
     rows: Sources = frozenset()
-    """What the rows of the plan's result depend on."""
+    """The sources of the rows of the plan's result."""
 
     commands: list[Command] = field(default_factory=list)
     variables: dict[str, Sources] = field(default_factory=dict)
-    """What the variables that the plan sets depend on."""
+    """Name of a variable that the plan sets -> its sources."""
 
     declared: list[tuple[Declare, Sources]] = field(default_factory=list)
-    """What the variables that the plan declares depend on; facts have their names."""
+    """The declarations of variables with their sources; the names are in the facts."""
 
 
 @dataclass
 class _Reach:
-    """What one part of a plan has: scans, influences on its rows, gaps."""
+    """The scans, the influences on rows and the gaps of one part of a plan."""
 
     scans: dict[Scan, None] = field(default_factory=dict)
     rows: set[tuple[Origin, Transformation]] = field(default_factory=set)
@@ -96,7 +96,7 @@ class _Reach:
     """Without duplicates: a definition may be referenced several times, at each level."""
 
     def absorb(self, other: _Reach) -> None:
-        """Add what another part has."""
+        """Add the scans, influences and gaps of another part."""
         self.scans.update(other.scans)
         self.gaps.update(other.gaps)
         self.rows.update(other.rows)
@@ -205,7 +205,7 @@ class _Evaluator:
             source = place.plan.nodes[node.inputs[0]]
             columns = tuple(zip(source.output, _values(source, inputs[0], place), strict=True))
         elif not node.copied:
-            reach.gaps[PlanGap(node.label, "what it writes is not in the plan")] = None
+            reach.gaps[PlanGap(node.label, "its query is not in the plan")] = None
         place.result.writes.append(
             Written(node, columns, frozenset(reach.rows), tuple(reach.scans), tuple(reach.gaps))
         )
@@ -226,7 +226,7 @@ class _Evaluator:
             reach.rows.update(transformed)
             transformed, reason = (
                 frozenset(),
-                f"{reason}; these are too many, so they act on the output as a whole",
+                f"{reason}; too many edges for single columns, so all act on the whole output",
             )
         # The code decides how many rows it returns, too.
         reach.rows.update(apply(Transformation(Kind.FILTER), everything))
@@ -237,7 +237,7 @@ class _Evaluator:
     def _derive(self, node: Derive, inputs: list[Scope], place: _Place) -> Scope:
         scope = _merged(inputs)
         if _are_ambiguous(node, inputs, place):
-            reason = "columns of its inputs have the same id: which of them is meant is not known"
+            reason = "different columns of its inputs have the same id and could not be told apart"
             place.reach.gaps[PlanGap(node.label, reason)] = None
         self._influence(node, node.influences, scope, place)
         if node.reason:
@@ -248,7 +248,7 @@ class _Evaluator:
             key: union(self._expression(expression, scope, place, node) for expression in expressions)
             for key, expressions in node.columns.items()
         }
-        # Of both inputs of a join that have a column under one id, the computed one is meant.
+        # If both inputs of a join have a column with the same id, the computed column is used.
         return dict(
             zip(
                 (column.id for column in node.output),
@@ -260,7 +260,7 @@ class _Evaluator:
     def _influence(
         self, node: Node, influences: Iterable[tuple[Kind, Expression]], scope: Scope, place: _Place
     ) -> None:
-        """Add a node's influences on its rows to those of the whole plan."""
+        """Add a node's influences on its rows to the influences of the whole plan."""
         for kind, expression in influences:
             tested = self._expression(expression, scope, place, node)
             place.reach.rows.update(apply(Transformation(kind), tested.whole))
@@ -291,7 +291,7 @@ class _Evaluator:
         return Value(value.whole, parts) if parts else value
 
     def _subquery(self, plan: Plan, scope: Scope, place: _Place) -> tuple[_Reach, Scope]:
-        """Evaluate a subquery once for each scope: without that, nesting doubles the work at each level."""
+        """Evaluate a subquery once for each scope; otherwise each level of nesting doubles the work."""
         key = plan, id(scope)
         if key not in place.inner:
             # The scope is stored so that its id is not reused.
@@ -317,12 +317,12 @@ class _Evaluator:
         if node.definition not in self._evaluated:
             definition = self._definitions.get(node.definition)
             if definition is None:
-                reason = "the definition that it refers to is not in the plan"
+                reason = "its definition is not in the plan"
                 names = tuple(column.name for column in node.output)
                 place.reach.gaps[PlanGap(node.label, reason, names)] = None
                 return {column.id: NOTHING for column in node.output}
-            # Found only if the definition refers to itself: a broken plan, since recursion is a `Loop`.
-            gap = PlanGap(node.label, "the definition that it refers to refers to itself")
+            # Used only if the definition refers to itself: a broken plan, since recursion is a `Loop`.
+            gap = PlanGap(node.label, "its definition refers to itself")
             self._evaluated[node.definition] = (_Reach(gaps={gap: None}), [])
             inner, scope = self.plan(definition, place.outer)
             values = _values(definition.root, scope, replace(place, reach=inner))
@@ -359,13 +359,13 @@ class _Evaluator:
 
 
 def _values(node: Node, scope: Scope, place: _Place) -> list[Value]:
-    """Return what each output column of a node depends on; one that `scope` does not have is a gap.
+    """Return the sources of each output column of a node; a column that is not in `scope` is a gap.
 
-    A literal depends on nothing, and has its place in the scope like any column.
+    A literal has no sources, but is in the scope like any column.
     """
     unknown = tuple(column.name for column in node.output if column.id not in scope)
     if unknown:
-        place.reach.gaps[PlanGap(node.label, "where its values come from is not in the plan", unknown)] = None
+        place.reach.gaps[PlanGap(node.label, "the source of the values is not in the plan", unknown)] = None
     return [scope.get(column.id, NOTHING) for column in node.output]
 
 
@@ -385,7 +385,7 @@ def _command(node: Command, place: _Place) -> Scope:
 
 
 def _merged(scopes: list[Scope]) -> Scope:
-    """Return the columns of all inputs; the scope itself where there is only one."""
+    """Return the columns of all inputs; a single scope is returned itself, not copied."""
     if len(scopes) == 1:
         return scopes[0]
     return {key: value for scope in scopes for key, value in scope.items()}

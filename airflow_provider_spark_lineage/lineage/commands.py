@@ -1,4 +1,4 @@
-"""What commands without a query do to tables: create, change, load, rename and drop them."""
+"""Effects of commands without a query on tables: create, change, load, rename and drop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REMOVING = frozenset({"AlterTableDropPartitionCommand", "DropPartitions"})
 
 @dataclass(frozen=True)
 class Effect:
-    """What one command read and wrote."""
+    """The inputs, outputs and gaps of one command."""
 
     inputs: tuple[Input, ...] = ()
     outputs: tuple[Output, ...] = ()
@@ -37,15 +37,15 @@ class Effect:
 
 
 _OF_ENTRIES = frozenset({Change.ALTERED, Change.CREATED, Change.DROPPED, Change.RENAMED})
-"""Changes that may concern a table's entry in its catalog alone, not its data."""
+"""Changes that may concern only a table's entry in its catalog, not its data."""
 
 
 def effect(command: Command, target: Facts) -> Effect:
-    """Return what a command did, by the facts of the table that it names."""
+    """Return the effect of a command, from the facts of the table that it names."""
     if command.change is Change.DROPPED and "tables" in target:
         return _dropped_with_its_database(command, target)
     if command.change is Change.DROPPED and target.get("cascade") is True:
-        reason = "a database was dropped with all its tables, whose names are not recorded"
+        reason = "a database was dropped with all its tables; their names are not recorded"
         return Effect(gaps=(Gap(command.label, reason),))
     if command.change is None or _did_nothing(command.change, target):
         return Effect()
@@ -57,7 +57,7 @@ def effect(command: Command, target: Facts) -> Effect:
         if reaches is False or (reaches is None and command.change is Change.DROPPED):
             identities = entries_of(target)
         if command.change is Change.DROPPED:
-            # The data that the entry named stay under their own name, so it is no symlink of the entry.
+            # The data keep their own name, so that name is not a symlink of the dropped entry.
             identities = tuple(
                 replace(identity, symlinks=()) if identity.is_entry else identity for identity in identities
             )
@@ -121,7 +121,7 @@ def _dropped_with_its_database(command: Command, target: Facts) -> Effect:
 
 
 def _loaded(datasets: tuple[Dataset, ...], target: Facts) -> Effect:
-    """Return the effect of LOAD DATA: files are moved, so each column comes from that column of the files."""
+    """Return the effect of LOAD DATA: files are moved, so each column comes from the same column in them."""
     sources = tables.loaded(target)
     # The files of a partition do not contain its partition columns.
     partition_columns = target.get("partition_columns", ()) if target.get("partitions") else ()
@@ -148,26 +148,26 @@ def _loaded(datasets: tuple[Dataset, ...], target: Facts) -> Effect:
 
 
 def _gap_reason(change: Change, target: Facts, reaches: bool | None) -> str:
-    """Return what is not known of a command because its table was not probed before it ran."""
+    """Return the reason of a command's gap: its table was not probed before it ran; empty without a gap."""
     unasked = "existed" not in target
     if change is Change.CREATED and target.get("if_not_exists") and unasked:
-        return "whether the table existed already is not recorded"
+        return "the table may have existed already"
     if change is not Change.DROPPED:
         return ""
     reasons = []
     if reaches is None:
-        reasons.append("whether the dropped table's data were removed is not recorded")
+        reasons.append("the dropped table's data may still exist")
     if _may_be_absent(target):
-        reasons.append("whether the dropped table existed is not recorded")
+        reasons.append("the dropped table may not have existed")
     return "; ".join(reasons)
 
 
 def _may_be_absent(target: Facts) -> bool:
-    """Return whether a DROP may have found nothing."""
+    """Return whether the table of a DROP may not have existed."""
     return bool(target.get("if_exists")) and "existed" not in target
 
 
 def _did_nothing(change: Change, target: Facts) -> bool:
-    """Return whether DROP IF EXISTS found no table, or CREATE IF NOT EXISTS found one."""
+    """Return whether the table of DROP IF EXISTS did not exist, or the table of CREATE IF NOT EXISTS did."""
     existed = target.get("existed")
     return (change is Change.DROPPED and existed is False) or (change is Change.CREATED and existed is True)

@@ -1,10 +1,12 @@
-"""Merges the executions of one task, in their order, into the lineage of the task.
+"""Composition: merges the executions of one task, in their order, into the lineage of the task.
 
-What a task reads from outside is an input, what it writes is an output, and a column that went through
-a dataset that the task wrote and read back is traced to its origin. A column that originates in such a
-dataset (literals, rows from Python) is traced to that dataset and no further: the dataset is then an input
-as well. Adding an execution costs the same however many there were before, but for the folders of its
-datasets that were read or written apart.
+- A dataset that the task reads from outside is an input; a dataset that it writes is an output.
+- If the task writes a dataset and reads it back, its columns are traced through it to their origin.
+- A column that originates in such a dataset (literals, rows from Python) is traced to that dataset and no
+  further: the dataset is then also an input.
+
+The cost of adding an execution does not depend on how many came before, only on how many folders of its
+datasets were read or written separately.
 """
 
 from __future__ import annotations
@@ -46,31 +48,31 @@ class Composer:
         """Entries that the task created."""
 
         self._read: dict[DatasetId, Dataset] = {}
-        """How the current execution reads each dataset: in which version, with which columns in order."""
+        """How the current execution reads each dataset: the version, and the columns in their order."""
 
         self._contents_read: dict[DatasetId | tuple[DatasetId, Snapshot], Content | None] = {}
-        """What is in the datasets that the current execution reads, or in snapshots of them."""
+        """The content of the datasets, or snapshots, that the current execution reads."""
 
         self._batches: dict[tuple[str, DatasetId, tuple[str, ...]], Statistics] = {}
-        """What a streaming query has read of each dataset."""
+        """(streaming query, dataset, locations) -> counts of all batches so far."""
 
         self._gaps: dict[Gap, None] = {}
         self._gaps_of: dict[DatasetId, list[Gap]] = {}
         self._failures: list[Failure] = []
         self._own_inputs: set[DatasetId] = set()
-        """Inputs that the task wrote itself, because columns originate in them."""
+        """Datasets that the task wrote itself and that are inputs because columns originate in them."""
 
         self._dropped: dict[DatasetId, Output] = {}
         """Name -> output that drops the dataset that had this name before the task."""
 
         self._renamed_away: set[DatasetId] = set()
-        """Names from before the task whose dataset was renamed: a dataset there now is the task's."""
+        """Names from before the task whose dataset was renamed: a new dataset of that name is the task's."""
 
         self._old_names: dict[DatasetId, DatasetId] = {}
         """Dataset that was renamed and then dropped -> its name before the task."""
 
         self._new_names: dict[DatasetId, DatasetId | None] = {}
-        """Dataset that the task created -> its new name; None where it was dropped."""
+        """Dataset that the task created -> its new name; None if it was dropped."""
 
     def add(self, lineage: Lineage) -> None:
         """Add the next execution."""
@@ -85,13 +87,13 @@ class Composer:
             if read.dataset.id in self._own_inputs:
                 _add_input(self._inputs, read)
             elif content is not None and content.reworked and read.dataset.id in self._inputs:
-                # UPDATE and MERGE keep the dataset the same one, so this read may be its largest.
+                # After UPDATE and MERGE it is still the same dataset, so this read may be its largest.
                 _add_input(self._inputs, replace(read, dataset=self._inputs[read.dataset.id].dataset))
             if not read.dataset.kept_by:
                 self._note_entries(read.dataset)
         for identifier, snapshot in lineage.keeps:
             self._contents.keep(identifier, snapshot)
-        # Resolve all outputs first, against the contents from before this execution's writes.
+        # Resolve all outputs first, using the contents from before this execution's writes.
         gaps = dict.fromkeys(lineage.gaps)
         resolved = [(output, *self._resolve(output, gaps)) for output in lineage.outputs]
         for output, edges, inputs in resolved:
@@ -148,14 +150,14 @@ class Composer:
         return Mode.OVERWRITE if replaced else output.mode
 
     def _current_name(self, identifier: DatasetId) -> DatasetId | None:
-        """Return the current name of a dataset that the task created; None where it was dropped."""
+        """Return the current name of a dataset that the task created; None if it was dropped."""
         name: DatasetId | None = identifier
         while name in self._new_names:
             name = self._new_names[name]
         return self._old_names.get(name, name) if name is not None else None
 
     def _reuse_name(self, identifier: DatasetId) -> None:
-        """Prepare a name for another dataset: what was read under it is reported under its current name."""
+        """Free a name for another dataset: earlier reads under it are reported under their current name."""
         if identifier not in self._new_names and identifier not in self._old_names:
             return
         current = self._current_name(identifier)
@@ -182,9 +184,9 @@ class Composer:
                 del self._new_names[name]
 
     def _content_read(self, identifier: DatasetId, snapshot: Snapshot | None = None) -> Content | None:
-        """Return the content of a dataset as the current execution reads it; None for one from outside.
+        """Return the content of a dataset as the current execution reads it; None if it is from outside.
 
-        A snapshot that is None stands for all that the execution reads.
+        Without a snapshot, return the content of everything that the execution reads of it.
         """
         key = identifier if snapshot is None else (identifier, snapshot)
         if key not in self._contents_read:
@@ -218,7 +220,7 @@ class Composer:
                     self._gaps_of.setdefault(gap.output, []).append(gap)
 
     def _drop(self, output: Output) -> None:
-        """Remove a dataset; one that the task created is no output any more."""
+        """Remove a dataset; if the task created it, it is no longer an output."""
         dropped = output.dataset.id
         for entry in names_of(output.dataset):
             self._tables.pop(entry, None)
@@ -304,7 +306,7 @@ class Composer:
         if output.previous != new:
             self._claims[new] = replace(claim, output=output)
         elif claim.data_mode is not None:
-            # It has its first name again, so only what changed its data is reported.
+            # It has its first name again, so only changes of its data are reported.
             output = replace(output, mode=claim.data_mode, previous=None)
             self._claims[new] = replace(claim, output=output)
         self._contents.rename(old, new)
@@ -314,7 +316,7 @@ class Composer:
         self._add_gaps(replace(gap, output=new) for gap in self._remove_gaps(old))
 
     def _former(self, claim: Claim | None) -> Dataset | None:
-        """Return a renamed dataset under its name from before the task."""
+        """Return a renamed dataset under its name from before the task; None if it was not renamed."""
         former = claim.output.previous if claim and not claim.created else None
         if claim is None or former is None:
             return None
@@ -328,7 +330,7 @@ class Composer:
         return gaps
 
     def _resolve(self, output: Output, gaps: dict[Gap, None]) -> tuple[set[Edge], set[DatasetId]]:
-        """Trace an output's edges through what the task itself wrote before."""
+        """Trace an output's edges through earlier writes of the same task."""
         edges: set[Edge] = set()
         inputs: set[DatasetId] = set()
         snapshots: dict[DatasetId, list[Snapshot]] = {}
@@ -347,7 +349,7 @@ class Composer:
                     self._inputs.setdefault(source, self._read_back[source])
             if content is not None:
                 inputs |= content.inputs
-                # What decides the rows of the intermediate decides the rows of the output.
+                # A column that decides the rows of the intermediate also decides the rows of the output.
                 edges.update(replace(edge, column="") for edge in content.rows)
         origins: dict[Edge, list[Snapshot]] = {}
         for edge, snapshot in output.origins:
@@ -375,7 +377,7 @@ class Composer:
         return content.trace(edge, name)
 
     def _written_name(self, edge: Edge, content: Content) -> str:
-        """Return the name under which the task wrote a field: the case may differ, or the position match."""
+        """Return the name under which the task wrote a field: matched without case, or by its position."""
         if edge.field in content.columns:
             return edge.field
         alike = [column for column in content.columns if column.lower() == edge.field.lower()]
@@ -385,7 +387,7 @@ class Composer:
         read = [field.name for field in dataset.fields] if dataset else []
         claim = self._claims.get(edge.source)
         if claim and claim.output.dataset.identity.file_format == "csv" and len(read) == len(content.columns):
-            # A CSV file without a header has no names: the reader gives them, or Spark (`_c0`, `_c1`).
+            # A CSV file without a header has no names: the reader's schema or Spark (`_c0`) gives them.
             return dict(zip(read, content.columns, strict=True)).get(edge.field, edge.field)
         return edge.field
 
@@ -400,7 +402,7 @@ class Composer:
             self._contents.write(output, edges, inputs, empty=is_dropped)
             self._reuse_name(identifier)
         entries = names_of(output.dataset)
-        # A table of the task that is made anew elsewhere: Spark refuses a location where something is.
+        # The task created this table and now writes it elsewhere. Spark refuses a location that is not empty.
         is_whole = output.mode in (Mode.CREATE, Mode.OVERWRITE) and not output.partial
         is_moved = is_whole and any(
             entry in self._created_entries and self._tables.get(entry, identifier) != identifier
@@ -415,31 +417,31 @@ class Composer:
                 self._forget_claim(entry)
 
     def _forget_claim(self, entry: DatasetId) -> None:
-        """Drop the claim of an entry whose dataset has one of its own, unless the entry was renamed."""
+        """Drop the claim of an entry whose dataset has its own claim, unless the entry was renamed."""
         claim = self._claims.get(entry)
         if claim is not None and claim.output.previous is None:
             del self._claims[entry]
 
     def _is_dropped(self, identifier: DatasetId) -> bool:
-        """Return whether a dataset from before the task was dropped and nothing has its name now."""
+        """Return whether a dataset from before the task was dropped and its name is unused now."""
         return (
             identifier in self._dropped and identifier not in self._claims and identifier not in self._tables
         )
 
     def _occupy(self, identifier: DatasetId) -> None:
-        """Note that a name is in use: a DROP IF EXISTS of it may have found nothing, and is not reported."""
+        """Note that a name is in use; a DROP IF EXISTS of it may have had no effect and is not reported."""
         if identifier in self._dropped and self._dropped[identifier].may_be_absent:
             del self._dropped[identifier]
 
     def _claim(
         self, output: Output, edges: set[Edge], inputs: set[DatasetId], *, is_free: bool = False
     ) -> None:
-        """Add one write to the claim of its dataset; `is_free` is whether nothing can have been there."""
+        """Add one write to the claim of its dataset; `is_free`: its location was certainly empty before."""
         identifier = output.dataset.id
         claim = self._claims.get(identifier)
         if claim is None:
             self._occupy(identifier)
-            # A dataset that was read before existed before the task; one that is overwritten may have.
+            # A dataset that the task read first is older than the task; an overwritten dataset may be.
             is_free |= identifier in self._dropped or identifier in self._renamed_away
             whole = output.mode is Mode.CREATE and not output.partial
             created = output.mode is not Mode.RENAME and (

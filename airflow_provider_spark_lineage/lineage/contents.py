@@ -1,6 +1,6 @@
-"""The content of datasets after a task's writes, now and in each version that the task wrote.
+"""Content of datasets after a task's writes, now and in each version that the task wrote.
 
-Modes, names and drops are not here; `compose` has those.
+Modes, names and drops are in `compose`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.sources.paths import is_within
 
 @dataclass
 class Content:
-    """The content of a dataset: its columns and rows, traced to what the task read from outside."""
+    """The content of a dataset: its columns and rows, traced to the inputs of the task."""
 
     columns: dict[str, set[Edge]] = field(default_factory=dict)
     rows: set[Edge] = field(default_factory=set)
@@ -28,10 +28,10 @@ class Content:
     """It also has rows from before the task."""
 
     reworked: bool = False
-    """Its rows are those from before the task, rewritten by UPDATE, DELETE or MERGE."""
+    """Its rows are older than the task, and UPDATE, DELETE or MERGE rewrote them."""
 
     shared: bool = False
-    """A kept frame has it, too: it is copied before it changes."""
+    """A kept frame refers to it, so it is copied before it changes."""
 
     def copy(self) -> Content:
         """Return a copy that can be changed independently."""
@@ -84,17 +84,17 @@ class Content:
 
 @dataclass
 class _Layer:
-    """What writes left in one folder of a dataset; a later layer is written over earlier ones."""
+    """Rows that writes left in one folder of a dataset; a later layer lies over earlier layers."""
 
     folder: str
-    """Relative to the dataset; empty for all of it."""
+    """Relative to the dataset; empty for the whole dataset."""
 
     content: Content
     replaces: bool
-    """Nothing of earlier layers is left in its folder."""
+    """It removed all earlier layers from its folder."""
 
     number: int
-    """Its place in the order of writing."""
+    """Its position in the order of writing."""
 
 
 @dataclass
@@ -105,32 +105,32 @@ class _History:
     """The layers of each folder, in the order of writing."""
 
     numbers: int = 0
-    """How many layers were made so far."""
+    """Number of layers so far."""
 
     versions: dict[str, Content] = field(default_factory=dict)
     first: int | None = None
-    """The oldest of these versions, where versions are increasing numbers, as in Delta."""
+    """The oldest of these versions, if versions are increasing numbers, as in Delta."""
 
     def at(self, version: str, anew: bool, folders: Iterable[str]) -> Content | None:
-        """Return the content in a version; None for a version from before the task, unless created `anew`."""
+        """Return the content of a version; None if it is older than the task, unless created `anew`."""
         if not anew and self.first is not None and version.isdigit() and int(version) < self.first:
             return None
         return self.versions.get(version) or self.now(folders)
 
     def now(self, folders: Iterable[str]) -> Content | None:
-        """Return the content of folders, of all without any; None where the task wrote nothing there."""
-        found: dict[int, Content] = {}
+        """Return the content of these folders (none: all folders); None if the task wrote nothing there."""
+        contents: dict[int, Content] = {}
         from_outside = False
         for folder in folders or ("",):
             for layer in reversed(self._concerning(folder)):
-                found[id(layer.content)] = layer.content
+                contents[id(layer.content)] = layer.content
                 if layer.replaces and is_within(folder, layer.folder):
                     break
             else:
                 from_outside = True
-        if not found:
+        if not contents:
             return None
-        first, *others = found.values()
+        first, *others = contents.values()
         if not others and first.from_outside == from_outside:
             return first
         content = first.copy()
@@ -140,7 +140,7 @@ class _History:
         return content
 
     def layer_for(self, folder: str, *, adds: bool, reworked: bool) -> _Layer:
-        """Return the layer of the next write into a folder, which adds to what is there or replaces it."""
+        """Return the layer for the next write into a folder, which adds rows or replaces all rows."""
         if adds:
             for layer in reversed(self._concerning(folder)):
                 if layer.folder == folder:
@@ -163,7 +163,7 @@ class _History:
         yield from (layer for layers in self.folders.values() for layer in layers)
 
     def _concerning(self, folder: str) -> list[_Layer]:
-        """Return the layers of a folder, of those around it and of those in it, in the order of writing."""
+        """Return the layers of a folder, of its parents and of its subfolders, in the order of writing."""
         names = (*self.folders.around(folder), *self.folders.below(folder))
         if len(names) == 1:
             return self.folders[names[0]]
@@ -171,7 +171,7 @@ class _History:
         return sorted(layers, key=lambda layer: layer.number)
 
     def _remove(self, folder: str) -> None:
-        """Remove what was written into a folder; appends that nothing lies between any more become one."""
+        """Remove the layers of a folder; appends that become neighbors by this are joined."""
         around = [name for name in self.folders.around(folder) if name != folder]
         own = [folder] if folder in self.folders else []
         inside = [*self.folders.below(folder), *own]
@@ -181,7 +181,7 @@ class _History:
             self._join(name)
 
     def _join(self, folder: str) -> None:
-        """Make one layer of those of a folder that add rows to one another, with none in between."""
+        """Join the layers of a folder that only add rows, if no other folder's layer lies between them."""
         layers = self.folders[folder]
         if len(layers) < 2:
             return
@@ -204,7 +204,7 @@ class Contents:
     def __init__(self) -> None:
         self._histories: dict[DatasetId, _History] = {}
         self._kept: dict[tuple[DatasetId, Snapshot], Content | None] = {}
-        """What kept frames read, as it was then; None for rows from outside alone."""
+        """The contents that kept frames read, as they were then; None if all rows are from outside."""
 
         self._dropped: set[DatasetId] = set()
         """Datasets that the task dropped: a table created there again starts with new versions."""
@@ -213,7 +213,7 @@ class Contents:
         return identifier in self._histories
 
     def at(self, identifier: DatasetId, snapshot: Snapshot) -> Content | None:
-        """Return the content of a dataset in a snapshot; None where the task wrote nothing of it."""
+        """Return the content of a dataset in a snapshot; None if the task wrote nothing of it."""
         if (identifier, snapshot) in self._kept:
             return self._kept[identifier, snapshot]
         history = self._histories.get(identifier)
@@ -222,7 +222,7 @@ class Contents:
         )
 
     def keep(self, identifier: DatasetId, snapshot: Snapshot) -> None:
-        """Note what a kept frame reads: later writes do not change it."""
+        """Keep the content that a kept frame reads: later writes do not change it."""
         content = self._kept[identifier, snapshot] = self.at(identifier, snapshot)
         if content is not None:
             content.shared = True
@@ -276,7 +276,7 @@ class Contents:
 
 
 def _named_by(folder: str) -> Iterator[Field]:
-    """Yield the columns whose values are in a folder's name, `day=1`: Spark adds them to its rows."""
+    """Yield the columns in a folder's name (`day=1`): Spark adds their values to the rows."""
     for part in folder.split("/"):
         name, has_value, _ = part.partition("=")
         if has_value:

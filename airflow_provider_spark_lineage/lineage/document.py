@@ -1,4 +1,4 @@
-"""Converts a lineage to plain JSON, for programs that want the model and not OpenLineage events."""
+"""Lineage as plain JSON, for programs that need the model and not OpenLineage events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 
 def document(lineage: Lineage) -> dict[str, Any]:
-    """Return the lineage as a JSON object; names are those of the model, unknown counts are left out."""
+    """Return the lineage as a JSON object with the names of the model; unknown counts are left out."""
     return {
         "inputs": [_input(dataset_read) for dataset_read in lineage.inputs],
         "outputs": [_output(output) for output in lineage.outputs],

@@ -1,4 +1,4 @@
-"""Builds the lineage of one Spark execution from its evaluated plan and the facts about its leaves."""
+"""Lineage of one Spark execution, from its evaluated plan and the facts about its leaves."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _WRAPPERS = frozenset(
 """Commands that run another write inside: both are reported, the inner one first."""
 
 _CHECKPOINTS = frozenset({"checkpoint", "localCheckpoint"})
-"""Names of executions whose result later plans read by the ids of its columns."""
+"""Names of executions whose result later plans read by its column ids."""
 
 
 @dataclass(frozen=True)
@@ -95,44 +95,44 @@ class ExecutionFacts:
     facts: Sequence[Mapping[str, Any]] = ()
     metrics: Metrics = ()
     written: Mapping[str, int] = field(default_factory=dict)
-    """Sums over all tasks: `rows` and `size_bytes` written; empty where not known."""
+    """Sums over all tasks: `rows` and `size_bytes` written; empty if unknown."""
 
     stream: str = ""
-    """The streaming query that it was a batch of."""
+    """The streaming query, if the execution was a batch of one."""
 
     jobs: int | None = None
-    """How many jobs Spark began for it; None where that is not known."""
+    """Number of jobs that Spark started for it; None if unknown."""
 
     problems: Sequence[str] = ()
     failure: Failure | None = None
-    """Set when the execution failed: its writes are not reported then."""
+    """Set if the execution failed; its writes are not reported then."""
 
     name: str = ""
     """Spark's name of the action, for example `save` or `checkpoint`."""
 
     key: str = ""
-    """Name of the execution, which no other one of the task has; needed where it keeps a result."""
+    """Name of the execution, unique in the task; needed if it keeps a result."""
 
     rdd_id: int | None = None
-    """The RDD that holds the plan's rows, where nothing was run."""
+    """The RDD that holds the plan's rows, if nothing was run."""
 
     kept_rdd: int | None = None
-    """The RDD that keeps the rows of a checkpoint; None where that is not known."""
+    """The RDD that keeps the rows of a checkpoint; None if unknown."""
 
     parts: Sequence[Plan] = ()
-    """Plans of the executions that it ran inside: the rows that it wrote, from the same leaves."""
+    """Plans of the executions that it ran inside, which compute the written rows from the same leaves."""
 
 
 @dataclass(frozen=True)
 class ExecutionLineage:
-    """The lineage of one execution, and what is needed to merge it with the execution inside it."""
+    """The lineage of one execution, with the facts for merging it with the execution inside it."""
 
     lineage: Lineage
     wraps: bool = False
-    """The execution ran another one inside that did the same write."""
+    """The execution ran another execution inside that did the same write."""
 
     query: tuple[int, ...] = ()
-    """Ids of the columns that it wrote: the same for a wrapping command and the write inside."""
+    """Ids of the written columns: equal for a wrapping command and the write inside."""
 
     mode: Mode | None = None
     """The mode of a wrapping command's write."""
@@ -141,17 +141,17 @@ class ExecutionLineage:
     """Names of the table that a wrapping command writes."""
 
     catalog: Catalog | None = None
-    """The catalog that a wrapping command writes by."""
+    """The catalog through which a wrapping command writes."""
 
     targets: tuple[Identity, ...] = ()
-    """What its query is written to, in the order of its plan; also where it failed and wrote nothing."""
+    """Targets of its writes, in the order of its plan; also if it failed and wrote nothing."""
 
     results: Results = field(default_factory=dict)
     """Results that later executions may read: checkpoints, variables, RDDs."""
 
 
 def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None = None) -> ExecutionLineage:
-    """Return what one execution read and wrote; `results` are those of earlier executions."""
+    """Return the inputs and outputs of one execution; `results` come from earlier executions."""
     facts = FactsOfPlan(about.facts, results or {})
     evaluation = evaluate(plan) if plan is not None else Evaluation()
     writes = [TableWrite(written, facts.of_target(written.write)) for written in evaluation.writes]
@@ -188,10 +188,10 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
             outputs.extend(of_command.outputs)
             gaps.extend(of_command.gaps)
     elif about.jobs == 0:
-        # Without a job nothing was read: the table existed already, for example.
+        # Nothing was read without a job, for example because the table already existed.
         inputs = []
     else:
-        # What failed tasks read is not counted.
+        # Spark does not count the reads of failed tasks.
         inputs = [read.uncounted() for read in inputs]
         gaps.extend(gap for write in writes for gap in gaps_of_failed(write))
     inputs.extend(_inputs_of_parts(inputs, outputs, leaves))
@@ -213,7 +213,7 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
     )
     lineage = replace(lineage, keeps=keeps)
     if about.name in _CHECKPOINTS and about.jobs == 0:
-        # A lazy one: its rows are read when they are used for the first time.
+        # A lazy checkpoint: its rows are read when they are used for the first time.
         lineage = replace(lineage, inputs=())
     wrapper = next((write for write in writes if write.node.relation in _WRAPPERS), None)
     target = wrapper.target if wrapper else {}
@@ -232,7 +232,7 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
 def _inputs_of_parts(
     inputs: Sequence[Input], outputs: Sequence[Output], leaves: Mapping[Scan, Leaf]
 ) -> Iterator[Input]:
-    """Yield what an edge comes from and only the execution inside names, as a read without counts."""
+    """Yield the datasets that edges come from but only the execution inside names, without counts."""
     known = {read.dataset.id for read in inputs}
     used = {edge.source for output in outputs for edge in output.edges} - known
     datasets = (dataset for leaf in leaves.values() for dataset in leaf.datasets)
@@ -242,7 +242,7 @@ def _inputs_of_parts(
 def _written_statistics(
     write: TableWrite, about: ExecutionFacts, number: int, *, is_alone: bool
 ) -> Statistics:
-    """Return what the `number`-th write counted, or what all tasks wrote where there is only one write."""
+    """Return the counts of the `number`-th write, or the counts of all tasks for a single write."""
     if write.node.copied:
         # A copy reports files only; rows are unknown.
         return Statistics()
@@ -255,10 +255,10 @@ def _written_statistics(
 
 def _gaps_without_output(evaluation: Evaluation, leaves: Leaves, *, read_something: bool) -> Iterator[Gap]:
     """Yield the gaps of an execution without outputs."""
-    # An input without a name is a gap even where there is no other input.
+    # An input without a name is a gap even if there is no other input.
     yield from (gap for leaf in leaves.values() for gap in leaf.gaps)
     if read_something or evaluation.writes or evaluation.commands:
-        # Gaps about columns matter only where columns are written.
+        # Gaps about columns matter only if columns are written.
         if evaluation.writes:
             yield from (gap for leaf in leaves.values() for gap in leaf.column_gaps)
         gaps = (gap for gap in evaluation.gaps if evaluation.writes or not gap.columns)
@@ -266,7 +266,7 @@ def _gaps_without_output(evaluation: Evaluation, leaves: Leaves, *, read_somethi
 
 
 def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[Input]:
-    """Return each dataset once, with all columns that any scan of it shows, sorted by its name."""
+    """Return each dataset once, sorted by name, with the columns of all scans of it."""
     streamed = {dataset.id for leaf in leaves.values() if leaf.is_stream for dataset in leaf.datasets}
     shown: dict[tuple[DatasetId, frozenset[str]], list[Dataset]] = {}
     for dataset in (dataset for leaf in leaves.values() for dataset in leaf.datasets):
@@ -291,28 +291,28 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[
 def _was_skipped(write: TableWrite, statistics: Statistics, *, ran: bool) -> bool:
     """Return whether the write was skipped because its target existed: IF NOT EXISTS or the mode `ignore`.
 
-    A wrapping command that wrote rows ran an execution inside, which reports them; on Spark Connect, which
-    does not show what runs inside, it is known that the target did not exist.
+    A wrapping command that wrote rows ran an execution inside, which reports them. Spark Connect does not
+    show executions inside, but there the probe knows that the target did not exist.
     """
     target = write.target
     if_not_exists = target.get("if_not_exists") or str(target.get("mode")).lower() == "ignore"
-    # A view is created without a job, so only the probe tells whether it existed.
+    # A view is created without a job, so only the probe knows whether it existed.
     existed = target.get("existed")
     is_reported_inside = write.node.relation in _WRAPPERS and existed is not False
     return bool(if_not_exists) and (statistics.files == 0 or not ran or is_reported_inside or existed is True)
 
 
 def _was_written_before(write: TableWrite, jobs: int | None) -> bool:
-    """Return whether a batch of a stream was skipped because the folder has a batch of its number.
+    """Return whether a batch of a stream was skipped because the folder already has a batch with this id.
 
-    That is one that Spark repeats, or one of another stream into the same folder. A batch that is written
-    starts a job, also where it is empty.
+    Spark repeated the batch, or another stream writes into the same folder. A batch that is written starts
+    a job, even if it is empty.
     """
     return jobs == 0 and _is_file_sink(write)
 
 
 def _is_file_sink(write: TableWrite) -> bool:
-    """Return whether a batch of a stream is written into a folder by Spark, which counts rows and bytes."""
+    """Return whether Spark itself writes a batch of a stream into a folder: it then counts rows and bytes."""
     return str(write.target.get("sink", "")).startswith("FileSink")
 
 
@@ -361,7 +361,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
 def _traced(sources: Sources, leaves: Mapping[Scan, Leaf]) -> frozenset[FieldUse]:
     """Replace fields of scans by fields of datasets."""
     return frozenset(
-        # Parts of a field are known only where the field is unchanged.
+        # Parts of a field are known only if the field is unchanged.
         (place, name, (*outer, *inside) if origin.kind is Kind.IDENTITY else outer, path.after(origin))
         for (scan, column, inside), path in sources
         for place, name, outer, origin in leaves[scan].columns.get(column, ())
@@ -369,7 +369,7 @@ def _traced(sources: Sources, leaves: Mapping[Scan, Leaf]) -> frozenset[FieldUse
 
 
 def _edges(sources: Iterable[FieldUse], column: str) -> Iterable[tuple[Edge, Snapshot]]:
-    """Yield the edges of a column, each with the rows of the dataset that it comes from."""
+    """Yield the edges of a column, each with the snapshot of its source dataset."""
     return (
         (Edge(dataset, name, path.kind, path.masking, column, ".".join(inside)), snapshot)
         for (dataset, snapshot), name, inside, path in sources
@@ -410,13 +410,13 @@ def _stored_results(
 
 
 def _streamed_results(plan: Plan, leaves: Mapping[Scan, Leaf]) -> dict[ResultKey, StoredResult | KeptFrames]:
-    """Return what each source of a stream gave a batch, for a later one in which it has no new data.
+    """Return the rows that each source of a stream gave a batch, for later batches without new data.
 
-    Files are below a projection to columns that have the same ids in all batches.
+    Above a scan of files, a projection gives the columns the same ids in all batches.
     """
     results: dict[ResultKey, StoredResult | KeptFrames] = {}
     for position, scan in enumerate(plan.nodes):
-        # A source without columns has no id by which a later batch could find it.
+        # A later batch finds a source by its column ids, so a source without columns is left out.
         leaf = leaves.get(scan) if isinstance(scan, Scan) and scan.output else None
         if leaf is None or not (leaf.is_stream or scan.label.startswith("Streaming")):
             continue

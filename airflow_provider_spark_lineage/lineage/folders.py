@@ -1,4 +1,4 @@
-"""Folders of one dataset, found by their place: those that one is in, and those that are in it."""
+"""Folders of one dataset, with look-up of the parents and of the subfolders of a folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Thing = TypeVar("Thing")
 
 
 class Folders(Generic[Thing]):
-    """Something for each of several folders, relative to their dataset; an empty name stands for all of it.
+    """A mapping of folders, relative to their dataset, to values; an empty name is the whole dataset.
 
     >>> folders = Folders()
     >>> folders["2024/01"], folders["2024/02"], folders[""] = "a", "b", "c"
@@ -24,7 +24,7 @@ class Folders(Generic[Thing]):
     def __init__(self) -> None:
         self._things: dict[str, Thing] = {}
         self._below: dict[str, int] = {}
-        """Folder -> how many folders are below it: most have none, which costs no search."""
+        """Folder -> number of folders below it; most have none, which saves a search."""
 
     def __setitem__(self, folder: str, thing: Thing) -> None:
         if folder not in self._things:
@@ -35,7 +35,7 @@ class Folders(Generic[Thing]):
         return self._things[folder]
 
     def get(self, folder: str, otherwise: Thing) -> Thing:
-        """Return what a folder has, or something else where it is not here."""
+        """Return the value of a folder, or `otherwise` if the folder is not in the mapping."""
         return self._things.get(folder, otherwise)
 
     def __delitem__(self, folder: str) -> None:
@@ -53,22 +53,22 @@ class Folders(Generic[Thing]):
         return bool(self._things)
 
     def values(self) -> Iterable[Thing]:
-        """Return what all folders have, in the order in which they came."""
+        """Return the values of all folders, in the order of insertion."""
         return self._things.values()
 
     def around(self, folder: str) -> list[str]:
-        """Return a folder and those that it is in, from the inside out, as far as they are here."""
+        """Return a folder and its parents, from the inside out, as far as the mapping has them."""
         return [each for each in (folder, *_parents(folder)) if each in self._things]
 
     def below(self, folder: str) -> list[str]:
-        """Return the folders that are in a folder, without itself."""
+        """Return the subfolders of a folder in the mapping, at any depth."""
         if not self._below.get(folder):
             return []
         return [each for each in self._things if each != folder and is_within(each, folder)]
 
 
 def _parents(folder: str) -> Iterator[str]:
-    """Yield the folders that a folder is in, from the inside out; the last is all of the dataset."""
+    """Yield the parents of a folder, from the inside out; the last is the whole dataset."""
     while folder:
         folder = folder.rpartition("/")[0]
         yield folder

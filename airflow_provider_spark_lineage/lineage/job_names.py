@@ -1,4 +1,4 @@
-"""Names of the jobs of executions: what each of them writes, or reads where it writes nothing."""
+"""Names of the jobs of executions: after the dataset that each writes, or reads if it writes nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from airflow_provider_spark_lineage.sources.dataset import Identity
 class JobNames:
     """The names of the jobs below one parent; the second job of a name gets `.2`, the third `.3`.
 
-    A statement added to a script renames only later jobs of the same name, not all that follow.
+    If a statement is added to a script, only later jobs of the same name get a new name.
     """
 
     def __init__(self, parent: str) -> None:
@@ -43,5 +43,5 @@ def _short(dataset: Identity) -> str:
         name = path.rpartition("/")[2]
     else:
         name = dataset.id.namespace.rpartition("/")[2]
-    # These stand for instance and try in the keys of expected events.
+    # These characters mark instance and try in the keys of expected events.
     return re.sub(r"[\[\]#]", "_", name)

@@ -1,6 +1,7 @@
-"""Where the rows of each scan come from.
+"""Leaves of a plan: the origin of the rows of each scan.
 
-Named datasets, tables of a query that a database ran, the result of an earlier execution, or unknown.
+The origin is named datasets, tables of a query that a database ran, the result of an earlier execution, or
+unknown.
 """
 
 from __future__ import annotations
@@ -37,16 +38,16 @@ from airflow_provider_spark_lineage.sources import (
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 
 Place = tuple[DatasetId, Snapshot]
-"""A dataset and which of its rows were read."""
+"""A dataset and the snapshot of it that was read."""
 
 FieldUse = tuple[Place, str, tuple[str, ...], Transformation]
-"""(dataset and rows of it, field, path inside a struct field, how it acts)."""
+"""(dataset and its snapshot, field, path inside a struct field, how it acts)."""
 
 ResultKey = tuple[int, ...] | str
-"""Key of results: the ids of the columns of kept frames, a variable's name, or an RDD's key."""
+"""Key of a result: the column ids of kept frames, the name of a variable, or the key of an RDD."""
 
 _JOB = "RDD"
-"""Class of what a job over an RDD reads; its counts are those of the job."""
+"""Relation of the scan in a job over an RDD; its counts are the job's counts."""
 
 _RDDS = frozenset({"LogicalRDD", "ExternalRDD", _JOB})
 
@@ -58,26 +59,26 @@ def rdd_key(rdd_id: int) -> str:
 
 @dataclass(frozen=True)
 class StoredResult:
-    """A result that later executions may read: a checkpoint, a variable, the rows of a query as an RDD."""
+    """A result that later executions may read: a checkpoint, a variable, or a query's rows as an RDD."""
 
     columns: Mapping[int, frozenset[FieldUse]]
-    """Id of a column -> what it depends on."""
+    """Id of a column -> its sources."""
 
     rows: frozenset[FieldUse]
     datasets: tuple[Dataset, ...]
     gaps: tuple[Gap, ...] = ()
     kept_by: tuple[str, ...] = field(default=(), compare=False)
-    """The execution that kept its rows, or several, one of which did; empty for rows that are read at use."""
+    """The execution that kept its rows, or all candidates; empty if the rows are read when they are used."""
 
     @property
     def kept_places(self) -> Iterator[Place]:
-        """Yield what it reads, as it was when its rows were kept."""
+        """Yield the snapshots that it reads: the datasets as they were when its rows were kept."""
         uses = (use for each in (*self.columns.values(), self.rows) for use in each)
         yield from (place for place, *_ in self.as_kept(uses))
         yield from ((dataset.id, dataset.snapshot) for dataset in self.datasets_as_kept())
 
     def as_kept(self, uses: Iterable[FieldUse]) -> frozenset[FieldUse]:
-        """Return fields of datasets as they were when the rows were kept; what was kept earlier stays so."""
+        """Return fields as they were when the rows were kept; fields that were kept earlier are unchanged."""
         return frozenset(
             ((dataset, snapshot._replace(kept_by=kept_by)), name, part, step)
             for (dataset, snapshot), name, part, step in uses
@@ -85,7 +86,7 @@ class StoredResult:
         )
 
     def datasets_as_kept(self) -> tuple[Dataset, ...]:
-        """Return its datasets in the same way."""
+        """Return its datasets as they were when the rows were kept."""
         return tuple(
             replace(dataset, kept_by=kept_by)
             for dataset in self.datasets
@@ -98,14 +99,14 @@ class StoredResult:
 
 @dataclass(frozen=True)
 class KeptFrames:
-    """The frames with the same columns that checkpoints kept: a filter, or a union, keeps ids.
+    """Frames with the same column ids that checkpoints kept; a filter or a union does not change ids.
 
-    Which of them a scan reads, its RDD tells: that of an eager checkpoint is recorded, that of a lazy one is
-    known once a scan of it was certain.
+    A scan is matched to its frame by the RDD. The RDD of an eager checkpoint is recorded; the RDD of a lazy
+    checkpoint is learned from the first scan that only it can match.
     """
 
     unread: tuple[StoredResult, ...] = ()
-    """Those whose RDD is not known."""
+    """Frames whose RDD is unknown."""
 
     by_rdd: Mapping[int, StoredResult] = field(default_factory=dict)
 
@@ -115,32 +116,32 @@ class KeptFrames:
         return (*self.by_rdd.values(), *self.unread)
 
     def with_frame(self, frame: StoredResult, rdd: int | None) -> KeptFrames:
-        """Return these frames and one more, with its RDD where that is known."""
+        """Return these frames and one more, with its RDD if that is known."""
         if rdd is not None:
             return KeptFrames(self.unread, {**self.by_rdd, rdd: frame})
-        # In a program that keeps many, none of which is told apart, one stands for all.
+        # If a program keeps many frames that cannot be told apart, merge them into one.
         unread = self.unread if len(self.unread) < _MAX_UNREAD else (_common(self.unread),)
         return KeptFrames((*unread, frame), self.by_rdd)
 
     def with_scan(self, rdd: object) -> KeptFrames:
-        """Return these frames after a scan, which is certain where one alone was not read yet."""
+        """Return these frames after a scan; if only one has no RDD yet, the scan's RDD is that frame's."""
         if not isinstance(rdd, int) or rdd in self.by_rdd or len(self.unread) != 1:
             return self
         return KeptFrames((), {**self.by_rdd, rdd: self.unread[0]})
 
     def of(self, rdd: object) -> StoredResult | None:
-        """Return the frame with an RDD; where it may be one of several, what these have in common."""
+        """Return the frame with an RDD; if several are possible, the sources that all of them share."""
         if isinstance(rdd, int) and rdd in self.by_rdd:
             return self.by_rdd[rdd]
-        found = self.unread if isinstance(rdd, int) and self.unread else self.frames
-        return _common(found) if found else None
+        candidates = self.unread if isinstance(rdd, int) and self.unread else self.frames
+        return _common(candidates) if candidates else None
 
 
 _MAX_UNREAD = 8
 
 
 def _common(frames: Sequence[StoredResult]) -> StoredResult:
-    """Return what all frames depend on, with a gap where they differ."""
+    """Return the sources that all frames share, with a gap if they differ."""
     first, *others = frames
     kept_by = tuple(dict.fromkeys(name for frame in frames for name in frame.kept_by))[-_MAX_UNREAD:]
     if all(frame == first for frame in others):
@@ -150,7 +151,7 @@ def _common(frames: Sequence[StoredResult]) -> StoredResult:
         key: uses.intersection(*(frame.columns.get(key, nothing) for frame in others))
         for key, uses in first.columns.items()
     }
-    reason = "several frames with the same columns were kept; which of them is read is not known"
+    reason = "several kept frames have the same columns; the frame that is read could not be told apart"
     gaps = dict.fromkeys([*(gap for frame in frames for gap in frame.gaps), Gap("LogicalRDD", reason)])
     datasets = tuple(each for each in first.datasets if all(each in frame.datasets for frame in others))
     rows = first.rows.intersection(*(frame.rows for frame in others))
@@ -158,7 +159,7 @@ def _common(frames: Sequence[StoredResult]) -> StoredResult:
 
 
 Results = Mapping[ResultKey, StoredResult | KeptFrames]
-"""What earlier executions left for later ones."""
+"""Results of earlier executions that later executions may read."""
 
 
 @dataclass(frozen=True)
@@ -167,24 +168,24 @@ class Leaf:
 
     datasets: tuple[Dataset, ...] = ()
     columns: Mapping[int, frozenset[FieldUse]] = field(default_factory=dict)
-    """Id of a column of the scan -> what it depends on."""
+    """Id of a column of the scan -> its sources."""
 
     rows: frozenset[FieldUse] = frozenset()
     gaps: tuple[Gap, ...] = ()
     column_gaps: tuple[Gap, ...] = ()
-    """Gaps about its columns, which matter only where columns are written."""
+    """Gaps about its columns, which matter only if columns are written."""
 
     name: str = ""
-    """Name in the physical scan, where that has no location."""
+    """Name in the physical scan, if that has no location."""
 
     counted: bool = True
-    """Its counts are those of this execution; an RDD's counters accumulate over all jobs that use it."""
+    """Its counts belong to this execution; an RDD's counters accumulate over all jobs that use it."""
 
     is_stream: bool = False
-    """It is read by a batch of a stream, which reads what is new since the last batch."""
+    """A batch of a stream reads it: only rows that are new since the last batch."""
 
     def of_now(self) -> Leaf:
-        """Return the leaf of its datasets as they are now, in whichever version it was."""
+        """Return the leaf without versions: of its datasets as they are now."""
         columns = {
             key: frozenset(
                 ((dataset, snapshot._replace(version="")), name, part, step)
@@ -196,7 +197,7 @@ class Leaf:
 
 
 class FactsOfPlan:
-    """Finds the facts of a scan by its first column's id, and those of a command by its position."""
+    """Finds the facts of a scan by its first column's id, and the facts of a command by its position."""
 
     def __init__(self, entries: Iterable[Mapping[str, object]], results: Results) -> None:
         self._scans: dict[tuple[str, int], Facts] = {}
@@ -211,7 +212,7 @@ class FactsOfPlan:
                 self._targets.setdefault(node, []).append(facts)
 
     def of_target(self, node: Write | CommandNode | Declare) -> Facts:
-        """Return the facts of what a command writes or changes, empty when it could not be probed."""
+        """Return the facts of a command's target; empty if it could not be probed."""
         targets = self._targets.get(node.relation, [])
         return targets[node.target] if node.target < len(targets) else {}
 
@@ -221,23 +222,23 @@ class FactsOfPlan:
         return frames if isinstance(frames, KeptFrames) else KeptFrames()
 
     def kept_after(self, scans: Iterable[Scan]) -> dict[ResultKey, StoredResult | KeptFrames]:
-        """Return the kept frames that scans may read, after these."""
-        found: dict[ResultKey, StoredResult | KeptFrames] = {}
+        """Return the kept frames whose RDD these scans revealed."""
+        revealed: dict[ResultKey, StoredResult | KeptFrames] = {}
         for scan in scans:
             ids = _ids(scan)
             before = self.kept(ids)
             rdd = self._scans.get((scan.relation, _first(scan)), {}).get("rdd")
             after = before.with_scan(rdd)
             if after is not before:
-                found[ids] = after
-        return found
+                revealed[ids] = after
+        return revealed
 
     def _result(self, key: str) -> StoredResult | None:
         result = self._results.get(key)
         return result if isinstance(result, StoredResult) else None
 
     def leaf(self, scan: Scan) -> Leaf:
-        """Return what a scan's rows come from."""
+        """Return the leaf of a scan: the origin of its rows."""
         if scan.relation == "VariableReference":
             # Without a result, no query set the variable: its value is the literal default.
             variable = self._result(scan.output[0].name)
@@ -267,7 +268,7 @@ class FactsOfPlan:
         return Leaf(column_gaps=(_rows_of_program(scan),)) if program.is_of_program(facts, listed) else Leaf()
 
     def _result_of_same_rdd(self, scan: Scan, facts: Facts) -> StoredResult | None:
-        """Return the result with the same RDD under other column ids, where the query reads both."""
+        """Return the result with the same RDD but other column ids, if the query reads both."""
         rdd = facts.get("rdd")
         if rdd is None:
             return None
@@ -278,8 +279,8 @@ class FactsOfPlan:
             if isinstance(frames, KeptFrames) and isinstance(key, tuple) and key[0] in firsts
         )
         width = len(set(_ids(scan)))
-        found = [frame for frame in alike if frame is not None and len(frame.columns) == width]
-        return found[0] if len(found) == 1 else None
+        matches = [frame for frame in alike if frame is not None and len(frame.columns) == width]
+        return matches[0] if len(matches) == 1 else None
 
 
 def _source_leaf(scan: Scan, facts: Facts) -> Leaf:
@@ -305,19 +306,19 @@ def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
 
 
 def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
-    """Trace columns through a query to its tables; where it cannot be read, to the database as a whole."""
-    asked = [column.name for column in scan.output]
+    """Trace columns through a query to its tables; if it cannot be read, to the database as a whole."""
+    names_in_scan = [column.name for column in scan.output]
     name = str(facts.get("scan") or "")
     of_all_rows: Facts = {**facts, "predicates": []}
     try:
-        evaluation = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), asked))
+        evaluation = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), names_in_scan))
     except SqlError as error:
         if query.predicates:
-            # Without the predicates the table may still be known, though not which rows were read.
+            # Without the predicates the table may still be known, but not the rows that were read.
             all_rows = _source_leaf(scan, of_all_rows)
             gap = Gap(scan.label, f"the predicates that choose its rows could not be read: {error}")
             return replace(all_rows, gaps=(*all_rows.gaps, gap))
-        reason = f"its query could not be read, it is named by the database alone: {error}"
+        reason = f"its query could not be read, so only the database is named: {error}"
         return Leaf((Dataset(query.database),), gaps=(Gap(scan.label, reason),), name=name, counted=False)
     identities = {table: query.identify(table.relation) for table in evaluation.scans}
     names = {(table, column.id): column.name for table in evaluation.scans for column in table.output}
@@ -347,14 +348,14 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
     )
     gaps = (Gap(scan.label, f"in its query: {gap.reason}") for gap in evaluation.gaps)
     known_gaps = tuple(dict.fromkeys(gaps))
-    # Spark counts the rows of the query, which are those of the table only without predicates.
+    # Spark counts the rows of the query; without predicates these are the rows of the table.
     counted = query.predicates and query_behind(of_all_rows) is None
     return Leaf(datasets, columns, traced(evaluation.rows), known_gaps, name=name, counted=counted)
 
 
 def _result_leaf(scan: Scan, result: StoredResult) -> Leaf:
     ids = dict.fromkeys(_ids(scan))
-    # The same RDD under other ids has its columns in the same order.
+    # The same RDD with other ids has its columns in the same order.
     known = ids if ids.keys() <= result.columns.keys() else result.columns
     columns = {column: result.as_kept(result.columns[key]) for column, key in zip(ids, known, strict=True)}
     rows = result.as_kept(result.rows)
@@ -362,7 +363,7 @@ def _result_leaf(scan: Scan, result: StoredResult) -> Leaf:
 
 
 def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
-    """Return the leaf of an RDD: every column depends on all that it reads, directly or through queries."""
+    """Return the leaf of an RDD: each column depends on every field that it reads, also through queries."""
     if len(queries) == 1 and scan.output and all(column.id in queries[0].columns for column in scan.output):
         # The RDD has the columns of the query: the DataFrame that `foreachBatch` receives, for example.
         return _result_leaf(scan, queries[0])
@@ -389,7 +390,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
     rows |= {source for query in queries for source in query.rows}
     reason = f"{about} came through an RDD; taken from every column that it read"
     if not fields:
-        reason = f"{about} came through an RDD; which columns it read is not recorded"
+        reason = f"{about} came through an RDD; the columns that it read are not recorded"
     return Leaf(
         datasets,
         {column.id: everything for column in scan.output},
@@ -413,7 +414,7 @@ def _first(scan: Scan) -> int:
 
 
 def by_snapshot(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
-    """Return each snapshot of a dataset once, with all columns that were seen of it."""
+    """Return each snapshot of a dataset once, with all its columns that were read."""
     shown: dict[Place, Dataset] = {}
     for dataset in datasets:
         before = shown.get((dataset.id, dataset.snapshot))
@@ -422,7 +423,7 @@ def by_snapshot(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
 
 
 def merged(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
-    """Return each dataset once, with all columns that were seen of it."""
+    """Return each dataset once, with all its columns that were read."""
     shown: dict[DatasetId, Dataset] = {}
     for dataset in datasets:
         before = shown.get(dataset.id)
@@ -431,12 +432,12 @@ def merged(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
 
 
 def _rows_of_program(scan: Scan) -> Gap:
-    reason = "came from an RDD or from Python memory; what made them is not recorded"
+    reason = "came from an RDD or from Python memory; their source is not recorded"
     return Gap(scan.label, f"{_rows(scan)} {reason}")
 
 
 def _rows_of_state(scan: Scan) -> Gap:
-    reason = "are those of earlier batches of the stream; what these read is not recorded"
+    reason = "come from earlier batches of the stream; the inputs of those batches are not recorded"
     return Gap(scan.label, f"{_rows(scan)} {reason}")
 
 
@@ -446,7 +447,7 @@ def _rows(scan: Scan) -> str:
 
 
 def recorded_fields(facts: Facts) -> tuple[Field, ...]:
-    """Return the columns of the recorded schema; none where none was recorded."""
+    """Return the columns of the recorded schema; empty if none was recorded."""
     try:
         fields = json.loads(facts.get("schema") or "{}").get("fields", [])
         return tuple(Field(str(field["name"]), type_name(field["type"])) for field in fields)
@@ -455,9 +456,9 @@ def recorded_fields(facts: Facts) -> tuple[Field, ...]:
 
 
 def fields_of(target: Facts, columns: tuple[Field, ...]) -> tuple[Field, ...]:
-    """Return the written columns with the types that the live query had, where they were recorded.
+    """Return the written columns, with the recorded types of the live query if there are any.
 
-    Columns that the table adds follow those of the query.
+    Columns that the table adds come after the columns of the query.
     """
     recorded = recorded_fields(target)
     added = columns[len(recorded) :]
@@ -468,7 +469,7 @@ def gaps_of(label: str, identities: tuple[Identity, ...]) -> tuple[Gap, ...]:
     """Return the gaps about the names of datasets."""
     if not identities:
         return (Gap(label, "its location was not recorded, so the dataset has no name"),)
-    unknown = "no known source reads it; it is named {} after what Spark reports"
+    unknown = "unknown data source; {} is the name that Spark reports"
     return tuple(
         Gap(label, identity.note or unknown.format(identity.id.name))
         for identity in identities

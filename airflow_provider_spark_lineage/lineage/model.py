@@ -1,7 +1,7 @@
 """The lineage model: datasets, column edges, statistics, gaps. Frozen, neutral, complete.
 
-No OpenLineage and no Spark class is named here; `facets/` writes this model down for the wire and
-`lineage/text.py` for a person. Everything is hashable and sorts the same way on every run.
+It uses no class of OpenLineage or Spark: `facets/` converts the model to events, `lineage/text.py` to text
+for a person. Everything is hashable and sorts the same way on every run.
 """
 
 from __future__ import annotations
@@ -42,27 +42,27 @@ class Field:
 
 
 class Snapshot(NamedTuple):
-    """The rows of a dataset that a read sees: those of now, of a version, or as an execution kept them."""
+    """The rows of a dataset that a read sees: the current rows, a version, or rows that were kept."""
 
     folders: frozenset[str] = frozenset()
-    """Relative to the dataset; empty for all of it."""
+    """Relative to the dataset; empty for the whole dataset."""
 
     version: str = ""
     kept_by: str = ""
-    """The execution that kept these rows, a checkpoint for example; empty for what is in the dataset now."""
+    """The execution that kept these rows, a checkpoint for example; empty for the dataset's current rows."""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """One dataset that was read or written, with the columns that were seen of it."""
+    """One dataset that was read or written, with its known columns."""
 
     identity: Identity
     fields: tuple[Field, ...] = ()
     kept_by: str = ""
-    """The execution that kept the rows that are read here; empty for those in the dataset now."""
+    """The execution that kept the rows that are read here; empty for the dataset's current rows."""
 
     def __post_init__(self) -> None:
-        """Leave out columns that are of a part of the dataset alone."""
+        """Drop columns if they describe only part of the dataset (a saved model)."""
         if not self.identity.has_columns:
             object.__setattr__(self, "fields", ())
 
@@ -73,11 +73,11 @@ class Dataset:
 
     @property
     def snapshot(self) -> Snapshot:
-        """Return which of its rows are read."""
+        """Return the snapshot that is read."""
         return Snapshot(self.identity.folders, self.identity.version, self.kept_by)
 
     def merged(self, other: Dataset) -> Dataset:
-        """Return this dataset with the columns and the names that another view of it adds."""
+        """Return this dataset with the further columns and names of another view of it."""
         if other == self:
             return self
         fields = {field.name: field for field in (*other.fields, *self.fields)}
@@ -94,20 +94,20 @@ class Dataset:
         return Dataset(identity, tuple(fields[name] for name in ordered), kept_by)
 
     def of(self, locations: tuple[str, ...]) -> Dataset:
-        """Return this dataset as it was read or written at some of its locations; without any, all of it."""
+        """Return this dataset limited to some of its locations; an empty tuple is the whole dataset."""
         if locations == self.identity.locations:
             return self
         return replace(self, identity=replace(self.identity, locations=locations))
 
     def at(self, version: str) -> Dataset:
-        """Return this dataset in another of its states."""
+        """Return this dataset in another version."""
         if version == self.identity.version:
             return self
         return replace(self, identity=replace(self.identity, version=version))
 
 
 def _both(locations: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the locations of two views; none where one of them is of the whole dataset."""
+    """Return the locations of two views; empty if one of them is of the whole dataset."""
     return tuple(dict.fromkeys((*locations, *others))) if locations and others else ()
 
 
@@ -136,10 +136,10 @@ class Edge:
     """The value cannot be read back from the output (a hash, a mask, a count)."""
 
     column: str = ""
-    """The column of the output; empty when the edge acts on the whole output."""
+    """The column of the output; empty if the edge acts on the whole output."""
 
     part: str = ""
-    """Which part of the field, where that is a struct: `city.code`; empty when all of it acts."""
+    """The part of a struct field, `city.code`; empty if the whole field acts."""
 
     @property
     def order(self) -> tuple[str, DatasetId, str, str, int, bool]:
@@ -148,7 +148,7 @@ class Edge:
 
 
 class Mode(Enum):
-    """What a write does to its dataset; the value is what `explain` prints."""
+    """Effect of a write on its dataset; `explain` prints the value."""
 
     CREATE = "create"
     OVERWRITE = "overwrite"
@@ -171,7 +171,7 @@ class Input:
     parts: Mapping[frozenset[str], tuple[tuple[str, ...], Statistics]] = field(
         default_factory=dict, hash=False
     )
-    """Folders of each of several reads -> their locations and counts; empty where all have the same."""
+    """Folders of each of several reads -> their locations and counts; empty if all have the same folders."""
 
     def uncounted(self) -> Input:
         """Return the same reads without counts."""
@@ -190,7 +190,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Output:
-    """A dataset that was written, and where each of its columns came from."""
+    """A dataset that was written, with the sources of its columns."""
 
     dataset: Dataset
     mode: Mode
@@ -205,28 +205,28 @@ class Output:
     """It kept rows from before: other partitions, the files of an external table."""
 
     may_be_absent: bool = False
-    """A DROP IF EXISTS that may have found nothing."""
+    """DROP IF EXISTS of a dataset that may not have existed."""
 
     rewrites: bool = False
     """It changed or removed earlier rows: UPDATE, DELETE, MERGE, TRUNCATE of a partition."""
 
     partitions: tuple[str, ...] = ()
-    """Partition columns of a partial overwrite, which decide the earlier rows that it kept."""
+    """Partition columns of a partial overwrite: they decide which earlier rows were kept."""
 
     origins: tuple[tuple[Edge, Snapshot], ...] = ()
-    """What an edge comes from, where the execution reads several snapshots of its source."""
+    """Edges with the snapshot that they come from, if the execution reads several of one source."""
 
     snapshots: frozenset[tuple[DatasetId, Snapshot]] = frozenset()
-    """The snapshots of datasets of which the execution reads several."""
+    """The snapshots that are read, for datasets with several in this execution."""
 
     previous: DatasetId | None = None
-    """The name of a renamed dataset before."""
+    """The old name of a renamed dataset."""
 
     has_rows: bool = True
     """False for a command that writes no rows, so that its counts stay unknown."""
 
     def __post_init__(self) -> None:
-        """Note that a new folder is a part of a dataset that may be older."""
+        """Change CREATE of a folder to OVERWRITE: the dataset around the new folder may be older."""
         identity = self.dataset.identity
         if self.mode is Mode.CREATE and identity.folder and identity.has_columns:
             object.__setattr__(self, "mode", Mode.OVERWRITE)
@@ -246,15 +246,15 @@ class Gap:
     """A sentence for the person who reads the event, not for us."""
 
     output: DatasetId | None = None
-    """The output concerned; None when nothing was written."""
+    """The output concerned; None if nothing was written."""
 
     column: str = ""
-    """The output's column concerned; empty when it is about all of them."""
+    """The output's column concerned; empty for all columns."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an execution failed."""
+    """The error of a failed execution."""
 
     error_class: str
     """The exception's class, for example `org.apache.spark.SparkArithmeticException`."""
@@ -262,12 +262,12 @@ class Failure:
     message: str
     sql_state: str = ""
     execution: str = ""
-    """Which execution failed, for example `execution 4 (command)`."""
+    """The execution that failed, for example `execution 4 (command)`."""
 
 
 @dataclass(frozen=True)
 class Lineage:
-    """What one execution, or all executions of one task together, read and wrote."""
+    """The inputs and outputs of one execution, or of all executions of one task together."""
 
     inputs: tuple[Input, ...] = ()
     """Sorted by dataset id, each dataset once."""
@@ -278,7 +278,7 @@ class Lineage:
     gaps: tuple[Gap, ...] = ()
     failures: tuple[Failure, ...] = ()
     keeps: frozenset[tuple[DatasetId, Snapshot]] = frozenset()
-    """What later executions read as it is now, whatever is written to these datasets in between."""
+    """Snapshots that later executions read unchanged, even if the datasets are written in between."""
 
     def __bool__(self) -> bool:
         return bool(self.inputs or self.outputs)
@@ -286,7 +286,7 @@ class Lineage:
 
 @dataclass(frozen=True)
 class Application:
-    """A Spark application that records come from."""
+    """A Spark application that wrote records."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""Merges reads of one dataset: reads of different folders add, of the same folders the largest counts."""
+"""Merge of reads of one dataset: counts of different folders are added, of the same folders the largest."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from airflow_provider_spark_lineage.lineage.model import Input, Statistics
 from airflow_provider_spark_lineage.lineage.statistics import added, larger, largest_of_known
 
 FolderSet = frozenset[str]
-"""Folders of a dataset, relative to it; empty for all of it."""
+"""Folders of a dataset, relative to it; empty for the whole dataset."""
 
 _MAX_SETS = 1000
-"""Limit: each set of folders is compared with each other."""
+"""Limit, because each set of folders is compared with every other."""
 
 
 def together(first: Input, *others: Input) -> Input:
-    """Return one input for all reads of a dataset, which keeps the counts of each set of folders apart.
+    """Return one input for all reads of a dataset, with separate counts for each set of folders.
 
     `counted` adds them up.
     """
@@ -35,7 +35,7 @@ def together(first: Input, *others: Input) -> Input:
 
 
 def counted(read: Input) -> Input:
-    """Return all reads of a dataset with the counts of all of them."""
+    """Return all reads of a dataset with their total counts."""
     if not read.parts:
         return read
     return replace(read, statistics=_total({folders: counts for folders, (_, counts) in read.parts.items()}))
@@ -47,44 +47,44 @@ def _parts(read: Input) -> Mapping[FolderSet, tuple[tuple[str, ...], Statistics]
 
 
 def _total(counts: Mapping[FolderSet, Statistics]) -> Statistics:
-    """Return the counts of all reads of a dataset; unknown where two reads share some of their folders.
+    """Return the counts of all reads of a dataset; unknown if two reads share only some of their folders.
 
-    A read of all of another's folders has read at least as much as that one.
+    A read whose folders include all folders of another read has read at least as much as the other.
     """
     if len(counts) > _MAX_SETS:
         return Statistics()
     sets = sorted(counts, key=lambda folders: (len(folders), sorted(folders)))
     above = {folders: {each for folder in folders for each in _upwards(folder)} for folders in sets}
     around: dict[FolderSet, list[FolderSet]] = {folders: [] for folders in sets}
-    for number, one in enumerate(sets):
+    for number, current in enumerate(sets):
         for other in sets[number + 1 :]:
-            if one and other.isdisjoint(above[one]) and one.isdisjoint(above[other]):
+            if current and other.isdisjoint(above[current]) and current.isdisjoint(above[other]):
                 continue
-            if _covers(other, one):
-                around[one].append(other)
-            elif _covers(one, other):
-                around[other].append(one)
+            if _covers(other, current):
+                around[current].append(other)
+            elif _covers(current, other):
+                around[other].append(current)
             else:
                 return Statistics()
-    found: dict[FolderSet | None, Statistics] = {}
-    # Those around a set lie in one another, so the innermost of them has the most around itself.
+    totals: dict[FolderSet | None, Statistics] = {}
+    # The sets around a set are nested, so the innermost of them has the most sets around itself.
     for folders in sorted(sets, key=lambda each: len(around[each]), reverse=True):
-        below = found.get(folders)
+        below = totals.get(folders)
         own = counts[folders] if below is None else largest_of_known(counts[folders], below)
         outer = max(around[folders], key=lambda each: len(around[each]), default=None)
-        found[outer] = added(found[outer], own) if outer in found else own
-    return found.get(None, Statistics())
+        totals[outer] = added(totals[outer], own) if outer in totals else own
+    return totals.get(None, Statistics())
 
 
 def _covers(folders: FolderSet, others: FolderSet) -> bool:
-    """Return whether each of the others is one of the folders or inside one; no folders are all."""
+    """Return whether each of the others is one of the folders or inside one; an empty set is all folders."""
     if not folders or (others and others <= folders):
         return True
     return bool(others) and all(any(above in folders for above in _upwards(other)) for other in others)
 
 
 def _upwards(folder: str) -> Iterator[str]:
-    """Yield a folder and those that it is in."""
+    """Yield a folder and its parents."""
     while folder:
         yield folder
         folder = folder.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""Assigns what Spark counted in physical scans and writes to the datasets of an execution."""
+"""Assignment of Spark's counts in physical scans and writes to the datasets of an execution."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def scan_statistics(
     named: Mapping[str, DatasetId | None] | None = None,
     shared: Collection[DatasetId] = (),
 ) -> dict[tuple[DatasetId, frozenset[str]], Statistics]:
-    """Return what the largest physical scan of each dataset counted: two scans may read the same rows.
+    """Return the counts of the largest physical scan of each dataset: two scans may read the same rows.
 
-    Folders of a dataset that are read apart are counted apart. `named` maps names in physical scans to
-    datasets; None where the count is of no single dataset. `shared` are datasets that one scan reads with
-    others.
+    Folders of a dataset that are read separately are counted separately. `named` maps names in physical
+    scans to datasets, or to None if the count is for several datasets. `shared` are datasets that one scan
+    reads together with others.
     """
     folders: dict[DatasetId, set[frozenset[str]]] = {}
     for identity in read:
@@ -57,7 +57,7 @@ def scan_statistics(
 
 
 def _name_in_scan(node: str, names: Iterable[str]) -> str:
-    """Return the name in a physical scan's text; empty where it has none of `names`."""
+    """Return which of `names` a physical scan's text has; empty if none."""
     name = node.partition(" ")[2]
     # The table's name in Spark may follow it.
     return next(
@@ -88,9 +88,9 @@ def _paths(metric: Mapping[str, Any]) -> _Paths:
 
 
 def _scanned(paths: _Paths, ids: Collection[DatasetId], shared: Collection[DatasetId]) -> DatasetId | None:
-    """Find the dataset that a physical scan read: by location, or as the only one there is.
+    """Find the dataset that a physical scan read: by location, or because there is only one dataset.
 
-    A scan of several datasets has one count for all, which is not assigned.
+    A scan of several datasets has one count for all of them, which is not assigned.
     """
     if not paths.listed:
         return next(iter(ids)) if len(ids) == 1 else None
@@ -100,7 +100,7 @@ def _scanned(paths: _Paths, ids: Collection[DatasetId], shared: Collection[Datas
 
 
 def _dataset_at(place: DatasetId, ids: Iterable[DatasetId]) -> DatasetId | None:
-    """Return the dataset that a place is, or is inside; of several, the one whose folder is the innermost."""
+    """Return the innermost dataset at a place or around it."""
     around = [
         identifier
         for identifier in ids
@@ -111,16 +111,16 @@ def _dataset_at(place: DatasetId, ids: Iterable[DatasetId]) -> DatasetId | None:
 
 
 def write_statistics(metrics: Metrics, number: int) -> Statistics:
-    """Return what the `number`-th physical write counted."""
+    """Return the counts of the `number`-th physical write."""
     writes = [m for m in metrics if str(m.get("node", "")).startswith(_WRITES)]
     return _statistics(writes[number]) if number < len(writes) else Statistics()
 
 
 def task_statistics(written: Mapping[str, int], *, counts_all: bool) -> Statistics:
-    """Return what all tasks of an execution wrote; `counts_all` of a target that counts rows and bytes.
+    """Return the counts of all tasks of an execution; `counts_all`: the target counts rows and bytes.
 
-    Other targets may leave both at zero because they do not count. One that counted bytes counts rows too,
-    but a file without rows may be discarded, as Delta does.
+    Other targets may leave both at zero because they do not count. A target that counted bytes also counts
+    rows, but it may discard a file without rows, as Delta does.
     """
     rows, size_bytes = written.get("rows"), written.get("size_bytes")
     if counts_all:
@@ -137,7 +137,7 @@ def _statistics(metric: Mapping[str, Any]) -> Statistics:
 
 
 def larger(first: Statistics, second: Statistics) -> Statistics:
-    """Return the larger of two reads, count by count; a count that only one has is used."""
+    """Return the larger of two reads, count by count; if only one read has a count, that count."""
 
     def most(left: int | None, right: int | None) -> int | None:
         return right if left is None else left if right is None else max(left, right)

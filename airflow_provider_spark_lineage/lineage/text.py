@@ -1,4 +1,4 @@
-"""Prints a lineage for a person: the golden text of docs/design.md, the same on every run."""
+"""Lineage as text for a person: the golden text of docs/design.md, the same on every run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Lineage,
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 _WITHOUT_ROWS = frozenset({Mode.ALTER, Mode.DROP, Mode.RENAME, Mode.TRUNCATE})
-"""Changes whose columns are not listed where there is no edge."""
+"""Changes whose columns are listed only if there are edges."""
 
 
 def render(lineage: Lineage, column: str = "") -> str:
-    """Return the readable lineage; with `column`, only the edges of output columns of that name."""
+    """Return the lineage as text; with `column`, only the edges of output columns of that name."""
     edges_of_all = (edge for output in lineage.outputs for edge in output.edges)
     short = short_names([read.dataset.id for read in lineage.inputs] + [edge.source for edge in edges_of_all])
     lines: list[str] = []
@@ -77,7 +77,7 @@ def _counts(statistics: Statistics) -> str:
 
 
 def short_names(ids: Iterable[DatasetId]) -> dict[DatasetId, str]:
-    """Name each dataset by its last path segment, or by as many as make it unique."""
+    """Name each dataset by its last path segment, or by as many segments as make it unique."""
     ends = {identifier: _ends(identifier.name) for identifier in ids}
     counts = Counter(end for suffixes in ends.values() for end in suffixes)
     return {
@@ -93,7 +93,7 @@ def _ends(name: str) -> list[str]:
 
 
 def _listed(edges: Iterable[Edge]) -> Iterator[Edge]:
-    """Yield edges of columns first, those of the whole dataset last."""
+    """Yield the edges of columns first, the edges of the whole dataset last."""
     edges = list(edges)
     yield from (edge for edge in edges if edge.column)
     yield from (edge for edge in edges if not edge.column)

@@ -1,6 +1,6 @@
-"""What a value depends on: fields of scans, each with how it acts, and how these sets combine.
+"""Sources of values: fields of scans, each with how it acts, and how sets of sources combine.
 
-Knows no node of a plan; `columns` evaluates those.
+`columns` evaluates the nodes of a plan with them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from airflow_provider_spark_lineage.plan.algebra import (
 )
 
 Origin = tuple[Scan, int, tuple[str, ...]]
-"""(scan, id of its column, path inside the column where it is a struct; empty for the whole column).
+"""(scan, id of its column, path inside a struct column; empty for the whole column).
 
-Not its name: a frame that was kept may have two columns of one name.
+The id and not the name, because a kept frame may have two columns of one name.
 """
 
 Sources = frozenset[tuple[Origin, Transformation]]
@@ -29,14 +29,14 @@ Sources = frozenset[tuple[Origin, Transformation]]
 
 @dataclass(frozen=True)
 class Value:
-    """What a column depends on, and where it is a struct or an array of structs, each of its fields."""
+    """The sources of a column; for a struct or an array of structs, also the sources of each field."""
 
     whole: Sources = frozenset()
     parts: tuple[Value, ...] = ()
-    """Empty where only the whole is known."""
+    """Empty if only the whole is known."""
 
     def __or__(self, other: Value) -> Value:
-        """Return the value that depends on all that either depends on."""
+        """Return the value with the sources of both."""
         return union((self, other))
 
     def after(self, step: Transformation) -> Value:
@@ -44,7 +44,7 @@ class Value:
         return self if step == IDENTITY else Value(apply(step, self.whole))
 
     def part(self, path: Sequence[Member]) -> Value:
-        """Return a field of a struct; where its fields are not known, what the whole depends on."""
+        """Return a field of a struct; if its fields are unknown, the sources of the whole."""
         value = self
         for depth, (position, _) in enumerate(path):
             if position >= len(value.parts):
@@ -54,7 +54,7 @@ class Value:
         return value
 
     def influenced(self, sources: Sources) -> Value:
-        """Return this value where sources act on it as a whole, and so on each of its fields."""
+        """Return this value with sources that act on it as a whole, and therefore on each of its fields."""
         if not sources:
             return self
         return Value(self.whole | sources, tuple(part.influenced(sources) for part in self.parts))
@@ -70,7 +70,7 @@ def apply(step: Transformation, sources: Sources) -> Sources:
 
 
 def _inside(source: tuple[Origin, Transformation], names: tuple[str, ...]) -> tuple[Origin, Transformation]:
-    """Return a part of an unchanged field; of a transformed one, the whole field."""
+    """Return a part of an unchanged field; for a transformed field, the whole field."""
     (scan, column, outer), path = source
     if path.kind is Kind.IDENTITY and all(names):
         return (scan, column, (*outer, *names)), path
@@ -78,15 +78,15 @@ def _inside(source: tuple[Origin, Transformation], names: tuple[str, ...]) -> tu
 
 
 def column_of(scan: Scan, column: int) -> Value:
-    """Return the value that is one column of a scan."""
+    """Return the value of a column of a scan."""
     return Value(frozenset({((scan, column, ()), IDENTITY)}))
 
 
 def union(values: Iterable[Value]) -> Value:
-    """Return the value that depends on all that any of them depends on; a single one unchanged."""
+    """Return the value with the sources of all values; a single value is returned unchanged."""
     values = list(values)
     if len(values) == 1:
         return values[0]
     whole = frozenset[tuple[Origin, Transformation]]().union(*(value.whole for value in values))
-    # A value that depends on nothing is a null, which may be a struct of any width.
+    # A value without sources is a null, which may be a struct of any width.
     return Value(whole, united((value.parts for value in values if value.whole), union))

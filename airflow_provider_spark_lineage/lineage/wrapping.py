@@ -1,4 +1,4 @@
-"""Merges a command and the write that it ran into one execution: a CTAS and its insert, for example."""
+"""Merge of a command and the write that it ran into one execution: a CTAS and its insert, for example."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def wrapped(inner: ExecutionLineage, outer: ExecutionLineage) -> ExecutionLineag
     outer = replace(outer, targets=outer.targets or inner.targets)
     if outer.lineage.failures:
         return outer
-    # The command itself is unknown; report what the execution inside wrote.
+    # The command itself is unknown; report the writes of the execution inside.
     lineage = replace(inner.lineage, gaps=(*outer.lineage.gaps, *inner.lineage.gaps))
     return replace(outer, lineage=lineage)
 
@@ -51,7 +51,7 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
         else read
         for read in outer_lineage.inputs or inner_lineage.inputs
     )
-    # Edges are those of the inner write; facts of the two may differ where a record is damaged.
+    # Edges come from the inner write; the facts of the two may differ if a record is damaged.
     known = {read.dataset.id for read in inputs}
     sources = {edge.source for output in outputs for edge in output.edges} - known
     inputs += tuple(read for read in inner_lineage.inputs if read.dataset.id in sources)
@@ -75,7 +75,7 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
 
 
 def _named_by(identity: Identity, outer: ExecutionLineage) -> Identity:
-    """Return an identity with the table and catalog of the command: the write inside knows only a place."""
+    """Return an identity with the table and catalog of the command: the write inside has only a path."""
     return replace(
         identity,
         symlinks=tuple(dict.fromkeys((*identity.symlinks, *outer.symlinks))),

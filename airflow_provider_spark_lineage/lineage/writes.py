@@ -1,6 +1,7 @@
-"""Completes the writes of a plan with the facts of their targets.
+"""Completion of the writes of a plan with the facts of their targets.
 
-Only the facts say which columns a table adds, what a copy contains, or which rows an option replaces.
+Only the facts have the columns that a table adds, the content of a copy, and the rows that an option
+replaces.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ _PARTIAL = ("static_partitions", "dynamic_partitions", "replace_on", "replace_us
 
 @dataclass(frozen=True)
 class TableWrite:
-    """One write of an execution, and the facts of what it writes to."""
+    """One write of an execution, and the facts of its target."""
 
     written: Written
     target: Facts
@@ -73,7 +74,7 @@ class TableWrite:
 
     @property
     def mode(self) -> Mode:
-        """Return what the write does to its target."""
+        """Return the mode of the write."""
         return _MODES.get(
             (self._word, self.target.get("existed")), _MODES.get((self._word, None), Mode.APPEND)
         )
@@ -96,13 +97,13 @@ class TableWrite:
 
     @property
     def partitions(self) -> tuple[str, ...]:
-        """Return the partition columns; of a transform such as `bucket(4, id)`, its column."""
+        """Return the partition columns; for a transform such as `bucket(4, id)`, its column."""
         columns = [str(column) for column in self.target.get("partition_columns") or ()]
         bare = (column.rpartition("(")[2].rstrip(")").rpartition(",")[2].strip() for column in columns)
         return tuple(bare) or self.node.partitions
 
     def reading(self, scan: Scan, **changes: Any) -> TableWrite:
-        """Return this write with one more scan, and with changes."""
+        """Return this write with one more scan and other changes."""
         return replace(self, written=replace(self.written, scans=(*self.written.scans, scan), **changes))
 
 
@@ -111,7 +112,7 @@ Leaves = dict[Scan, Leaf]
 
 
 def completed(writes: Iterable[TableWrite]) -> tuple[list[TableWrite], Leaves]:
-    """Return the completed writes, and the leaves of the scans that this adds."""
+    """Return the completed writes, and the leaves of the scans that were added."""
     results, leaves = [], Leaves()
     for write in writes:
         copying, copied = _with_what_it_copies(write)
@@ -133,11 +134,11 @@ def _with_what_it_copies(write: TableWrite) -> tuple[TableWrite, Leaves]:
 
 
 def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
-    """Add FILTER edges from the columns of the table by which an option replaces rows."""
+    """Add FILTER edges from the table's columns that decide which rows an option replaces."""
     written = write.written
     names = replaced_by(write.target)
     if names is None:
-        reason = "the columns by which it replaces rows of its table are not recorded"
+        reason = "the columns that decide which rows it replaces are not recorded"
         gaps = (*written.gaps, PlanGap(written.write.label, reason))
         return replace(write, written=replace(written, gaps=gaps)), {}
     if not names:
@@ -151,13 +152,13 @@ def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
     step = Transformation(Kind.FILTER)
     rows = written.rows | {((scan, column.id, ()), step) for column in columns}
     leaf = relation_leaf(scan, write.target)
-    # Not counted: Spark's counts are of the query. Without version: the facts have the written one.
+    # Not counted: Spark's counts are for the query. Without version: the facts have the written version.
     leaf = replace(leaf.of_now(), counted=False)
     return write.reading(scan, rows=rows), {scan: leaf}
 
 
 def _with_its_partition(write: TableWrite) -> TableWrite:
-    """Add the columns of the partition that a statement names: each has one value in all rows."""
+    """Add the columns of the partition that a statement names: each has the same value in all rows."""
     names = {column.name.lower() for column, _ in write.written.columns}
     named = recorded_fields({"schema": write.target.get("partition_schema", "")})
     added = (
@@ -169,7 +170,7 @@ def _with_its_partition(write: TableWrite) -> TableWrite:
 def with_what_its_table_adds(write: TableWrite, part: Evaluation) -> TableWrite:
     """Add the columns that a table adds, generated ones for example.
 
-    They are not in the query's plan, but in that of the execution inside, which wrote the rows.
+    They are not in the query's plan, but in the plan of the execution inside, which wrote the rows.
     """
     types = {column.name: column.type for column in write.node.table}
     names = {column.name.lower() for column, _ in write.written.columns}
@@ -197,8 +198,8 @@ def gaps_of_failed(write: TableWrite) -> Iterator[Gap]:
         return
     for identity in identify(target):
         if write.mode is Mode.OVERWRITE and not target.get("dynamic_partitions"):
-            reason = "the write failed; whether what was there before is still there is not recorded"
+            reason = "the write failed; earlier rows may have been removed"
             yield Gap(label, reason, identity.id)
         elif not identity.storage_layer:
-            reason = "the write failed; which of its rows were written is not recorded"
+            reason = "the write failed; some of its rows may have been written"
             yield Gap(label, reason, identity.id)

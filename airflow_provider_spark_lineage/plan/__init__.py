@@ -1,1 +1,1 @@
-"""The relational algebra that every plan is read into; `spark` reads Spark's plans, `sql` reads SQL text."""
+"""Readers of plans into one relational algebra: `spark` for Spark's plans, `database_sql` for SQL text."""

@@ -1,8 +1,8 @@
-"""A small relational algebra: what of a query plan decides where columns come from, and nothing else.
+"""A small relational algebra: only the parts of a query plan that decide the origin of columns.
 
-Readers (Spark's plan JSON is the first) translate their plans into it; `lineage/` evaluates it. A plan
-is a flat list of nodes in which every node comes after its inputs, so that neither a reader nor the
-evaluation recurses over deep plans. Nothing here knows datasets or Spark.
+Readers translate their plans into it (Spark's plan JSON, for example); `lineage/` evaluates it. A plan is a
+flat list of nodes, each after its inputs, so that neither a reader nor the evaluation recurses over deep
+plans. The algebra is independent of datasets and of Spark.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TypeVar
 
 
 class Kind(Enum):
-    """How a field acts on another; the value is OpenLineage's (type, subtype).
+    """The action of a field on another; the value is OpenLineage's (type, subtype).
 
-    The order of the members is the order in which edges are listed, and among the direct ones also
-    their strength: along a path the strongest wins.
+    Edges are listed in the order of the members. For the direct kinds the order is also their strength:
+    the strongest kind along a path is the kind of the path.
     """
 
     IDENTITY = ("DIRECT", "IDENTITY")
@@ -57,14 +57,14 @@ _ORDER = {kind: position for position, kind in enumerate(Kind)}
 
 @dataclass(frozen=True)
 class Transformation:
-    """One step, or a whole path, from a field to another."""
+    """One step, or a whole path, from one field to another."""
 
     kind: Kind
     masking: bool = False
     """The value cannot be read back from the result: a hash, or a count."""
 
     def after(self, inner: Transformation) -> Transformation:
-        """Return what this step makes of a path that already ends in `inner`."""
+        """Return the transformation of the path `inner` followed by this step."""
         return _compose(self, inner)
 
 
@@ -83,45 +83,45 @@ IDENTITY = Transformation(Kind.IDENTITY)
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column of a node's output; `id` is unique within the application that made the plan."""
+    """A column of a node's output; `id` is unique within the application that wrote the plan."""
 
     id: int
     name: str
     type: str = ""
-    """Spark's simple string; empty where the plan does not say it."""
+    """Spark's simple string; empty if the plan does not have it."""
 
 
 VARIABLE = -1
 """Id of the one column of a `Scan` of a variable."""
 
 NO_NEW_DATA = "stream without new data"
-"""Relation of a `Scan` in a batch of a stream whose rows are those that earlier batches kept in its state."""
+"""Relation of a `Scan` in a batch of a stream that reads only rows that earlier batches kept in the state."""
 
 
 Member = tuple[int, str]
-"""Position of a field in a struct, and its name, which is empty where the plan does not say it."""
+"""Position of a field in a struct, and its name; the name is empty if the plan does not have it."""
 
 
 @dataclass(frozen=True)
 class Subquery:
-    """A plan inside an expression: its columns are the value, its row influences act on that value."""
+    """A plan inside an expression: its columns are the value, and its row influences act on the value."""
 
     plan: Plan
     transformation: Transformation
     valued: bool = True
-    """False where only the number of its rows matters: EXISTS."""
+    """False if only the number of its rows matters: EXISTS."""
 
     path: tuple[Member, ...] = ()
-    """The field of its value that is used, where that is a struct; empty for all of it."""
+    """The used field of its value, if that is a struct; empty for the whole value."""
 
     def part(self, path: Iterable[Member]) -> Subquery:
-        """Return the use of one field of what this uses."""
+        """Return the use of one field of the value that this uses."""
         return replace(self, path=(*self.path, *path))
 
 
 @dataclass(frozen=True)
 class Expression:
-    """What an expression depends on: attributes and subqueries, each with how it acts."""
+    """The dependencies of an expression: attributes and subqueries, each with how it acts."""
 
     uses: tuple[tuple[int, Transformation], ...] = ()
     subqueries: tuple[Subquery, ...] = ()
@@ -129,10 +129,10 @@ class Expression:
     """Single fields of struct attributes: the attribute, the path from the outside in, how the field acts."""
 
     parts: tuple[Expression, ...] = ()
-    """What each field of a struct (or of an array's structs) depends on; empty where that is not known."""
+    """The dependencies of each field of a struct (or of an array's structs); empty if they are unknown."""
 
     def after(self, steps: Iterable[Transformation]) -> Expression:
-        """Return this expression with more steps behind it, side by side where there are several."""
+        """Return this expression followed by steps; with several, each use is repeated for each step."""
         steps = tuple(steps)
         return Expression(
             tuple((key, step.after(path)) for key, path in self.uses for step in steps),
@@ -146,7 +146,7 @@ class Expression:
         )
 
     def influenced(self, other: Expression) -> Expression:
-        """Return this expression where another one acts on it as a whole, and so on each of its parts."""
+        """Return this expression with another that acts on it as a whole, and therefore on each part."""
         return Expression(
             (*self.uses, *other.uses),
             (*self.subqueries, *other.subqueries),
@@ -156,7 +156,7 @@ class Expression:
 
 
 def union(expressions: Iterable[Expression]) -> Expression:
-    """Merge expressions into one; where each may be the struct, the parts are merged by position."""
+    """Merge expressions into one; the fields of structs are merged by position."""
     expressions = tuple(expressions)
     if len(expressions) == 1:
         return expressions[0]
@@ -164,7 +164,7 @@ def union(expressions: Iterable[Expression]) -> Expression:
         tuple(use for expression in expressions for use in expression.uses),
         tuple(subquery for expression in expressions for subquery in expression.subqueries),
         tuple(use for expression in expressions for use in expression.field_uses),
-        # An expression that depends on nothing is a null, which may be a struct of any width.
+        # An expression without dependencies is a null, which may be a struct of any width.
         united((expression.parts for expression in expressions if expression != Expression()), union),
     )
 
@@ -192,13 +192,13 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Scan(Node):
-    """Rows that come from outside: a file, a table, the memory of a program."""
+    """Rows from outside: a file, a table, the memory of a program."""
 
     relation: str = ""
     """The node's class in the plan; this and the id of the first attribute identify the scan's facts."""
 
     hidden: frozenset[int] = frozenset()
-    """Ids of columns that no dataset has because they describe the row: the name of its file, for example."""
+    """Ids of columns that describe a row and are in no dataset: the name of its file, for example."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,16 +217,16 @@ class Opaque(Node):
 
 @dataclass(frozen=True, eq=False)
 class Derive(Node):
-    """Computes columns from those of its inputs; an output column that is not computed passes through."""
+    """Computes columns from columns of its inputs; an output column that is not computed passes through."""
 
     columns: Mapping[int, tuple[Expression, ...]] = field(default_factory=dict)
-    """Attribute id -> the expressions that give it; several where rows are multiplied (Expand)."""
+    """Attribute id -> the expressions that compute it; several if rows are multiplied (Expand)."""
 
     influences: tuple[tuple[Kind, Expression], ...] = ()
-    """Expressions that decide which rows there are, and in what order."""
+    """Expressions that decide which rows are in the output, and their order."""
 
     reason: str = ""
-    """Why this node is a gap, for a node that the reader does not know; empty otherwise."""
+    """Reason of a gap, for a node that the reader does not know; empty otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,10 +234,10 @@ class Combine(Node):
     """Appends the rows of several inputs: column i comes from column i of each input."""
 
     valued: int = -1
-    """How many inputs give values (INTERSECT and EXCEPT: the first alone); -1 is all."""
+    """Number of inputs that give values (INTERSECT and EXCEPT: only the first); -1 is all."""
 
     compared: bool = False
-    """Rows of all inputs are compared to decide which stay."""
+    """Rows of all inputs are compared to decide which rows stay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +250,7 @@ class Apply(Node):
 
 @dataclass(frozen=True, eq=False)
 class Reference(Node):
-    """Reads a CTE, defined in this plan or in one around it: column i is the definition's column i."""
+    """Reads a CTE that this plan or a plan around it defines: column i is the definition's column i."""
 
     definition: int = -1
     """Key in `Plan.definitions`."""
@@ -268,13 +268,13 @@ class Loop(Node):
 
 
 class Change(Enum):
-    """What a command does to a table without a query."""
+    """Effect of a command without a query on a table."""
 
     CREATED = "created"
     """Without rows."""
 
     REPLACED = "replaced"
-    """Created without rows; a table that existed under the name is gone."""
+    """Created without rows; an earlier table of the name was removed."""
 
     EMPTIED = "emptied"
     DROPPED = "dropped"
@@ -282,7 +282,7 @@ class Change(Enum):
 
     RENAMED = "renamed"
     ALTERED = "altered"
-    """Its columns, its partitions or its place changed."""
+    """Its columns, its partitions or its location changed."""
 
     LOADED = "loaded"
     """Files were moved into it."""
@@ -293,16 +293,16 @@ class Change(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Command(Node):
-    """A command whose plan shows no query; `change` is what it does to a table.
+    """A command without a query in its plan; `change` is its effect on a table.
 
-    The table's facts are the `target`-th of class `relation`.
+    The table's facts are the `target`-th facts of class `relation`.
     """
 
     relation: str = ""
     target: int = 0
     change: Change | None = None
     reason: str = ""
-    """Why its effect is not known; empty for a command that moves no rows."""
+    """Why its effect is unknown; empty for a command that moves no rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +323,7 @@ class Declare(Node):
 
 @dataclass(frozen=True, eq=False)
 class Write(Node):
-    """Writes its input's rows to the target whose facts are the `target`-th of class `relation`."""
+    """Writes its input's rows to a target; its facts are the `target`-th facts of class `relation`."""
 
     relation: str = ""
     target: int = 0
@@ -334,13 +334,13 @@ class Write(Node):
     """Names of the partition columns."""
 
     copied: bool = False
-    """It copies the rows of another dataset, which the facts name and the plan does not."""
+    """It copies the rows of another dataset; only the facts name it."""
 
     inserted: bool = False
     """It inserts the rows of a query, which may lack columns of the table."""
 
     table: tuple[Attribute, ...] = ()
-    """The columns of the table that it inserts into, where the plan shows them."""
+    """The columns of the table that it inserts into, if the plan shows them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,9 +352,9 @@ class Plan:
 
     nodes: tuple[Node, ...]
     definitions: Mapping[int, Plan] = field(default_factory=dict)
-    """Plans that are evaluated where a `Reference` names them."""
+    """Definition -> plan that a `Reference` reads."""
 
     @property
     def root(self) -> Node:
-        """Return the node that gives the plan's result."""
+        """Return the last node: its rows are the plan's result."""
         return self.nodes[-1]

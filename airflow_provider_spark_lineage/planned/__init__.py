@@ -1,1 +1,1 @@
-"""Lineage that a text promises before anything runs: SQL scripts, Python programs, and their session."""
+"""Planned lineage, read from a text before anything runs: SQL scripts, Python programs, their session."""

@@ -1,6 +1,6 @@
-"""The lineage that a program's text promises: datasets alone, each part that is not known a gap.
+"""Planned lineage of a program's text: datasets without columns; each unknown part is a gap.
 
-Nothing here has run. A lineage of this kind is for the START of a run, and for runs that left nothing else.
+Nothing has run yet. A planned lineage is for the START of a run, and for runs that left no records.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Ide
 PLANNED = "read from the text of the program; not what ran"
 """The reason of the gap that every planned lineage has."""
 
-NO_FILE_SYSTEM = "no default file system is given: paths that name none are taken for local files"
-"""The reason of the gap of a planned lineage whose paths may be elsewhere."""
+NO_FILE_SYSTEM = "no default file system is given: paths without one are taken as local files"
+"""The reason of the gap of a planned lineage whose paths may be on another file system."""
 
 
 def planned(program: Program, conf: Mapping[str, str], directory: str) -> Lineage:
-    """Return the lineage of a program; `directory` is the folder that its driver starts in, if known."""
+    """Return the lineage of a program; `directory` is the working directory of its driver, if known."""
     return _Planner({**conf, **program.settings}, directory).lineage(program)
 
 
 class _Planner:
-    """Names what a program reads and writes, step by step."""
+    """Names the datasets that a program reads and writes, step by step."""
 
     def __init__(self, settings: Mapping[str, str], directory: str) -> None:
         self._settings = settings
         self._directory = directory
         self._gaps: dict[Gap, None] = {}
         self._about: dict[Gap, DatasetId] = {}
-        """Gap about the name of a dataset -> that name."""
+        """Gap about the name of a dataset -> the name."""
 
         self._unplaced_ids: set[DatasetId] = set()
-        """The names of these."""
+        """The names of datasets that have such a gap."""
 
         self._places: dict[tuple[str, tuple[str, ...]], Access] = {}
         """Table -> the step that created it at a location."""
@@ -51,10 +51,10 @@ class _Planner:
         """Datasets that may have been written before."""
 
         self._absent: set[DatasetId] = set()
-        """Datasets that the program has dropped: one that is created again is new."""
+        """Datasets that the program dropped; a dataset that is created again is new."""
 
         self._inputs: dict[DatasetId, Input] = {}
-        """Reads of those, which may be reads of what was there before."""
+        """Reads of uncertain datasets, which may be reads of rows from before the program."""
 
         self._drops: dict[DatasetId, Output] = {}
 
@@ -70,7 +70,7 @@ class _Planner:
         composed = composer.lineage()
         inputs = {**self._inputs, **{read.dataset.id: read for read in composed.inputs}}
         outputs = {**self._drops, **{output.dataset.id: output for output in composed.outputs}}
-        # A table that was only an intermediate needs no word about its name.
+        # A gap about the name of a table that was only an intermediate is left out.
         named = {None, *inputs, *outputs}
         gaps = [gap for gap in self._gaps if self._about.get(gap) in named]
         return Lineage(
@@ -91,7 +91,7 @@ class _Planner:
         ids = {dataset.id for dataset in datasets}
         is_sure = access.certain and not access.partial and not access.rewrites
         if access.change == "create" and access.if_exists and not ids <= self._absent:
-            # What was there before may still be there, and be read.
+            # Rows from before may still exist, and be read.
             self._uncertain |= ids
         elif is_sure and access.change in ("create", "overwrite", "drop"):
             self._uncertain -= ids
@@ -139,7 +139,7 @@ class _Planner:
         return identities
 
     def _of_table(self, access: Access) -> tuple[Identity, ...]:
-        """Return a table by the location that the text gives it, or by its name in its catalog."""
+        """Return a table by its location in the text, or by its name in its catalog."""
         name = ".".join((*filter(None, [access.catalog]), *access.table))
         place = self._places.get(_key(access))
         if place is not None and (access.change in ("alter", "drop", "rename") or not access.has_rows):
@@ -152,23 +152,23 @@ class _Planner:
         if access.is_view:
             entries = entries_of(described.as_view(facts))
             return entries or self._unplaced(access, facts, name)
-        found = identify(facts)
-        if found and all(identity.known for identity in found):
-            return found
+        identities = identify(facts)
+        if identities and all(identity.known for identity in identities):
+            return identities
         return self._unplaced(access, facts, name)
 
     def _unplaced(self, access: Access, facts: Facts, name: str) -> tuple[Identity, ...]:
         entries = entries_of(facts) or identify(facts)
         if not all(identity.known for identity in entries):
-            reason = f"which catalog `{name}` is in is not known: it is named as the session names it"
+            reason = f"the catalog of `{name}` is not known: the dataset has its name in the session"
         else:
-            reason = f"where the data of `{name}` are is not known: it is named as its catalog names it"
-        # One gap for each table: at the line where it is used first.
+            reason = f"the location of `{name}` is not known: the dataset has its name in the catalog"
+        # One gap for each table, at the line of its first use.
         if entries and entries[0].id not in self._unplaced_ids:
             gap = Gap(f"line {access.line}", reason)
             self._gaps[gap], self._about[gap] = None, entries[0].id
             self._unplaced_ids.add(entries[0].id)
-        # Not an entry beside its data, but the only name that the data have here.
+        # The name of the entry is the only known name of the data, so it is not marked as an entry.
         return tuple(replace(entry, type="VIEW" if access.is_view else "") for entry in entries)
 
     def _of_relation(self, access: Access) -> tuple[Identity, ...]:
@@ -176,14 +176,12 @@ class _Planner:
             return ()
         option = described.needs(access.format, access.paths, access.unknown_options)
         if option is not None:
-            what = "which options it has" if option == "*" else f"its option `{option}`"
-            self._gap(access, f"{what} is not a constant, so the dataset has no name")
+            problem = "its options are" if option == "*" else f"its option `{option}` is"
+            self._gap(access, f"{problem} not constant, so the dataset has no name")
             return ()
         options, missing = described.with_servers(access.format, dict(access.options), self._settings)
         if missing:
-            self._gap(
-                access, f"which servers it is on is not given (`{missing}`), so the dataset has no name"
-            )
+            self._gap(access, f"its servers are not given (`{missing}`), so the dataset has no name")
             return ()
         facts = self._relation(replace(access, options=tuple(options.items())))
         if facts is None:
@@ -195,19 +193,19 @@ class _Planner:
         return identities
 
     def _of_query(self, access: Access, facts: Facts) -> tuple[Identity, ...] | None:
-        """Return the tables of a query that a database is to run; None where it is none."""
+        """Return the tables of a query that a database runs; None if there is no query."""
         query = query_behind(facts)
         if query is None:
             return None
         try:
             scans = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), [])).scans
         except SqlError as error:
-            self._gap(access, f"its query could not be read, it is named by the database alone: {error}")
+            self._gap(access, f"its query could not be read, so only the database is named: {error}")
             return (query.database,)
         return tuple(dict.fromkeys(query.identify(scan.relation) for scan in scans))
 
     def _relation(self, access: Access) -> described.Described | None:
-        """Return the facts of paths and options; None where no path has a name."""
+        """Return the facts of paths and options; None if no path has a name."""
         paths = tuple(self._paths(access))
         if access.paths and not paths:
             return None
@@ -225,7 +223,7 @@ class _Planner:
                 continue
             path, is_one = described.without_pattern(written)
             if not is_one:
-                self._gap(access, f"which files `{written}` stands for is not known")
+                self._gap(access, f"the files that `{written}` matches are not known")
                 continue
             full, problem = described.full_path(path, self._settings, self._directory)
             if problem:

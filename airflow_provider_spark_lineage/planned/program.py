@@ -1,6 +1,6 @@
-"""What a program's text says that it will read and write: plain values, with no names of datasets.
+"""Planned reads and writes of a program: plain values, without names of datasets.
 
-`planned.python` and `planned.sql` make them; nothing here has run.
+`planned.python` and `planned.sql` read them from the text, before anything has run.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 HOLE = "\ufdd0"
-"""Stands, inside a text, for a part that is not known; no file or table can have this character."""
+"""Placeholder in a text for an unknown part; no name of a file or table can have this character."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class Access:
     """Empty for a read; otherwise a word of `lineage.model.Mode`: `create`, `append`, `drop`, ..."""
 
     format: str = ""
-    """As the text has it, `parquet` or a class name; empty for a table, and for Spark's default."""
+    """As in the text, `parquet` or a class name; empty for a table, and for Spark's default."""
 
     paths: tuple[str, ...] = ()
     table: tuple[str, ...] = ()
-    """Parts of a table's name, its database included; empty for paths and options alone."""
+    """Parts of a table's name, with its database; empty if only paths and options name the dataset."""
 
     catalog: str = ""
     """The session's name of the table's catalog; empty for the session's own catalog."""
@@ -34,10 +34,10 @@ class Access:
     """Names in lower case."""
 
     unknown_options: tuple[str, ...] = ()
-    """Names of options whose values are not constants; `*` where there may be any."""
+    """Names of options whose values are not constants; `*` if there may be any other options."""
 
     certain: bool = True
-    """False below a condition, in a loop, and in a function that the text does not call."""
+    """False inside a condition, a loop, or a function that the text does not call."""
 
     partial: bool = False
     """An overwrite that keeps some rows."""
@@ -53,7 +53,7 @@ class Access:
 
     is_view: bool = False
     previous: tuple[str, ...] = ()
-    """Parts of the name that a renamed table had."""
+    """Parts of the old name of a renamed table."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,14 @@ class Unread:
 
 @dataclass
 class Program:
-    """Everything that a text says, in the order in which it runs as far as that is known."""
+    """All steps and settings of a text, in the order in which they run, as far as that is known."""
 
     steps: list[Access | Unread] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
-    """Spark's settings that the text itself makes."""
+    """Spark's settings that the text itself sets."""
 
     def add(self, steps: Iterable[Access | Unread]) -> None:
-        """Add steps; the same one at the same line counts once."""
+        """Add steps; equal steps at the same line are added once."""
         for step in steps:
             if step not in self._known:
                 self._known.add(step)

@@ -1,4 +1,4 @@
-"""The state of a session that decides what a table's name means: views, current database, variables."""
+"""Session state that resolves the names of tables: views, current database, variables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SESSION_CATALOG = "spark_catalog"
 _CATALOG = "spark.sql.catalog."
 
 Place = tuple[object, ...]
-"""The conditions around a statement, the outermost first; each block that may run is one of its own."""
+"""The conditions around a statement, the outermost first; each block that may run is its own condition."""
 
 
 @dataclass(frozen=True)
@@ -26,40 +26,40 @@ class Name:
 
 
 class Session:
-    """What the text has said so far."""
+    """The state of a session after the statements that were read so far."""
 
     def __init__(self, variables: Mapping[str, str], conf: Mapping[str, str]) -> None:
-        # Spark fills in its own settings as well.
+        # Spark also replaces `${...}` by its own settings.
         self.variables = {**conf, **variables}
         self.catalogs = {
             key[len(_CATALOG) :] for key in conf if key.startswith(_CATALOG) and key.count(".") == 3
         }
         self.place: Place = ()
-        """Where the statement stands that is read."""
+        """The conditions around the current statement."""
 
         self._views: dict[str, list[tuple[Place, bool]]] = {}
-        """Name, in lower case -> where it became a temporary view, or ended as one, in order."""
+        """Name, in lower case -> the places where it became (True) or ended as (False) a temporary view."""
 
         self.has_unknown_view = False
-        """A view was registered under a name that is not known."""
+        """A view was registered under an unknown name."""
 
         self.own_views: set[Name] = set()
-        """Views of a catalog that the program creates: what they read is noted where they are created."""
+        """Views of a catalog that the program creates; their reads are noted where they are created."""
 
         self._catalog: str | None = _own(conf.get("spark.sql.defaultCatalog", ""))
-        """None, as the database below, where a USE is below a condition or has no constant."""
+        """None, like the database below, after a USE in a condition or with a name that is not a constant."""
 
         self._database: tuple[str, ...] | None = () if self._catalog else ("default",)
 
     def note_setting(self, key: str, value: str) -> None:
-        """Note a setting that names a catalog, or makes one the current one."""
+        """Note a setting that defines a catalog or changes the current catalog."""
         if key.startswith(_CATALOG) and key.count(".") == 3:
             self.catalogs.add(key[len(_CATALOG) :])
         elif key == "spark.sql.defaultCatalog":
             self.use_catalog(value)
 
     def add_view(self, name: str, *, is_view: bool = True) -> None:
-        """Note a temporary view, or the end of one."""
+        """Note the start of a temporary view, or its end."""
         self._note_view(name.lower(), self.place, is_view=is_view)
 
     def forget_views(self) -> None:
@@ -73,7 +73,7 @@ class Session:
         for view in self._views.get(name, ()):
             if _is_around(place, view[0]):
                 continue
-            # No block is entered a second time: of those that have ended, what they say counts once.
+            # No block is entered a second time, so equal states of ended blocks are stored once.
             if _is_around(view[0], place):
                 ended.clear()
             elif view[1] in ended:
@@ -84,7 +84,7 @@ class Session:
         self._views[name] = [*views, (place, is_view)]
 
     def _is_view(self, name: str) -> bool | None:
-        """Return whether a name is that of a temporary view here; None where a condition decides."""
+        """Return whether a name is a temporary view here; None if a condition decides."""
         elsewhere = set[bool]()
         for place, is_view in ((), False), *self._views.get(name.lower(), ()):
             if _is_around(place, self.place):
@@ -94,14 +94,14 @@ class Session:
         return elsewhere.pop() if len(elsewhere) == 1 else None
 
     def use(self, parts: tuple[str, ...] | None, *, certain: bool = True) -> None:
-        """Change the current database, or the catalog if that is what the name says; None for unknown."""
+        """Change the current database, or the catalog if `parts` names one; None for an unknown name."""
         if parts and (parts[0] in self.catalogs or parts[0] == SESSION_CATALOG or len(parts) > 1):
             self.use_catalog(parts[0], certain=certain)
             parts = parts[1:] or self._database
         self._database = parts if certain else None
 
     def use_catalog(self, name: str, *, certain: bool = True) -> None:
-        """Change the current catalog; its current database is then its first one."""
+        """Change the current catalog; its current database is then its default database."""
         self._catalog = _own(name) if certain else None
         self._database = None if not certain else () if self._catalog else ("default",)
 
@@ -110,15 +110,15 @@ class Session:
         return self.variables.get("spark.sql.sources.partitionOverwriteMode", "").lower() == "dynamic"
 
     def is_view(self, parts: tuple[str, ...]) -> bool:
-        """Return whether a name is one of a temporary view."""
+        """Return whether a name is certainly a temporary view."""
         return parts[0].lower() == _VIEWS if len(parts) > 1 else self._is_view(parts[0]) is True
 
     def resolve(self, parts: tuple[str, ...]) -> Name | str:
-        """Return the full name of a table, or why it is not known; temporary views were asked for before."""
+        """Return the full name of a table, or why it is unknown; call `is_view` first."""
         if len(parts) == 1 and self.has_unknown_view:
             return f"`{parts[0]}` is a table, or a temporary view whose name is not a constant"
         if len(parts) == 1 and self._is_view(parts[0]) is None:
-            return f"`{parts[0]}` is a table, or a temporary view that is registered below a condition"
+            return f"`{parts[0]}` is a table, or a temporary view that a condition may register"
         if len(parts) > 1 and (parts[0] in self.catalogs or parts[0] == SESSION_CATALOG):
             return Name(_own(parts[0]), parts[1:])
         if len(parts) > 2:
@@ -126,7 +126,7 @@ class Session:
         if self._catalog is None or (len(parts) == 1 and self._database is None):
             what = "catalog" if self._catalog is None else "database"
             name = ".".join(parts)
-            return f"the {what} of `{name}` is not known: a USE before it may not run, or has no constant"
+            return f"the {what} of `{name}` is not known: a USE before it may not run, or is not constant"
         if len(parts) == 2 or self._database is None:
             return Name(self._catalog, parts)
         return Name(self._catalog, (*self._database, *parts))

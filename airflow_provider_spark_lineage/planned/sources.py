@@ -1,6 +1,6 @@
-"""Facts of relations that no live Spark was asked about: from a format, a path, options or a table's name.
+"""Facts of relations without a live Spark: from a format, a path, options or a table's name.
 
-Settings are Spark's, by the names that `spark-submit --conf` takes.
+Settings have Spark's names, as in `spark-submit --conf`.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _FILES = frozenset(
 _NAMED = frozenset(
     ("bigquery", "com.google.cloud.spark.bigquery", "deltasharing", "es", "org.elasticsearch.spark.sql")
 )
-"""Formats whose `load("x")` and `save("x")` name a table or an index, and no file."""
+"""Formats whose `load("x")` and `save("x")` name a table or an index, not a file."""
 
 _NO_DATASET = frozenset({"console", "foreach", "memory", "noop", "rate", "rate-micro-batch"})
-"""Formats whose rows are made up, printed, dropped, or kept by the program itself."""
+"""Formats without a dataset: Spark generates, prints or drops the rows, or the program keeps them."""
 
 _SERVERLESS = re.compile(r"(?:hdfs|viewfs):/(?!/[^/])", re.IGNORECASE)
-"""A path that leaves its server to the settings: `hdfs:///data`."""
+"""A path without its server, which the settings name: `hdfs:///data`."""
 
 _PATTERN = re.compile(r"[*?{\[]")
 _OF_FILES = re.compile(r"[^/]*[*?][^/]*\.[A-Za-z0-9.*]+|part-[^/]*|\*")
@@ -47,19 +47,19 @@ def is_of_no_dataset(file_format: str) -> bool:
 
 
 def is_named(file_format: str) -> bool:
-    """Return whether what stands where others have a path is the name of a table."""
+    """Return whether the path of this format is the name of a table or an index."""
     return file_format in _NAMED
 
 
 def file_system(settings: Mapping[str, str]) -> str:
-    """Return Hadoop's default file system; empty where the settings do not name it."""
+    """Return Hadoop's default file system; empty if the settings do not name it."""
     return _setting(settings, "fs.defaultFS")
 
 
 def full_path(path: str, settings: Mapping[str, str], directory: str) -> tuple[str, str]:
-    """Return a path with its file system, and why that is not known: one of both is empty.
+    """Return a path with its file system, or why that is unknown: one of the two is empty.
 
-    `directory` is the folder that the driver starts in.
+    `directory` is the working directory of the driver.
     """
     default = file_system(settings)
     if _SERVERLESS.match(path):
@@ -76,7 +76,7 @@ def full_path(path: str, settings: Mapping[str, str], directory: str) -> tuple[s
 
 
 def without_pattern(path: str) -> tuple[str, bool]:
-    """Return the folder that a pattern of paths is below, and whether that folder is one dataset.
+    """Return the folder above a pattern of paths, and whether that folder is one dataset.
 
     >>> without_pattern("/in/day=*/*.csv")
     ('/in', True)
@@ -112,7 +112,7 @@ def of_relation(
 
 
 def needs(file_format: str, paths: Sequence[str], unknown_options: Sequence[str]) -> str | None:
-    """Return an option that is not known and that may name the dataset; None where there is none."""
+    """Return an unknown option that may name the dataset; None if there is none."""
     if paths and (file_format in _FILES or file_format in ("", "delta", "iceberg")):
         return None
     return next((name for name in unknown_options if name == "*" or name in OPTIONS), None)
@@ -123,13 +123,13 @@ _SERVERS = {
     "org.apache.spark.sql.cassandra": "spark.cassandra.connection.host",
     "org.elasticsearch.spark.sql": "es.nodes",
 }
-"""Format -> the option or setting that names its servers, which are often set on the cluster alone."""
+"""Format -> the option or setting that names its servers; often only the cluster sets it."""
 
 
 def with_servers(
     file_format: str, options: Mapping[str, str], settings: Mapping[str, str]
 ) -> tuple[Mapping[str, str], str]:
-    """Return options with what the settings say of the servers, and the option that says nothing of them."""
+    """Return options with the servers from the settings, and the name of the option if it is missing."""
     name = _SERVERS.get(file_format, "")
     given = options.get(name) or settings.get(name) or settings.get(f"spark.{name}") if name else ""
     return ({**options, name: given} if given else options), "" if given else name
@@ -138,7 +138,7 @@ def with_servers(
 def of_table(
     catalog: str, name: Sequence[str], settings: Mapping[str, str], relation: Described | None = None
 ) -> Described:
-    """Return the facts of a table in a catalog; `relation` are those of its data, where they are known."""
+    """Return the facts of a table in a catalog; `relation` has the facts of its data, if known."""
     if not catalog:
         in_session = _of_session(name, settings)
         return {**(relation or {}), **in_session}  # type: ignore[return-value]
@@ -170,7 +170,7 @@ def of_table(
 
 
 def _without_state(name: Sequence[str]) -> tuple[Sequence[str], str]:
-    """Return the name of a table without its branch or tag, and the class of one of its metadata tables."""
+    """Return a table's name without branch, tag or metadata table, and the class of the metadata table."""
     last = name[-1].lower()
     if re.match(r"(?:branch|tag)_.", last):
         return name[:-1], ""
@@ -192,7 +192,7 @@ _ICEBERG = ("type", "catalog-impl", "warehouse", "uri")
 
 
 def _of_session(name: Sequence[str], settings: Mapping[str, str]) -> Described:
-    # Spark's own catalog keeps names in lower case.
+    # Spark's own catalog stores names in lower case.
     parts: list[str] = [part.lower() for part in name]
     uris = _setting(settings, "hive.metastore.uris")
     warehouse = settings.get("spark.sql.warehouse.dir", "")
@@ -213,5 +213,5 @@ def _setting(settings: Mapping[str, str], name: str) -> str:
 
 
 def as_view(facts: Described) -> Described:
-    """Return the facts of a table's name as those of a view."""
+    """Return the facts of a view that has the name of a table."""
     return {**facts, "view": list(facts.get("table") or ())}  # type: ignore[return-value]

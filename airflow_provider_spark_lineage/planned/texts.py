@@ -1,4 +1,4 @@
-"""From the text of a program to the lineage that it promises."""
+"""Planned lineage from the text of a program: the function for users."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.planned.sql.statements import read_sql
 
 
 def program_text(path: Path) -> str:
-    """Return the text of a script, in the encoding that its first lines name, or of a file of SQL.
+    """Return the text of an SQL file or of a script, in the encoding that its first lines declare.
 
     Raise OSError and UnicodeDecodeError.
     """
@@ -37,12 +37,14 @@ def planned_lineage(
     conf: Mapping[str, str] | None = None,
     directory: str = "",
 ) -> Lineage:
-    """Return which datasets a PySpark script or statements of Spark SQL will read and write, by their text.
+    """Return the datasets that a PySpark script or statements of Spark SQL will read and write.
 
-    `arguments` are the application's; `variables` are a script's environment variables, or what `${...}` in
-    SQL stands for; `conf` are Spark's settings as `spark-submit --conf` takes them, `directory` the folder
-    that the driver starts in. What the text does not say is a gap, and so is that nothing has run: any text
-    gives a lineage.
+    - `arguments`: the arguments of the application.
+    - `variables`: a script's environment variables, or the values of `${...}` in SQL.
+    - `conf`: Spark's settings, as in `spark-submit --conf`.
+    - `directory`: the working directory of the driver.
+
+    Any text gives a lineage. One gap says that nothing has run; each part that the text leaves open is a gap.
 
     >>> lineage = planned_lineage("insert into parquet.`s3://b/out` select 1", language="sql")
     >>> lineage.outputs[0].dataset.id

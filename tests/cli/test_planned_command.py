@@ -81,7 +81,7 @@ def test_a_function_that_nothing_calls_is_said_to_be_that(tmp_path):
     file.write_text("def load():\n    spark.read.parquet('s3://b/in')\n\ndef other():\n    return 1\n")
     assert run(file).stdout == (
         f"reads   s3://b in\n\n{PLANNED}"
-        "gap     line 1   nothing here calls `load`: it may read and write, or not run\n"
+        "gap     line 1   the script does not call `load`: it may or may not run\n"
     )
 
 

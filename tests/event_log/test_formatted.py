@@ -76,10 +76,10 @@ def test_an_operator_that_is_not_known_has_no_edges_of_its_own() -> None:
     unknown = "(2) Sketch\nInput [3]: [a#1, b#2L, note#3]\nArguments: secret, [x#9]"
     lineage = read(plan(SCAN, unknown, names="a, x", inputs="a#1, x#9"))
     assert edges(lineage) == {"a <- in.a IDENTITY"}
-    assert "Sketch: what it does is not in the text: set spark.sql.ui.explainMode to extended" in gaps(
+    assert "Sketch: its details are not in the text: set spark.sql.ui.explainMode to extended" in gaps(
         lineage
     )
-    assert "where `x` come from is not recorded" in gaps(lineage)
+    assert "the sources of `x` are not recorded" in gaps(lineage)
 
 
 def test_a_list_that_spark_cut_has_no_edges_for_what_is_behind_the_cut() -> None:
@@ -112,7 +112,7 @@ def test_columns_are_written_under_the_names_of_the_write() -> None:
     assert edges(lineage) == {"total <- in.b IDENTITY", "note <- in.note IDENTITY"}
     odd = read(plan(SCAN, project, names="total, and more, note", inputs="b#2L, note#3"))
     assert edges(odd) == set()
-    assert "the text does not say which columns are written as `total`" in gaps(odd)
+    assert "the sources of the written columns `total`, `and more`, `note` are not in the text" in gaps(odd)
 
 
 def joined(kind: str, *, left_filter: str = "isnotnull(a#1)") -> str:
@@ -232,7 +232,7 @@ def test_the_plan_of_a_subquery_stands_behind_the_others(name: str) -> None:
     assert edges(read(whole)) == {"a <- in.a IDENTITY", "top <- other.v AGGREGATION"}
     without = plan(SCAN, project, names="a, top", inputs="a#1, top#13")
     assert edges(read(without)) == {"a <- in.a IDENTITY"}
-    assert "Project: what it does is not in the text" in gaps(read(without))
+    assert "Project: its details are not in the text" in gaps(read(without))
 
 
 def test_a_text_without_the_details_of_an_operator_has_no_plan() -> None:

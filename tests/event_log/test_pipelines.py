@@ -45,5 +45,5 @@ def test_a_table_that_was_emptied_and_not_filled_is_told() -> None:
         number for number, line in enumerate(lines) if b"SaveAsV1TableCommand `default`.`report`" in line
     )
     text = text_of(lines[:last])
-    assert "TruncateTableCommand: where its table lies is not in the text" in text
+    assert "TruncateTableCommand: the location of its table is not in the text" in text
     assert "TruncateTableCommand" not in text_of(lines)

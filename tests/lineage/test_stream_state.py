@@ -49,7 +49,7 @@ def test_a_batch_without_new_data_has_what_earlier_batches_read() -> None:
 def test_a_batch_whose_state_is_older_than_the_program_is_a_gap() -> None:
     """A stream that goes on from its checkpoint has rows that another run read."""
     (gap,) = (line for line in lines(batch(EMPTY)) if line.startswith("gap"))
-    assert "rows are those of earlier batches of the stream" in gap
+    assert "rows come from earlier batches of the stream" in gap
 
 
 def test_a_source_without_columns_is_still_an_input() -> None:

@@ -63,8 +63,7 @@ def test_what_the_first_api_writes_is_named_by_its_path(spark, lineage, tmp_path
         "reads   file /in   id bigint, name string   rows=3",
         "writes  file /out.xlsx   create",
         "id <- in.id    direct    transformation",
-        "gap     SaveIntoDataSourceCommand#0   no known source reads it;"
-        " it is named /out.xlsx after what Spark reports",
+        "gap     SaveIntoDataSourceCommand#0   unknown data source; /out.xlsx is the name that Spark reports",
     ]
 
 
@@ -77,7 +76,7 @@ def test_a_table_of_the_first_api_is_named_by_its_path(spark, lineage, workbook,
     spark.sql("drop table book")
     assert found[0] == "reads   file /book.xlsx   id bigint, name string   rows=3"
     assert found[2] == "name <- book.xlsx.name    direct    identity"
-    assert "no known source reads it" in found[3]
+    assert "unknown data source" in found[3]
 
 
 def test_a_relation_that_tells_nothing_is_named_by_its_class(spark, lineage, workbook, tmp_path):
@@ -85,4 +84,4 @@ def test_a_relation_that_tells_nothing_is_named_by_its_class(spark, lineage, wor
     found = lineage(lambda: read(spark, FIRST, workbook).select("name").write.parquet(str(tmp_path / "out")))
     assert found[0].startswith(f"reads   ExcelRelation {FIRST}.ExcelRelation   ")
     assert found[2] == f"name <- {FIRST}.ExcelRelation.name    direct    identity"
-    assert "no known source reads it" in found[3]
+    assert "unknown data source" in found[3]

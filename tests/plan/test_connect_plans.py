@@ -113,7 +113,7 @@ def test_a_table_that_nobody_described_is_a_gap():
     """Without its description a table has no place: there is no output, and the reason is told."""
     found = lineage(write(table="t"), targets=["t"], tables={"t": {}})
     assert not [line for line in found if line.startswith("writes")]
-    assert any("was not described by its catalog" in line for line in found)
+    assert any("the catalog did not describe the written table" in line for line in found)
 
 
 def test_a_table_of_another_system_is_not_its_empty_folder():
@@ -239,7 +239,7 @@ def test_save_as_table_of_delta_may_replace_some_rows():
 def test_a_condition_by_which_rows_are_replaced_is_not_known():
     """Only that there is one is recorded: it may have literals."""
     command = write(path="file:/data/out", format="delta", mode="Overwrite", replaces={"replace_where": True})
-    assert any("the columns by which it replaces rows of its table" in line for line in lineage(command))
+    assert any("the columns that decide which rows it replaces" in line for line in lineage(command))
 
 
 FUNCTIONS = """== Parsed Logical Plan ==
@@ -273,7 +273,7 @@ BODIES = {
     "c.d.g": {"parameters": "x INT", "body": "IF(x > 1, x, 0)"},
     "c.d.h": {"parameters": "", "body": "1"},
 }
-_NOT_TOLD = "which of its expressions holds a subquery could not be told"
+_NOT_TOLD = "the expression of a subquery could not be told apart"
 
 
 def test_body_of_a_function_says_where_its_result_is_from():

@@ -174,7 +174,7 @@ def test_a_merge_whose_clauses_are_not_in_the_text_has_no_edges_of_columns() -> 
         "      +- Relation [k#7] parquet"
     )
     read = read_explain(explained(plan))
-    assert "MergeRows: what its clauses assign is not in the text" in read.problems
+    assert "MergeRows: the values that its clauses assign are not in the text" in read.problems
     (written,) = evaluate(read_plan(read.plan)).writes
     assert [(column.name, set(value.whole)) for column, value in written.columns] == [("a", set())]
     assert {(origin[0].relation, name_of(origin)) for origin, _ in written.rows} == {

@@ -1,1 +1,1 @@
-"""Reads what a Spark Connect client recorded: puts its command on top of the explained plan."""
+"""Reader of the records of a Spark Connect client: puts its command on top of the explained plan."""

@@ -1,7 +1,7 @@
 """The commands of a Spark Connect client as nodes of Spark's plan JSON, with the facts of their targets.
 
-One row for each kind. A node stands on top of the plan of the rows that it writes, as it does in the plan of
-the same command of a classic session, so everything after this reads both alike.
+The table has one row for each kind. A node is put on top of the plan of the rows that it writes, as in the
+plan of the same command in a classic session, so later steps read both in the same way.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ _NOOP = "org.apache.spark.sql.execution.datasources.noop.NoopTable"
 
 @dataclass(frozen=True)
 class Target:
-    """What a command writes to."""
+    """The target of a command."""
 
     node: str
-    """Simple class name of the command's node in a classic session; empty where nothing is written."""
+    """Simple class name of the command's node in a classic session; empty if nothing is written."""
 
     facts: dict[str, Any] = field(default_factory=dict)
 
     columns: Sequence[Sequence[str]] = ()
-    """Name and type of the table's columns, where it takes the rows' columns by position."""
+    """Name and type of the table's columns, if the rows' columns are matched by position."""
 
     problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class About:
-    """What was recorded beside the command."""
+    """The recorded context of a command."""
 
     tables: Mapping[str, Any]
-    """Name as written -> what the catalog says of the table afterwards."""
+    """Name as written -> the catalog's description of the table after the command."""
 
     before: Mapping[str, Any]
-    """The same of before the command ran, where that was asked."""
+    """Table descriptions from before the command, if they were requested."""
 
     settings: Mapping[str, str]
 
@@ -57,7 +57,7 @@ _NOTHING = Target("")
 
 
 def target_of(connect: Mapping[str, Any], settings: Mapping[str, str]) -> Target:
-    """Return what the recorded command writes to."""
+    """Return the target of the recorded command."""
     command = connect.get("command") or {}
     row = COMMANDS.get(str(command.get("kind") or ""))
     about = About(connect.get("tables") or {}, connect.get("before") or {}, settings)
@@ -65,7 +65,7 @@ def target_of(connect: Mapping[str, Any], settings: Mapping[str, str]) -> Target
 
 
 def _write(command: Mapping[str, Any], about: About) -> Target:
-    """`df.write`: to a table, a path, or what the options name."""
+    """Return the target of `df.write`: a table, a path, or the dataset that the options name."""
     if command.get("table"):
         return _to_table(command, about)
     source = _format(command, about)
@@ -83,7 +83,7 @@ def _write(command: Mapping[str, Any], about: About) -> Target:
     if source == "delta" and path:
         facts |= {"delta_path": path, **_replaced(command, mode, about)}
         if not partitions:
-            # A table that exists has its own, which the path does not tell.
+            # An existing table has its own partition columns, which are not known from the path.
             del facts["partition_columns"]
         return Target("SaveIntoDataSourceCommand", facts)
     if source == "noop":
@@ -99,7 +99,7 @@ def _write(command: Mapping[str, Any], about: About) -> Target:
 
 
 def _replaced(command: Mapping[str, Any], mode: str, about: About) -> dict[str, Any]:
-    """Return what is recorded of the rows that an overwrite of a Delta table replaces."""
+    """Return the recorded facts of the rows that an overwrite of a Delta table replaces."""
     facts = dict(command.get("replaces") or {})
     if _is_dynamic(command, mode, about):
         facts["partition_overwrite"] = "dynamic"
@@ -119,7 +119,7 @@ def _format(command: Mapping[str, Any], about: About) -> str:
 
 
 def _to_table(command: Mapping[str, Any], about: About) -> Target:
-    """`saveAsTable`, `insertInto`, and `save` of a table by its name."""
+    """Return the target of `saveAsTable`, `insertInto`, and `save` of a table by its name."""
     name = str(command["table"])
     table = about.tables.get(name) or {}
     mode = str(command.get("mode") or "ErrorIfExists")
@@ -156,12 +156,12 @@ _V2_NODES = {
 
 
 def _unnamed(name: str) -> Target:
-    """A table that the catalog did not describe."""
+    """Return the target for a table that the catalog did not describe."""
     parts = parts_of(name)
     return Target(
         "AppendData",
         {"mode": "AppendData"},
-        problems=(f"the table `{'.'.join(parts)}` that was written was not described by its catalog",),
+        problems=(f"the catalog did not describe the written table `{'.'.join(parts)}`",),
     )
 
 
@@ -176,7 +176,7 @@ _MODES_V2 = {
 
 
 def _write_v2(command: Mapping[str, Any], about: About) -> Target:
-    """`df.writeTo`."""
+    """Return the target of `df.writeTo`."""
     name, mode = str(command["table"]), str(command.get("mode"))
     table = about.tables.get(name) or {}
     if not is_described(table):
@@ -195,37 +195,40 @@ def _write_v2(command: Mapping[str, Any], about: About) -> Target:
 
 
 def _merge(command: Mapping[str, Any], about: About) -> Target:
-    """`df.mergeInto`: which columns it assigns is in expressions that the server has not explained."""
+    """Return the target of `df.mergeInto`; the server does not explain the expressions of its columns."""
     name = str(command["table"])
     table = about.tables.get(name) or {}
     if not is_described(table):
         return _unnamed(name)
     facts = {**facts_of(table, about.settings), "mode": "MergeIntoCommand"}
     return Target(
-        "SaveIntoDataSourceCommand", facts, problems=("what each column was merged from is not recorded",)
+        "SaveIntoDataSourceCommand", facts, problems=("the sources of each merged column are not recorded",)
     )
 
 
 def _create_table(command: Mapping[str, Any], about: About) -> Target:
-    """`spark.catalog.createTable`."""
+    """Return the target of `spark.catalog.createTable`."""
     name = str(command["table"])
     facts = created(about.tables.get(name) or {}, about.before.get(name), about.settings)
     return Target("CreateDataSourceTableCommand", facts)
 
 
 _NOWHERE = frozenset({"console", "memory", "noop"})
-"""Formats of streams that keep no rows."""
+"""Formats of streams that store no rows."""
 
 
 def _stream(command: Mapping[str, Any], about: About) -> Target:
-    """`df.writeStream`, to a table, a path, or what the options name; its batches ran on the server."""
+    """Return the target of `df.writeStream`: a table, a path, or the dataset that the options name.
+
+    Its batches run on the server.
+    """
     options = command.get("options") or {}
     path = str(command.get("path") or options.get("path") or "")
     source = _format(command, about)
     facts: dict[str, Any] = {"mode": str(command.get("mode") or "append")}
     if command.get("foreach"):
         return Target(
-            "", problems=("what the function that received the batches of a stream did is not recorded",)
+            "", problems=("the effect of the function for the batches of a stream is not recorded",)
         )
     if command.get("table"):
         table = about.tables.get(command["table"]) or {}

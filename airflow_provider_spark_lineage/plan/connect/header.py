@@ -12,9 +12,9 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import ANALYZED,
 
 
 def schema_of(text: str) -> str:
-    """Return the schema of an explained query as Spark's JSON; empty where its text does not have it all.
+    """Return the schema of an explained query as Spark's JSON; empty if its text has only a part.
 
-    A type that is not known may make two columns one: compare the names with those of the plan.
+    After an unknown type, two columns may be read as one: compare the names with the columns of the plan.
     """
     header = (sections(text) if text else {}).get(ANALYZED, "").partition("\n")[0]
     columns: list[tuple[str, Any]] = []

@@ -1,7 +1,7 @@
-"""Completes the leaves of an explained plan: places of tables, paths of files, types of columns.
+"""Completion of the leaves of an explained plan: locations of tables, paths of files, types of columns.
 
-The text of a plan has the path of a file scan only where Spark planned it as such, and most types nowhere.
-The client asked for the schema of the files that its plan reads, and had the tables described.
+The text of a plan has paths only for scans that Spark planned as file scans, and it lacks most types. The
+client therefore requested the schema of the files that its plan reads, and descriptions of the tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def completed(
     connect: Connect,
     settings: Mapping[str, str],
 ) -> tuple[Tree, list[Fact]]:
-    """Return the tree with the types of its leaves, and the facts with what is known of tables and files."""
+    """Return the tree with the types of its leaves, and the facts completed for tables and files."""
     entries = [{**fact, "probed": dict(fact["probed"])} for fact in facts]
     by_leaf = {(fact["node"], fact["expr_id"]): fact for fact in entries if fact["expr_id"] is not None}
     types: dict[int, Any] = {}
@@ -49,7 +49,7 @@ def completed(
 
 
 def _rows_of_program(tree: Tree) -> Iterator[Fact]:
-    """Yield the facts of listed rows: the program sent some, and the text does not say which."""
+    """Yield the facts of listed rows: the program may have sent them, which the text does not show."""
     for node in tree:
         if simple_name(str(node.get("class"))) == "LocalRelation" and node.get("output"):
             (first, *_) = node["output"]
@@ -60,7 +60,7 @@ def _rows_of_program(tree: Tree) -> Iterator[Fact]:
 def _about(
     relation: Relation, known: Fact, connect: Connect, settings: Mapping[str, str]
 ) -> tuple[Fact, Mapping[str, Any]]:
-    """Return facts of a relation that its text does not have, and the types of its columns by name."""
+    """Return the facts of a relation that are not in its text, and the types of its columns by name."""
     table = _table_of(relation, connect)
     if table is not None:
         more = facts_of(table, settings)
@@ -81,7 +81,7 @@ def _about(
 
 
 def _table_of(relation: Relation, connect: Connect) -> Mapping[str, Any] | None:
-    """Return the description of a relation's table; None where there is none."""
+    """Return the description of a relation's table; None if there is none."""
     name = relation.table or (
         relation.text.rsplit(" ", 1)[-1] if relation.node.startswith("DataSourceV2") else ""
     )
@@ -97,7 +97,7 @@ def _table_of(relation: Relation, connect: Connect) -> Mapping[str, Any] | None:
 
 
 def _is_read_of(paths: Any, read: Sequence[str]) -> bool:
-    """Return whether all paths of a scan are those of a read, or below them."""
+    """Return whether all paths of a scan are paths of a read, or below them."""
     listed = [paths] if isinstance(paths, str) else paths
     return bool(read) and all(
         any((path + "/").startswith(root.rstrip("/") + "/") for root in read) for path in listed
@@ -110,7 +110,7 @@ def _schema(read: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _RELATIONS = {"jdbc": "JDBCRelation(", "kafka": "KafkaRelation("}
-"""Format -> the beginning of what Spark prints for its relation."""
+"""Format -> the beginning of the text of its relation."""
 
 
 def _may_be(relation: Relation, read: Mapping[str, Any]) -> bool:
@@ -124,7 +124,7 @@ def _may_be(relation: Relation, read: Mapping[str, Any]) -> bool:
 
 
 def _facts_of_read(read: Mapping[str, Any], relation: Relation) -> Fact:
-    """Return the facts of a relation that was made by a read."""
+    """Return the facts of the relation of a read."""
     source = str(read.get("format") or "")
     options = dict(read.get("options") or {})
     if source == "jdbc":
@@ -140,7 +140,7 @@ def _facts_of_read(read: Mapping[str, Any], relation: Relation) -> Fact:
 
 
 def _typed(tree: Any, types: Mapping[int, Any]) -> Any:
-    """Return a tree in which the references to columns have the types that are known now."""
+    """Return the tree with the known types in its references to columns."""
     if isinstance(tree, list):
         return [_typed(item, types) for item in tree]
     if not isinstance(tree, dict):

@@ -1,7 +1,6 @@
-"""Reads a record of Spark Connect: the explained plan, completed by what the client asked about it.
+"""Reader of a Spark Connect record: the explained plan, completed with the client's requests about it.
 
-A pure function of the record's fields: the tree and the facts that come out are those of a classic session's
-record.
+It is a pure function of the record's fields. Its tree and facts have the form of a classic session's record.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
 _EXPRESSION = "org.apache.spark.sql.catalyst.expressions."
 
 _NEW_IDS = 1_000_000_000
-"""Where the ids of columns begin that are not in the explained plan."""
+"""First id of columns that are not in the explained plan."""
 
 
 def read_connect(
@@ -48,7 +47,7 @@ def read_connect(
         return Explained(tree, facts, problems)
     rows = list(_rows(tree, target))
     node = {"class": _COMMAND + target.node, "num-children": 1 if rows else 0}
-    # The types of a table's columns are those of its description, which the rows are cast to.
+    # A table's columns have the types of its description; the rows are cast to these.
     schema = schema_json(target.columns) if target.columns else schema_of(text)
     names = [field["name"] for field in json.loads(schema)["fields"]] if schema else []
     is_whole = names == [column.name for column in _output(rows)] if rows and names else False
@@ -58,7 +57,7 @@ def read_connect(
 
 
 def bodies_of(connect: Mapping[str, Any]) -> dict[str, Body]:
-    """Return what the recorded functions do that are written in SQL: name as the plan has it -> body."""
+    """Return the bodies of recorded SQL functions, by their names in the plan."""
     read = {
         str(name): read_body(str(function["body"]), str(function.get("parameters") or ""))
         for name, function in (connect.get("functions") or {}).items()
@@ -67,7 +66,7 @@ def bodies_of(connect: Mapping[str, Any]) -> dict[str, Body]:
 
 
 def _rows(tree: Tree, target: Target) -> Iterator[dict[str, Any]]:
-    """Yield the plan of the written rows, by the names and types that the table gives its columns."""
+    """Yield the plan of the written rows, with the table's names and types of columns."""
     output = _output(tree) if tree and target.columns else ()
     if output and len(output) == len(target.columns):
         columns = [
@@ -79,7 +78,7 @@ def _rows(tree: Tree, target: Target) -> Iterator[dict[str, Any]]:
 
 
 def _as(column: Attribute, name: str, kind: str, expr_id: int) -> Tree:
-    """Return a column under a table's name, cast to its type where that is another."""
+    """Return a column under a table's name, cast to the table's type if that differs."""
     alias = {
         "class": _EXPRESSION + "Alias",
         "num-children": 1,
@@ -101,7 +100,7 @@ def _as(column: Attribute, name: str, kind: str, expr_id: int) -> Tree:
 
 
 def _with_ids(tree: Tree) -> Tree:
-    """Return a plan in which a Range has its column: a text names it only where another node uses it."""
+    """Return the plan with the column of each Range: the text has it only if another node uses it."""
     column = {
         "class": _EXPRESSION + "AttributeReference",
         "num-children": 0,
@@ -118,18 +117,18 @@ def _with_ids(tree: Tree) -> Tree:
 
 
 def _into_directory(tree: Tree, connect: Mapping[str, Any]) -> Tree:
-    """Return the plan of INSERT OVERWRITE DIRECTORY, which the reader of texts does not know, as such."""
+    """Return the plan with INSERT OVERWRITE DIRECTORY as a command: the reader of texts does not know it."""
     name = simple_name(str(tree[0]["class"])).rpartition(" ")[2] if tree else ""
     if not connect.get("directory") or name not in DIRECTORIES:
         return tree
     return [{**tree[0], "class": _COMMAND + name}, *tree[1:]]
 
 
-_NO_PLACE = "where its table lies is not in the text"
+_NO_PLACE = "the location of its table is not in the text"
 
 
 def _remaining(problems: list[str], connect: Mapping[str, Any]) -> list[str]:
-    """Return the problems of the text that what the catalog said of its tables does not solve."""
+    """Return the problems of the text that the descriptions of its tables do not solve."""
     if connect.get("directory"):
         return [problem for problem in problems if not any(f"{name}: " in problem for name in DIRECTORIES)]
     known = [*(connect.get("tables") or {}).values(), *(connect.get("before") or {}).values()]
@@ -139,7 +138,7 @@ def _remaining(problems: list[str], connect: Mapping[str, Any]) -> list[str]:
 
 
 def _named_by_view(tree: Tree, connect: Mapping[str, Any]) -> Tree:
-    """Return the plan of a view's creation with the names that the view gives its columns."""
+    """Return the plan of a view's creation with the view's names of columns."""
     names = connect.get("targets") or ()
     if not tree or simple_name(str(tree[0]["class"])) not in ("CreateViewCommand", "AlterViewAsCommand"):
         return tree
@@ -152,7 +151,7 @@ def _named_by_view(tree: Tree, connect: Mapping[str, Any]) -> Tree:
 
 
 def _stored(tree: Tree, result: Tree) -> Tree:
-    """Return a plan with the ids of columns that its stored result has: later plans refer to these."""
+    """Return a plan with the column ids of its stored result: later plans refer to these ids."""
     columns, stored = _output(tree) if tree else (), _output(result) if result else ()
     if not columns or len(columns) != len(stored):
         return tree

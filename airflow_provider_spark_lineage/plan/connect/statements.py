@@ -1,6 +1,6 @@
-"""Facts of what an SQL statement creates, changes or drops: its tables, described before and after it ran.
+"""Facts of the tables that an SQL statement creates, changes or drops, described before and after it ran.
 
-The text of a statement's plan names its table, and seldom has the place of the data.
+The text of a statement's plan names its table, but rarely has the location of the data.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _VIEWS = frozenset({"AlterViewAsCommand", "CreateViewCommand"})
 def with_targets(
     tree: list[dict[str, Any]], facts: list[Fact], connect: Mapping[str, Any], settings: Mapping[str, str]
 ) -> list[Fact]:
-    """Return the facts with what is known of the tables that a statement names."""
+    """Return the facts completed for the tables that a statement names."""
     directory = connect.get("directory")
     if directory and tree and simple_name(str(tree[0]["class"])) in DIRECTORIES:
         root = simple_name(str(tree[0]["class"]))
@@ -79,7 +79,7 @@ def _target(node: str, probed: Fact) -> Fact:
 
 
 def _dropped(name: str, table: Described | None, settings: Mapping[str, str]) -> Fact:
-    """DROP: the table as it was."""
+    """Return the facts of a DROP: the table as it was."""
     if table is None:
         return {"table": parts_of(name)}
     if not is_described(table):
@@ -88,20 +88,20 @@ def _dropped(name: str, table: Described | None, settings: Mapping[str, str]) ->
 
 
 def created(table: Described, before: Described | None, settings: Mapping[str, str]) -> Fact:
-    """CREATE without a query."""
+    """Return the facts of a CREATE without a query."""
     facts = _changed(table, settings)
     return facts if before is None else {**facts, "existed": is_described(before)}
 
 
 def _changed(table: Described, settings: Mapping[str, str]) -> Fact:
-    """ALTER, TRUNCATE and their like: the table as it is now."""
+    """Return the facts of ALTER, TRUNCATE and similar: the table as it is now."""
     if not is_described(table):
         return {}
     return {**_of_command(table, settings), "schema": schema_json(table.get("columns") or ())}
 
 
 def _renamed(table: Described, before: Described | None, settings: Mapping[str, str]) -> Fact:
-    """RENAME: a table whose place its catalog chose moves with its name."""
+    """Return the facts of RENAME: if the catalog chose the table's location, the data move with the name."""
     facts = _changed(table, settings)
     if is_described(before) and before is not None:
         facts["previous_table"] = name_of(before)
@@ -113,7 +113,7 @@ def _renamed(table: Described, before: Described | None, settings: Mapping[str, 
 
 
 def _viewed(fact: Fact, view: Described, before: Described | None, settings: Mapping[str, str]) -> Fact:
-    """A view that is stored: named by its catalog."""
+    """Return the facts of a stored view, with its name in the catalog."""
     probed = {**fact["probed"]}
     if is_described(view):
         probed["view"] = name_of(view)
@@ -129,9 +129,9 @@ def _written(
     before: Mapping[str, Described | None],
     settings: Mapping[str, str],
 ) -> Fact:
-    """A statement that writes rows: the table that the plan names, or the only one of the statement.
+    """Return the facts of a write: of the table that the plan names, or of the statement's only table.
 
-    A FROM with several INSERTs may write directories as well.
+    A FROM with several INSERTs may also write directories.
     """
     probed = fact["probed"]
     if fact["node"] in DIRECTORIES:
@@ -157,7 +157,7 @@ def _written(
 
 
 def _of_command(table: Described, settings: Mapping[str, str]) -> Fact:
-    """Return the facts of a table that a command is about; its place as the catalog gives it, a URI."""
+    """Return the facts of a command's table; its location is a URI, as in the catalog."""
     facts = facts_of(table, settings)
     if "paths" in facts:
         facts["location"] = _uri(facts.pop("paths"))

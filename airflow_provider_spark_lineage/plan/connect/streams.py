@@ -1,4 +1,4 @@
-"""Turns the explained plan of a stream into that of a query over the same files.
+"""Conversion of the explained plan of a stream to the plan of a query over the same files.
 
 Spark marks the nodes of a stream, and prints its source with the program's objects.
 """
@@ -16,7 +16,7 @@ _SOURCE = re.compile(
 
 
 def as_batch(text: str) -> str:
-    """Return a text without the marks of streams, with their sources as relations."""
+    """Return a text without the marks of streams, and with sources of streams as relations."""
     if "~" not in text:
         return text
 

@@ -1,4 +1,4 @@
-"""Facts of a table, from what DESCRIBE TABLE EXTENDED said of it: by its kind of catalog and its provider."""
+"""Facts of a table from DESCRIBE TABLE EXTENDED, depending on its catalog and its provider."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts
 
 Described = Mapping[str, Any]
-"""What `capture.connect.tables` read: `columns`, `partition_columns`, and rows such as `location`."""
+"""Description by `capture.connect.tables`: `columns`, `partition_columns`, and rows such as `location`."""
 
 Facts = dict[str, Any]
 
 FILES = frozenset({"avro", "binaryfile", "csv", "json", "libsvm", "orc", "parquet", "text", "xml"})
-"""Formats whose rows are in the folder that they are written to."""
+"""Formats that store their rows in the folder to which they are written."""
 
 _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
 
 def parts_of(name: str) -> list[str]:
-    """Return the parts of a name as it is written in SQL."""
+    """Return the parts of a name in SQL."""
     return [quoted.replace("``", "`") or plain.strip() for quoted, plain in _PART.findall(name)]
 
 
@@ -37,12 +37,12 @@ def name_of(table: Described) -> list[str]:
 
 
 def is_v1(table: Described) -> bool:
-    """Return whether the session's own catalog describes the table, as it does all that are no V2 tables."""
+    """Return whether the session's own catalog describes the table, as it does for all except V2 tables."""
     return "table" in table and "database" in table and str(table.get("provider")).lower() != "iceberg"
 
 
 def facts_of(table: Described, settings: Mapping[str, str]) -> Facts:
-    """Return the facts by which `sources` name a table."""
+    """Return the facts from which `sources` name a table."""
     provider = str(table.get("provider") or "").lower()
     name = name_of(table)
     of_session = settings_facts(settings)
@@ -73,17 +73,17 @@ def facts_of(table: Described, settings: Mapping[str, str]) -> Facts:
 
 
 def _of_source(provider: str, options: Mapping[str, str]) -> Facts:
-    """Return the facts of a table of the session's catalog whose rows another system has."""
+    """Return the facts of a table in the session's catalog with its rows in another system."""
     if provider == "jdbc":
         names = ("url", "dbtable")
-        # Spark does not show the URL where it may have a password.
+        # Spark hides a URL that may have a password.
         of_database = {name: options[name] for name in names if options.get(name)}
         return {**of_database, "options": dict(options)} if "url" in of_database else {}
     return {"relation_class": provider, "options": dict(options)}
 
 
 def _catalog_settings(catalog: str, settings: Mapping[str, str]) -> Facts:
-    """Return the settings of a catalog of Iceberg."""
+    """Return the settings of an Iceberg catalog."""
     names = ("type", "catalog-impl", "warehouse", "uri")
     prefix = f"spark.sql.catalog.{catalog}."
     return {f"catalog_{name}": settings[prefix + name] for name in names if settings.get(prefix + name)}

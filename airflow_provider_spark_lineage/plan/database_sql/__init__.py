@@ -1,1 +1,1 @@
-"""Reads SQL text into the algebra, where a plan has a query that a database ran."""
+"""Reader of SQL text into the algebra, for plans with a query that a database ran."""

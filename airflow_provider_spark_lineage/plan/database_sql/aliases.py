@@ -1,8 +1,8 @@
-"""Aliases of SELECT's expressions: in which clauses a database lets them be used.
+"""Aliases of SELECT's expressions, and the clauses that may use them in each database.
 
-A name may be an alias and a column. Which of them it is follows from the database's rule, from the
-columns that are known, or from what the database would reject; if from none of them, it is read as the
-alias, and the scope notes that this is not sure.
+A name may be both an alias and a column. The database's rule decides, or the known columns, or the reading
+that the database would not reject. Otherwise it is read as the alias, and the scope notes that this is not
+certain.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from airflow_provider_spark_lineage.plan.algebra import Expression
 from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect, Scope
 
 Meaning = tuple[bool, tuple[Expression, ...]]
-"""(whether a name is a column, the expressions that it is an alias of)."""
+"""(True for a column, the expressions of the alias)."""
 
 COLUMN: Meaning = (True, ())
 
 
 class Clause(Enum):
-    """A place in a query where names are looked up by a rule of its own."""
+    """A place in a query with its own rule for names."""
 
     SELECT = "select"
-    """An expression of SELECT that follows the one with the alias."""
+    """An expression of SELECT after the expression with the alias."""
 
     WHERE = "where"
     GROUP = "group"
@@ -77,10 +77,10 @@ _ALIAS_FIRST: Mapping[str, frozenset[Clause]] = {
         _clauses("order sorted"),
     ),
 }
-"""Dialect -> clauses in which an alias hides a column of the same name; by default ORDER BY."""
+"""Dialect -> clauses where an alias hides a column of the same name; by default only ORDER BY."""
 
 _LOOSE = frozenset({"mysql", "singlestore", "sqlite"})
-"""Dialects in which, perhaps by a setting, SELECT may name columns that GROUP BY does not."""
+"""Dialects where SELECT may name columns that are not in GROUP BY, perhaps depending on a setting."""
 
 
 class Names:
@@ -107,7 +107,7 @@ class Names:
 
         def meaning(column: Any) -> Meaning:
             alias = None if column.table else self._named.get(column.name.lower())
-            # An expression may use the aliases before it only.
+            # An expression may use only the aliases before it.
             if alias is None or (position is not None and alias[0] >= position):
                 return COLUMN
             return self._meaning(column, clause, *alias)
@@ -118,7 +118,7 @@ class Names:
         """Decide whether a name is a column or the alias."""
         name, dialect = column.name.lower(), self._dialect.name
         alias: Meaning = (False, (self._expression(position, expression),))
-        # `t.a AS a`: both readings are the same column, or the database would reject the name.
+        # For `t.a AS a` both readings are the same column, or the database would reject the name.
         renamed = type(expression).__name__ != "Column" or expression.name.lower() != name
         if clause is Clause.ORDER or not renamed:
             return alias
@@ -151,7 +151,7 @@ class Names:
                 return self._meaning(column, Clause.GROUP, *self._named[name]) if keyed else alias
             if aggregated:
                 return COLUMN
-        self._scope.note(f"whether `{column.name}` is a column or an alias of SELECT is not known")
+        self._scope.note(f"`{column.name}` may be a column or an alias of SELECT")
         return alias
 
     def _is_column(self, name: str, expression: Any) -> bool:

@@ -1,6 +1,7 @@
-"""How each SQL expression uses its parts: the table, and the class that reads by it.
+"""SQL expressions: the table of how each uses its parts, and the class that reads expressions with it.
 
-The same rules as for Spark's expressions. An expression that has no row is a TRANSFORMATION of its parts.
+The rules are the same as for Spark's expressions. An expression without a row is a TRANSFORMATION of its
+parts.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from airflow_provider_spark_lineage.plan.database_sql.aliases import COLUMN, Mea
 from airflow_provider_spark_lineage.plan.database_sql.scope import UNITS
 
 Steps = frozenset[Transformation]
-"""How a part acts on the whole: several at once where a value is tested and used."""
+"""How a part acts on the whole; several steps if a value is both tested and used."""
 
 Parts = Iterator[tuple[Any, Steps]]
 """The parts of an expression, each with how it acts."""
@@ -54,7 +55,7 @@ def _all(steps: Steps) -> Callable[[Any], Parts]:
 
 
 def _named(others: Steps, **steps: Steps) -> Callable[[Any], Parts]:
-    """Return a rule by argument name; `others` applies to arguments without a name here."""
+    """Return a rule by argument name; `others` applies to all other arguments."""
 
     def parts(node: Any) -> Parts:
         for name, value in node.args.items():
@@ -66,7 +67,7 @@ def _named(others: Steps, **steps: Steps) -> Callable[[Any], Parts]:
 
 
 def _coalesce(node: Any) -> Parts:
-    """Each argument may be the value; all but the last are tested for null."""
+    """Yield the arguments of COALESCE: each may be the value; all except the last are tested for null."""
     values = [node.this, *node.expressions]
     for value in values[:-1]:
         yield value, _VALUE | _TESTED
@@ -74,7 +75,7 @@ def _coalesce(node: Any) -> Parts:
 
 
 def _order(node: Any) -> Parts:
-    """ORDER BY inside an aggregate; without a value before it (WITHIN GROUP) the key is the value."""
+    """Yield the parts of ORDER BY in an aggregate; in WITHIN GROUP the key is the value."""
     if node.this is not None:
         yield node.this, SAME
     for part in node.expressions:
@@ -82,7 +83,7 @@ def _order(node: Any) -> Parts:
 
 
 def _window(node: Any) -> Parts:
-    """The function is the value; the window, also a named one, decides which rows it covers."""
+    """Yield the function, which is the value, and the (named) window, which decides the covered rows."""
     from sqlglot import exp
 
     yield from _named(_WINDOW, this=SAME)(node)
@@ -94,7 +95,7 @@ def _window(node: Any) -> Parts:
 
 
 def _decode(node: Any) -> Parts:
-    """DECODE: the tested value, then pairs of a search value and a result, then the default."""
+    """Yield the parts of DECODE: the tested value, pairs of search value and result, the default."""
     tested, *branches = node.expressions
     yield tested, _TESTED
     for position, value in enumerate(branches):
@@ -102,7 +103,7 @@ def _decode(node: Any) -> Parts:
 
 
 def _difference(node: Any) -> Parts:
-    """Two values; without a known dialect sqlglot may parse the second as the unit."""
+    """Yield the two values; without a known dialect sqlglot may parse the second as the unit."""
     from sqlglot import exp
 
     yield from _all(_VALUE)(node)
@@ -112,7 +113,7 @@ def _difference(node: Any) -> Parts:
 
 
 def _filtered(node: Any) -> Parts:
-    """The elements, then the lambda that filters them."""
+    """Yield the elements, then the lambda that filters them."""
     elements, *tests = node.expressions
     yield elements, _VALUE
     for test in tests:
@@ -128,9 +129,9 @@ EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     "Collate": _all(SAME),
     # The same column of another row of a hierarchy.
     **dict.fromkeys(("ConnectByRoot", "Prior"), _all(SAME)),
-    # The type of a column, whatever is in it.
+    # The type of a column, independent of its values.
     **dict.fromkeys(("Collation", "Typeof"), _all(_NONE)),
-    # Tests, and what they choose among.
+    # Tests, and the values that they choose from.
     "Case": _named(_VALUE, this=_TESTED),
     "If": _named(_VALUE, this=_TESTED),
     "Nvl2": _named(_VALUE, this=_TESTED),
@@ -148,18 +149,18 @@ EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     **dict.fromkeys(("Count", "CountIf", "ApproxDistinct", "Hll"), _all(_COUNTED)),
     **dict.fromkeys(("count_min_sketch", "hll_sketch_agg", "theta_sketch_agg"), _all(_COUNTED)),
     **dict.fromkeys(("ArgMax", "ArgMin"), _named(_TESTED, this=_AGGREGATED)),
-    # The value in the row in which the other is the greatest.
+    # The value in the row where the other is the greatest.
     "HavingMax": _named(_TESTED, this=SAME),
     # Windows: the function's argument is the value; the specification decides which rows it covers.
     "Window": _window,
     **dict.fromkeys(("Lag", "Lead", "NthValue"), _all(_VALUE)),
     **dict.fromkeys(("IgnoreNulls", "RespectNulls"), _all(SAME)),
     "DateDiff": _difference,
-    # Results from which the value cannot be read back.
+    # The value cannot be read back from the result.
     **dict.fromkeys(("MD5", "MD5Digest", "SHA", "SHA1Digest", "SHA2", "FarmFingerprint"), _all(_MASKED)),
     **dict.fromkeys(("crc32", "hash", "mask", "standard_hash", "xxhash64"), _all(_MASKED)),
 }
-"""sqlglot's class, or the name of a function that has none -> its parts and how they act.
+"""sqlglot's class, or the name of a function without a class -> its parts and how they act.
 
 An aggregate function without a row aggregates its parts.
 """
@@ -172,7 +173,7 @@ class Reader:
     """Reads the expressions of one query."""
 
     column: Callable[[Any], tuple[tuple[int, Transformation], ...]]
-    """Returns the attributes that a written column refers to; none when it cannot be resolved."""
+    """Returns the attributes that a column in the text refers to; empty if it cannot be resolved."""
 
     plan: Callable[[Any], Plan]
     """Returns the plan of a query inside an expression."""
@@ -181,7 +182,7 @@ class Reader:
     """Receives a sentence for each name that cannot be resolved."""
 
     is_word: Callable[[Any], bool] = lambda _: False
-    """Returns whether what looks like a column is a keyword or pseudo-column of the database."""
+    """Returns whether an apparent column is a keyword or pseudo-column of the database."""
 
     meaning: Callable[[Any], Meaning] = lambda _: COLUMN
     """Returns whether a name is a column, an alias, or both."""
@@ -189,7 +190,7 @@ class Reader:
     _inside: dict[tuple[Steps, Steps], Steps] = field(default_factory=dict)
 
     def read(self, *nodes: Any) -> Expression:
-        """Read expressions as one: which attributes they use, and how."""
+        """Read expressions as one: the attributes that they use, and how these act."""
         uses: dict[tuple[int, Transformation], None] = {}
         subqueries: list[Subquery] = []
         stack: list[tuple[Any, Steps]] = [(node, SAME) for node in reversed(nodes) if node is not None]

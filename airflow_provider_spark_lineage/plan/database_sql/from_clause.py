@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.plan.database_sql.queries import QueryReader
 
 _WITH_DUAL = frozenset({"", "clickhouse", "mysql", "oracle", "redshift", "singlestore", "snowflake"})
-"""Dialects in which `dual` is a placeholder with one row."""
+"""Dialects where `dual` is a placeholder with one row."""
 
 
 def text_of(table: Any, dialect: Dialect) -> str:
-    """Return a table's name as it is written, quotes included."""
+    """Return a table's name as written, with quotes."""
     parts = [part.sql(dialect=dialect.name or None) for part in table.parts]
     # `db..t` names the default schema.
     return (".." if len(parts) == 2 and table.catalog else ".").join(parts)
@@ -40,7 +40,7 @@ def is_no_table(table: Any, dialect: Dialect) -> bool:
 
 
 class From:
-    """Reads the tables of one query, each with those to its left."""
+    """Reads the tables of one query; each may refer to the tables on its left."""
 
     def __init__(self, reader: QueryReader, scope: Scope, definitions: Definitions) -> None:
         self._reader = reader
@@ -49,7 +49,7 @@ class From:
         self._definitions = definitions
 
     def read(self, select: Any) -> int:
-        """Read FROM, its joins, and what Hive calls lateral views; a query without it has one row."""
+        """Read FROM with its joins and Hive's lateral views; a query without FROM has one row."""
         clause = select.args.get("from_") or select.args.get("from")
         if clause is None:
             return self._nodes.constant()
@@ -61,7 +61,7 @@ class From:
         return node
 
     def _item(self, item: Any, left: int | None) -> int:
-        """Read an item, and what is joined to it alone, and put it beside those to its left."""
+        """Read an item with its own joins, and join it to the items on its left."""
         node = self._item_alone(item, left)
         for join in item.args.get("joins") or ():
             node = self._join(join, node)
@@ -101,7 +101,7 @@ class From:
         return isinstance(item, (exp.Lateral, exp.Unnest)) or type(item).__name__ == "TableFromRows"
 
     def _inside(self, item: Any) -> int:
-        """Read tables in parentheses; with an alias they are visible under the alias alone."""
+        """Read tables in parentheses; with an alias they are visible only under the alias."""
         scope = Scope(reasons=self._scope.reasons)
         node = From(self._reader, scope, self._definitions)._item(item.this, None)
         if not item.alias:
@@ -145,7 +145,7 @@ class From:
     def _common(self, before: Sequence[Table], behind: Sequence[Table]) -> list[str]:
         """Return the names that both sides of a NATURAL JOIN have."""
         if any(table.more is not None for table in (*before, *behind)):
-            self._scope.note("which columns a NATURAL JOIN compares is not known")
+            self._scope.note("the columns that a NATURAL JOIN compares are not known")
             return []
         right = {name for table in behind for name in table.columns}
         return list(dict.fromkeys(name for table in before for name in table.columns if name in right))
@@ -167,7 +167,7 @@ class From:
         return Result(node, [], more)
 
     def _lateral(self, item: Any, left: int | None) -> int:
-        """Read LATERAL: a query that may refer to the row at its left, run for each such row."""
+        """Read LATERAL: a query that runs for each row on its left and may refer to that row."""
         inner = self._reader.inside(self._scope)
         result = inner.query(item.this, self._definitions)
         start = self._nodes.constant() if left is None else left
@@ -187,7 +187,7 @@ def _is_query(item: Any) -> bool:
 
 
 def _as_table(name: str, result: Result, item: Any) -> Table:
-    """Return a result as a table of the query that reads from it; its alias may rename columns."""
+    """Return a result as a table of the query around it; its alias may rename columns."""
     alias = item.args.get("alias")
     names = renamed([column.name for column in alias.columns] if alias is not None else [], result)
     columns = {name.lower(): column for name, column in zip(names, result.columns, strict=True)}

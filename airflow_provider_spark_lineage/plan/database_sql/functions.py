@@ -1,4 +1,4 @@
-"""Reads the body of a function that is written in SQL: how its result depends on its arguments."""
+"""Reader of the body of an SQL function: finds how its result depends on its arguments."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Body:
 
     arity: int
     arguments: tuple[tuple[int, Kind], ...]
-    """Position of an argument -> how it acts on the result, where the body names it outside of queries."""
+    """(position of an argument, how it acts on the result), for arguments that are used outside queries."""
 
     queries: int
-    """How many queries it has inside."""
+    """Number of queries inside."""
 
     of_query: frozenset[Kind]
     """How each of the queries acts on the result."""
 
 
 def read_body(text: str, parameters: str) -> Body | None:
-    """Return what the body of a function does; None where it is not known for certain.
+    """Return the body of a function as read; None if it is not certain.
 
     >>> read_body("IF(x > 0, x, y)", "x INT, y INT").arity
     2
@@ -86,13 +86,13 @@ def _read(text: str, names: list[str]) -> Body:
 
 
 def _kind_of_queries(read: Expression, plans: list[Plan]) -> frozenset[Kind]:
-    """Return how the queries act: where each acts in another way, which is which is not certain."""
-    found: dict[int, set[Kind]] = {id(plan): set() for plan in plans}
+    """Return how the queries act; raise SqlError if they differ, since they could not be told apart."""
+    kinds_by_plan: dict[int, set[Kind]] = {id(plan): set() for plan in plans}
     for query in read.subqueries:
         if not query.valued:
             raise SqlError("it has EXISTS")
-        found[id(query.plan)].add(_kind(query.transformation))
-    kinds = {frozenset(of_one) for of_one in found.values()}
+        kinds_by_plan[id(query.plan)].add(_kind(query.transformation))
+    kinds = {frozenset(of_plan) for of_plan in kinds_by_plan.values()}
     if len(kinds) > 1:
         raise SqlError("its queries act in several ways")
     return kinds.pop() if kinds else frozenset()

@@ -1,4 +1,4 @@
-"""What a query is built of while it is read: the nodes of its plan, and the results of its parts."""
+"""Parts of a query while it is read: the nodes of its plan, and the results of its subqueries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
 LABEL = "SQL"
 
 _MAX_NODES = 20_000
-"""Limit on size: a CTE is read again wherever a query names it, which can grow exponentially."""
+"""Limit on size: a CTE is read again for each use, so the size can grow exponentially."""
 
 Influences = tuple[tuple[Kind, Expression], ...]
 
@@ -31,19 +31,19 @@ class SqlError(ValueError):
 
 @dataclass
 class Result:
-    """The rows that a query gives."""
+    """The rows of a query."""
 
     node: int
     columns: list[Attribute]
     more: Callable[[str], Attribute | None] | None = None
-    """Gives a column of its `*`, whose columns are not known; None where all are listed."""
+    """Returns a column of its `*` with unknown columns; None if all columns are listed."""
 
 
 @dataclass
 class Nodes:
     """The nodes of one plan.
 
-    Nodes are made after everything was read, because a table has the columns that the query names.
+    Nodes are created after everything was read, because a table has the columns that the query names.
     """
 
     ids: Iterator[int]
@@ -61,7 +61,7 @@ class Nodes:
         return len(self._makers) - 1
 
     def constant(self) -> int:
-        """Add the one row that a query without tables has."""
+        """Add the single row of a query without tables."""
         return self.add(lambda: Constant((), (), LABEL))
 
     def beside(self, left: int | None, right: int) -> int:
@@ -69,13 +69,13 @@ class Nodes:
         return right if left is None else self.add(lambda: Derive((left, right), (), LABEL))
 
     def influenced(self, node: int, influences: Influences) -> int:
-        """Append what filters, joins, groups or sorts the rows of a node."""
+        """Append a node with the expressions that filter, join, group or sort the rows of a node."""
         if all(expression == Expression() for _, expression in influences):
             return node
         return self.add(lambda: Derive((node,), (), LABEL, influences=influences))
 
     def doubtful(self, node: int, reason: str) -> int:
-        """Append a gap to a node where there is a reason for one."""
+        """Append a gap to a node, if there is a reason."""
         return self.add(lambda: Derive((node,), (), LABEL, reason=reason)) if reason else node
 
     def distinct(self, result: Result) -> Result:
@@ -104,12 +104,12 @@ class Nodes:
         return Result(self.add(lambda: Combine(inputs, tuple(columns), LABEL)), columns)
 
     def plan(self) -> Plan:
-        """Make every node."""
+        """Return the plan of all nodes."""
         return Plan(tuple(make() for make in self._makers))
 
 
 def same(column: Attribute) -> Expression:
-    """Return the expression that is one column, unchanged."""
+    """Return the expression of a column, unchanged."""
     return Expression(((column.id, IDENTITY),))
 
 

@@ -13,8 +13,8 @@ from airflow_provider_spark_lineage.plan.database_sql.nodes import SqlError
 def parsed(text: str, dialect: str | None) -> Any:
     """Return the tree of one statement.
 
-    Hints and locks (FOR UPDATE OF) are left out: the tables that they name are no tables that are read.
-    Raise `SqlError` where the text is not understood, or is not a single statement.
+    Hints and locks (FOR UPDATE OF) are removed, because the tables that they name are not read. Raise
+    `SqlError` if the text is not understood, or is not a single statement.
     """
     import sqlglot
     from sqlglot import exp
@@ -23,12 +23,12 @@ def parsed(text: str, dialect: str | None) -> Any:
     try:
         with _quiet():
             trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
-    # For some invalid text sqlglot raises other errors than its own.
+    # For some invalid texts sqlglot raises these errors instead of its own.
     except (SqlglotError, AttributeError, IndexError, KeyError, TypeError, ValueError):
         raise SqlError("it is not understood") from None
     if len(trees) != 1:
         raise SqlError("it is not a single query")
-    # For some incomplete text sqlglot returns a tree with missing nodes.
+    # For some incomplete texts sqlglot returns a tree with missing nodes.
     if any(node.error_messages() for node in trees[0].walk()):
         raise SqlError("it is not understood")
     for node in list(trees[0].find_all(exp.Hint, exp.Lock)):
@@ -38,7 +38,7 @@ def parsed(text: str, dialect: str | None) -> Any:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep sqlglot from logging what it does not understand: a gap says so."""
+    """Suppress sqlglot's log of text that it does not understand: a gap reports it."""
     logger = logging.getLogger("sqlglot")
 
     def drop(record: logging.LogRecord) -> bool:

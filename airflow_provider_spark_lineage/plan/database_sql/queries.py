@@ -1,4 +1,4 @@
-"""Reads one query, and the queries in it, clause by clause in the order in which a database does."""
+"""Reader of one query and the queries in it, clause by clause in the order of a database."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class QueryReader:
             self.nodes.listed(result)
             return self.nodes.plan()
         if len(result.columns) != len(names):
-            raise SqlError("its columns are not those that it gave")
+            raise SqlError("its columns differ from the columns of its result")
         output = tuple(self.nodes.attribute(name) for name in names)
         expressions = {
             column.id: (same(source),) for column, source in zip(output, result.columns, strict=True)
@@ -62,7 +62,7 @@ class QueryReader:
         return self.nodes.plan()
 
     def query(self, query: Any, definitions: Definitions, names: Sequence[str] = ()) -> Result:
-        """Read a query; `names` are its columns where they are known, empty for a column that is not."""
+        """Read a query; `names` are its columns if they are known, with an empty name for an unknown one."""
         from sqlglot import exp
 
         definitions = with_definitions(query, definitions)
@@ -106,7 +106,7 @@ class QueryReader:
         left = self.query(query.left, definitions, names)
         if left.more is not None:
             raise SqlError("the columns of a * in a UNION are not known")
-        # The names are those of the left side; names of the right side are ignored.
+        # A set operation has the names of its left side; names of the right side are ignored.
         right = self.query(query.right, definitions, [""] * len(left.columns))
         if len(right.columns) != len(left.columns):
             raise SqlError("the sides of a UNION differ")
@@ -170,7 +170,7 @@ def _column(_: Any) -> Meaning:
 
 
 def _connected(select: Any, read: Reader) -> Influences:
-    """CONNECT BY joins a table with the rows above it; START WITH tests the first of them."""
+    """Return the influences of CONNECT BY, a join with the parent rows, and START WITH, a filter."""
     connect = select.args.get("connect")
     if connect is None:
         return ()
@@ -182,7 +182,7 @@ def _connected(select: Any, read: Reader) -> Influences:
 
 
 def _filtered(select: Any, read: Reader) -> Influences:
-    """WHERE; a condition with Oracle's `(+)` is the condition of an outer join."""
+    """Return the influences of WHERE; a condition with Oracle's `(+)` is the condition of an outer join."""
     clauses = [select.args[name] for name in ("prewhere", "where") if select.args.get(name)]
     tests = [test for clause in clauses for test in _conjuncts(clause.this)]
     return tuple((Kind.JOIN if _is_marked(test) else Kind.FILTER, read.read(test)) for test in tests)
@@ -199,7 +199,7 @@ def _is_marked(test: Any) -> bool:
 
 
 def _grouping(select: Any) -> list[Any]:
-    """Return the keys of GROUP BY, those of ROLLUP, CUBE, GROUPING SETS and ALL too."""
+    """Return the keys of GROUP BY, also of ROLLUP, CUBE, GROUPING SETS and ALL."""
     group = select.args.get("group")
     if group is None:
         return []
@@ -214,7 +214,7 @@ def _grouping(select: Any) -> list[Any]:
 
 
 def _resolved_keys(key: Any, query: Any) -> list[Any]:
-    """Return the expressions of SELECT that a key refers to by position or by ALL; any other key as it is."""
+    """Return the expressions of SELECT that a key refers to by position or by ALL, or the key itself."""
     from sqlglot import exp
 
     items = query.selects
@@ -237,7 +237,7 @@ def _is_word(key: Any) -> bool:
 
 
 def _sorted(query: Any, whole: Reader, inside: Reader) -> Influences:
-    """ORDER BY, and Hive's SORT BY and CLUSTER BY."""
+    """Return the influences of ORDER BY, and of Hive's SORT BY and CLUSTER BY."""
     keys = [
         sort_key
         for clause in ("order", "sort", "cluster")
@@ -252,7 +252,7 @@ def _key(key: Any, whole: Reader, inside: Reader) -> Expression:
 
 
 def _limited(query: Any, read: Reader) -> Influences:
-    """LIMIT, FETCH, TOP and OFFSET: a subquery in them decides how many rows there are."""
+    """Return the influences of LIMIT, FETCH, TOP and OFFSET: a subquery can decide the number of rows."""
     from sqlglot import exp
 
     influences: Influences = ()

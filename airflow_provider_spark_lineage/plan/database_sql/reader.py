@@ -1,7 +1,7 @@
-"""Reads the SQL of one query into the algebra: what a database did before its rows reached Spark.
+"""Reader of the SQL of one query into the algebra: a database ran it before its rows reached Spark.
 
-Nothing is known of the tables but what the text says. A column that could belong to several tables, or a
-`*` over several, has no origin, and the plan says so (`Derive.reason`).
+Tables are known only from the text. A column that could belong to several tables, or a `*` over several
+tables, has no origin; the plan notes it as a gap (`Derive.reason`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = ["SqlError", "read_query"]
 
 
 def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
-    """Read a query whose result has the columns `names`: those of a `*` are not in the text.
+    """Read a query whose result has the columns `names`; the text does not have the columns of a `*`.
 
-    Raise `SqlError` where the text cannot be read.
+    Raise `SqlError` if the text cannot be read.
     """
     try:
         query = _query(text, dialect)
@@ -37,7 +37,7 @@ def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
 
 
 def _query(text: str, dialect: Dialect) -> Any:
-    """Return the query of a text that has exactly one."""
+    """Return the query of a text; raise SqlError if the text is not exactly one query."""
     from sqlglot import exp
 
     query = parsed(text, dialect.name or None)
@@ -47,7 +47,7 @@ def _query(text: str, dialect: Dialect) -> Any:
 
 
 def _tables_alone(query: Any, dialect: Dialect, names: Sequence[str], reason: str) -> Plan:
-    """Return a plan with the tables that a query reads, and a gap for its columns."""
+    """Return a plan with only the tables that a query reads, and a gap for its columns."""
     from sqlglot import exp
 
     defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}

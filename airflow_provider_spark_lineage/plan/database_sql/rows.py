@@ -1,6 +1,6 @@
-"""Rows in FROM that come from no table: VALUES, or the rows of a function.
+"""Rows in FROM that do not come from a table: VALUES, or the rows of a function.
 
-A function that is not in the table below may read anything, which is noted.
+A function that is not in the list below may read any table, which is noted as a gap.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _FUNCTION_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "string_split": ("value", "ordinal"),
     "strtok_split_to_table": ("seq", "index", "value"),
 }
-"""Functions that read only their arguments, by sqlglot's class or by name -> their columns."""
+"""sqlglot's class or name of a function that reads only its arguments -> its columns."""
 
 
 def listed_rows(reader: QueryReader, values: Any, definitions: Definitions) -> Result:
@@ -82,11 +82,11 @@ def _row(row: Any) -> list[Any]:
 def function_rows(
     reader: QueryReader, item: Any, left: int | None, scope: Scope, definitions: Definitions
 ) -> int:
-    """Read functions in FROM; their columns may not be known."""
+    """Read functions in FROM; their columns may be unknown."""
     functions = _functions(item)
     for function in functions:
         if _key(function) not in _FUNCTION_COLUMNS:
-            scope.note(f"what {_name(function)} reads is not known")
+            scope.note(f"the inputs of {_name(function)} are not known")
     read = reader.expressions(scope, definitions)
     arrays = functions[0].expressions if type(functions[0]).__name__ == "Unnest" else functions
     values = [_transformed(read.read(array)) for array in arrays]
@@ -101,7 +101,7 @@ def function_rows(
     names, position = _columns(functions, item, reader.dialect.name), item.args.get("offset")
     listed = {name.lower(): more(name) for name in names}
     if len(values) == len(names):
-        # UNNEST of several arrays: one column for each.
+        # UNNEST of several arrays has one column for each array.
         columns.update((column, (value,)) for column, value in zip(listed.values(), values, strict=False))
     if getattr(position, "name", ""):
         listed[position.name.lower()] = more(position.name)
@@ -143,7 +143,7 @@ def _key(function: Any) -> str:
 
 
 def _columns(functions: Sequence[Any], item: Any, dialect: str) -> list[str]:
-    """Return the names of a function's columns; none where they are not known."""
+    """Return the names of a function's columns; empty if they are unknown."""
     alias = item.args.get("alias")
     names = [column.name for column in alias.columns] if alias is not None else []
     if len(functions) > 1:

@@ -1,7 +1,7 @@
-"""Name resolution: the tables of a query, their columns as far as they are known, and what a name refers to.
+"""Name resolution: the tables of a query, their known columns, and the column behind each name.
 
 A table of the database has the columns that the query names. A name that could be a column of several
-tables resolves to none, and the scope notes it.
+tables is not resolved, and the scope notes it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Attribute, Kind, Transformation
 
 _WITH_WHOLE_ROWS = frozenset({"bigquery", "duckdb", "postgres"})
-"""Dialects in which the name of a table may stand for its whole row."""
+"""Dialects where the name of a table may be used as its whole row."""
 
 _COMMON_WORDS = frozenset(
     {"current_date", "current_time", "current_timestamp", "current_user", "session_user"}
@@ -50,7 +50,7 @@ _WITH_UNIT = frozenset({"dateadd", "datediff", "timestampadd", "timestampdiff"})
 
 
 def _unit_argument(function: Any) -> Any:
-    """Return the argument of DATEADD and its like that is the unit."""
+    """Return the unit argument of DATEADD and similar functions."""
     if type(function).__name__ == "Anonymous" and function.name.lower() in _WITH_UNIT:
         return function.expressions[0] if len(function.expressions) == 3 else None
     if type(function).__name__.lower() in _WITH_UNIT and function.args.get("unit") is not None:
@@ -59,18 +59,18 @@ def _unit_argument(function: Any) -> Any:
 
 
 _IMPLICITLY_RECURSIVE = frozenset({"", "oracle", "snowflake", "sqlite", "tsql"})
-"""Dialects in which a CTE may refer to itself without RECURSIVE."""
+"""Dialects where a CTE may refer to itself without RECURSIVE."""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a database reads SQL."""
+    """The rules of a database for reading SQL."""
 
     name: str = ""
     """sqlglot's name of the dialect; empty for standard SQL."""
 
     fold: str = ""
-    """How it stores names without quotes: `lower`, `upper`, or empty for as written."""
+    """Case in which it stores names without quotes: `lower`, `upper`, or empty for as written."""
 
     def stored(self, identifier: Any) -> str:
         """Return a name as the database stores it."""
@@ -84,7 +84,7 @@ class Dialect:
         return self.name in _IMPLICITLY_RECURSIVE or bool(cte.parent and cte.parent.args.get("recursive"))
 
     def is_word(self, column: Any) -> bool:
-        """Return whether what looks like a column is a keyword or pseudo-column of the database."""
+        """Return whether an apparent column is a keyword or pseudo-column of the database."""
         if column.table or column.this.args.get("quoted"):
             return False
         name = column.name.lower()
@@ -102,13 +102,13 @@ class Table:
     """Columns by their names in lower case."""
 
     more: Callable[[str], Attribute | None] | None = None
-    """Returns a column that is not listed yet; None where the list is complete."""
+    """Returns a column that is not listed yet; None if the list is complete."""
 
     from_function: bool = False
     """Its rows come from a function, whose name also refers to its only column."""
 
     def column(self, name: str) -> Attribute | None:
-        """Return a column; where the list is not complete, any name becomes a column."""
+        """Return a column; if the list is not complete, any name becomes a column."""
         column = self.columns.get(name.lower())
         if column is None and self.from_function and len(self.columns) == 1 and name.lower() == self.name:
             return next(iter(self.columns.values()))
@@ -183,7 +183,7 @@ def _missing(column: Any, scope: Scope) -> tuple[()]:
 
 
 def unqualified(name: str, tables: Sequence[Table]) -> Attribute | None:
-    """Return the column of a name where only one of the tables can have it."""
+    """Return the column of a name if exactly one of the tables can have it."""
     listed = [table for table in tables if name.lower() in table.columns and table.more is None]
     opened = [table for table in tables if table.more is not None]
     able = listed or opened

@@ -1,4 +1,4 @@
-"""The columns of SELECT; those of a `*` as far as they are known."""
+"""The columns of SELECT, and the known columns of a `*`."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ class Changes:
 
     @property
     def new_names(self) -> Mapping[str, str]:
-        """Return the old names mapped to the new ones."""
+        """Return the mapping from old names to new names."""
         return {old.lower(): new for new, old in self.old_names.items()}
 
 
 @dataclass(frozen=True)
 class Star:
-    """A `*` over a table whose columns are not known."""
+    """A `*` over a table with unknown columns."""
 
     table: Table
     changes: Changes
 
     def column(self, name: str) -> Expression | None:
-        """Return the expression of one of its columns; None where the `*` leaves it out."""
+        """Return the expression of one of its columns; None if the `*` leaves it out."""
         key, changes = name.lower(), self.changes
         if key in changes.replaced:
             return changes.replaced[key]
@@ -56,7 +56,7 @@ Slot = Star | tuple[str, Expression]
 
 
 def selected(nodes: Nodes, node: int, slots: Sequence[Slot], scope: Scope, names: Sequence[str]) -> Result:
-    """Return the result of a SELECT's slots; `names` are its columns where they are known."""
+    """Return the result of a SELECT's slots; `names` are its columns if they are known."""
     expressions: dict[int, tuple[Expression, ...]] = {}
     columns: list[Attribute] = []
 

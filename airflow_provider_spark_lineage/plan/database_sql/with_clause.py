@@ -1,4 +1,4 @@
-"""WITH: CTEs, each read again wherever a query names it, and recursive ones."""
+"""WITH: CTEs, which are read again for each use, and recursive CTEs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Recursion:
 
 
 def with_definitions(query: Any, definitions: Definitions) -> Definitions:
-    """Return the definitions visible to a query: those around it, and its own."""
+    """Return the definitions visible to a query: the definitions around it, and its own."""
     clause = query.args.get("with_") or query.args.get("with")
     visible = dict(definitions)
     for cte in clause.expressions if clause else ():

@@ -1,1 +1,1 @@
-"""Reads a record's analyzed Spark plan into the algebra, by tables with one row per Spark class."""
+"""Reader of a record's analyzed Spark plan into the algebra, with tables of one row per Spark class."""

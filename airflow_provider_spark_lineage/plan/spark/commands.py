@@ -1,4 +1,4 @@
-"""How each Spark command reads into the algebra: those that write a query's rows, those that move none."""
+"""Readers of Spark's commands into the algebra: commands that write a query's rows, or move no rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _write(step: Step) -> Write:
 
 
 def _overwrite(step: Step) -> Node:
-    """The input's rows take the place of those that a condition on the table's columns names."""
+    """The input's rows replace the rows that a condition on the table's columns selects."""
     condition = condition_of(step.fields.get("deleteExpr"))
     if condition is None:
         return _write(step)
@@ -52,12 +52,12 @@ def _overwrite(step: Step) -> Node:
 
 
 def _overwrite_partitions(step: Step) -> Node:
-    """The input's rows take the place of those that belong to them: of the same partition, for example."""
+    """The input's rows replace related rows of the table: of the same partition, for example."""
     return replace(_write(step), partial=True)
 
 
 def _view(step: Step) -> Node:
-    """A persistent view is what its query gives; a temporary one counts where it is used."""
+    """A persistent view is written from its query; a temporary view is read where it is used."""
     kind = step.fields.get("viewType")
     if isinstance(kind, dict) and simple_name(str(kind.get("object"))) != "PersistedView":
         return Command((), (), step.label, relation=step.name, target=step.target)
@@ -65,15 +65,15 @@ def _view(step: Step) -> Node:
 
 
 def _copy(step: Step) -> Node:
-    """A table gets the rows of another table, or of itself as it was."""
+    """A table gets the rows of another table, or of an earlier version of itself."""
     if not step.root:
-        # Delta makes a table by a command around the copy.
+        # Delta creates a table with a command around the copy.
         return Constant((), (), step.label)
     return Write((), (), step.label, relation=step.name, target=step.target, copied=True)
 
 
 def _create_delta(step: Step) -> Node:
-    """Makes a table without rows, or as the copy of another."""
+    """Creates a table without rows, or as a copy of another."""
     query = step.fields.get("query")
     if query is None:
         return Command((), (), step.label, relation=step.name, target=step.target, change=Change.CREATED)
@@ -81,7 +81,7 @@ def _create_delta(step: Step) -> Node:
 
 
 def _moves_nothing(description: str, change: Change | None = None) -> NodeReader:
-    """A command without a query: what stands below it is not read."""
+    """Return a reader of a command without a query; nodes below it are not read."""
 
     def row(step: Step) -> Node:
         return Command((), (), step.label, relation=step.name, target=step.target, change=change)
@@ -91,7 +91,7 @@ def _moves_nothing(description: str, change: Change | None = None) -> NodeReader
 
 
 def _unrecorded(reason: str) -> NodeReader:
-    """A command that may move rows, which the plan does not tell."""
+    """Return a reader of a command that may move rows that are not in the plan."""
 
     def row(step: Step) -> Node:
         return Command((), (), step.label, relation=step.name, target=step.target, reason=reason)
@@ -107,7 +107,7 @@ def _assign(step: Step) -> Node:
 
 
 def _declare(step: Step) -> Node:
-    """Makes session variables, each with its default value."""
+    """Creates session variables, each with its default value."""
     value = step.expression("defaultExpr")
     return Declare((), (), step.label, value=value, relation=step.name, target=step.target)
 
@@ -152,12 +152,12 @@ COMMANDS: dict[str, NodeReader] = {
             "CreateTableLike",
             "CreateTableLikeCommand",
         ),
-        _moves_nothing("Makes a table without rows.", Change.CREATED),
+        _moves_nothing("Creates a table without rows.", Change.CREATED),
     ),
-    "ReplaceTable": _moves_nothing("Makes a table without rows, or makes it anew.", Change.REPLACED),
+    "ReplaceTable": _moves_nothing("Creates or replaces a table, without rows.", Change.REPLACED),
     **dict.fromkeys(
         ("TruncateDeltaTableCommand", "TruncateTable", "TruncateTableCommand"),
-        _moves_nothing("Leaves a table without rows, or takes those of a partition from it.", Change.EMPTIED),
+        _moves_nothing("Removes all rows of a table, or of a partition.", Change.EMPTIED),
     ),
     **dict.fromkeys(
         ("DropDatabaseCommand", "DropNamespace", "DropTable", "DropTableCommand"),
@@ -178,11 +178,11 @@ COMMANDS: dict[str, NodeReader] = {
             "RepairTableCommand",
             "SetTableLocation",
         ),
-        _moves_nothing("Changes which files a table or a partition has.", Change.ALTERED),
+        _moves_nothing("Changes the files of a table or a partition.", Change.ALTERED),
     ),
     **dict.fromkeys(
         ("AlterTableRenameCommand", "RenameTable"),
-        _moves_nothing("Gives a table another name; its rows stay as they are.", Change.RENAMED),
+        _moves_nothing("Renames a table; its rows are unchanged.", Change.RENAMED),
     ),
     **dict.fromkeys(
         (
@@ -233,7 +233,7 @@ COMMANDS: dict[str, NodeReader] = {
             "SetViewProperties",
             "UnsetViewProperties",
         ),
-        _moves_nothing("Defines or drops a view: its query counts where the view is read."),
+        _moves_nothing("Defines or drops a view; its query is read where the view is used."),
     ),
     **dict.fromkeys(("AlterViewAsCommand", "CreateViewCommand"), _view),
     **dict.fromkeys(
@@ -252,7 +252,7 @@ COMMANDS: dict[str, NodeReader] = {
             "RefreshFunctionCommand",
         ),
         _moves_nothing(
-            "Defines a function or a cursor, or drops one or a variable: it counts where it is used."
+            "Defines or drops a function or a cursor, or drops a variable; it is read where it is used."
         ),
     ),
     **dict.fromkeys(
@@ -279,7 +279,7 @@ COMMANDS: dict[str, NodeReader] = {
             "RefreshTableCommand",
             "UncacheTable",
         ),
-        _moves_nothing("Only Spark's own copies of rows: what was cached counts where it is read."),
+        _moves_nothing("Changes Spark's cache; cached rows are read where they are used."),
     ),
     **dict.fromkeys(
         (
@@ -289,11 +289,11 @@ COMMANDS: dict[str, NodeReader] = {
             "AnalyzeTables",
             "AnalyzeTablesCommand",
         ),
-        _moves_nothing("Statistics for the optimizer; Spark counts rows in executions of their own."),
+        _moves_nothing("Statistics for the optimizer; Spark counts rows in separate executions."),
     ),
     **dict.fromkeys(
         ("AnalyzeColumnCommand", "AnalyzePartitionCommand"),
-        _moves_nothing("Statistics for the optimizer, for which it reads the table.", Change.READ),
+        _moves_nothing("Reads a table for statistics for the optimizer.", Change.READ),
     ),
     "LoadDataCommand": _moves_nothing("Moves files into a table.", Change.LOADED),
     **dict.fromkeys(
@@ -342,7 +342,7 @@ COMMANDS: dict[str, NodeReader] = {
             "ShowViewsCommand",
             "StreamingExplainCommand",
         ),
-        _moves_nothing("Shows what the catalog or the session holds, or how a query would run."),
+        _moves_nothing("Shows the content of the catalog or the session, or how a query would run."),
     ),
     **dict.fromkeys(
         (
@@ -366,9 +366,9 @@ COMMANDS: dict[str, NodeReader] = {
             "MergeIntoTable",
             "UpdateTable",
         ),
-        _unrecorded("which rows of its table it changes, and from what, is not read"),
+        _unrecorded("the rows of its table that it changes, and their sources, are not read"),
     ),
-    "TruncatePartition": _unrecorded("which partition of its table it empties is not read"),
+    "TruncatePartition": _unrecorded("the partition of its table that it empties is not read"),
     **dict.fromkeys(("CloneTableCommand", "RestoreTableCommand"), _copy),
     "CreateDeltaTableCommand": _create_delta,
     **dict.fromkeys(
@@ -398,9 +398,7 @@ COMMANDS: dict[str, NodeReader] = {
             "SetIdentifierFields",
             "SetWriteDistributionAndOrdering",
         ),
-        _moves_nothing(
-            "Changes what a table keeps about itself, its branches and tags for example, and no rows."
-        ),
+        _moves_nothing("Changes a table's metadata, its branches and tags for example, and no rows."),
     ),
     **dict.fromkeys(
         (
@@ -413,7 +411,7 @@ COMMANDS: dict[str, NodeReader] = {
             "RowTrackingUnBackfillCommand",
             "VacuumTableCommand",
         ),
-        _moves_nothing("Lays the same rows out in other files, or drops files of former versions."),
+        _moves_nothing("Writes the same rows to other files, or drops files of old versions."),
     ),
     **dict.fromkeys(
         (
@@ -424,18 +422,18 @@ COMMANDS: dict[str, NodeReader] = {
             "ShowDeltaTableColumnsCommand",
             "ShowIcebergViews",
         ),
-        _moves_nothing("Shows what a table keeps about itself."),
+        _moves_nothing("Shows a table's metadata."),
     ),
-    "Call": _unrecorded("a procedure of a catalog, which reads and writes what its own code says"),
-    "ExternalCommandExecutor": _unrecorded("its text is run by another system"),
-    "FetchCursor": _unrecorded("the query of a cursor is recorded as text alone"),
+    "Call": _unrecorded("the reads and writes of a procedure of a catalog are not recorded"),
+    "ExternalCommandExecutor": _unrecorded("another system runs its text"),
+    "FetchCursor": _unrecorded("the query of a cursor is recorded only as text"),
     **ROW_LEVEL,
 }
-"""Simple class name -> row. A command without one goes to `relational.unknown_node`: a gap that names it."""
+"""Simple class name -> row. A command without a row goes to `relational.unknown_node`: a gap names it."""
 
 
 def _rdd(step: Step) -> Node:
-    """Rows of an RDD, which no plan of Spark's describes."""
+    """Rows of an RDD, which Spark does not describe by a plan."""
     return Scan((), step.attributes("output"), step.label, relation=step.name)
 
 

@@ -1,7 +1,7 @@
-"""Classes of Spark that have no row in `NODES`, `COMMANDS` or `EXPRESSIONS`, each with the reason.
+"""Classes of Spark without a row in `NODES`, `COMMANDS` or `EXPRESSIONS`, each with the reason.
 
-Data alone, by class name; `*` stands for any letters. A class that comes here against the reason is a gap
-that names it, as any class without a row is. `docs/coverage.md` is made of this and the tables of rows.
+Only data, by class name; `*` matches any letters. If such a class is in a plan nevertheless, it is a gap that
+names it, like any class without a row. `docs/coverage.md` is generated from this and the tables of rows.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from fnmatch import fnmatchcase
 Reasons = dict[str, tuple[str, ...]]
 
 OPAQUE_PLANS: Reasons = {
-    "Code of another process over whole rows: the plan's JSON leaves its columns out.": (
+    "Code of another process over whole rows; the plan's JSON does not have its columns.": (
         "MapPartitionsExternalUDF",
     ),
-    "A stream, or where one is written: the plan of a batch has others in their place.": (
+    "A stream, or its sink; the plan of a batch has other nodes in their place.": (
         "StreamingExecutionRelation",
         "StreamingRelation",
         "StreamingRelationV2",
@@ -54,7 +54,7 @@ ABSENT_PLANS: Reasons = {
         "Unresolved*",
         "WithWindowDefinition",
     ),
-    "Stands for a table, view or function while analysis looks it up.": (
+    "Placeholder of a table, view or function during analysis.": (
         "MetricViewPlaceholder",
         "SQLTableFunction",
         "TemporaryViewRelation",
@@ -84,15 +84,15 @@ ABSENT_PLANS: Reasons = {
         "CreateStreamingTableAsSelect",
         "CreateStreamingTableAutoCdc",
     ),
-    "Made by the optimizer for itself, and gone when it has finished.": (
+    "Created and removed by the optimizer.": (
         "AppendColumnsWithObject",
         "DomainJoin",
         "NonGroupingAggregateReference",
         "OrderedJoin",
         "ScanBuilderHolder",
     ),
-    "Made while a query runs.": ("EmptyRelation", "LogicalQueryStage", "OffsetHolder"),
-    "Holds expressions for a converter or a resolver; no query has it.": (
+    "Created while a query runs.": ("EmptyRelation", "LogicalQueryStage", "OffsetHolder"),
+    "Holds expressions for a converter or a resolver; not part of a query.": (
         "AnalysisHelper$FakeLogicalPlan",
         "DummyExpressionHolder",
         "ExpressionLogicalPlanWrapper",
@@ -154,7 +154,7 @@ ABSENT_EXPRESSIONS: Reasons = {
         "UniqueConstraint",
         "UpdateStarAction",
     ),
-    "Made by the optimizer, or while a query runs.": (
+    "Created by the optimizer, or while a query runs.": (
         "ApproxCountDistinctForIntervals",
         "BloomFilterAggregate",
         "BloomFilterMightContain",
@@ -177,7 +177,7 @@ ABSENT_EXPRESSIONS: Reasons = {
         "UnscaledValue",
         "V2Aggregator",
     ),
-    "How rows are partitioned, which changes no value.": (
+    "Partitioning of rows, which changes no value.": (
         "Coalesced*HashPartitioning",
         "HashPartitioning",
         "KeyGroupedPartitioning",
@@ -187,13 +187,13 @@ ABSENT_EXPRESSIONS: Reasons = {
         "RangePartitioning",
         "ShufflePartitionIdPassThrough",
     ),
-    "Only in what is shown to a person.": ("PrettyAttribute", "PrettyPythonUDF"),
+    "Only for display.": ("PrettyAttribute", "PrettyPythonUDF"),
 }
 """Expression classes that are never in the plan of a query that ran."""
 
 
 def reason_of(name: str, reasons: Reasons) -> str:
-    """Return why a class has no row; empty when the table does not speak of it."""
+    """Return why a class has no row; empty if the table does not have it."""
     for reason, patterns in reasons.items():
         if any(fnmatchcase(name, pattern) for pattern in patterns):
             return reason

@@ -1,6 +1,6 @@
-"""What each Spark expression does to its children: the table, and the one function that reads by it.
+"""Spark's expressions: the table of how each uses its children, and the function that reads with it.
 
-An expression that has no row is a TRANSFORMATION of its children, whatever it is.
+An expression without a row is a TRANSFORMATION of its children.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from airflow_provider_spark_lineage.plan.spark.tree import end_of
 from airflow_provider_spark_lineage.records.plan_json import is_plan, simple_name
 
 Steps = frozenset[Transformation]
-"""How a child acts on its parent: several ways where a value is tested and used; empty where it does not."""
+"""How a child acts on its parent: several steps if a value is tested and used; empty if it does not act."""
 
 Tree = list[dict[str, Any]]
 
@@ -78,7 +78,7 @@ def _all(steps: Steps) -> Rule:
 
 
 def _first_then(first: Steps, others: Steps, number: int = 1) -> Rule:
-    """The first `number` children act in one way, the others in another."""
+    """Return a rule for expressions whose first `number` children act differently from the others."""
 
     def rule(tree: Tree, position: int) -> list[Steps]:
         count = _count(tree, position)
@@ -98,25 +98,25 @@ def _all_but_last(steps: Steps, last: Steps) -> Rule:
 
 
 def _cast(tree: Tree, position: int) -> list[Steps]:
-    """the child: identity where the cast is to its own type, as in each view, else transformation"""
+    """the child: identity if the cast is to its own type, as in each view, else transformation"""
     child = tree[position + 1]
     unchanged = "dataType" in child and child["dataType"] == tree[position].get("dataType")
     return [_SAME if unchanged else _VALUE]
 
 
 def _if(tree: Tree, position: int) -> list[Steps]:
-    """the first child: conditional; the others: transformation. Where these are one column, identity alone"""
+    """the first child: conditional; the others: transformation. If both are the same column: only identity"""
     chosen = end_of(tree, position + 1)
     alternative = end_of(tree, chosen)
     branch = tree[chosen:alternative]
-    # A record does not hold all of other expressions: the literals 1 and 2 look the same in it.
+    # Records of other expressions are not complete: the literals 1 and 2 look the same.
     is_column = all(simple_name(node["class"]) in _WRITTEN_IN_FULL for node in branch)
     is_same = is_column and branch == tree[alternative : end_of(tree, alternative)]
     return [_NONE, _SAME, _SAME] if is_same else [_TESTED, _VALUE, _VALUE]
 
 
 _WRITTEN_IN_FULL = frozenset({"AttributeReference", "GetStructField"})
-"""Expressions that are the same where their records are."""
+"""Expressions that are equal if their records are equal."""
 
 
 def _case_when(tree: Tree, position: int) -> list[Steps]:
@@ -144,11 +144,11 @@ EXPRESSIONS: dict[str, Rule] = {
     "Collate": _first_then(_SAME, _NONE),
     "With": _all(_SAME),
     "CommonExpressionDef": _all(_SAME),
-    # The body of an SQL function; its arguments stand in the body.
+    # The body of an SQL function, which contains its arguments.
     "SQLScalarFunction": _all(_SAME),
-    # A Python function that Spark can write as expressions: the function, and those.
+    # A Python function that Spark can write as expressions: the function, and the expressions.
     "TranspiledPythonUDF": _all(_SAME),
-    # Spark replaces these by other expressions when it runs, which are their only child.
+    # When Spark runs, it replaces these by other expressions, which are their only child.
     **dict.fromkeys(
         (
             "AssertTrue",
@@ -180,11 +180,11 @@ EXPRESSIONS: dict[str, Rule] = {
         ),
         _all(_SAME),
     ),
-    # The type of a column, whatever is in it.
+    # The type of a column, independent of its values.
     "TypeOf": _all(_NONE),
     "Collation": _all(_NONE),
     "Cast": _cast,
-    # Tests, and what they choose among.
+    # Tests, and the values that they choose from.
     "If": _if,
     "NullIfResult": _first_then(_TESTED, _VALUE),
     "TypedNullLiteral": _all(_NONE),
@@ -215,7 +215,7 @@ EXPRESSIONS: dict[str, Rule] = {
     "Rank": _all(_WINDOW),
     "DenseRank": _all(_WINDOW),
     "PercentRank": _all(_WINDOW),
-    # Results from which the value cannot be read back.
+    # The value cannot be read back from the result.
     **dict.fromkeys(
         (
             "Md5",
@@ -232,18 +232,18 @@ EXPRESSIONS: dict[str, Rule] = {
         ),
         _all(_MASKED),
     ),
-    # The children of a subquery are its outer references, which are read where they stand inside it.
+    # The children of a subquery are its outer references, which are read inside its plan.
     "ScalarSubquery": _all(_NONE),
     "Exists": _all(_NONE),
     "ListQuery": _all(_NONE),
     "LateralSubquery": _all(_NONE),
     "FunctionTableSubqueryArgumentExpression": _all(_NONE),
 }
-"""Simple class name -> rule. Everything else, casts and Python UDFs included, transforms its children."""
+"""Simple class name -> rule. All other expressions, also Python UDFs, transform their children."""
 
 
 def _default(tree: Tree, position: int) -> list[Steps]:
-    """Return the steps of a class without a row: identity where Spark replaces it by its child (NVL)."""
+    """Return the steps of a class without a row: identity if Spark replaces it by its child (NVL)."""
     replaced = isinstance(tree[position].get("replacement"), int)
     return [_SAME if replaced else _VALUE] * _count(tree, position)
 
@@ -261,7 +261,7 @@ def _composed(context: Steps, steps: Steps) -> Steps:
 class _Shared:
     """A `With` that is being read: its expression refers to definitions, which follow as further children.
 
-    Spark's JSON has no ids of references, so each definition acts as all references together do.
+    Spark's JSON has no ids of references, so each definition gets the steps of all references together.
     """
 
     definitions: int
@@ -272,7 +272,7 @@ _SHARING = frozenset({"With", "CommonExpressionRef", "CommonExpressionDef"})
 
 
 def _share(shared: list[_Shared], node: dict[str, Any], steps: Steps) -> Steps:
-    """Update what `With` shares among its references; return how the node itself acts."""
+    """Update the steps that `With` shares among its references; return the steps of the node itself."""
     name = simple_name(node["class"])
     if name == "With":
         shared.append(_Shared(definitions=node["num-children"] - 1))
@@ -288,25 +288,25 @@ def _share(shared: list[_Shared], node: dict[str, Any], steps: Steps) -> Steps:
 
 
 def variable_name(node: dict[str, Any]) -> str:
-    """Return the name of a session variable, or of one of a script, in lower case and without its schema."""
+    """Return the name of a variable of a session or a script, in lower case and without its schema."""
     return str((node.get("originalNameParts") or [""])[-1]).lower()
 
 
 def _variable(node: dict[str, Any]) -> Plan:
-    """One row with the value of a variable, which an earlier execution may have set."""
+    """Return a plan of one row: the value of a variable, which an earlier execution may have set."""
     column = Attribute(VARIABLE, variable_name(node))
     return Plan((Scan((), (column,), "VariableReference", relation="VariableReference"),))
 
 
 _MAX_NESTING = 8
-"""Maximum nesting of structs and lambdas; each level reads the tree below it once more."""
+"""Maximum nesting of structs and lambdas; each level reads the tree below it again."""
 
 
 def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting: int = 0) -> Expression:
-    """Read an expression's tree: which attributes it uses, and how.
+    """Read an expression's tree: the attributes that it uses, and how they act.
 
-    Walks from the root down with what the path so far does to a value, so its cost is linear in the
-    size of the tree however deep that is. `read_plan` reads the plans of subqueries.
+    The walk from the root down carries the steps of the path so far, so the cost is linear in the size of the
+    tree, independent of its depth. `read_plan` reads the plans of subqueries.
     """
 
     def read(part: Tree) -> Expression:
@@ -358,11 +358,11 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting:
 
 
 _READ_APART = FIELD_ACCESS | FUNCTIONS.keys()
-"""Classes whose result is not the union of their children's uses; each has a reader of its own."""
+"""Classes whose result is not the union of their children's uses; each has its own reader."""
 
 
 def _read_apart(tree: Tree, position: int, read: Callable[[Tree], Expression]) -> Expression | None:
-    """Read a class of `_READ_APART`; None where only the general rule applies to it."""
+    """Read a class of `_READ_APART`; None if only the general rule applies to it."""
     name = simple_name(tree[position]["class"])
     if name in FIELD_ACCESS:
         return part_of(tree, position, read)

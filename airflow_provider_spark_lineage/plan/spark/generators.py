@@ -1,4 +1,4 @@
-"""Reads generators: which expressions give each column, and which decide the number of rows."""
+"""Reader of generators: the expressions that give each column, and those that decide the number of rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Tree = list[dict[str, Any]]
 
 
 def generate(step: Step) -> Node:
-    """A generator gives values and decides how many rows there are."""
+    """A generator gives values and decides the number of rows."""
     generated = step.attributes("generatorOutput")
     tree = next(iter(trees(step.fields.get("generator"))), [])
     parts = _parts(tree, len(generated))
@@ -39,12 +39,12 @@ def generate(step: Step) -> Node:
 def _parts(tree: Tree, width: int) -> tuple[list[list[Tree]], list[Tree]] | None:
     """Split a generator over values that the query lists.
 
-    Return the trees that give each of its `width` columns, and those that decide the number of rows.
-    Return None for any other generator: the whole of it does both.
+    Return the trees that give each of its `width` columns, and the trees that decide the number of rows.
+    Return None for any other generator: its whole tree does both.
     """
     match [simple_name(node["class"]) for node in tree[:2]]:
         case ["Stack", *_]:
-            # After the number of rows come their values, row by row.
+            # The number of rows is followed by their values, row by row.
             values = children(tree)[1:]
             return [values[index::width] for index in range(width)], []
         case ["JsonTuple", *_]:
@@ -67,7 +67,7 @@ def _parts(tree: Tree, width: int) -> tuple[list[list[Tree]], list[Tree]] | None
 
 
 def _elements(whole: Expression, tree: Tree, width: int) -> list[Expression]:
-    """Return what a generator makes of each element: its fields, or a position, a key and the element."""
+    """Return the columns of a generator for each element: its fields, or position, key and element."""
     if tree and simple_name(tree[0]["class"]) == "Inline":
         if len(whole.parts) == width:
             return list(whole.parts)

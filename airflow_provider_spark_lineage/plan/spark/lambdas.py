@@ -1,8 +1,8 @@
 """Higher-order functions: reads their lambdas with each variable replaced by the elements it ranges over.
 
 A lambda is read like any expression, with its variables as attributes; then each variable is replaced by
-the argument whose elements it is bound to. So a field that a lambda takes out of an element depends on
-that field alone.
+the argument whose elements it is bound to. Therefore a field that a lambda takes out of an element depends
+only on that field.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ Read = Callable[[Tree], Expression]
 """Reads an expression with its parts."""
 
 INDEX = -1
-"""A variable that is the position of an element: it depends on nothing."""
+"""A variable that is the position of an element: it has no sources."""
 
 KEY = -2
-"""A variable that is a key of the arguments, which are maps: their parts describe the values alone."""
+"""A variable that is a key of the arguments, which are maps: their parts describe only the values."""
 
 OWN_KEY = -3
-"""A variable that is a key of the argument, where the result uses the argument, keys included, anyway."""
+"""A variable that is a key of the argument, for results that use the whole argument anyway."""
 
 ACCUMULATOR = -4
 """A variable that is the accumulated value of an aggregate."""
 
 _NOTHING = frozenset({INDEX, OWN_KEY})
 _MAX_STEPS = 8
-"""Maximum iterations until the fields of an accumulator are stable; beyond, they are not told apart."""
+"""Maximum iterations until the fields of an accumulator are stable; after that they are merged."""
 
 _STEP = Transformation(Kind.TRANSFORMATION)
 _VALUE = (_STEP,)
@@ -43,15 +43,15 @@ Expressions = Sequence[Expression]
 
 
 def _last_result(arguments: Expressions, results: Expressions) -> Expression:
-    """The result of the last lambda; only an aggregate has two."""
+    """Return the result of the last lambda; only an aggregate has two lambdas."""
     return results[-1].after(_VALUE)
 
 
 def _elements(arguments: Expressions, results: Expressions) -> Expression:
-    """Elements of the argument; the lambda decides which, or in what order."""
+    """Return elements of the argument; the lambda decides which elements, or their order."""
     elements = arguments[0].after(_VALUE)
     tested = union(results).after(_TESTED)
-    # The whole value depends on all fields already; each single field also depends on what is tested.
+    # The whole value already depends on all fields; each single field also depends on the tested fields.
     return replace(
         elements.influenced(_uses_not_in(elements, tested)),
         parts=tuple(part.influenced(tested) for part in elements.parts),
@@ -59,21 +59,21 @@ def _elements(arguments: Expressions, results: Expressions) -> Expression:
 
 
 def _values(arguments: Expressions, results: Expressions) -> Expression:
-    """Values that the lambda gives, under the keys of the arguments."""
+    """Return the lambda's values under the keys of the arguments."""
     values = _last_result(arguments, results)
     return replace(values.influenced(union(arguments).after(_VALUE)), parts=values.parts)
 
 
 def _keys(arguments: Expressions, results: Expressions) -> Expression:
-    """The argument's values, under keys that the lambda gives."""
+    """Return the argument's values under the lambda's keys."""
     return arguments[0].after(_VALUE).influenced(_last_result(arguments, results))
 
 
 class HigherOrderFunction(NamedTuple):
-    """How one function works; its children are its arguments, then its lambdas."""
+    """The variables and the result of a function; its children are its arguments, then its lambdas."""
 
     variables: tuple[tuple[int, ...], ...]
-    """For each lambda what its variables are: an argument's index (its elements), or a constant above."""
+    """For each lambda its variables: the index of an argument (its elements), or a constant above."""
 
     result: Callable[[Expressions, Expressions], Expression]
     """(arguments, results of the lambdas) -> the function's result."""
@@ -93,7 +93,7 @@ FUNCTIONS: dict[str, HigherOrderFunction] = {
     "TransformValues": HigherOrderFunction(((KEY, 0),), _values),
     "ZipWith": HigherOrderFunction(((0, 1),), _last_result),
 }
-"""Simple class name -> how it works. The lambdas of any other class may use all of its arguments."""
+"""Simple class name -> function. The lambdas of any other class may use all of its arguments."""
 
 
 def read_function(name: str, tree: Tree, read: Read) -> Expression:
@@ -123,9 +123,9 @@ def read_function(name: str, tree: Tree, read: Read) -> Expression:
 
 
 def _counted(result: Expression, bound: Mapping[int, int]) -> Expression:
-    """Add the elements where the lambda does not use them: the result still depends on their number."""
+    """Add the elements if the lambda does not use them: the result still depends on their number."""
     used = {bound[key] for key in _mentioned(result) if key in bound}
-    # What uses a key depends on whole arguments already, and so does what uses an accumulator.
+    # A use of a key or of an accumulator already depends on whole arguments.
     aside = {INDEX, KEY, ACCUMULATOR} if 0 in bound.values() else {INDEX, KEY}
     unused = [] if KEY in used else [key for key, meaning in bound.items() if meaning not in used | aside]
     return replace(
@@ -136,7 +136,7 @@ def _counted(result: Expression, bound: Mapping[int, int]) -> Expression:
 
 
 def _summed(start: Expression, step: Expression, variable: int) -> Expression:
-    """Return the accumulated value: repeat the step until it is stable, since it may mix the fields."""
+    """Return the accumulated value: repeat the step until it is stable, because it may mix the fields."""
     sum_ = _distinct(start.after(_VALUE))
     for _ in range(_MAX_STEPS):
         last = sum_
@@ -159,7 +159,7 @@ def substituted(expression: Expression, meanings: Mapping[int, Expression]) -> E
     """Return an expression with attributes replaced by expressions."""
     if not meanings:
         return expression
-    meant = [
+    replacements = [
         *(meanings[key].after((step,)) for key, step in expression.uses if key in meanings),
         *(
             _field_at(meanings[key], path).after((step,))
@@ -167,7 +167,7 @@ def substituted(expression: Expression, meanings: Mapping[int, Expression]) -> E
             if key in meanings
         ),
     ]
-    whole = union(meant)
+    whole = union(replacements)
     return Expression(
         (*(use for use in expression.uses if use[0] not in meanings), *whole.uses),
         (*expression.subqueries, *whole.subqueries),
@@ -193,7 +193,7 @@ def _field_at(struct: Expression, path: Sequence[Member]) -> Expression:
 
 
 def _uses_not_in(expression: Expression, other: Expression) -> Expression:
-    """Return `other` without what `expression` uses."""
+    """Return `other` without the attributes and fields that `expression` uses."""
     whole = {key for key, _ in expression.uses}
     fields = {(key, path) for key, path, _ in expression.field_uses}
     return replace(

@@ -1,4 +1,4 @@
-"""How nodes read that run a program's own code: over whole rows, or a function of Python for some columns."""
+"""Readers of nodes that run a program's own code: over whole rows, or a Python function for some columns."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def append_columns(step: Step) -> Node:
 
 
 def python_udfs(step: Step) -> Node:
-    """Columns pass through; each further one is what a Python function gives of its arguments."""
+    """Columns pass through; each further one is the result of a Python function."""
     added = step.attributes("resultAttrs")
     columns: Columns = {
         column.id: (step.read(tree),)

@@ -1,4 +1,4 @@
-"""Reads Spark's plan JSON into the algebra: walks a tree; the tables say how each class reads."""
+"""Reader of Spark's plan JSON into the algebra: walks the tree and reads each class by the tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _PlanReader:
         """Plans by the `id()` of their tree; the tree is stored so that its id is not reused."""
 
     def read(self, tree: Tree) -> Plan:
-        """Read a plan; a subquery's plan only once, although its expression may be read several times."""
+        """Read a plan; a subquery's plan is read once, although its expression may be read several times."""
         if id(tree) not in self._plans:
             self._plans[id(tree)] = (tree, self._read(tree))
         return self._plans[id(tree)][1]
@@ -76,7 +76,7 @@ class _PlanReader:
         return Plan(tuple(nodes), definitions)
 
     def _without_definitions(self, tree: Tree, definitions: dict[int, Plan]) -> Tree:
-        """Move the CTE definitions of a tree into `definitions`: they count where they are referenced."""
+        """Move the CTE definitions of a tree into `definitions`; they are read where they are referenced."""
         position = 0
         while position < len(tree):
             node = tree[position]
@@ -99,7 +99,7 @@ def _row(name: str, node: dict[str, Any]) -> NodeReader:
 
 
 def _inlined(tree: Tree) -> Iterator[dict[str, Any]]:
-    """Yield a tree's nodes with the plan that a leaf command carries in a field put below it."""
+    """Yield a tree's nodes; the plan in a field of a leaf command is put below the command."""
     for node in tree:
         # A command may carry further plans, the relation that it writes to for example.
         fields = PLANS.get(simple_name(node["class"]))
@@ -117,7 +117,7 @@ def _inlined(tree: Tree) -> Iterator[dict[str, Any]]:
 def _without_recursions(tree: Tree) -> Tree:
     """Move the recursive part of each recursive CTE from below its node into a field of it.
 
-    It is evaluated repeatedly, and is no second input.
+    It is evaluated repeatedly, so it is not a second input.
     """
     for position in range(len(tree) - 1, -1, -1):
         if simple_name(tree[position]["class"]) == "UnionLoop" and tree[position]["num-children"] > 1:

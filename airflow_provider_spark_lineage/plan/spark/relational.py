@@ -1,4 +1,4 @@
-"""How each relational node of Spark's logical plans reads into the algebra: small functions and a table."""
+"""Readers of the relational nodes of Spark's logical plans into the algebra: small functions and a table."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ RECURSION = "recursion plan"
 """Field of a recursive CTE's node for its recursive part, put there by the reader; Spark's have no spaces."""
 
 UNTRACED = "untraced columns"
-"""Field of a node whose text could not be read, for the columns that it computes from what is not known."""
+"""Field of a node whose text could not be read, for its computed columns with unknown sources."""
 
 HIDDEN = "hidden columns"
-"""Field of a relation for those of its columns that no dataset has, where a text says so."""
+"""Field of a relation for its columns that are in no dataset, if a text shows that."""
 
 
 def _scan(*fields: str) -> NodeReader:
@@ -52,7 +52,7 @@ def _scan(*fields: str) -> NodeReader:
         output = tuple(column for field in fields for column in step.attributes(field))
         hidden = frozenset(column.id for column in output if _is_hidden(column))
         hidden |= {column.id for column in step.attributes(HIDDEN)}
-        # A relation inside a field of this one is the same rows again, so it is not read.
+        # A relation inside a field of this node has the same rows, so it is not read.
         return Scan((), output, step.label, relation=step.name, hidden=hidden)
 
     row.__doc__ = "Rows from outside."
@@ -60,12 +60,12 @@ def _scan(*fields: str) -> NodeReader:
 
 
 def _is_hidden(column: Attribute) -> bool:
-    """Return whether a column is Spark's own, about each row's file: a query may name it, no file has it."""
+    """Return whether a column is Spark's own description of each row's file, which is not in the file."""
     return column.name == "_metadata" and column.type.startswith("struct<file_path:")
 
 
 def _constant(field: str = "output") -> NodeReader:
-    """Rows that depend on no dataset, with the columns that `field` lists."""
+    """Return a reader of rows that depend on no dataset, with the columns in `field`."""
 
     def row(step: Step) -> Node:
         return Constant((), step.attributes(field), step.label)
@@ -76,18 +76,18 @@ def _constant(field: str = "output") -> NodeReader:
 
 def _listed(step: Step) -> Node:
     """Rows that a query lists, which depend on no dataset, or that a program lists: a gap."""
-    # In a batch of a stream, empty rows stand for a source without new data.
+    # In a batch of a stream, a source without new data is replaced by empty rows.
     relation = NO_NEW_DATA if step.fields.get("isStreaming") is True else step.name
     return Scan((), step.attributes("output"), step.label, relation=relation)
 
 
 def _argument(step: Step) -> Node:
-    """What a command acts on: no rows."""
+    """The target of a command: no rows."""
     return Constant((), (), step.label)
 
 
 def _unrecorded(reason: str) -> NodeReader:
-    """Rows whose origin Spark's plan does not say."""
+    """Return a reader of rows whose origin is not in Spark's plan."""
 
     def row(step: Step) -> Node:
         return Opaque((), step.attributes("output"), step.label, reason)
@@ -104,7 +104,7 @@ def _numbered(step: Step) -> Node:
 
 
 def _pass(kind: Kind | None = None, *fields: str) -> NodeReader:
-    """The first input's columns as they are; `fields` influence which rows there are, or their order."""
+    """Return a reader of nodes that pass columns through; `fields` decide the rows, or their order."""
 
     def row(step: Step) -> Node:
         influences = step.influences(kind, *fields) if kind else ()
@@ -121,13 +121,13 @@ def _beside(step: Step) -> Node:
 
 
 def _last(step: Step) -> Node:
-    """The rows of the last input; the others were run before."""
+    """The rows of the last input; the other inputs were run before."""
     last = step.inputs[-1:]
     return Derive(last, step.input_outputs[-1] if last else (), step.label)
 
 
 def _bin_by(step: Step) -> Node:
-    """A row becomes one for each bin of time that it touches; some columns are shared out among them."""
+    """Each row becomes one row for each time bin that it overlaps; some values are divided among them."""
     span = step.attributes("rangeStart") + step.attributes("rangeEnd")
     shared = dict(
         zip(
@@ -147,16 +147,16 @@ def _bin_by(step: Step) -> Node:
 
 
 def _project(step: Step) -> Node:
-    """Columns are what the query computes."""
+    """Columns are computed by the query."""
     output, columns = step.named("projectList")
     return Derive(step.inputs, output, step.label, columns=columns)
 
 
 def _aggregate(step: Step) -> Node:
-    """Columns are what the query computes; GROUP_BY the keys."""
+    """Columns are computed by the query; GROUP_BY the keys."""
     output, columns = step.named("aggregateExpressions")
-    # Spark aggregates twice for a pivot: first with the pivot column as one more key, which decides
-    # no rows in the end. The second repeats the other keys.
+    # Spark aggregates twice for a pivot: first with the pivot column as an additional key, which does not
+    # decide the final rows. The second aggregate repeats the other keys.
     pivoted = any(
         simple_name(node["class"]) == "PivotFirst"
         for tree in trees(step.above.get("aggregateExpressions"))
@@ -179,7 +179,7 @@ def _window(step: Step) -> Node:
 
 
 def _join(step: Step) -> Node:
-    """The columns of both sides, or of the left one; JOIN by what is compared."""
+    """The columns of both sides, or of the left side; JOIN by the compared columns."""
     join_type = step.fields.get("joinType")
     name = simple_name(str(join_type.get("object") or join_type.get("product-class"))) if join_type else ""
     output = step.output() if name in ("LeftSemi", "LeftAnti") else step.all_outputs
@@ -188,7 +188,7 @@ def _join(step: Step) -> Node:
     )
     columns: Columns = {}
     if join_type and name == "ExistenceJoin":
-        # It adds one column: whether the other side had a match.
+        # It adds one column, which is true if the other side had a match.
         added = attributes(join_type.get("exists"))
         columns = {column.id: (step.expression("condition"),) for column in added}
         output = (*step.output(), *added)
@@ -196,7 +196,7 @@ def _join(step: Step) -> Node:
 
 
 def _lateral_join(step: Step) -> Node:
-    """The right side is a plan in a field; what it reads of the left side are outer references."""
+    """The right side is a plan in a field; it refers to the left side by outer references."""
     plan = next(subquery.plan for subquery in step.expression("right").subqueries)
     influences = step.influences(Kind.JOIN, "condition")
     output = (*step.output(), *plan.root.output)
@@ -211,7 +211,7 @@ def _expand(step: Step) -> Node:
         before, after = ({column.id for column in columns} for columns in (step.output(), output))
         dropped = everything(tuple(column for column in step.output() if column.id not in after))
         added: Columns = {column.id: (dropped,) for column in output if column.id not in before}
-        reason = "its projections are not recorded: columns are taken from all that it does not keep"
+        reason = "its projections are not recorded: new columns are taken from all columns that it drops"
         return Derive(step.inputs, output, step.label, added, reason=reason)
     columns = {
         column.id: tuple(step.read(projection[index]) for projection in projections)
@@ -244,12 +244,12 @@ def _reference(field: str) -> NodeReader:
 
 
 def _loop(step: Step) -> Node:
-    """A recursive CTE: what its recursion makes of its own rows, until nothing changes."""
+    """A recursive CTE: its recursion is applied to its own rows until nothing changes."""
     plan = step.read_plan(step.fields[RECURSION]) if RECURSION in step.fields else None
     definition = int(step.fields.get("id", -1))
     ids = step.fields.get("outputAttrIds")
     output = step.output()
-    # Its columns have ids of their own, in a field since Spark 4.1.
+    # Its columns have their own ids, in a field since Spark 4.1.
     if isinstance(ids, list) and len(ids) == len(output):
         numbers = [int(expr_id["id"]) if isinstance(expr_id, dict) else None for expr_id in ids]
         output = tuple(
@@ -260,9 +260,9 @@ def _loop(step: Step) -> Node:
 
 
 def unknown_node(step: Step) -> Node:
-    """Carry columns through a class that has no row, and compute what it names; the gap says so.
+    """Pass columns through a class without a row, and compute the columns that it names; add a gap.
 
-    At the root of a plan, with no rows below, it is taken for a command.
+    At the root of a plan, without rows below, it is taken as a command.
     """
     name = step.name.removeprefix("unread ")
     problem = f"{name} is not known" if name == step.name else f"{name} could not be read"
@@ -284,21 +284,21 @@ def unknown_node(step: Step) -> Node:
                 (step.read(tree),) if simple_name(tree[0]["class"]) == "Alias" else every_input
             )
     if step.root and not step.all_outputs:
-        reason = f"{problem}: what it reads or writes is not recorded"
+        reason = f"{problem}: its reads and writes are not recorded"
         return Command((), tuple(added), step.label, relation=step.name, target=step.target, reason=reason)
     if not step.inputs:
-        reason = f"{problem}: where its rows come from is not recorded"
+        reason = f"{problem}: the source of its rows is not recorded"
         return Opaque((), tuple(added), step.label, reason=reason)
     reason = f"{problem}: the columns of its input are passed through"
     untraced = [f"`{column.name}`" for column in step.attributes(UNTRACED)]
     if untraced:
-        reason += f", and where {', '.join(untraced[:20])} come from is not recorded"
+        reason += f", and the sources of {', '.join(untraced[:20])} are not recorded"
     return Derive(step.inputs, (*step.all_outputs, *added), step.label, columns, reason=reason)
 
 
 def unwritten(step: Step) -> Node:
-    """Take a node that Spark cannot write as JSON for code over whole rows; capture noted its columns."""
-    reason = f"Spark cannot write {step.name} down: taken from every input column"
+    """Take a node that Spark cannot write as JSON as code over whole rows; capture noted its columns."""
+    reason = f"Spark cannot write {step.name} as JSON: taken from every input column"
     return Opaque(step.inputs, step.attributes("unwritten"), step.label, reason)
 
 
@@ -316,9 +316,9 @@ NODES: dict[str, NodeReader] = {
     "CommandResult": _constant(),
     "ResolvedInlineTable": _constant(),
     "PythonWorkerLogs": _constant("jsonAttr"),
-    "Transpose": _unrecorded("Spark ran the query when it analyzed this one, and keeps only its rows"),
-    "InMemoryRelation": _unrecorded("read from Spark's cache; what was cached is in the analyzed plan alone"),
-    "MemoryPlan": _unrecorded("rows that a streaming query left in memory"),
+    "Transpose": _unrecorded("Spark ran the inner query during analysis, and keeps only its rows"),
+    "InMemoryRelation": _unrecorded("read from Spark's cache; only the analyzed plan has the cached query"),
+    "MemoryPlan": _unrecorded("rows that a streaming query wrote to memory"),
     "LogicalRDD": _scan("output"),
     "ExternalRDD": _scan("outputObjAttr"),
     **dict.fromkeys(
@@ -344,7 +344,7 @@ NODES: dict[str, NodeReader] = {
     "Distinct": _distinct,
     "Deduplicate": _pass(Kind.GROUP_BY, "keys"),
     "DeduplicateWithinWatermark": _pass(Kind.GROUP_BY, "keys"),
-    # Only streams have these: rows that come too late are left out.
+    # Only streams have these: late rows are dropped.
     "EventTimeWatermark": _pass(Kind.FILTER, "eventTime"),
     "UpdateEventTimeWatermarkColumn": _pass(Kind.FILTER, "eventTime"),
     "Window": _window,
@@ -434,4 +434,4 @@ NODES: dict[str, NodeReader] = {
     "SerializeFromObject": opaque("serializer"),
     "DeserializeToObject": deserialize,
 }
-"""Simple class name -> row. A class without one goes to `unknown_node`."""
+"""Simple class name -> row. A class without a row goes to `unknown_node`."""

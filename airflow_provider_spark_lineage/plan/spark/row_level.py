@@ -1,8 +1,8 @@
-"""How UPDATE, DELETE and MERGE are read: each as the overwrite of a table by itself.
+"""Readers of UPDATE, DELETE and MERGE: each is read as the overwrite of a table by itself.
 
-Spark rewrites these commands into plans that say how a table replaces its files; Delta has commands of
-its own. Both are read as clauses: which rows a clause matches, and what becomes of them. A row that no
-clause matches is unchanged.
+Spark rewrites these commands into plans that replace the table's files; Delta has its own commands. Both are
+read as clauses: a condition that matches rows, and the new values of these rows. A row that no clause matches
+is unchanged.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ PLANS = {"MergeIntoCommand": ("target", "source")}
 _CONDITIONAL = Transformation(Kind.CONDITIONAL)
 
 _OPERATION = "__row_operation"
-"""The column that holds what Spark does with a row: update, delete, insert or copy."""
+"""The column with Spark's operation on a row: update, delete, insert or copy."""
 
 _FROM_TARGET = "__row_from_target"
-"""Below a MERGE, the column that follows those of its target table."""
+"""Below a MERGE, the column after the columns of its target table."""
 
 _UPDATES = "update expressions"
 """Field with the new value of each column after an UPDATE, None for a DELETE; `restored` adds it.
@@ -52,31 +52,31 @@ Spark's own fields have no spaces in their names.
 
 @dataclass(frozen=True)
 class _Clause:
-    """One WHEN of a merge, or a whole UPDATE or DELETE."""
+    """One WHEN of a MERGE, or a whole UPDATE or DELETE."""
 
     condition: Tree | None = None
-    """Which rows it matches; None matches every row that earlier clauses did not."""
+    """The rows that it matches; None matches every row that earlier clauses did not match."""
 
     values: Mapping[int, Tree] | None = field(default_factory=dict)
-    """New values of columns, by position in the table; None where the rows are deleted."""
+    """New values of columns, by position in the table; None if the rows are deleted."""
 
 
 @dataclass(frozen=True)
 class _Change:
-    """Everything that one command does to a table."""
+    """All changes of one command to a table."""
 
     changes: Sequence[Sequence[_Clause]]
-    """The clauses for each kind of row that was there before: matched, and not matched by the source."""
+    """The clauses for each kind of earlier row: matched, and not matched by the source."""
 
     inserts: Sequence[_Clause] = ()
     influences: tuple[tuple[Kind, Expression], ...] = ()
-    """What decides whether a row is matched."""
+    """The expressions that decide whether a row is matched."""
 
 
 def _overwrite(
     step: Step, table: Sequence[Attribute], change: _Change, before: Mapping[int, Attribute] | None = None
 ) -> Derive:
-    """Return the rows that a table has after its change.
+    """Return the rows of a table after its change.
 
     `before` maps a position in the table to the input's column; without it they are the same columns.
     """
@@ -113,13 +113,13 @@ def _stays(index: int, clauses: Sequence[_Clause]) -> bool:
 
 
 def condition_of(value: Any) -> Tree | None:
-    """Return a condition's tree; None for one that takes every row."""
+    """Return a condition's tree; None if it matches every row."""
     tree = next(iter(trees(value)), None)
     return None if tree is None or simple_name(tree[0]["class"]) == "Literal" else tree
 
 
 def _is_column(tree: Tree, column: Attribute | None) -> bool:
-    """Return whether an expression is a column as it is."""
+    """Return whether an expression is an unchanged column."""
     attribute = attribute_of(tree) if len(tree) == 1 else None
     return attribute is not None and column is not None and attribute.id == column.id
 
@@ -134,7 +134,7 @@ def _write(step: Step, rows: Node) -> Node:
 
 
 def _update(step: Step) -> Node:
-    """A table overwritten by itself: the command says for each column what it becomes."""
+    """A table overwritten by itself: the command has the new value of each column."""
     return _write(step, _updated(step, step.output(), step.fields.get("updateExpressions")))
 
 
@@ -144,7 +144,7 @@ def _updated(step: Step, table: tuple[Attribute, ...], expressions: Any) -> Deri
 
 
 def _delete(step: Step) -> Node:
-    """A table overwritten by the rows that a condition does not take."""
+    """A table overwritten by the rows that a condition does not match."""
     return _write(step, _deleted(step, step.output()))
 
 
@@ -191,11 +191,11 @@ def _delta_clause(tree: Tree, positions: Mapping[str, int], before: Mapping[int,
 
 
 def _merge_rows(step: Step) -> Node:
-    """What the clauses of a MERGE make of the joined rows of table and source."""
+    """The rows that the clauses of a MERGE compute from the joined rows of table and source."""
     output = step.attributes("output")
     below = step.output()
     names = [column.name for column in below]
-    # A MERGE that only inserts reads no rows of the table.
+    # A MERGE that only inserts does not read rows of the table.
     target = below[: names.index(_FROM_TARGET)] if _FROM_TARGET in names else ()
     former = {column.name: column for column in target}
     before = {index: former[column.name] for index, column in enumerate(output) if column.name in former}
@@ -211,7 +211,7 @@ def _merge_rows(step: Step) -> Node:
 def _instruction(
     tree: Tree, output: Sequence[Attribute], before: Mapping[int, Attribute], table: Collection[str]
 ) -> _Clause:
-    """A condition, and the row that is to be written; the second row of a Split is the new one."""
+    """Return the clause of a condition and the row to write; the second row of a Split is the new row."""
     name = simple_name(tree[0]["class"]).rsplit("$", 1)[-1]
     condition, *values = children(tree)
     new = values[len(output) :] if name == "Split" else values[: len(output)]
@@ -223,7 +223,7 @@ def _instruction(
 
 
 def _rewritten(step: Step) -> Node:
-    """A table overwritten by itself, as an UPDATE, DELETE or MERGE says that was rewritten into it."""
+    """A table overwritten by itself, from an UPDATE, DELETE or MERGE that Spark rewrote."""
     names = dict.fromkeys(column.name for column in table_of(step.fields))
     columns = {column.name: column for column in reversed(step.output())}
     table = tuple(columns[name] for name in names if name in columns)
@@ -235,7 +235,7 @@ def _rewritten(step: Step) -> Node:
 
 
 def table_of(command: Mapping[str, Any]) -> tuple[Attribute, ...]:
-    """Return the columns of the table that a command changes; none where its fields do not show it."""
+    """Return the columns of the table that a command changes; empty if its fields do not have it."""
     table: Any = command.get("table")
     return attributes(table[0].get("output")) if is_tree(table) else ()
 
@@ -249,14 +249,14 @@ ROW_LEVEL: dict[str, NodeReader] = {
     "ReplaceData": _rewritten,
     "WriteDelta": _rewritten,
 }
-"""Simple class name -> row, of the commands and of the one node that stands only below them."""
+"""Simple class name -> row, for the commands and for the one node that is only below them."""
 
 
 def restored(tree: Tree) -> Tree:
     """Return the UPDATE or DELETE that Spark rewrote, as a command over the table that it changes.
 
-    Spark filters the rows that change and, where a table accepts row-level changes, leaves out the
-    others. Any other tree is returned unchanged.
+    Spark filters the rows that change and, if the table accepts row-level changes, leaves out all other
+    rows. Any other tree is returned unchanged.
     """
     if simple_name(tree[0]["class"]) not in ("ReplaceData", "WriteDelta"):
         return tree
@@ -279,7 +279,7 @@ def restored(tree: Tree) -> Tree:
 
 
 def _row(plan: Tree) -> dict[str, Tree]:
-    """Return what a projection computes, by the names of its columns; of several rows the last."""
+    """Return the expressions of a projection by the names of its columns; of several rows, the last."""
     projections = [trees(projection) for projection in plan[0].get("projections") or ()]
     if projections:
         names = (column.name for column in attributes(plan[0].get("output")))
@@ -289,6 +289,6 @@ def _row(plan: Tree) -> dict[str, Tree]:
 
 
 def _new_value(tree: Tree, command: Mapping[str, Any]) -> Tree:
-    """Return what an UPDATE sets a column to; where all rows are rewritten, it is the IF's second child."""
+    """Return the new value of a column in an UPDATE; if all rows are rewritten, the IF's second child."""
     behind_test = simple_name(command["class"]) == "ReplaceData" and simple_name(tree[0]["class"]) == "If"
     return children(tree)[1] if behind_test else tree

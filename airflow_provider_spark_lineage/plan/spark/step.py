@@ -1,4 +1,4 @@
-"""One Spark node with everything that its row in a table needs to read it."""
+"""One Spark node with the context that its row in a table needs to read it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Columns = dict[int, tuple[Expression, ...]]
 
 @dataclass(frozen=True)
 class Step:
-    """A node of the plan JSON on its way into the algebra."""
+    """A node of the plan JSON that is being read into the algebra."""
 
     name: str
     """Simple class name."""
@@ -38,19 +38,19 @@ class Step:
     input_outputs: tuple[tuple[Attribute, ...], ...]
     read_plan: Callable[[list[Any]], Plan]
     put: Callable[[Node], int]
-    """Puts a node below this one, for a row that needs more than one; gives its position."""
+    """Adds a node below this node, for a row that needs several nodes; returns its position."""
 
     target: int
-    """How many nodes of this class came before."""
+    """Number of earlier nodes of this class."""
 
     above: dict[str, Any]
-    """The fields of the node that this one is the first input of; empty for the root."""
+    """The fields of the node above, if this is its first input; empty for the root."""
 
     root: bool = False
-    """Nothing stands above it."""
+    """It is the root of its plan."""
 
     def output(self, index: int = 0) -> tuple[Attribute, ...]:
-        """Return the columns of one input; none when there is no such input."""
+        """Return the columns of one input; empty if there is no such input."""
         return self.input_outputs[index] if index < len(self.input_outputs) else ()
 
     @property
@@ -63,22 +63,22 @@ class Step:
         return attributes(self.fields.get(field))
 
     def read(self, value: Any) -> Expression:
-        """Read all expressions in a JSON value as one; none where the value is not there."""
+        """Read all expressions in a JSON value as one; an empty expression if there is no value."""
         return union(read_expression(tree, self.read_plan) for tree in trees(value))
 
     def expression(self, field: str) -> Expression:
-        """Read all expressions of a field as one; none where this Spark version does not have it."""
+        """Read all expressions of a field as one; an empty expression if this Spark lacks the field."""
         return self.read(self.fields.get(field))
 
     def influences(self, kind: Kind, *fields: str) -> tuple[tuple[Kind, Expression], ...]:
-        """Read fields whose expressions decide which rows there are."""
+        """Read fields whose expressions decide the rows."""
         read = ((kind, self.expression(field)) for field in fields)
         return tuple(influence for influence in read if influence[1] != Expression())
 
     def named(self, field: str) -> tuple[tuple[Attribute, ...], Columns]:
-        """Read a sequence of named expressions: the columns they make, and from what.
+        """Read a sequence of named expressions; return the columns, and the expressions that compute them.
 
-        A column that only passes through is left out of the second part.
+        A column that only passes through has no expression.
         """
         types = {column.id: column.type for column in self.all_outputs}
         output: list[Attribute] = []
@@ -96,15 +96,15 @@ class Step:
 
 
 def everything(columns: tuple[Attribute, ...]) -> Expression:
-    """Return an expression that takes a value from every one of the columns."""
+    """Return an expression that uses every column as a value."""
     step = Transformation(Kind.TRANSFORMATION)
     return Expression(tuple((column.id, step) for column in columns))
 
 
 def same(column: Attribute) -> Expression:
-    """Return the expression that is one column as it is."""
+    """Return the expression of an unchanged column."""
     return Expression(((column.id, IDENTITY),))
 
 
 NodeReader = Callable[[Step], Node]
-"""How a node reads; its docstring says it for a person, and `docs/coverage.md` prints it."""
+"""Reads a node; `docs/coverage.md` prints its docstring."""

@@ -1,6 +1,6 @@
-"""The fields of structs, each by itself, so that what is taken out of a struct depends on that field alone.
+"""Fields of structs, read separately: an expression that uses one field depends only on that field.
 
-Works by positions: names of fields are literals, and those are not recorded.
+Fields are found by position, because their names are literals, which are not recorded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from airflow_provider_spark_lineage.records.plan_json import is_plan, is_tree, s
 Tree = list[dict[str, Any]]
 
 Rule = Callable[[Tree, int], Sequence[frozenset[Transformation]]]
-"""Gives the steps of each child, as the table of expressions says."""
+"""Returns the steps of each child, from the table of expressions."""
 
 Read = Callable[[Tree], Expression]
 """Reads an expression with its parts."""
@@ -86,12 +86,12 @@ _STRUCT_CHILDREN: dict[str, Callable[[int], Sequence[int]]] = {
     "MapFromArrays": lambda count: (1,),
     "CaseWhen": lambda count: [index for index in range(count) if index % 2 or index + 1 == count],
 }
-"""Simple class name -> (number of children -> indices of those that are, or contain, its struct)."""
+"""Simple class name -> (number of children -> indices of the children that are, or contain, its struct)."""
 
 _SUBQUERY = "ScalarSubquery"
 
 _LISTS = ("projectList", "aggregateExpressions", "output")
-"""What a node calls the list of its columns."""
+"""Names of the fields with the list of a node's columns."""
 
 _PASSING = frozenset({"Distinct", "Filter", "GlobalLimit", "LocalLimit", "Sort", "SubqueryAlias"})
 """Nodes with the columns of their only child."""
@@ -100,22 +100,22 @@ _ORDERING = frozenset({"ArrayMax", "ArrayMin", "Max", "Min", "SortArray"})
 """Classes that compare structs field by field: each field of the result depends on the fields before it."""
 
 _DISTINCT = frozenset({"ArrayDistinct", "CollectSet"})
-"""Classes that drop equal structs: which values of a field remain depends on all other fields."""
+"""Classes that drop equal structs: the remaining values of a field depend on all other fields."""
 
 _MAX_DEPTH = 8
-"""Maximum nesting of these classes; each level reads its expressions once more."""
+"""Maximum nesting of these classes; each level reads its expressions again."""
 
 
 def parts_of(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
-    """Return what each field of a struct, or of the structs in an array, depends on.
+    """Return the dependencies of each field of a struct, or of the structs in an array.
 
-    Return nothing where the value is not a struct, or its fields cannot be told apart.
+    Empty if the value is not a struct, or its fields cannot be told apart.
     """
     return _parts(tree, rule, read) if _is_struct(tree) else ()
 
 
 def part_of(tree: Tree, position: int, read: Read) -> Expression | None:
-    """Return what the field access at `position` reads; None where its fields cannot be told apart."""
+    """Return the field that the access at `position` reads; None if the fields cannot be told apart."""
     path, attribute = _path_and_attribute(tree, position)
     if attribute:
         members, _ = _members(attribute.get("dataType"), path)
@@ -123,7 +123,7 @@ def part_of(tree: Tree, position: int, read: Read) -> Expression | None:
     start = position + len(path)
     struct = tree[start : end_of(tree, start)]
     if not _is_struct(struct):
-        # Of a subquery whose column is not seen here, the evaluation may know the fields.
+        # The evaluation may know the fields of a subquery whose column is not visible here.
         is_subquery = simple_name(struct[0]["class"]) == _SUBQUERY
         return _part_of_subquery(read(struct), [(index, "") for index in path]) if is_subquery else None
     field = read(struct)
@@ -149,7 +149,7 @@ def _is_struct(tree: Tree, depth: int = 0) -> bool:
 
 
 def _is_null(tree: Tree) -> bool:
-    """Return whether a tree is a literal; where a struct is expected it can only be null."""
+    """Return whether a tree is a literal, which can only be null in place of a struct."""
     return simple_name(tree[0]["class"]) == "Literal"
 
 
@@ -159,7 +159,7 @@ def _struct_children(root: dict[str, Any], name: str) -> Sequence[int]:
         return (0,)
     if name in _STRUCT_CHILDREN:
         return [index for index in _STRUCT_CHILDREN[name](count) if index < count]
-    # Spark replaces this class by other expressions when it runs; they are its only child.
+    # When Spark runs, it replaces this class by other expressions, which are its only child.
     return (0,) if isinstance(root.get("replacement"), int) and count == 1 else ()
 
 
@@ -193,7 +193,7 @@ def _parts(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
 
 
 def _column_of(plan: Any) -> Tree:
-    """Return the expression of a subquery's first column; nothing where its plan does not show one."""
+    """Return the expression of a subquery's first column; empty if its plan does not show it."""
     for node in plan if is_plan(plan) else ():
         columns: list[Any] = next((node[key] for key in _LISTS if isinstance(node.get(key), list)), [])
         if columns or simple_name(node["class"]) not in _PASSING:
@@ -204,7 +204,7 @@ def _column_of(plan: Any) -> Tree:
 def _of_subquery(
     subquery: Expression, column: tuple[Expression, ...], path: tuple[Member, ...] = ()
 ) -> tuple[Expression, ...]:
-    """Return the fields of a subquery's value, nested ones included; `column` has those inside its plan."""
+    """Return the fields of a subquery's value, also nested; `column` has the fields inside its plan."""
     paths = [(*path, (index, _name_of(part))) for index, part in enumerate(column)]
     return tuple(
         replace(_part_of_subquery(subquery, inside), parts=_of_subquery(subquery, part.parts, inside))
@@ -218,12 +218,12 @@ def _part_of_subquery(subquery: Expression, path: Iterable[Member]) -> Expressio
 
 
 def _name_of(field: Expression) -> str:
-    """Return the name of a field of a struct that is read as it is."""
+    """Return the name of a field of a struct that is read unchanged."""
     return field.field_uses[0][1][-1][1] if len(field.field_uses) == 1 else ""
 
 
 def _compared(parts: tuple[Expression, ...], name: str) -> tuple[Expression, ...]:
-    """Add to each field the fields that the class compares before it returns that one."""
+    """Add to each field the fields that the class compares before it returns the field."""
     tested = [part.after((Transformation(Kind.CONDITIONAL),)) for part in parts]
     if name in _ORDERING:
         return tuple(part.influenced(union(tested[:index])) for index, part in enumerate(parts))
@@ -234,7 +234,7 @@ def _compared(parts: tuple[Expression, ...], name: str) -> tuple[Expression, ...
 
 
 def _zipped(arrays: Sequence[Expression]) -> tuple[Expression, ...]:
-    """Return the fields of `ArraysZip`: each is an array's elements, as many as the longest array has."""
+    """Return the fields of `ArraysZip`: each has an array's elements, in the number of the longest array."""
     tested = [replace(array, parts=()).after((Transformation(Kind.CONDITIONAL),)) for array in arrays]
     others = (union((*tested[:index], *tested[index + 1 :])) for index in range(len(arrays)))
     return tuple(array.influenced(other) for array, other in zip(arrays, others, strict=True))
@@ -246,7 +246,7 @@ def _updated_fields(tree: Tree, read: Read) -> tuple[Expression, ...]:
     whole = read(struct)
     fields = [str(member["name"]).lower() for member in _fields(_type(struct))]
     members = list(zip(fields, whole.parts, strict=False))
-    # UpdateFields of a null struct is null, so each new field depends on whether the struct is.
+    # UpdateFields of a null struct is null, so each new field depends on whether the struct is null.
     tested = whole.after((Transformation(Kind.CONDITIONAL),))
     nullness = tested if struct[0].get("nullable", True) else Expression()
     for operation in operations if members else ():
@@ -293,7 +293,7 @@ def _members(kind: Any, path: Sequence[int]) -> tuple[tuple[Member, ...], Any]:
 
 
 def _element(kind: Any) -> Any:
-    """Return the type of an array's elements or of a map's values, any other type as it is."""
+    """Return the type of an array's elements or of a map's values; any other type is unchanged."""
     while isinstance(kind, dict) and kind.get("type") in ("array", "map"):
         kind = kind.get("elementType") or kind.get("valueType")
     return kind
@@ -304,7 +304,7 @@ def _fields(kind: Any) -> list[dict[str, Any]]:
 
 
 def _of_type(attribute: int, path: tuple[Member, ...], kind: Any) -> tuple[Expression, ...]:
-    """Return the fields of a struct attribute, nested ones included."""
+    """Return the fields of a struct attribute, also nested."""
     return tuple(
         Expression(
             field_uses=((attribute, (*path, member), IDENTITY),),

@@ -1,4 +1,4 @@
-"""Reads the trees of Spark's plan JSON: children, attributes, types. Knows no particular class."""
+"""Trees of Spark's plan JSON: children, attributes, types. Independent of particular classes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUMBER = "@"
 
 
 def expanded(plan: list[Any]) -> list[Any]:
-    """Return a record's plan with every column in full: a record has it once, and then its number alone."""
+    """Return a record's plan with every column in full: a record has it once, and then only its number."""
     columns: dict[Any, Any] = {}
 
     def full(value: Any) -> Any:
@@ -42,7 +42,7 @@ def expanded(plan: list[Any]) -> list[Any]:
 
 
 def check(tree: list[dict[str, Any]]) -> None:
-    """Raise ValueError where the numbers of children do not add up: the list is not a complete tree."""
+    """Raise ValueError if the numbers of children do not add up: the list is not a complete tree."""
     open_slots = 1
     for node in tree:
         count = node["num-children"]
@@ -90,12 +90,12 @@ def end_of(tree: list[dict[str, Any]], position: int) -> int:
 
 
 def attribute_of(tree: list[dict[str, Any]]) -> Attribute | None:
-    """Return the column that a named expression makes; None for an expression without a name."""
+    """Return the column of a named expression; None for an expression without a name."""
     root = tree[0]
     expr_id = root.get("exprId")
     if not isinstance(expr_id, dict) or "name" not in root:
         return None
-    # Only an attribute has a type in the JSON; an alias of an attribute has the same.
+    # Only an attribute has a type in the JSON; an alias of an attribute has the same type.
     typed = root
     if simple_name(root["class"]) == "Alias" and len(tree) == 2 and "dataType" in tree[1]:
         typed = tree[1]
@@ -108,15 +108,15 @@ def attributes(value: Any) -> tuple[Attribute, ...]:
 
 
 def _member(name: str) -> str:
-    """Return the name of a struct's member, in backticks where the type would be ambiguous without."""
+    """Return the name of a struct's member, in backticks if the type would be ambiguous without them."""
     return f"`{name.replace('`', '``')}`" if _AMBIGUOUS.search(name) else name
 
 
 def type_name(data_type: Any) -> str:
-    """Turn a data type of Spark's JSON into Spark's simple string, for example `array<bigint>`."""
+    """Return Spark's simple string of a data type in Spark's JSON, for example `array<bigint>`."""
     if isinstance(data_type, str):
         return _SIMPLE_TYPES.get(data_type, data_type)
-    # Of a type that a plan's text does not tell, only some fields are known.
+    # A type from a plan's text may have only some of its fields.
     if not isinstance(data_type, dict) or "partial" in data_type:
         return ""
     kind = data_type.get("type")

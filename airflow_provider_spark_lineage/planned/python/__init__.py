@@ -1,1 +1,1 @@
-"""Reads PySpark scripts without running them: which paths and tables their text names."""
+"""Reader of PySpark scripts, without running them: the paths and tables that their text names."""

@@ -1,4 +1,4 @@
-"""What a class of the script is: a plain one, a dataclass, an enumeration, or one that is not known."""
+"""Classes of the script: plain classes, dataclasses, enumerations, and unknown kinds."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from airflow_provider_spark_lineage.planned.python.values import (
 
 _ENUMERATION = re.compile(r"enum\.(?:Int|Str)?Enum")
 MAX_MEMBERS = 1_000
-"""Limit of the members that a class may have from its bases."""
+"""Limit of the inherited members of a class."""
 
 _NO_MEMBERS = frozenset({"abc.ABC", "abc.ABCMeta", "builtins.object"})
 _MAKES_OTHERS = frozenset({"__getattribute__", "__new__"})
-"""Methods by which a class decides what its objects are, or what their attributes are."""
+"""Methods with which a class controls its objects or their attributes."""
 
 _MAY_NOT_RUN = (ast.For, ast.If, ast.Match, ast.Try, ast.While)
 _MIXED_IN = re.compile(r"builtins\.(?:int|str)")
 
 
 def class_of(node: ast.ClassDef, members: Mapping[str, Value], around: Sequence[Value]) -> Value:
-    """Return what a definition gives; `around` are its decorators and bases."""
+    """Return the value of a class definition; `around` are its decorators and bases."""
     names = [value.name if isinstance(value, Module) else "" for value in around]
     base = base_of(node, around)
     if not _MAKES_OTHERS.isdisjoint(members):
@@ -39,7 +39,7 @@ def class_of(node: ast.ClassDef, members: Mapping[str, Value], around: Sequence[
     if base is not None and len(base.members) <= MAX_MEMBERS:
         certain = assigned(each for each in node.body if not isinstance(each, _MAY_NOT_RUN))
         doubtful = assigned(each for each in node.body if isinstance(each, _MAY_NOT_RUN)) - certain
-        # Where the class does not assign it, the base has it.
+        # If the class does not assign it, the base's member is used.
         several = dict.fromkeys(doubtful & base.members.keys(), SEVERAL)
         return Class({**base.members, **members, **several})
     if names == ["dataclasses.dataclass"] and node.decorator_list:
@@ -52,7 +52,7 @@ def class_of(node: ast.ClassDef, members: Mapping[str, Value], around: Sequence[
 
 
 def base_of(node: ast.ClassDef, around: Sequence[Value]) -> Class | None:
-    """Return the class of the script that another one extends, an empty one without any; None for others."""
+    """Return the base class, an empty one if there is none; None if it is not a plain class of the script."""
     others = [value for value in around if not isinstance(value, Module) or value.name not in _NO_MEMBERS]
     if not others:
         return Class({})
@@ -62,7 +62,7 @@ def base_of(node: ast.ClassDef, around: Sequence[Value]) -> Class | None:
 
 
 def attributes_of(of: Class, arguments: Arguments) -> dict[str, Value]:
-    """Return the attributes of an object of a dataclass that is made with some arguments."""
+    """Return the attributes of an object of a dataclass, created with these arguments."""
     attributes: dict[str, Value] = {}
     for number, name in enumerate(of.fields):
         value = arguments.find(number, name)
@@ -71,7 +71,7 @@ def attributes_of(of: Class, arguments: Arguments) -> dict[str, Value]:
 
 
 def _fields(node: ast.ClassDef) -> tuple[str, ...] | None:
-    """Return the parameters of a dataclass in their order; None where they are not plain."""
+    """Return the parameters of a dataclass in their order; None if they are not plain."""
     if any(getattr(part, "name", "") in ("__init__", "__post_init__") for part in node.body):
         return None
     fields = [part for part in node.body if isinstance(part, ast.AnnAssign)]

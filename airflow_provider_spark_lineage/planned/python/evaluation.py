@@ -1,4 +1,4 @@
-"""Evaluates expressions: constants, and objects of Spark, whose calls `reading` notes."""
+"""Evaluation of expressions: constants and objects of Spark; `reading` notes the calls of these."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ from airflow_provider_spark_lineage.planned.python.values import (
 )
 
 MAX_STEPS = 200_000
-"""Limit of the expressions and statements that are read: some seconds of work."""
+"""Limit of the expressions and statements that are read: a few seconds of work."""
 
 
 _PROPERTIES = (("property",), ("cached_property",), ("functools.cached_property",))
-"""Decorators of methods that are called without brackets."""
+"""Decorators of methods that are called without parentheses."""
 
 
 class TooLongError(Exception):
@@ -70,7 +70,7 @@ class TooLongError(Exception):
 
 
 class Evaluator:
-    """Gives the value of each expression, once for each time that it runs."""
+    """Evaluates each expression, once for each time that it runs."""
 
     def __init__(
         self,
@@ -86,13 +86,13 @@ class Evaluator:
         self.api = methods.Api(modules, self.unsafe.identifiers)
         stars = sorted((name[:-1] for name in modules if name.endswith(".*")), key=methods.is_spark)
         self._star = stars[0] if stars else ""
-        """Begins the full name of what `from x import *` may have given."""
+        """Beginning of the full names that `from x import *` may have imported: `x.`"""
 
         self.follow: Callable[[Function, Arguments], Value] = lambda function, arguments: Unknown()
-        """Reads a function that is called, and gives what it returns."""
+        """Reads a called function and returns its result."""
 
         self.later: Callable[[Function, bool], None] = lambda function, is_elsewhere: None
-        """Takes a function whose calls may not be in the text, or that is called elsewhere."""
+        """Stores a function whose calls may not be in the text, or that other code calls."""
 
         self._application = () if "argv" in self.unsafe.changed else application_arguments
         environment = {} if "environ" in self.unsafe.changed else variables
@@ -107,14 +107,14 @@ class Evaluator:
         self._steps = 0
 
     def step(self) -> None:
-        """Count a part of the script that is read."""
+        """Count one expression or statement."""
         self._steps += 1
         if self._steps > MAX_STEPS:
             raise TooLongError
 
     def value(self, node: ast.AST | None, scope: Scope) -> Value:
-        """Return the value of an expression, and note what it reads and writes."""
-        # From the inside out, because methods are called one after the other in long chains.
+        """Return the value of an expression, and note its reads and writes."""
+        # A loop from the inside out, because recursion could not follow long chains of method calls.
         chain: list[ast.AST] = []
         while node is not None:
             chain.append(node)
@@ -131,7 +131,7 @@ class Evaluator:
             return self.value(node, scope)
 
     def _value(self, node: ast.AST, inner: Value, scope: Scope) -> Value:
-        """Return the value of a node, by that of its `first`."""
+        """Return the value of a node; `inner` is the value of its `first`."""
         match node:
             case ast.Attribute(_, name):
                 return self.attribute(inner, name)
@@ -173,7 +173,7 @@ class Evaluator:
         value = self.value(node.value, scope)
         while scope.is_comprehension and scope.outer:
             scope = scope.outer
-        # It may stand where it does not always run.
+        # It may be at a place that does not always run.
         self.assign(node.target, merged([value], exactly=False), scope)
         return value
 
@@ -257,7 +257,7 @@ class Evaluator:
         return Items(tuple(values)) if is_known and not isinstance(node, ast.DictComp) else Unknown()
 
     def assign(self, target: ast.expr, value: Value, scope: Scope) -> Value:
-        """Assign a value to what stands left of `=`; return it."""
+        """Assign a value to the target on the left of `=`; return the value."""
         match target:
             case ast.Name(name):
                 self._note_change(name, value)
@@ -314,7 +314,7 @@ class Evaluator:
         return SEVERAL if member and own else member or own
 
     def imported(self, name: str, module: Module | None = None) -> Value:
-        """Return what a full name stands for."""
+        """Return the value of an imported full name."""
         if name in self._outside:
             return self._outside[name]
         value = self.api.of_module(name)
@@ -349,7 +349,7 @@ class Evaluator:
         return Arguments(tuple(positional), tuple(named), is_complete)
 
     def _call(self, node: ast.Call, inner: Value, scope: Scope) -> Value:
-        """Return what a call gives; `inner` is the object of a method, or the function."""
+        """Return the result of a call; `inner` is the object of a method, or the function."""
         arguments = self.arguments(node, scope)
         self.reading.line = node.lineno
         if inner == Module("builtins.super") and len(arguments.values()) in (0, 2):
@@ -359,7 +359,7 @@ class Evaluator:
         return self.called(self.attribute(inner, node.func.attr), inner, node.func.attr, arguments)
 
     def called(self, function: Value, receiver: Value | None, name: str, arguments: Arguments) -> Value:
-        """Return what a function gives, which may be the method `name` of an object."""
+        """Return the result of a function, which may be the method `name` of an object."""
         if isinstance(function, Class) and function.is_object:
             function = self._member(function, "__call__") or Unknown()
         if isinstance(function, Function):
@@ -406,14 +406,14 @@ class Evaluator:
         return instance
 
     def defaults(self, signature: ast.arguments, scope: Scope) -> dict[str, Value]:
-        """Return the defaults of parameters, which Python evaluates where it defines the function."""
+        """Return the defaults of parameters; Python evaluates them when it defines the function."""
         positional = [*signature.posonlyargs, *signature.args]
         pairs = [*zip(positional[::-1], signature.defaults[::-1], strict=False)]
         pairs += [(p, d) for p, d in zip(signature.kwonlyargs, signature.kw_defaults, strict=True) if d]
         return {parameter.arg: self.value(default, scope) for parameter, default in pairs}
 
     def parameters(self, function: Function, arguments: Arguments) -> Iterator[tuple[str, Value]]:
-        """Yield the names that the arguments of a call have inside a function."""
+        """Yield the parameters of a function with their values in a call."""
         signature = function.node.args
         if function.receiver is not None:
             arguments = replace(arguments, positional=(function.receiver, *arguments.positional))
@@ -432,7 +432,7 @@ class Evaluator:
             yield rest.arg, Unknown()
 
     def _annotated(self, annotation: ast.expr, value: Value, scope: Scope) -> Value:
-        """Return what the type of a parameter says, where nothing else does."""
+        """Return an object of the annotated type of a parameter, if that is known; otherwise `value`."""
         text = annotation.value if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
         for name in re.findall(r"[\w.]+", str(text)):
             of_type = self.value(ast.parse(name, mode="eval").body, scope)
@@ -450,7 +450,7 @@ def _is_namespace(value: Value) -> bool:
 
 
 def _of_entries(entries: Entries, method: str, arguments: Arguments) -> Value:
-    """Return what a method of a dict gives."""
+    """Return the result of a method of a dict."""
     key = constant(arguments.get(0, "key"))
     if method == "get" and key:
         is_missing = entries.is_dict and not entries.is_changed and key.value not in entries.entries

@@ -1,4 +1,4 @@
-"""Spark's API as a script uses it: which names and attributes lead to what, and where methods name data."""
+"""Tables of Spark's API in scripts: the objects behind names and attributes, the arguments that name data."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from airflow_provider_spark_lineage.planned.python.values import (
 )
 
 At = tuple[int, str]
-"""Position and name of an argument; the position is negative where it has a name only."""
+"""Position and name of an argument; the position is negative if it can only be given by name."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a method reads or writes, and where its arguments say so."""
+    """The read or write of a method, and the arguments that name its data."""
 
     change: str = ""
-    """What it does, and empty for a read; where `mode` is given, what it does without a mode."""
+    """The change, empty for a read; if there is a `mode`, the change without that argument."""
 
     format: str | At = ""
     path: At | None = None
@@ -66,10 +66,10 @@ ROWS: Mapping[tuple[str, str], Row] = {
     ("write", "text"): Row("create", "text", path=(0, "path"), mode=_NAMED),
     ("", "saveAsTextFile"): Row("create", "text", path=(0, "path")),
 }
-"""(what the method is of, method) -> what it reads or writes; "" for methods that no other library has."""
+"""(kind of the object, method) -> read or write; the kind is "" for methods that no other library has."""
 
 CHANGE_THEMSELVES = frozenset({"read", "readStream", "write", "writeStream", "writeTo"})
-"""Objects whose methods change the object: `writer.mode("append")` counts without an assignment."""
+"""Kinds whose methods change the object itself: `writer.mode("append")` needs no assignment."""
 
 VIEW = re.compile(r"create(?:OrReplace)?(?:Global)?TempView|registerTempTable")
 
@@ -86,7 +86,7 @@ NOT_FOLLOWED = re.compile(
     """,
     re.VERBOSE,
 )
-"""Methods and functions that read or write, or lead to those that do: each is a gap."""
+"""Methods and functions that read or write, or return objects that do: each is a gap."""
 
 _ATTRIBUTES: Mapping[tuple[str, str], str] = {
     ("session", "builder"): "session",
@@ -99,7 +99,7 @@ _ATTRIBUTES: Mapping[tuple[str, str], str] = {
     ("frame", "write"): "write",
     ("frame", "writeStream"): "writeStream",
 }
-"""(what it is of, attribute) -> what it is."""
+"""(kind of the object, attribute) -> kind of the attribute."""
 
 _UNCLEAR = {
     "create_dynamic_frame": "glue",
@@ -109,17 +109,17 @@ _UNCLEAR = {
     "write_dynamic_frame": "glue",
     "writeStream": "writeStream",
 }
-"""Attribute of an object that is not known -> what it is, with `?` where it may be another library's."""
+"""Attribute of an unknown object -> its kind, with `?` if it may belong to another library."""
 
 _FRAMES = {
     *(("session", name) for name in ("createDataFrame", "range", "sql", "table")),
     *(key for key, row in ROWS.items() if key[0] in ("delta", "read") and not row.change),
 }
-"""(what the method is of, method) that give a frame."""
+"""(kind of the object, method), for methods that return a frame."""
 
 _SPARK = re.compile(r"(?:awsglue|databricks|delta|pyspark)(?:\..*)?")
 _SIMILAR = re.compile(r"(?:duckdb\.experimental|snowflake\.snowpark|sqlframe)\b.*")
-"""Packages with sessions, readers and writers of their own by the same names as Spark's."""
+"""Packages with their own sessions, readers and writers that have the same names as Spark's."""
 
 _OTHERS = re.compile(
     r"""
@@ -129,13 +129,13 @@ _OTHERS = re.compile(
     """,
     re.VERBOSE,
 )
-"""Packages that give nothing of Spark."""
+"""Packages whose objects are never Spark's."""
 
 KNOWN_MODULES = re.compile(
     r"(?:awsglue|builtins|collections|contextlib|copy|dataclasses|datetime|delta|functools|itertools|json|logging"
     r"|math|os|pathlib|pprint|pyspark|re|string|sys|textwrap|time|typing|warnings)\."
 )
-"""Packages that change no list, and of which all functions that read and write have a row above."""
+"""Packages that change no list, and whose functions that read or write are all listed above."""
 
 _SESSION = re.compile(r"_*(?:spark|spark_?[sS]ession|sql_?[cC]ontext)")
 _ANY_SESSION = re.compile(rf"{_SESSION.pattern}|_*session")
@@ -143,14 +143,14 @@ _CONTEXT = re.compile(r"_*(?:sc|spark_?[cC]ontext)")
 _SAME = re.compile(
     "active|appName|config|create|enableHiveSupport|getActiveSession|getOrCreate|master|newSession|remote"
 )
-"""Methods of sessions and their builders that give a session."""
+"""Methods of sessions and their builders that return a session."""
 
 _CLASSES = {"DatabricksSession": "session", "SparkSession": "session", "DataFrame": "frame"}
 _MAKES = (
     (re.compile(r"(?:.*\.)?(?:SparkSession|DatabricksSession|SQLContext|HiveContext)(?:\.\w+)?"), "session"),
     (re.compile(r"(?:.*\.)?SparkContext(?:\.\w+)?"), "context"),
     (re.compile(r"(?:.*\.)?SparkConf"), "conf"),
-    # By custom: `get_spark`, `create_spark_session`; and of the builder that a function gives.
+    # Conventional names: `get_spark`, `create_spark_session`; `getOrCreate` of any builder.
     (re.compile(r"(?:.*\.)?(?:[a-z_]+_spark(?:_session)?|getOrCreate)"), "session"),
 )
 
@@ -159,17 +159,17 @@ _LOGS = frozenset({"critical", "debug", "error", "exception", "info", "log", "wa
 
 
 def is_harmless(function: str, method: str) -> bool:
-    """Return whether a function, by its full name, or a method changes no list that it is given."""
+    """Return whether a function, by its full name, or a method never changes a list among its arguments."""
     return bool(KNOWN_MODULES.match(function)) or method in _LOGS
 
 
 def is_spark(module: str) -> bool:
-    """Return whether a module is one of Spark's."""
+    """Return whether a module belongs to Spark."""
     return bool(_SPARK.fullmatch(module))
 
 
 class Api:
-    """What names stand for in one script, by what it imports."""
+    """Values of names in one script, depending on its imports."""
 
     def __init__(self, imports: Iterable[str], names: Iterable[str]) -> None:
         modules = list(imports)
@@ -183,7 +183,7 @@ class Api:
         self._session = _SESSION if is_mixed or not imports_spark else _ANY_SESSION
 
     def by_name(self, name: str, value: Value) -> Value:
-        """Return what a name stands for by custom, where its value is not known."""
+        """Guess from a conventional name (`spark`, `sc`) if the value is unknown."""
         if self._is_other or not isinstance(value, Unknown | Module) or _is_other(value):
             return value
         is_session = (_SESSION if isinstance(value, Module) else self._session).fullmatch(name)
@@ -191,7 +191,7 @@ class Api:
         return Chain(kind) if kind else value
 
     def of_module(self, name: str) -> Value:
-        """Return what a full name stands for."""
+        """Return the value of a full name."""
         if name.endswith(("SparkSession.builder", "DatabricksSession.builder")):
             return Module(name) if _is_other(Module(name)) else Chain("session")
         return self.by_name(name.rpartition(".")[2], Module(name))
@@ -208,7 +208,7 @@ class Api:
         return Chain(kind) if kind else self.by_name(name, Unknown())
 
     def called(self, receiver: Value, name: str, arguments: Arguments) -> Value:
-        """Return what a method of an object gives; `model.write()` is MLlib's."""
+        """Return the result of a method of an object; `model.write()` is MLlib's."""
         if isinstance(receiver, Other) or _is_other(receiver):
             return Other()
         if name in ("write", "writeTo"):
@@ -242,14 +242,14 @@ def of_class(name: str) -> Value:
 
 
 def result_of(function: str) -> Value:
-    """Return what a function gives, by its full name."""
+    """Return the result of a function, by its full name."""
     if _OTHERS.fullmatch(function):
         return Other()
     return next((Chain(kind) for pattern, kind in _MAKES if pattern.fullmatch(function)), Unknown())
 
 
 def _of_delta(method: str, arguments: Arguments) -> Value:
-    """Return the name of a Delta table as SQL has it."""
+    """Return the name of a Delta table in SQL."""
     if method == "forName":
         return arguments.get(1, "tableOrViewName") or Unknown()
     path = arguments.get(1, "path") or Unknown()

@@ -1,4 +1,4 @@
-"""Reads the arguments of the application as `argparse` does, with Python's own parser."""
+"""The script's `argparse` parsers: parse the application's arguments with Python's own parser."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class Parser(Value):
     """The arguments of the application."""
 
     conditions: int
-    """How many conditions are around the place that makes it."""
+    """Number of conditions around its construction."""
 
     is_known: bool = True
     calls: list[Arguments] = field(default_factory=list)
     """The calls of `add_argument`."""
 
     def called(self, method: str, arguments: Arguments, conditions: int) -> Value:
-        """Return what a method gives."""
+        """Return the result of a method."""
         self.is_known &= conditions <= self.conditions or method.startswith("parse_")
         if method == "add_argument":
             self.calls.append(arguments)
@@ -78,7 +78,7 @@ class Parser(Value):
                 parser.add_argument(*map(_plain, call.positional), **_options(call))
         except (TypeError, ValueError, argparse.ArgumentError):
             return Unknown(_NOT_READ)
-        # Arguments that the program refuses are not those that it will have.
+        # If the parser refuses these arguments, the program runs with others: all values are unknown.
         values: dict[str, Any] = {
             action.dest: Unknown(NOT_GIVEN.format(f"`{action.dest}`")) for action in parser._actions
         }
@@ -91,13 +91,13 @@ class Parser(Value):
 
 
 def _options(call: Arguments) -> dict[str, Any]:
-    """Return the options of `add_argument`; ValueError for those that are not read."""
+    """Return the options of `add_argument`; raise ValueError for options that are not read."""
     options: dict[str, Any] = {}
     for name, value in call.named:
         if name == "type":
             options[name] = _TYPES.get(getattr(value, "name", ""), lambda text: Unknown())
         elif name == "default":
-            # A function changes a default that is a text as well.
+            # A `type` function also converts a default that is a text.
             is_plain = getattr(dict(call.named).get("type", _TEXT), "name", "") in _TYPES
             options[name] = value if is_plain or value == Known(None) else Unknown()
         elif name not in ("choices", "help", "metavar"):

@@ -1,7 +1,7 @@
-"""Reads a PySpark script: a list of what its text says that it will read and write.
+"""Reader of a PySpark script: collects the reads and writes in its text.
 
-Statements are read in the order in which they run, functions where they are called, and both sides of a
-condition that is not constant.
+Statements are read in the order in which they run, functions at their calls, and both branches of a condition
+that is not constant.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ from airflow_provider_spark_lineage.planned.session import Session
 def read_script(
     text: str, arguments: Sequence[str], variables: Mapping[str, str], conf: Mapping[str, str]
 ) -> Program:
-    """Return what a script will read and write; one that is not Python is a program with one gap."""
+    """Return the reads and writes of a script; a text that is not Python gives a program with one gap."""
     program = Program()
     try:
         with warnings.catch_warnings():
-            # Python warns of invalid escapes in the script.
+            # Python warns about invalid escapes in the script.
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
@@ -66,17 +66,17 @@ def read_script(
 
 
 MAX_TURNS = 5_000
-"""Limit of the calls of functions and turns of loops that are told apart."""
+"""Limit of calls and loop iterations that are read separately."""
 
 Exits = frozenset[str]
-"""How statements may be left, besides by an error."""
+"""Ways in which statements may end, other than by an error."""
 
 END, BREAK, CONTINUE, RETURN = "end", "break", "continue", "return"
-"""`END`: nothing behind them runs. The others: where the script goes on, then or in some cases."""
+"""`END`: the statements after it never run. The others: how control may leave, always (with `END`) or not."""
 
 _NOWHERE: Exits = frozenset()
 _EXITS = frozenset({"_exit", "exit", "os._exit", "quit", "sys.exit"})
-"""Functions that end the program; other objects have methods of the same names."""
+"""Functions that end the program, with their module: other objects have methods of the same names."""
 
 
 class _Walk:
@@ -87,19 +87,19 @@ class _Walk:
         self._evaluator = evaluator
         evaluator.follow, evaluator.later = self._follow, self._later
         self._functions: dict[ast.AST, Function] = {}
-        """Functions to read at the end: nothing has called them, or something that is not followed."""
+        """Functions to read at the end: not called so far, or called only by code that is not followed."""
 
         self._elsewhere: set[ast.AST] = set()
-        """Functions that are called by something that is not followed."""
+        """Functions that code that is not followed may call."""
 
         self._active: Counter[ast.AST] = Counter()
         self._returned: list[list[Value]] = [[]]
-        """What each function returns that is being read."""
+        """Return values so far of each function that is being read, the innermost last."""
 
         self._turns = 0
 
     def script(self, tree: ast.Module) -> None:
-        """Read a whole script; last the functions that another module may call."""
+        """Read a whole script, and at last the functions that another module may call."""
         try:
             self._block(tree.body, Scope({"__name__": Known("__main__")}))
             while self._functions:
@@ -113,12 +113,12 @@ class _Walk:
                     continue
                 if self._reading.accesses > before:
                     self._reading.line = node.lineno
-                    self._reading.gap(f"nothing here calls `{node.name}`: it may read and write, or not run")
+                    self._reading.gap(f"the script does not call `{node.name}`: it may or may not run")
         except TooLongError:
-            self._reading.gap("the script does too much to be followed further")
+            self._reading.gap("the script has too many steps to be followed further")
 
     def _block(self, statements: Sequence[ast.stmt], scope: Scope, *, uncertain: bool = False) -> Exits:
-        """Read statements up to one that always leaves; those after one that may leave may not run."""
+        """Read statements until one always ends the block; after one that may end it, they may not run."""
         exits = _NOWHERE
         conditions = [object()] if uncertain else []
         for statement in statements:
@@ -138,7 +138,7 @@ class _Walk:
         return exits
 
     def _branches(self, blocks: Iterable[Sequence[ast.stmt]], scope: Scope) -> Exits:
-        """Read blocks of which one runs."""
+        """Read alternative blocks: one of them runs."""
         before, ends, exits = scope.values, [], _NOWHERE
         for block in blocks:
             scope.values = dict(before)
@@ -193,7 +193,7 @@ class _Walk:
         names = assigned([node])
         exits = left = _NOWHERE
         if not items:
-            # What an earlier turn may have assigned is not known.
+            # Names that an earlier iteration may have assigned have unknown values.
             scope.values = _forgotten(scope.values, names)
         for item in items or (Unknown(),):
             self._turns += 1
@@ -277,7 +277,7 @@ class _Walk:
         for alias in node.names:
             if isinstance(node, ast.ImportFrom) and alias.name == "*":
                 if not methods.is_spark(node.module or ""):
-                    # The other module may have the same names.
+                    # The other module may define the same names.
                     for name in [name for name, value in scope.values.items() if constant(value)]:
                         scope.bind(name, SEVERAL)
             elif isinstance(node, ast.ImportFrom):
@@ -322,7 +322,7 @@ class _Walk:
         return _NOWHERE
 
     def _follow(self, function: Function, arguments: Arguments) -> Value:
-        """Read a function that is called, and return what it gives."""
+        """Read a called function, and return its result."""
         node = function.node
         if node not in self._elsewhere:
             self._functions.pop(node, None)
@@ -333,7 +333,7 @@ class _Walk:
             self._reading.gap("the script has too many calls to be followed further")
         if depth > 1 or self._turns > MAX_TURNS:
             return methods.result_of(name)
-        # Inside of itself a function is read once more, for any arguments.
+        # A recursive call is read once more, with unknown arguments.
         arguments = Arguments(is_complete=False) if depth else arguments
         is_plain = isinstance(node, ast.FunctionDef) and set(function.decorators) <= {"staticmethod"}
         if function.decorators and not is_plain:
@@ -363,7 +363,7 @@ class _Walk:
 
 
 def _called(function: ast.expr) -> str:
-    """Return `f` or `a.f` for a function that is called by such a name; empty for others."""
+    """Return the name of a called function if it is like `f` or `a.f`; otherwise an empty text."""
     match function:
         case ast.Name(name):
             return name
@@ -373,7 +373,7 @@ def _called(function: ast.expr) -> str:
 
 
 def _forgotten(values: Mapping[str, Value], names: Iterable[str]) -> dict[str, Value]:
-    """Return the values of names, without those that some of them may no longer have."""
+    """Return values in which `names` may have further, unknown values."""
     return {**values, **{name: merged([values.get(name, SEVERAL)], exactly=False) for name in names}}
 
 

@@ -1,4 +1,4 @@
-"""Notes what the calls of a script read and write, by the tables of `methods`."""
+"""Reads and writes of the calls of a script, found by the tables of `methods`."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from airflow_provider_spark_lineage.planned.sql.targets import Result, without_v
 _NAME = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 _APPENDS = ("append", "false", "update")
 _OVERWRITES = ("complete", "overwrite", "true")
-"""Modes, or values of an argument `overwrite`; with any other mode a write creates."""
+"""Modes, or values of an argument `overwrite`; any other mode is a create."""
 
 _USE = {"setCurrentCatalog": "use catalog ", "setCurrentDatabase": "use "}
-"""Method of `spark.catalog` -> the SQL that does the same."""
+"""Method of `spark.catalog` -> the equivalent SQL."""
 
 
 @dataclass
@@ -51,24 +51,24 @@ class Reading:
     program: Program
     session: Session
     line: int = 0
-    """The line of the call that is read."""
+    """The line of the current call."""
 
     statements: int = 0
-    """How many texts of SQL were read."""
+    """Number of SQL texts that were read."""
 
     @property
     def conditions(self) -> int:
-        """How many conditions, loops and functions without a call are around the call."""
+        """Number of conditions, loops and uncalled functions around the current call."""
         return len(self.session.place)
 
     @property
     def accesses(self) -> int:
-        """How many reads and writes were noted."""
+        """Number of noted reads and writes."""
         return sum(isinstance(step, Access) for step in self.program.steps)
 
     @contextlib.contextmanager
     def below(self, *conditions: object) -> Iterator[None]:
-        """Read what stands below conditions, each an object of its own."""
+        """Read inside further conditions, each an object of its own."""
         before = self.session.place
         self.session.place = (*before, *conditions)
         try:
@@ -81,10 +81,10 @@ class Reading:
         self.program.add([Unread(self.line, reason)])
 
     def call(self, receiver: Value | None, name: str, function: Value, arguments: Arguments) -> None:
-        """Note what a method, or a function of another module, reads and writes."""
+        """Note the reads and writes of a method, or of a function of another module."""
         for value in arguments.values():
             if isinstance(value, Method):
-                self.gap(f"`{value.name}` is called elsewhere: what it reads or writes is not followed")
+                self.gap(f"`{value.name}` is called elsewhere: its reads and writes are not followed")
         if receiver is None:
             self.of_module(function.name if isinstance(function, Module) else "", arguments)
             return
@@ -110,16 +110,16 @@ class Reading:
             if "Global" not in name:
                 self._view(arguments.get(0, "name"))
         elif NOT_FOLLOWED.fullmatch(f"{owner}.{name}"):
-            self.gap(f"what `{name}` reads or writes is not followed")
+            self.gap(f"the reads and writes of `{name}` are not followed")
         elif isinstance(receiver, Module):
             self.of_module(f"{receiver.name}.{name}", arguments)
 
     def of_module(self, name: str, arguments: Arguments) -> None:
-        """Note that a function of another module gets a session or a frame, and may read and write by it."""
+        """Note a gap if a function of another module gets a session or a frame, and may read and write."""
         is_given = any(isinstance(value, Chain) for value in arguments.values())
         is_foreign = is_given and "." in name and not KNOWN_MODULES.match(name)
         if is_foreign or NOT_FOLLOWED.fullmatch(name):
-            self.gap(f"what `{name}` reads or writes is not followed")
+            self.gap(f"the reads and writes of `{name}` are not followed")
 
     def _access(self, row: Row, chain: Chain, name: str, arguments: Arguments) -> None:
         what = f"{chain.kind}.{name}".strip(".")
@@ -151,7 +151,7 @@ class Reading:
             )
         elif paths or path is None:
             if name == "textFile":
-                # Hadoop's input formats take several paths, separated by commas.
+                # Hadoop's input formats accept several paths, separated by commas.
                 paths = tuple(part for path in paths for part in path.split(","))
             paths = tuple(without_version(file_format, path) for path in paths)
             known = {option: whole_text(value) or "" for option, value in options.items()}
@@ -163,7 +163,7 @@ class Reading:
             self.program.add([access])
 
     def _change(self, row: Row, chain: Chain, arguments: Arguments) -> str:
-        """Return what a write does; with a mode that is not known it is taken for the mildest."""
+        """Return the change of a write; an unknown mode is taken as `append`, which removes nothing."""
         mode = row.mode and (arguments.get(*row.mode) or chain.last("mode", "outputMode"))
         if mode is None:
             return row.change
@@ -181,7 +181,7 @@ class Reading:
         if text is None:
             self.gap("the format is not a constant")
             return "?"
-        # The name of a class has capitals.
+        # A class name has capital letters.
         return text if "." in text else text.lower()
 
     def _paths(self, value: Value, what: str) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ class Reading:
         self.program.add(read_sql(query.value, self.session, self.line, certain=not self.conditions))
 
     def _in_braces(self, named: tuple[str, Value]) -> tuple[str, Value]:
-        """Return what stands in a query for `{name}`: a constant, or the temporary view of a frame."""
+        """Return the value of `{name}` in a query: a constant, or the temporary view of a frame."""
         name, value = named
         if isinstance(value, Known):
             return named
@@ -243,7 +243,7 @@ class Reading:
 
 
 def _options(chain: Chain, name: str, arguments: Arguments) -> tuple[dict[str, Value], bool]:
-    """Return the options of a reader or a writer, its last call included, and whether these are all."""
+    """Return the options of a reader or a writer, with its last call, and whether there are no others."""
     options: dict[str, Value] = {}
     is_complete = True
     for method, of_call in (*chain.calls, (name, arguments)):
@@ -266,4 +266,4 @@ _EFFECTS: Mapping[tuple[str, str], Callable[[Reading, Arguments], None]] = {
     ("session", "config"): Reading._set,
     ("session", "sql"): Reading._sql,
 }
-"""Methods whose reads are in their text, and those that change what names mean."""
+"""Methods that run SQL, or change the meaning of names."""

@@ -1,4 +1,4 @@
-"""The names of a script: what each stands for at a place, and which may change out of sight."""
+"""Scopes of a script: the value of each name at a place, and the names that unread code may change."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from airflow_provider_spark_lineage.planned.python.values import Value, merged
 FUNCTIONS = (ast.AsyncFunctionDef, ast.FunctionDef, ast.Lambda)
 
 SUPER = "super()"
-"""Name, in the scope of a call of a method, of what `super()` gives there."""
+"""Name of the result of `super()`, in the scope of a call of a method."""
 
 READS = ("copy", "count", "get", "index", "items", "keys", "values")
-"""Methods of a list or a dict that change nothing."""
+"""Methods of a list or a dict that do not change it."""
 
 
 @dataclass(eq=False)
@@ -26,10 +26,10 @@ class Scope:
     is_class: bool = False
     is_comprehension: bool = False
     past: dict[str, Value] = field(default_factory=dict)
-    """Name -> its value if it never had another one."""
+    """Name -> its value if it never had another value; otherwise all its values merged."""
 
     def find(self, name: str) -> Value | None:
-        """Return the value of a name; None for one that the script does not bind."""
+        """Return the value of a name; None if the script does not bind it."""
         scope: Scope | None = self
         while scope and name not in scope.values:
             scope = scope.outer
@@ -42,7 +42,7 @@ class Scope:
         self.past[name] = value if before in (None, value) else merged((before, value), exactly=False)
 
     def forget_order(self) -> None:
-        """Leave only what is true at any time, for functions whose calls are not in the text."""
+        """Keep only values that names have at any time, for functions whose calls are not in the text."""
         scope: Scope | None = self
         while scope:
             scope.values = scope.past
@@ -50,13 +50,13 @@ class Scope:
 
 
 def joined_branches(branches: Sequence[Mapping[str, Value]], *, exactly: bool = True) -> dict[str, Value]:
-    """Return what names are behind branches of which one has run."""
+    """Merge the variables of alternative branches."""
     first, *others = branches
     values = dict(first)
     for name in {name for branch in others for name in branch}:
         several = [branch[name] for branch in branches if name in branch]
         if any(value is not several[0] for value in several):
-            # A name that a branch does not bind fails there.
+            # A branch that does not bind the name is ignored: a use after it would fail.
             is_same = all(value == several[0] for value in several)
             values[name] = several[0] if is_same else merged(several, exactly=exactly)
         else:
@@ -71,7 +71,7 @@ def children(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def walk(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield nodes and all below them, in no order and without recursion."""
+    """Yield nodes and all nodes below them, in no order and without recursion."""
     stack = list(nodes)
     while stack:
         node = stack.pop()
@@ -94,7 +94,7 @@ _FIRST = {
 
 
 def first(node: ast.AST) -> ast.expr | None:
-    """Return the expression that another begins with: `a` of `a.b`, `a + b`, `a[b]` and `a.b()`."""
+    """Return the first part of an expression: `a` of `a.b`, `a + b`, `a[b]` and `a.b()`."""
     name = _FIRST.get(type(node))
     inner: ast.expr | None = getattr(node, name) if name else None
     return inner.value if name == "func" and isinstance(inner, ast.Attribute) else inner
@@ -102,16 +102,16 @@ def first(node: ast.AST) -> ast.expr | None:
 
 @dataclass(frozen=True)
 class Unsafe:
-    """Names whose values may change where the reader does not see it."""
+    """Names whose values may change without the reader's knowledge."""
 
     shared: frozenset[str]
     """Names that functions assign in the scopes around them."""
 
     changed: frozenset[str]
-    """Names, and attributes, of lists and dicts that some statement changes."""
+    """Names and attributes whose lists or dicts some statement changes."""
 
     set_late: frozenset[str]
-    """Attributes that are assigned outside of `__init__`."""
+    """Attributes that are assigned outside `__init__`."""
 
     identifiers: frozenset[str]
 
@@ -153,7 +153,7 @@ def _word(owner: ast.expr) -> str:
 
 
 def imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the full names of what other packages give."""
+    """Yield the full names of imports."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -1,4 +1,4 @@
-"""What operators, functions and methods of Python give for constants: texts and paths above all."""
+"""Results of Python's operators, functions and methods for constants, mainly texts and paths."""
 
 from __future__ import annotations
 
@@ -29,14 +29,17 @@ from airflow_provider_spark_lineage.planned.python.values import (
 )
 
 MAX_TEXT = 100_000
-"""Limit, in letters, of a text that is put together."""
+"""Limit, in characters, of a text that is put together."""
 
 MAX_ITEMS = 1_000
 """Limit of the items of a list that is put together, and of the numbers of a `range`."""
 
 
 def each(function: Callable[..., Value], *values: Value) -> Value:
-    """Return what a function gives for each value that one argument may have; of two, none is known."""
+    """Return the results of a function for each value that an argument may have.
+
+    If two arguments have several values, both are taken as unknown.
+    """
     if sum(isinstance(value, Either) for value in values) > 1:
         values = tuple(SEVERAL if isinstance(value, Either) else value for value in values)
     choices = product(*(value.values if isinstance(value, Either) else (value,) for value in values))
@@ -44,7 +47,7 @@ def each(function: Callable[..., Value], *values: Value) -> Value:
 
 
 def joined(*parts: Value) -> Value:
-    """Return constants put together as one text, with a hole for each part that is not known."""
+    """Return constants joined to one text, with a hole for each unknown part."""
     texts = [str(part.value) if isinstance(part, Known) else HOLE for part in parts]
     if sum(map(len, texts)) > MAX_TEXT:
         return Unknown("is too long")
@@ -60,7 +63,7 @@ _SPELLING = re.compile(r"[<>^]?0?\d{0,2},?(?:\.\d)?[dfs]?")
 
 
 def spelled(value: Value, how: Value) -> Value:
-    """Return what `{value:how}` of an f-string gives: `{7:02d}` is `07`."""
+    """Return the text of `{value:how}` in an f-string: `{7:02d}` is `07`."""
     known = constants((value, how))
     if known is None or not isinstance(known[0], int | float | str) or not _SPELLING.fullmatch(known[1]):
         return Unknown(reason_of(value))
@@ -77,7 +80,7 @@ def _add(left: Value, right: Value) -> Value:
         return (
             _listed((*lists[0], *lists[1])) if sum(map(len, lists)) <= MAX_ITEMS else Unknown("is too long")
         )
-    # Only texts are added to a text.
+    # Only a text can be added to a text.
     if known and all(isinstance(value, str) for value in known):
         return joined(left, right)
     return Unknown(reason_of(left if isinstance(left, Unknown) else right))
@@ -86,13 +89,13 @@ def _add(left: Value, right: Value) -> Value:
 def _percent(left: Value, right: Value) -> Value:
     values = items_of(right) or (right,)
     if any(isinstance(value, Known) and isinstance(value.value, float) for value in values):
-        # `%d` leaves out a part of it.
+        # `%d` drops the fraction.
         return Unknown()
     return formatted(left, Arguments(values), _PERCENT)
 
 
 def formatted(text: Value, arguments: Arguments, pattern: re.Pattern[str] = _BRACES) -> Value:
-    """Return what `text.format(...)` gives: each place of a pattern filled."""
+    """Return the result of `text.format(...)`, or of `text % ...` with the pattern `_PERCENT`."""
     mark = "{" if pattern is _BRACES else "%"
     if not isinstance(text, Known) or not isinstance(text.value, str) or mark in pattern.sub("", text.value):
         return Unknown(reason_of(text))
@@ -109,7 +112,7 @@ def formatted(text: Value, arguments: Arguments, pattern: re.Pattern[str] = _BRA
 
 
 def _path(*parts: Value) -> Value:
-    """Return parts of a path put together; one that is not known may begin at the root."""
+    """Return the joined parts of a path; an unknown part may be an absolute path."""
     text = joined(*parts)
     is_path = all(isinstance(part.value, str | PurePosixPath) for part in parts if isinstance(part, Known))
     if not parts or not is_path or not isinstance(text, Known):
@@ -119,7 +122,7 @@ def _path(*parts: Value) -> Value:
 
 
 def _pathlib(*parts: Value) -> Value:
-    """Return a path as `pathlib` writes it: `s3://b` has one slash there."""
+    """Return a path as `pathlib` writes it: `s3://b` becomes `s3:/b`."""
     text = _path(*parts)
     return replace(text, value=PurePosixPath(str(text.value))) if isinstance(text, Known) else text
 
@@ -128,11 +131,11 @@ METHODS = (
     *("lower", "lstrip", "removeprefix", "removesuffix", "replace", "rsplit", "rstrip"),
     *("split", "splitlines", "strip", "upper"),
 )
-"""Methods of texts that give a text or a list of texts, known where all is known."""
+"""Methods of a text that return a text or a list of texts."""
 
 
 def of_text(method: str, *values: Value) -> Value:
-    """Return what a method of a text gives."""
+    """Return the result of a method of a text."""
     given = constants(values)
     if given is None or not isinstance(given[0], str):
         return Unknown(reason_of(values[0]))
@@ -146,7 +149,7 @@ def of_text(method: str, *values: Value) -> Value:
 
 
 def joined_by(between: Value, items: Value) -> Value:
-    """Return the items of a list as one text, with another text between them."""
+    """Return the items of a list as one text, with the text `between` them."""
     parts = [part for item in items_of(items) for part in (between, item)]
     return each(joined, *parts[1:]) if parts else Unknown(reason_of(items))
 
@@ -220,4 +223,4 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "pathlib.Path": _pathlib,
     "pathlib.PurePosixPath": _pathlib,
 }
-"""Full name -> what a function gives for its positional arguments."""
+"""Full name of a function -> its result for positional arguments."""

@@ -1,4 +1,4 @@
-"""What expressions of a script stand for: constants, objects of Spark, and what the script itself defines."""
+"""Values of expressions: constants, objects of Spark, and the functions and classes of the script."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 NOT_CONSTANT = "is not a constant"
 MAX_CHOICES = 10
-"""Limit of the values that a name may have."""
+"""Limit of the alternative values of a name."""
 
 
 class Value:
@@ -18,10 +18,10 @@ class Value:
 
 @dataclass(frozen=True)
 class Unknown(Value):
-    """A value that only the run knows."""
+    """A value that is known only at run time."""
 
     reason: str = NOT_CONSTANT
-    """What follows "the path" in a gap."""
+    """The words after "the path" in a gap."""
 
 
 SEVERAL = Unknown("has several values")
@@ -30,31 +30,31 @@ CHANGED = Unknown("may be changed elsewhere")
 
 @dataclass(frozen=True)
 class Other(Value):
-    """What another library gives: nothing that it does is Spark's."""
+    """An object of another library: its methods never use Spark."""
 
 
 @dataclass(frozen=True)
 class Known(Value):
-    """A constant; a text may have holes (`HOLE`) where a part is not known."""
+    """A constant; a text may have holes (`HOLE`) for unknown parts."""
 
     value: object
     reason: str = ""
-    """Why there are holes; empty where there are none."""
+    """Why there are holes; empty if there are none."""
 
 
 @dataclass(frozen=True)
 class Either(Value):
-    """One of several constants: what the branches of a condition assign to a name."""
+    """One of several constants, which the branches of a condition assign to a name."""
 
     values: tuple[Known, ...]
 
 
 @dataclass(eq=False)
 class Container(Value):
-    """A list or a dict: all names of it share this object."""
+    """A list or a dict; all names of it share this object."""
 
     is_changed: bool = field(default=False, init=False)
-    """Something that is not followed may have changed it."""
+    """Code that is not followed may have changed it."""
 
 
 @dataclass(eq=False)
@@ -63,7 +63,7 @@ class Items(Container):
 
     items: tuple[Value, ...]
     missing: str = NOT_CONSTANT
-    """Why a value that is not there is not known, with `{}` for its name."""
+    """Why a missing item is unknown, with `{}` for its index."""
 
     is_open: bool = False
     """There may be more items."""
@@ -77,7 +77,7 @@ class Items(Container):
         return Unknown(self.missing.format(number))
 
     def part(self, which: slice, missing: str) -> Value:
-        """Return some items; of an open list those of `[0:...]` and `[1:...]`, which `missing` speaks of."""
+        """Return a slice; of an open list only `[0:...]` and `[1:...]`, with `missing` for further items."""
         is_beginning = which.start in (None, 0, 1) and which.step is None
         if which.step == 0 or (self.is_open and not is_beginning):
             return Unknown()
@@ -93,7 +93,7 @@ class Entries(Container):
     entries: Mapping[object, Value]
     missing: str = NOT_CONSTANT
     is_dict: bool = False
-    """It has no other names than these."""
+    """There are no other names."""
 
     def get(self, name: object) -> Value:
         """Return a value."""
@@ -102,7 +102,7 @@ class Entries(Container):
 
 @dataclass(frozen=True)
 class Module(Value):
-    """What is imported, or built in, by its full name."""
+    """A module or one of its members, imported or built in, by its full name."""
 
     name: str
 
@@ -118,26 +118,26 @@ class Function(Value):
     defaults: Mapping[str, Value]
     decorators: tuple[str, ...] = ()
     receiver: Value | None = None
-    """What it is a method of."""
+    """The object or class, if it is a method."""
 
     parent: Class | None = None
-    """The base of the class that defines it, which `super()` leads to."""
+    """The base of the class that defines it, for `super()`."""
 
 
 @dataclass(eq=False)
 class Class(Value):
-    """A class that the script defines, as `classes` understands it, or an object of it."""
+    """A class that the script defines, as read by `classes`, or an object of it."""
 
     members: Mapping[str, Value]
     attributes: dict[str, Value] = field(default_factory=dict)
-    """What `__init__` sets."""
+    """Attributes that `__init__` sets."""
 
     is_object: bool = False
     fields: tuple[str, ...] = ()
     """The parameters of a dataclass."""
 
     seen_from: Class | None = None
-    """The object whose methods these are, for what `super()` gives."""
+    """The object whose methods are called, if this is the result of `super()`."""
 
 
 @dataclass(frozen=True)
@@ -147,16 +147,16 @@ class Arguments:
     positional: tuple[Value, ...] = ()
     named: tuple[tuple[str, Value], ...] = ()
     is_complete: bool = True
-    """False for `*` or `**` of what is not known."""
+    """False after `*` or `**` of an unknown value."""
 
     def find(self, position: int, name: str) -> Value | None:
-        """Return an argument, at no position if that is negative; None where it is not given."""
+        """Return an argument; None if it is not given. A negative position: by name only."""
         if 0 <= position < len(self.positional):
             return self.positional[position]
         return dict(self.named).get(name, None if self.is_complete or position < 0 else Unknown())
 
     def get(self, position: int, name: str) -> Value | None:
-        """Return an argument that is not `None`."""
+        """Return an argument; None if it is not given or is `None`."""
         value = self.find(position, name)
         return None if value == Known(None) else value
 
@@ -165,7 +165,7 @@ class Arguments:
         return (*self.positional, *(value for _, value in self.named))
 
     def choices(self) -> list[Arguments]:
-        """Return the arguments for each value that one of them may have; of two, none is known."""
+        """Return the arguments for each value that one of them may have; unchanged if two have several."""
         several = [value for value in self.values() if isinstance(value, Either)]
         choices = several[0].values if len(several) == 1 else ()
         return [self._with(several[0], choice) for choice in choices if choice != Known(None)] or [self]
@@ -178,22 +178,22 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Chain(Value):
-    """An object of Spark: `spark.read.format("csv")` is a reader, and the calls that lead to it."""
+    """An object of Spark with the calls that lead to it: `spark.read.format("csv")` is a reader."""
 
     kind: str
-    """`session`, `read`, `write`, ...: a word of the tables in `methods`."""
+    """`session`, `read`, `write`, ...: a key of the tables in `methods`."""
 
     calls: tuple[tuple[str, Arguments], ...] = ()
 
     def last(self, *methods: str) -> Value | None:
-        """Return the first argument of the last call of one of some methods; None where there is none."""
+        """Return the first argument of the last call of any of these methods; None if there is none."""
         calls = [arguments for name, arguments in self.calls if name in methods]
         return [*calls[-1].values(), Unknown()][0] if calls else None
 
 
 @dataclass(frozen=True)
 class Method(Value):
-    """A method that has another name: `read = spark.read.parquet`."""
+    """A method under another name: `read = spark.read.parquet`."""
 
     receiver: Chain
     name: str
@@ -203,7 +203,7 @@ _ANY = Arguments((Unknown(),), is_complete=False)
 
 
 def _alike(chains: Sequence[Chain], *, exactly: bool) -> Chain:
-    """Return an object that may be one of several of a kind: with the calls that all have."""
+    """Merge alternative objects of one kind: return one object with the calls that all have."""
     first, *others = chains
     if not others and exactly:
         return first
@@ -214,7 +214,7 @@ def _alike(chains: Sequence[Chain], *, exactly: bool) -> Chain:
 
 
 def merged(values: Iterable[Value], *, exactly: bool = True) -> Value:
-    """Return what a name is that has one of several values; not exactly, where all may not be listed."""
+    """Merge alternative values of a name; `exactly` is False if there may be further values."""
     different = list(dict.fromkeys(values))
     if len(different) == 1 and exactly:
         return different[0]
@@ -231,7 +231,7 @@ def merged(values: Iterable[Value], *, exactly: bool = True) -> Value:
 
 
 def items_of(value: Value | None) -> tuple[Value, ...]:
-    """Return what a loop goes through; nothing where that is not known."""
+    """Return the items of a loop over a value; empty if they are unknown."""
     if not isinstance(value, Container) or value.is_changed:
         return ()
     if isinstance(value, Entries):
@@ -240,7 +240,7 @@ def items_of(value: Value | None) -> tuple[Value, ...]:
 
 
 def change(values: Iterable[Value]) -> None:
-    """Note that lists, dicts and objects may be changed by what is not followed."""
+    """Note that code that is not followed may change these lists, dicts and objects."""
     for value in values:
         if isinstance(value, Class):
             value.attributes.update(dict.fromkeys(value.attributes, CHANGED))
@@ -250,24 +250,24 @@ def change(values: Iterable[Value]) -> None:
 
 
 def reason_of(value: Value | None) -> str:
-    """Return why a value is not known."""
+    """Return why a value is unknown."""
     if isinstance(value, Either) or (isinstance(value, Container) and value.is_changed):
         return (SEVERAL if isinstance(value, Either) else CHANGED).reason
     return (value.reason if isinstance(value, Known | Unknown) else "") or NOT_CONSTANT
 
 
 def constant(value: Value | None) -> Known | None:
-    """Return a constant that has no holes; None for anything else."""
+    """Return a constant without holes; None for anything else."""
     return value if isinstance(value, Known) and not value.reason else None
 
 
 def constants(values: Sequence[Value]) -> list[Any] | None:
-    """Return the constants of some values; None unless all are."""
+    """Return the constants of some values; None if a value is not constant."""
     known = [value.value for value in map(constant, values) if value]
     return known if len(known) == len(values) else None
 
 
 def whole_text(value: Value | None) -> str | None:
-    """Return a constant as a text; None for what is none, or has holes."""
+    """Return a constant as a text; None if it is not a constant or has unknown parts."""
     known = constant(value)
     return None if known is None or known.value is None else str(known.value)

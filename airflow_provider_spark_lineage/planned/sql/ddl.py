@@ -1,4 +1,4 @@
-"""Reads statements of Spark SQL that create, change and drop tables and views."""
+"""Reader of Spark SQL statements that create, change and drop tables and views."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def _create(tree: Any, result: Result) -> None:
         else:
             _table(tree, properties, result)
     elif kind not in ("DATABASE", "FUNCTION", "NAMESPACE", "SCHEMA"):
-        result.unread(f"what CREATE {kind} reads and writes is not known")
+        result.unread(f"the inputs and outputs of CREATE {kind} are not known")
 
 
 def _temporary_view(tree: Any, properties: Mapping[str, str], result: Result) -> None:
-    """Note a temporary view; one over files reads them wherever it is used."""
+    """Note a temporary view; a view over files is noted as a read of the files."""
     parts = of_table(tree.this)
     if parts and "GlobalProperty" not in properties:
-        # The others have the database `global_temp`.
+        # Global views have the database `global_temp`.
         result.session.add_view(parts[-1])
     if tree.expression is None:
         options = _options(properties)
@@ -40,7 +40,7 @@ def _temporary_view(tree: Any, properties: Mapping[str, str], result: Result) ->
         elif options:
             result.read_options(file_format, options)
         else:
-            result.unread("what a temporary view reads is not known")
+            result.unread("the source of a temporary view is not known")
 
 
 def _table(tree: Any, properties: Mapping[str, str], result: Result) -> None:
@@ -62,21 +62,21 @@ def _table(tree: Any, properties: Mapping[str, str], result: Result) -> None:
 
 
 def _properties(tree: Any) -> dict[str, str]:
-    """Return the properties of a CREATE: class -> value; those of OPTIONS as `option.<name>`."""
+    """Return the properties of a CREATE: class -> value; for OPTIONS, `option.<name>` -> value."""
     from sqlglot import exp
 
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     clause = tree.args.get("properties")
-    for one in clause.expressions if clause is not None else ():
-        if isinstance(one, exp.OptionsProperty):
-            for option in one.expressions:
+    for node in clause.expressions if clause is not None else ():
+        if isinstance(node, exp.OptionsProperty):
+            for option in node.expressions:
                 value = option.args.get("value")
-                found[f"option.{option.name.lower()}"] = value.name if value is not None else ""
-        elif isinstance(one, exp.FileFormatProperty | exp.LocationProperty):
-            found[type(one).__name__] = one.name
-        elif isinstance(one, exp.TemporaryProperty | exp.GlobalProperty):
-            found[type(one).__name__] = ""
-    return found
+                values[f"option.{option.name.lower()}"] = value.name if value is not None else ""
+        elif isinstance(node, exp.FileFormatProperty | exp.LocationProperty):
+            values[type(node).__name__] = node.name
+        elif isinstance(node, exp.TemporaryProperty | exp.GlobalProperty):
+            values[type(node).__name__] = ""
+    return values
 
 
 def _options(properties: Mapping[str, str]) -> dict[str, str]:
@@ -89,7 +89,7 @@ def _drop(tree: Any, result: Result) -> None:
     kind = str(tree.args.get("kind") or "").upper()
     if kind not in ("TABLE", "VIEW"):
         if kind in ("DATABASE", "NAMESPACE", "SCHEMA"):
-            result.unread("which tables the dropped database has is not known")
+            result.unread("the tables of the dropped database are not known")
         return
     tables = tree.args.get("tables") or tree.this
     for table in tables if isinstance(tables, list) else [tables]:
@@ -124,7 +124,7 @@ def _alter(tree: Any, result: Result) -> None:
     sets = [action for action in actions if isinstance(action, exp.AlterSet)]
     places = tuple(action.args["location"].name for action in sets if action.args.get("location"))
     if places or not sets:
-        # A partition at another place does not move its table.
+        # A new location of a partition does not move its table.
         paths = () if tree.this.args.get("partition") else places
         result.write(tree.this, "alter", is_view=is_view, paths=paths)
 

@@ -1,4 +1,4 @@
-"""Splits a text of Spark SQL into statements, and fills in its variables."""
+"""Split of a Spark SQL text into statements, and replacement of its variables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOKEN = re.compile(
     | /\*
     | (?<![\w]) [rR](?:'[^']*'|"[^"]*")      # raw: a backslash is a letter
     | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`]|``)*`
-    | ['"`].*                                # not closed: all that follows is inside
+    | ['"`].*                                # not closed: the rest of the text is inside
     | ;
     """,
     re.VERBOSE | re.DOTALL,
@@ -23,7 +23,7 @@ _COMMENT = re.compile(r"/\*|\*/")
 _VARIABLE = re.compile(r"\$\{(?:(hivevar|hiveconf|sparkconf|spark|env|system):)?([^{}$]*)\}")
 
 MAX_LENGTH = 1_000_000
-"""Limit, in letters: a text whose variables make it longer is left as it is."""
+"""Limit, in characters: longer values of variables are not filled in."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Statement:
     """One statement, without its comments."""
 
     line: int
-    """Where its first word is."""
+    """Line of its first word."""
 
     text: str
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """Yield the statements of a text; those that are empty but for comments are left out."""
+    """Yield the statements of a text, without empty statements and statements of comments only."""
     parts: list[str] = []
     start = 0
 
@@ -61,7 +61,7 @@ def statements(text: str) -> Iterator[Statement]:
                 continue
             parts.append(text[start : match.start()])
             position = _end_of_comment(text, position) if match[0] == "/*" else position
-            # Line breaks stay, so that lines are counted right.
+            # Keep line breaks, for the line numbers of later statements.
             parts.append(" " + "\n" * text.count("\n", match.start(), position))
             start = position
     parts.append(text[start:])
@@ -69,7 +69,7 @@ def statements(text: str) -> Iterator[Statement]:
 
 
 def _end_of_comment(text: str, position: int) -> int:
-    """Return where a comment ends; comments may be inside each other."""
+    """Return the end of a comment; comments may be nested."""
     depth = 1
     while depth:
         match = _COMMENT.search(text, position)
@@ -81,26 +81,26 @@ def _end_of_comment(text: str, position: int) -> int:
 
 
 def with_variables(text: str, variables: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    """Return a text with its `${...}` filled in, and the names of those that are not known."""
+    """Return a text with its `${...}` filled in, and the names of unknown variables."""
     missing: dict[str, None] = {}
     length = len(text)
 
     def value(match: re.Match[str], depth: int) -> str:
         nonlocal length
         prefix, name = match[1], match[2].strip()
-        found = variables.get(f"{prefix}:{name}") if prefix else None
-        if found is None and prefix not in ("env", "system"):
-            found = variables.get(name)
-        if found is None:
+        given = variables.get(f"{prefix}:{name}") if prefix else None
+        if given is None and prefix not in ("env", "system"):
+            given = variables.get(name)
+        if given is None:
             missing[name] = None
             return HOLE
-        length += len(found)
+        length += len(given)
         if length > MAX_LENGTH:
             return HOLE
-        return filled(found, depth - 1) if depth else found
+        return filled(given, depth - 1) if depth else given
 
     def filled(part: str, depth: int) -> str:
-        # A value may have variables itself.
+        # A value may contain variables itself.
         return _VARIABLE.sub(lambda match: value(match, depth), part)
 
     return filled(text, 3), tuple(missing)

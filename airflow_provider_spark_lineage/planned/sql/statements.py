@@ -1,7 +1,7 @@
-"""Reads statements of Spark SQL: which tables and paths each will read and write.
+"""Reader of Spark SQL statements: the tables and paths that each will read and write.
 
-Columns are not read here, and nothing is known of the tables but their names. A statement that is not
-understood is a gap with its line.
+Only the names of tables are known, so columns are not read. A statement that is not understood is a gap with
+its line.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from airflow_provider_spark_lineage.planned.sql.script import Statement, stateme
 from airflow_provider_spark_lineage.planned.sql.targets import Result, of_table
 
 MAX_STATEMENTS = 500
-"""Limit of the statements of one text: sqlglot needs milliseconds for each."""
+"""Limit of the statements of one text: sqlglot needs milliseconds for each statement."""
 
 WORD = "spark_lineage_unknown"
-"""Stands for a part of the text that is not known, as a name that the parser accepts."""
+"""Placeholder for an unknown part of the text: a name that the parser accepts."""
 
 _SET = re.compile(r"SET\s+(?:(?:hivevar|hiveconf):)?([\w.\-]+)\s*=\s*(.*)", re.IGNORECASE | re.DOTALL)
 _DIRECTORY = re.compile(
@@ -44,16 +44,16 @@ _OTHER_FORMS = (
     (re.compile(r"MERGE\s+WITH\s+SCHEMA\s+EVOLUTION\s+INTO\s+", re.IGNORECASE), "MERGE INTO "),
     (re.compile(r"INSERT\s+WITH\s+SCHEMA\s+EVOLUTION\s+INTO\s+", re.IGNORECASE), "INSERT INTO "),
 )
-"""Beginnings of statements that sqlglot does not parse, and others of the same meaning that it does."""
+"""Beginnings of statements that sqlglot does not parse -> equivalents that it parses."""
 
 _IF_NEW = re.compile(r"(INSERT\s+OVERWRITE\s[^()]*\([^()]*\)\s*)IF\s+NOT\s+EXISTS\b", re.IGNORECASE)
-"""An insert into a partition that is not there: of its clause sqlglot parses one place only."""
+"""An insert with IF NOT EXISTS after its partition, which sqlglot does not parse at this place."""
 
 _CHANGE = re.compile(
     r"(?:ALTER\s+TABLE|(?:MSCK\s+)?REPAIR\s+TABLE)\s+(?P<name>(?:`[^`]*`|[\w.])+)\s*(?P<rest>\w*)",
     re.IGNORECASE,
 )
-"""Changes of tables of which sqlglot parses only some."""
+"""Changes of tables; sqlglot parses only some of them."""
 
 _ANALYZE = re.compile(
     r"ANALYZE\s+TABLE\s+(?P<name>(?:`[^`]*`|[\w.])+)\s.*?\bSTATISTICS\b(?P<rest>.*)",
@@ -66,7 +66,7 @@ _ROW_FORMAT = re.compile(r"ROW\s+FORMAT\b.*?(?=\b(?:STORED|SELECT|WITH|FROM|VALU
 _PATH_OPTION = re.compile(r"""['"`]?path['"`]?\s*=?\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.IGNORECASE)
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
-"""What Jinja, or dbt, replaces before Spark gets the text."""
+"""Templates that Jinja or dbt replace before Spark gets the text."""
 
 _HARMLESS = frozenset(
     (
@@ -74,7 +74,7 @@ _HARMLESS = frozenset(
         *("LIST", "OPTIMIZE", "REFRESH", "RELOAD", "RESET", "REVOKE", "SET", "SHOW", "UNCACHE", "VACUUM"),
     )
 )
-"""First words of statements that read and write no rows of a dataset, or lay the same rows out again."""
+"""First words of statements that read and write no rows of a dataset, or only reorganize its files."""
 
 _NAMED = _HARMLESS | frozenset(
     (
@@ -83,21 +83,21 @@ _NAMED = _HARMLESS | frozenset(
         *("TRUNCATE", "UPDATE", "USE", "VIEW", "WITH"),
     )
 )
-"""Words that may stand in a gap: what is not understood may be no SQL at all, but a secret."""
+"""Words that a gap may quote; other words are left out, because the text may be a secret instead of SQL."""
 
 
 def read_sql(
     text: str, session: Session, line: int = 0, *, certain: bool = True
 ) -> Iterator[Access | Unread]:
-    """Yield what the statements of a text will read and write, in order; change the session as they do.
+    """Yield the reads and writes of the statements of a text, in order; change the session as they do.
 
-    `line` is that of all statements, where the text is a constant in a script; without it each has its own.
+    `line` is the line of all statements, if the text is a constant in a script; without it each has its own.
     """
-    for number, found in enumerate(statements(text)):
+    for number, part in enumerate(statements(text)):
         if number == MAX_STATEMENTS:
-            yield Unread(line or found.line, f"only the first {number} statements are read")
+            yield Unread(line or part.line, f"only the first {number} statements are read")
             return
-        statement = Statement(line or found.line, found.text)
+        statement = Statement(line or part.line, part.text)
         filled, missing = with_variables(statement.text, session.variables)
         for name in missing:
             yield Unread(statement.line, f"the variable `{name}` is not given")
@@ -113,7 +113,7 @@ def read_sql(
 
 
 def lines_not_parsed(text: str, variables: Mapping[str, str]) -> list[int]:
-    """Return the lines of statements that no parser accepts; a statement that is only unknown is accepted."""
+    """Return the lines of statements that cannot be parsed; an unknown kind of statement is not listed."""
     return [
         statement.line
         for statement in islice(statements(text), MAX_STATEMENTS)
@@ -145,7 +145,7 @@ def _read(statement: Statement, result: Result) -> None:
     if directory:
         _insert_directory(directory, result)
         return
-    # The partition may be there, and is then left as it is.
+    # If the partition exists already, it stays unchanged.
     result.certain &= not _IF_NEW.match(statement.text)
     tree = _parsed(_rewritten(statement.text))
     change = _CHANGE.match(statement.text)
@@ -174,7 +174,7 @@ def _rewritten(text: str) -> str:
 
 
 def _read_tree(tree: Any, result: Result) -> bool:
-    """Read a statement; return whether it is one that is known."""
+    """Read a statement; return whether its kind is known."""
     from sqlglot import exp
 
     if isinstance(tree, exp.Query | exp.Values):
@@ -187,7 +187,7 @@ def _read_tree(tree: Any, result: Result) -> bool:
 
 
 def _parsed(text: str) -> Any:
-    """Return the tree of one statement; None where the parser does not understand it."""
+    """Return the tree of one statement; None if it cannot be parsed."""
     try:
         return parsed(text, "spark")
     except SqlError:
@@ -195,7 +195,7 @@ def _parsed(text: str) -> Any:
 
 
 def _insert_directory(match: re.Match[str], result: Result) -> None:
-    """Read INSERT OVERWRITE DIRECTORY, most forms of which sqlglot does not parse."""
+    """Read INSERT OVERWRITE DIRECTORY; sqlglot does not parse most of its forms."""
     rest = _ROW_FORMAT.sub("", match["rest"], count=1)
     stored = _STORED.match(rest)
     query = _parsed(rest[stored.end() :] if stored else rest)
@@ -212,7 +212,7 @@ def _insert_directory(match: re.Match[str], result: Result) -> None:
 
 
 def _change(match: re.Match[str], result: Result) -> None:
-    """Read a change of a table's columns, partitions or layout; properties are none."""
+    """Read a change of a table's columns, partitions or layout; a change of properties is ignored."""
     from sqlglot import exp
 
     query = _parsed(f"SELECT * FROM {match['name']}")  # noqa: S608  read, never run
@@ -224,7 +224,7 @@ def _change(match: re.Match[str], result: Result) -> None:
 
 
 def _analyze(text: str, result: Result) -> None:
-    """Read ANALYZE, which counts the rows of a table; with NOSCAN it looks at files alone."""
+    """Read ANALYZE, which counts the rows of a table; with NOSCAN it looks only at files."""
     from sqlglot import exp
 
     match = _ANALYZE.match(text)
@@ -235,7 +235,7 @@ def _analyze(text: str, result: Result) -> None:
     if table is not None:
         result.reads(table)
     elif _ANALYZE_ALL.match(text):
-        result.unread("which tables ANALYZE TABLES reads is not known")
+        result.unread("the tables that ANALYZE TABLES reads are not known")
     else:
         result.unread("the table of ANALYZE is not understood")
 
@@ -265,7 +265,7 @@ def _inserts(tree: Any, result: Result) -> None:
 
 
 def _rewrite(tree: Any, result: Result) -> None:
-    """Read UPDATE, DELETE and MERGE: the rows that stay are read and written again."""
+    """Read UPDATE, DELETE and MERGE: unchanged rows are read and written again."""
     result.reads(tree)
     result.write(tree.this, "overwrite", rewrites=True, partial=True)
 
@@ -316,4 +316,4 @@ READERS: Mapping[str, Callable[[Any, Result], None]] = {
     "Use": _use,
     **DDL,
 }
-"""sqlglot's class of a statement -> what reads it; a query has no row."""
+"""sqlglot's class of a statement -> the function that reads it; queries are not listed."""

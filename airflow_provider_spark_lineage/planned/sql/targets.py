@@ -1,4 +1,4 @@
-"""What one statement reads and writes: its tables, resolved in the session, and its paths."""
+"""Reads and writes of one statement: its tables, resolved in the session, and its paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMATS = frozenset(
         *("orc", "parquet", "text", "xml"),
     )
 )
-"""Formats by which SQL names files: parquet.`/path`."""
+"""Formats in SQL names of files: parquet.`/path`."""
 
 _NO_READ = frozenset(
     (
@@ -31,7 +31,7 @@ _DELTA_VERSION = re.compile(r"@(?:v\d+|\d{17})\Z")
 
 
 def of_table(table: Any) -> tuple[str, ...]:
-    """Return the parts of a table's name; nothing for what is no table."""
+    """Return the parts of a table's name; empty if it is not a table."""
     from sqlglot import exp
 
     if isinstance(table, exp.Schema):
@@ -48,7 +48,7 @@ def location_of(parts: tuple[str, ...]) -> tuple[str, str] | None:
 
 
 def without_version(file_format: str, path: str) -> str:
-    """Return the path of a Delta table without the version that may stand behind it.
+    """Return the path of a Delta table without a version at its end.
 
     >>> without_version("delta", "/orders@v3")
     '/orders'
@@ -58,13 +58,13 @@ def without_version(file_format: str, path: str) -> str:
 
 @dataclass
 class Result:
-    """Collects what one statement reads and writes."""
+    """Collects the reads and writes of one statement."""
 
     session: Session
     line: int
     certain: bool
     unknown: str
-    """The word that stands for unknown text."""
+    """The placeholder for unknown text."""
 
     steps: list[Access | Unread] = field(default_factory=list)
 
@@ -73,7 +73,7 @@ class Result:
         self.steps.append(Unread(self.line, reason))
 
     def reads(self, tree: Any, besides: Any = None) -> None:
-        """Add every table of a tree but one."""
+        """Add a read of every table of a tree except `besides`."""
         from sqlglot import exp
 
         for table in () if tree is None else tree.find_all(exp.Table):
@@ -86,7 +86,7 @@ class Result:
         self._path(path, "", file_format)
 
     def write_path(self, path: str, file_format: str) -> None:
-        """Add a write of a folder, which replaces what is in it."""
+        """Add an overwrite of a folder."""
         self._path(path, "overwrite", file_format)
 
     def write(self, table: Any, change: str, **more: Any) -> None:
@@ -94,14 +94,14 @@ class Result:
         self.access(of_table(table), change, **more)
 
     def access(self, parts: tuple[str, ...], change: str, **more: Any) -> None:
-        """Add an access of what has a table's name: files too, and temporary views, which are no datasets."""
+        """Add an access by a table's name, which may name files; a temporary view is not a dataset."""
         location = location_of(parts)
         if location:
             self._path(location[1], change, location[0], **more)
         elif not parts or not self.session.is_view(parts):
             self.change(parts, change, **more)
         elif change:
-            self.unread(f"what the temporary view `{'.'.join(parts)}` writes to is not known")
+            self.unread(f"the dataset behind the temporary view `{'.'.join(parts)}` is not known")
 
     def change(self, parts: tuple[str, ...], change: str, **more: Any) -> None:
         """Add an access of a table in a catalog."""
@@ -122,7 +122,7 @@ class Result:
         self.steps.append(access)
 
     def read_options(self, file_format: str, options: dict[str, str]) -> None:
-        """Add a read of what options name."""
+        """Add a read of the dataset that options name."""
         pairs = tuple(sorted(options.items()))
         if any(self.unknown in value for _, value in pairs):
             self.unread("an option is not a constant")
@@ -142,7 +142,7 @@ class Result:
         if not parts:
             name = str(table.this.name or table.this.key).lower()
             if name not in _NO_READ:
-                self.unread(f"what the function `{name}` reads is not known")
+                self.unread(f"the inputs of the function `{name}` are not known")
             return
         if not _is_definition(table, parts):
             self.access(parts, "")
@@ -156,14 +156,14 @@ class Result:
 
 
 def _is_definition(table: Any, parts: tuple[str, ...]) -> bool:
-    """Return whether a name refers to a query of WITH that is visible where it stands."""
+    """Return whether a name refers to a query of WITH that is visible at its place."""
     if len(parts) != 1:
         return False
     return parts[0].lower() in _visible(table)
 
 
 def _visible(node: Any) -> Iterator[str]:
-    """Yield the names, in lower case, that WITH defines for a place in a statement."""
+    """Yield the names, in lower case, that WITH defines at a place in a statement."""
     from sqlglot import exp
 
     child, parent = node, node.parent

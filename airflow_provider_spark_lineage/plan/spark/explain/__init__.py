@@ -1,8 +1,8 @@
-"""Reads Spark's explain text into the plan and the facts that capture would have written down.
+"""Reader of Spark's explain text into the plan and the facts that capture would have recorded.
 
-A pure function of the text: `spark-sql`, applications in Java or Scala, and Spark Connect leave nothing else.
-The extended text (`spark.sql.ui.explainMode=extended`) has the query as it was written; the formatted one,
-which Spark writes by itself, the physical plan alone.
+It is a pure function of the text: `spark-sql`, applications in Java or Scala, and Spark Connect leave nothing
+else. The extended text (`spark.sql.ui.explainMode=extended`) has the analyzed query; the formatted text,
+which is Spark's default, has only the physical plan.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ ROWS = {**NODES, **COMMANDS, **ROW_LEVEL, **PHYSICAL_ROWS}
 
 _FEWER = re.compile(r"\.\.\. \d+ more fields")
 _RUNS_ANOTHER = "SaveAsV1TableCommand"
-"""`saveAsTable`, since 4.1: its text has one node of its query; the command that it runs inside has all."""
+"""`saveAsTable`, since 4.1: its text has one node of its query; the command inside has the whole query."""
 
 
 @dataclass(frozen=True)
 class Explained:
-    """What a text tells of one execution, in the form of a record's fields."""
+    """The content of a text about one execution, in the form of a record's fields."""
 
     plan: list[dict[str, Any]] = field(default_factory=list)
     facts: list[dict[str, Any]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
-    """Everything that the plan reads from outside, also what the text does not locate."""
+    """All relations that the plan reads from outside, also those without a location in the text."""
 
     doubts: list[str] = field(default_factory=list)
-    """The problems that there are if a command outside of the text writes the plan's rows."""
+    """The problems that matter only if a command outside of the text writes the plan's rows."""
 
 
 def read_explain(
@@ -67,16 +67,17 @@ def read_explain(
 ) -> Explained:
     """Return the plan and the facts of an explain text, extended or formatted.
 
-    `settings` are Spark's properties: they name the catalog, and the places of catalogs. `inside` are the
-    texts of executions that ran inside: a scan may stand there alone. `locations` are those of scans as
-    Spark's metrics have them, with several folders where the formatted text has the first one alone.
-    `bodies` are those of functions that are written in SQL.
+    - `settings`: Spark's properties, which name the catalogs and their locations.
+    - `inside`: the texts of executions that ran inside; a scan may be only there.
+    - `locations`: locations of scans in Spark's metrics. They have several folders where the formatted text
+      has only the first.
+    - `bodies`: the bodies of SQL functions.
     """
     if is_formatted(text):
         return _of_formatted(text, settings or {}, inside, locations)
     parts = sections(text)
     if PHYSICAL not in parts or ANALYZED not in parts:
-        reason = "it was cut before its end" if parts else "it is not the extended one"
+        reason = "it was cut before its end" if parts else "it is not the extended text"
         return Explained(problems=[f"Spark's explain text has no plan with columns: {reason}"])
     scans, kinds, reused = scans_of(parts[PHYSICAL])
     for other in inside:
@@ -103,17 +104,15 @@ def read_explain(
     for name in found.foreign:
         # A function of Scala stays in the optimized plan; one that is written in SQL becomes its body.
         if f"{name}(" not in parts.get(OPTIMIZED, ""):
-            reason = (
-                f"what the function `{name}` does is not in the text: its result is taken from its arguments"
-            )
-            found.problems[reason] = None
+            what = f"the body of the function `{name}` is not in the text"
+            found.problems[f"{what}: its result is taken from its arguments"] = None
     return _explained(tree, found, scans, reused)
 
 
 def _of_formatted(
     text: str, settings: Mapping[str, str], inside: Sequence[str], locations: Sequence[str]
 ) -> Explained:
-    """Return what the text of the mode `formatted` tells."""
+    """Return the plan and the facts of a text of the mode `formatted`."""
     try:
         formatted = split(text)
         others = [split(other) for other in inside]
@@ -133,14 +132,14 @@ def _of_formatted(
 
 def _explained(tree: Tree, found: Found, scans: list[Scan], reused: Mapping[int, int]) -> Explained:
     entries = relation_facts(found, scans, reused)
-    # Of rows that nothing writes, it does not matter which columns they have.
+    # If nothing writes the rows, their columns do not matter.
     problems = list(found.problems) if found.targets or found.is_unread else []
     facts = [*found.targets, *entries]
     return Explained(_settled(tree), facts, problems, found.relations, list(found.problems))
 
 
 def _without_header(section: str) -> str:
-    """Return a plan without the line above it that names the columns of its result, if there is one."""
+    """Return a plan without the line above it with the columns of its result, if there is one."""
     first, _, rest = section.partition("\n")
     position = 0
     while rest:
@@ -155,7 +154,7 @@ def _without_header(section: str) -> str:
         if end == len(first):
             return rest
         position = end
-    # A type of a class has no name that is known here.
+    # The name of a class in a type is not known here.
     is_root = draw(rest).name in ROWS if rest and not rest.startswith((" ", ":", "+")) else False
     return rest if is_root and first.partition(" ")[0] not in ROWS else section
 
@@ -184,7 +183,7 @@ def _views(root: Drawn) -> dict[int, str]:
 
 
 def _lost_ids(root: Drawn) -> list[int]:
-    """Return the ids of columns called `id` that no text defines: Spark does not print those of a Range."""
+    """Return ids of columns `id` that the text does not define: Spark does not print a Range's column."""
     nodes = list(root.below())
     if not any(node.name == "Range" for node in nodes):
         return []
@@ -199,7 +198,7 @@ def _lost_ids(root: Drawn) -> list[int]:
 
 
 def _read(root: Drawn, found: Found) -> Built:
-    """Read a drawn tree from its leaves up: an expression is read when the columns below it are known."""
+    """Read a drawn tree from its leaves up: an expression is read after the columns below it."""
     done: dict[int, Built] = {}
     waiting = [(root, False)]
     while waiting:
@@ -220,13 +219,13 @@ def _node(drawn: Drawn, children: list[Built], inner: list[Built], found: Found)
     row = ROWS.get(drawn.name, unknown)
     if drawn.name.startswith(UNREAD):
         place.name = f"unread {drawn.name.removeprefix(UNREAD)}"
-        place.problem("what it does is not in the text: set spark.sql.ui.explainMode to extended")
+        place.problem("its details are not in the text: set spark.sql.ui.explainMode to extended")
     found.columns.open |= row is unknown
     if row is unknown and (drawn.name in NOT_IN_TEXT or drawn.name in READERS):
-        # With its own class, the fields that the text does not have would be read as empty.
+        # Under its own class, fields that are not in the text would be read as empty.
         place.name = f"unread {place.name}"
         found.is_unread = True
-        place.problem("what it does is not in the text")
+        place.problem("its details are not in the text")
     try:
         built = row(place)
     except UnreadableError as error:
@@ -243,7 +242,7 @@ def _node(drawn: Drawn, children: list[Built], inner: list[Built], found: Found)
 
 
 def _settled(value: Any) -> Any:
-    """Return a tree without types that are not known; of structs the fields that the text names remain."""
+    """Return a tree without unknown types; structs keep the fields that the text names."""
     if isinstance(value, list):
         return [_settled(item) for item in value]
     if not isinstance(value, dict):

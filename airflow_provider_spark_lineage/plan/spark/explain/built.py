@@ -1,4 +1,4 @@
-"""One node of a drawn plan on its way to `TreeNode.toJSON`: what its row in a table needs to read it."""
+"""One node of a drawn plan that is being converted to `TreeNode.toJSON`, with the context for its row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
 
 @dataclass
 class Built:
-    """The tree of a node with all below it, and the ids of its columns in order."""
+    """The tree of a node with all nodes below it, and the ids of its columns in order."""
 
     tree: Tree
     output: list[int]
@@ -24,14 +24,14 @@ class Built:
 
 @dataclass
 class Relation:
-    """A leaf that reads from outside, which the facts have to name."""
+    """A leaf that reads from outside and needs facts with its name."""
 
     node: str
     """Simple class name."""
 
     output: list[tuple[int, str]]
     text: str
-    """What Spark prints for the relation itself: a format, a name, a class."""
+    """Spark's text of the relation itself: a format, a name, a class."""
 
     table: str = ""
     """The name of its table with the catalog, as Spark prints it without quotes."""
@@ -40,31 +40,31 @@ class Relation:
     """The view that it is read through; a name means the same relation throughout a query."""
 
     is_stream: bool = False
-    """It is the source of a stream: a batch reads what is new of its folder."""
+    """It is the source of a stream: a batch reads the new files of its folder."""
 
 
 @dataclass
 class Found:
-    """Everything that one plan says besides its tree."""
+    """State shared by all nodes of one plan text."""
 
     columns: Columns
     settings: Mapping[str, str]
     relations: list[Relation] = field(default_factory=list)
     targets: list[dict[str, Any]] = field(default_factory=list)
-    """Facts of what is written, in the order of the plan."""
+    """Facts of the targets of writes, in the order of the plan."""
 
     is_analyzed: bool = False
-    """It is an analyzed plan: functions that Spark replaces by others are still there."""
+    """It is an analyzed plan, which still has the functions that Spark replaces by others."""
 
     problems: dict[str, None] = field(default_factory=dict)
     is_unread: bool = False
-    """The text does not say what one of its commands writes."""
+    """The text does not have the written rows of one of its commands."""
 
     scanned: frozenset[int] = frozenset()
     """Ids of the columns that physical scans read."""
 
     places: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Name of a table without quotes -> facts of where it lies, as a command says it."""
+    """Name of a table without quotes -> facts of its location, from a command."""
 
     foreign: dict[str, None] = field(default_factory=dict)
     """Names of functions that are not Spark's own."""
@@ -73,18 +73,18 @@ class Found:
     """Id of a CTE -> its columns."""
 
     loops: list[list[tuple[int, str]]] = field(default_factory=list)
-    """Columns of the loops of recursive CTEs, as the other plans of the text name them."""
+    """Columns of the loops of recursive CTEs, from the other plans of the text."""
 
     views: dict[int, str] = field(default_factory=dict)
     """`id()` of a drawn node -> the view around it."""
 
     streamed: set[int] = field(default_factory=set)
-    """`id()` of each drawn node from which alone a node of a stream has its rows."""
+    """`id()` of each drawn node that is the only input of a node of a stream."""
 
 
 @dataclass
 class Place:
-    """One node and all that is known when it is read: what is below it has been read."""
+    """One node with the context for reading it; the nodes below it have already been read."""
 
     drawn: Drawn
     name: str
@@ -113,12 +113,12 @@ class Place:
         return self.children[0].output if self.children else []
 
     def built(self, output: list[int], name: str = "", /, **fields: Any) -> Built:
-        """Return the node with its children; `name` is its class where Spark prints another."""
+        """Return the node with its children; `name` is its class, if Spark prints another name."""
         node = {"class": _LOGICAL + (name or self.name), "num-children": len(self.children), **fields}
         return Built([node, *(part for child in self.children for part in child.tree)], output)
 
     def defined(self, position: int, separator: str = ", ") -> tuple[list[int], int]:
-        """Define the columns in the list at a position; return their ids and the position behind it."""
+        """Define the columns in the list at a position; return their ids and the position after it."""
         items, end = listed(self.text, position, separator)
         for expr_id, name, kind, big in items:
             self.found.columns.define(expr_id, name, kind, big)
@@ -130,7 +130,7 @@ class Place:
         return [self.found.columns.tree(expr_id) for expr_id in ids]
 
     def lists(self) -> list[list[int]]:
-        """Return every list of columns among the arguments; columns that are new are defined."""
+        """Return every list of columns among the arguments; new columns are defined."""
         lists = []
         position = self.text.find("[")
         while position >= 0:
@@ -143,13 +143,13 @@ class Place:
         return lists
 
     def problem(self, sentence: str) -> None:
-        """Add what could not be read of this node."""
+        """Add a problem with reading this node."""
         self.found.problems[f"{self.name.removeprefix('unread ')}: {sentence}"] = None
 
 
 def told_types(texts: list[str]) -> dict[int, types.Type]:
-    """Return the types that a text tells beside ids: `name#1: int`."""
-    told: dict[int, types.Type] = {}
+    """Return types from `name#1: int`, by column id."""
+    types_by_id: dict[int, types.Type] = {}
     for text in texts:
         start = 0
         while (colon := text.find(": ", start)) >= 0:
@@ -160,11 +160,11 @@ def told_types(texts: list[str]) -> dict[int, types.Type]:
             if digits == colon or text[digits - 1 : digits] != "#":
                 continue
             try:
-                told[int(text[digits:colon])] = types.read_type(text, start)[0]
+                types_by_id[int(text[digits:colon])] = types.read_type(text, start)[0]
             except UnreadableError:
                 continue
-    return told
+    return types_by_id
 
 
 Row = Callable[[Place], Built]
-"""How a node reads; it raises `UnreadableError` where its text is not understood."""
+"""Reads a node; raises `UnreadableError` if its text is not understood."""

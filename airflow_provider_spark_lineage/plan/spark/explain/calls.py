@@ -1,4 +1,4 @@
-"""What a call of each function becomes: its class over its arguments, and the type of its result."""
+"""Conversion of function calls: the class over its arguments, and the type of the result."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Value:
     tree: Tree
     kind: types.Type
     end: int
-    """Position behind it."""
+    """Position after it."""
 
     named: bool = False
-    """It is a column as it is, and has the column's name."""
+    """It is an unchanged column, and has the column's name."""
 
     plain: bool = False
     """It is a literal."""
@@ -40,10 +40,10 @@ class Arguments:
 
     values: list[Value]
     lambdas: list[Value]
-    """Those of the values that are lambdas."""
+    """The values that are lambdas."""
 
     texts: list[str]
-    """What Spark prints for each value."""
+    """Spark's text of each value."""
 
     @property
     def trees(self) -> list[Tree]:
@@ -57,7 +57,7 @@ class Arguments:
 
 
 def called(name: str, arguments: Arguments, end: int) -> Value:
-    """Return the call of a function; `end` is the position behind it."""
+    """Return the call of a function; `end` is the position after it."""
     trees, kinds = arguments.trees, arguments.kinds
     class_name = CLASSES.get(name, "")
     if name == "outer" and len(trees) == 1 and arguments.values[0].named:
@@ -73,7 +73,7 @@ def called(name: str, arguments: Arguments, end: int) -> Value:
     if name in REPLACED and len(trees) >= REPLACED[name][0]:
         return Value(REPLACED[name][1](trees), types.common(kinds), end)
     if name == "update_fields":
-        # Which fields its struct has is not in the text.
+        # The fields of its struct are not in the text.
         return Value(call("Function", trees), types.closed(), end)
     tree = call(class_name or "Function", trees)
     if name in AGGREGATES:
@@ -82,9 +82,9 @@ def called(name: str, arguments: Arguments, end: int) -> Value:
 
 
 def _struct(arguments: Arguments, end: int) -> Value:
-    """A struct of names and values, by turns."""
+    """Return a struct from alternating names and values."""
     values = arguments.values
-    # A field may be called as the expression that made it: `count(1)`.
+    # A field may be named after its expression: `count(1)`.
     if len(values) % 2 or any(MARK.search(name) for name in arguments.texts[::2]):
         return Value(call("Function", arguments.trees), types.closed(), end)
     fields = [
@@ -95,7 +95,7 @@ def _struct(arguments: Arguments, end: int) -> Value:
 
 
 def _zipped(arguments: Arguments, end: int) -> Value:
-    """`arrays_zip`: Spark prints the names of the fields behind the arrays."""
+    """Return an `arrays_zip`: Spark prints the names of the fields after the arrays."""
     count = len(arguments.values) // 2
     arrays, names = arguments.values[:count], arguments.values[count:]
     if len(arrays) != len(names) or not all(name.plain for name in names):
@@ -118,7 +118,7 @@ def _higher_order(name: str, arguments: Arguments, end: int) -> Value:
 
 
 def meant(meaning: int, kinds: Sequence[types.Type]) -> types.Type:
-    """Return the type of a lambda's variable by what it stands for."""
+    """Return the type of a lambda's variable, from its meaning in `lambdas.FUNCTIONS`."""
     if meaning == INDEX:
         return "int"
     if meaning == ACCUMULATOR:

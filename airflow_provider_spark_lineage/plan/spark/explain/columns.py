@@ -1,4 +1,4 @@
-"""The columns of one plan text: what each expression id is called, and its type."""
+"""The columns of one plan text: name and type of each expression id."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXPRESSION = "org.apache.spark.sql.catalyst.expressions."
 Tree = list[dict[str, Any]]
 
 MARK = re.compile(r"#(\d+)(L?)(?:-T\d+ms)?")
-"""How every reference to a column ends: its id, `L` for a bigint, and the delay of a watermark."""
+"""The end of every reference to a column: its id, `L` for a bigint, and the delay of a watermark."""
 
 _TYPED = re.compile(r": ")
 
@@ -29,23 +29,23 @@ class Columns:
         self.names: dict[int, set[str]] = {}
         self.kinds: dict[int, types.Type] = {}
         self._told = kinds or {}
-        """Types by id that other places of the text tell."""
+        """Types by id from other places of the text."""
 
         self.open = False
-        """A node was not understood, and may define columns that are not known."""
+        """A node was not understood, and may define unknown columns."""
 
         self.lost_ids: list[int] = []
-        """Ids that the text uses and does not define, for nodes whose columns Spark does not print."""
+        """Ids that the text uses but does not define, for nodes whose columns Spark does not print."""
 
         self.bodies: Mapping[str, Body] = {}
-        """Name of a function that is written in SQL, as the plan has it -> what its body does."""
+        """Name of an SQL function in the plan -> its body."""
 
     def define(self, expr_id: int, name: str, kind: types.Type | None = None, big: bool = False) -> None:
-        """Add a column; `big` where the text marks it as a bigint."""
+        """Add a column; `big` if the text marks it as a bigint."""
         self.names.setdefault(expr_id, set()).add(name)
-        told = "bigint" if big else self._told.get(expr_id)
-        if kind is None or (told is not None and not types.is_known(kind)):
-            kind = told
+        other_kind = "bigint" if big else self._told.get(expr_id)
+        if kind is None or (other_kind is not None and not types.is_known(kind)):
+            kind = other_kind
         if expr_id not in self.kinds or kind is not None:
             self.kinds[expr_id] = types.unknown() if kind is None else kind
 
@@ -72,7 +72,7 @@ class Marks:
         self._starts = [mark.start() for mark in self._all]
 
     def after(self, position: int) -> Iterator[re.Match[str]]:
-        """Yield the ids at or behind a position."""
+        """Yield the ids at or after a position."""
         for index in range(bisect_left(self._starts, position), len(self._all)):
             yield self._all[index]
 
@@ -83,27 +83,27 @@ class Marks:
             name = self.text[position : mark.start()].lower()
             if any(name == known.lower() for known in columns.names.get(int(mark[1]), ())):
                 return mark
-            # A name that holds marks itself holds few of them.
+            # A name that contains marks contains only a few.
             if count > 8:
                 return None
         return None
 
     def references(self, start: int, end: int, columns: Columns) -> dict[int, None]:
         """Return the ids of known columns that are named between two positions."""
-        found: dict[int, None] = {}
+        ids: dict[int, None] = {}
         for mark in self.after(start):
             if mark.end() > end:
                 break
             before = self.text[start : mark.start()].lower()
             if any(before.endswith(name.lower()) for name in columns.names.get(int(mark[1]), ())):
-                found[int(mark[1])] = None
-        return found
+                ids[int(mark[1])] = None
+        return ids
 
 
 def definitions(text: str, separator: str) -> list[tuple[int, str, types.Type | None, bool]]:
-    """Read a list of columns: their ids, names, types where the text tells them, and whether bigint.
+    """Read a list of columns: id, name, type if the text has it, and whether it is marked as bigint.
 
-    Names may hold anything, also the separator: an item ends with an id.
+    Names may contain any text, also the separator: an item ends with an id.
     """
     items: list[tuple[int, str, types.Type | None, bool]] = []
     begin = 0
@@ -131,7 +131,7 @@ def is_column(tree: Any) -> bool:
 def listed(
     text: str, position: int, separator: str = ", "
 ) -> tuple[list[tuple[int, str, types.Type | None, bool]], int]:
-    """Read the list of columns in brackets at a position; return it with the position behind it."""
+    """Read the list of columns in brackets at a position; return it with the position after it."""
     if not text.startswith("[", position):
         raise UnreadableError(f"no list at character {position}")
     if text.startswith("]", position + 1):

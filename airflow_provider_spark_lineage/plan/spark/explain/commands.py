@@ -1,4 +1,4 @@
-"""How the text of each command without rows reads: tables, views and variables that it makes or drops."""
+"""Readers of the texts of commands without rows: tables, views and variables that they create or drop."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from airflow_provider_spark_lineage.plan.spark.explain.targets import (
 )
 from airflow_provider_spark_lineage.plan.spark.explain.writes import WRITES
 
-_NO_PLACE = "where its table lies is not in the text"
+_NO_PLACE = "the location of its table is not in the text"
 
 
 def _on_table(place: Place) -> Built:
-    """`CreateDataSourceTableCommand `db`.`t`, false`: the text has the table's name, and not its place."""
+    """`CreateDataSourceTableCommand `db`.`t`, false`: the text has the table's name, but not its location."""
     add(place, session_table(place))
     place.problem(_NO_PLACE)
     return command(place)
@@ -55,7 +55,7 @@ def _rename(place: Place) -> Built:
 
 
 def _drop(place: Place) -> Built:
-    """`DropTable true, false` over the table's name; whether the table existed is not known."""
+    """`DropTable true, false` over the table's name; the table may not have existed."""
     facts = resolved_facts(place)
     add(place, {**facts, "if_exists": place.text.startswith("true")})
     if not facts:
@@ -98,7 +98,7 @@ _OWN_COLUMN = re.compile(r"\((.+?),(?:None|Some\(.*?\))\)(?:, |$)")
 
 
 def _view_columns(place: Place) -> dict[str, Any]:
-    """Return the columns of `create view v (number, total)`, in the text `[(number,None), (total,None)]`."""
+    """Return the columns of `create view v (number, total)`; the text is `[(number,None), (total,None)]`."""
     match = _OWN_COLUMNS.search(place.text)
     if not match:
         return {}

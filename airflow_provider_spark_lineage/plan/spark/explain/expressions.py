@@ -1,8 +1,8 @@
-"""Reads the text of Catalyst's expressions into the trees that `TreeNode.toJSON` gives.
+"""Reader of the text of Catalyst's expressions into the trees of `TreeNode.toJSON`.
 
-Spark prints literals without quotes, so a text may be read in several ways. What decides are the references
-to columns, `name#id`: every reference in the text is in the tree, and no literal holds one. Where that cannot
-be had, `UnreadableError` is raised, and the caller takes all references of the text instead.
+Spark prints literals without quotes, so a text may be read in several ways. The references to columns
+(`name#id`) decide: every reference in the text is in the tree, and no literal contains one. If there is no
+such reading, `UnreadableError` is raised, and the caller uses all references of the text instead.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import Unreadabl
 from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
 
 END = "\0"
-"""Stands behind the text, so that its end is a stop like any other."""
+"""Appended to the text, so that its end is a stop like any other."""
 
 Stops = tuple[str, ...]
-"""Texts of which one follows the expression, and so ends a literal."""
+"""Texts that may follow the expression; the first of them ends a literal."""
 
 IN_CALL: Stops = (", ", ")")
 
@@ -46,7 +46,7 @@ _IN_PARENTHESES: Stops = (*(f" {symbol} " for symbol in _SYMBOLS), ")")
 _CALL = re.compile(r"([^\s()\[\],\0]+)\(")
 _PARENTHESIS = re.compile(r"[()]")
 _OUTER = "outer"
-"""A call around a column of the query that a correlated subquery is in."""
+"""A call around a column of the query outside a correlated subquery."""
 
 _LAMBDA = "lambdafunction("
 _VARIABLE = re.compile(r"lambda ([^\s#\0]+?)#(\d+)L?")
@@ -59,7 +59,7 @@ _SUBQUERIES = {
 }
 _ORDER = re.compile(r" (?:ASC|DESC) NULLS (?:FIRST|LAST)")
 _FIELD = re.compile(r"\w+(?:\((?:[^()#]|\([^()#]*\))*\))?")
-"""The name of a field. One that Spark made of an expression has its text: `count(1)`. No name has ids."""
+"""The name of a field, which may be the text of an expression, `count(1)`; it has no ids."""
 
 _REFERENCE = re.compile(r"\w#\d")
 _RESULT = re.compile(r"#\d+L?")
@@ -68,7 +68,7 @@ _PATTERN = re.compile(r" (?:LIKE|ILIKE|RLIKE) ")
 
 
 Subplan = tuple[Tree, types.Type | None]
-"""(plan of a subquery, type of its first column where the text tells it)."""
+"""(plan of a subquery, type of its first column if the text has it)."""
 
 
 class Reader:
@@ -80,26 +80,26 @@ class Reader:
         self.text = text + END
         self.columns = columns
         self.inputs = dict.fromkeys(inputs)
-        """Ids of the columns that the node's expressions can use; empty where ids are as they should be."""
+        """Ids of the columns that the node's expressions can use; empty if no id needs a correction."""
 
         self._is_argument = False
-        """Whether what is read is an argument of a function."""
+        """True while the arguments of a function are read."""
 
         self.marks = Marks(self.text)
         self.problems: list[str] = []
-        """What could not be told apart, a sentence each."""
+        """One sentence for each thing that could not be told apart."""
 
         starts = [match.start() for match in _SUBQUERY.finditer(self.text)]
         self._subqueries = starts
-        """Where subqueries are named."""
+        """Positions of the names of subqueries."""
 
-        # Spark draws the plans in the order of the expressions that hold them.
+        # Spark draws the plans in the order of the expressions that contain them.
         self._plans = dict(zip(starts, plans, strict=True)) if len(starts) == len(plans) else {}
         self._unplaced = 0 if self._plans else len(plans)
-        """Plans that the text does not name: those of functions that are written in SQL."""
+        """Number of plans that the text does not name: plans of SQL functions."""
 
         self._of_functions: dict[int, list[Subplan]] = {}
-        """Position of a call -> the plans of the queries inside of the function."""
+        """Position of a call -> the plans of the queries inside the function."""
 
         if self._unplaced:
             calls = [match for match in _calls(self.text) if not is_known(match[1])]
@@ -108,7 +108,7 @@ class Reader:
         """Names of functions that are not Spark's own."""
 
     def _place(self, starts: list[int], calls: list[re.Match[str]], plans: list[Subplan]) -> None:
-        """Give the plans to the subqueries and the functions that have them."""
+        """Assign the plans to the subqueries and functions that contain them."""
         bodies = [self.columns.bodies.get(match[1]) for match in calls]
         if all(bodies):
             # Each function has as many plans as its body has queries.
@@ -127,9 +127,9 @@ class Reader:
     def subqueries(self, start: int, end: int) -> list[Tree]:
         """Return the subqueries that are named between two positions."""
         if self._unplaced and not self._of_functions:
-            # To take it from every expression would be to guess.
+            # Adding it to every expression would be a guess.
             self.problems.append(
-                "which of its expressions holds a subquery could not be told: it is left out"
+                "the expression of a subquery could not be told apart: the subquery is left out"
             )
         placed = {**{at: [plan] for at, plan in self._plans.items()}, **self._of_functions}
         return [
@@ -144,14 +144,14 @@ class Reader:
         return value
 
     def whole(self, position: int, stops: Stops) -> Value:
-        """Read an expression that one of the stops follows."""
+        """Read an expression; one of the stops must follow it."""
         value = self.expression(position, stops)
         if not self.text.startswith(stops, value.end):
             raise self.unreadable(value.end)
         return value
 
     def several(self, position: int, separator: str, end: str) -> tuple[list[Value], int]:
-        """Read a list; return its expressions, and the position behind its end."""
+        """Read a list; return its expressions, and the position after its end."""
         values: list[Value] = []
         while not (self.text.startswith(end, position) and not values):
             values.append(self.whole(position, (separator, end)))
@@ -162,16 +162,16 @@ class Reader:
         return values, position + len(end)
 
     def unreadable(self, position: int) -> UnreadableError:
-        """Return the error about what stands at a position."""
+        """Return the error for a position."""
         return UnreadableError(f"at character {position}")
 
     def expect(self, position: int, text: str) -> int:
-        """Return the position behind a text that must stand here."""
+        """Return the position after a text that must be at this position."""
         if not self.text.startswith(text, position):
             raise self.unreadable(position)
         return position + len(text)
 
-    # What an expression begins with.
+    # Beginnings of expressions.
 
     def _operand(self, position: int, stops: Stops) -> Value:
         text = self.text
@@ -194,10 +194,10 @@ class Reader:
         return self._literal(position, stops)
 
     def _renumbered(self, expr_id: int, name: str) -> int:
-        """Return the input that an argument of a function means, where its id is that of no input.
+        """Return the input behind an argument of a function whose id is not the id of an input.
 
-        Where a relation is read twice, Spark gives its columns new ids the second time. It forgets the
-        arguments of a function that it has replaced (`RuntimeReplaceable`), and prints these: the name tells.
+        If a relation is read twice, Spark gives its columns new ids the second time, except in the original
+        arguments of a replaced function (`RuntimeReplaceable`), which it prints. They are matched by name.
         """
         if self.columns.open:
             return expr_id
@@ -216,7 +216,7 @@ class Reader:
         if end is None or self.marks.references(position, end, self.columns):
             raise self.unreadable(position)
         if any(position <= start < end for start in self._subqueries):
-            # What a subquery returns is no literal.
+            # A subquery is not a literal.
             raise self.unreadable(position)
         if self.columns.open and _REFERENCE.search(self.text, position, end):
             # It may be a column of a node that was not understood.
@@ -233,7 +233,7 @@ class Reader:
         return None
 
     def _in_parentheses(self, match: re.Match[str], stops: Stops) -> Value:
-        """Operands with operators between them; chains nest to the left, often hundreds deep."""
+        """Read operands with operators between them; chains nest to the left, often hundreds deep."""
         position, opened = match.start(), 0
         while self.text.startswith("(", position) and not self.marks.column_at(position, self.columns):
             position += 1
@@ -304,7 +304,7 @@ class Reader:
         return Value([{**node, "class": EXPRESSION + "NamedLambdaVariable"}], kind, match.end())
 
     def _session_variable(self, match: re.Match[str], stops: Stops) -> Value:
-        """A variable with its value: `variablereference(system.session.bound=1.0D)`."""
+        """Read a variable with its value: `variablereference(system.session.bound=1.0D)`."""
         value = self._literal(match.end(), (")",))
         tree = call("VariableReference", [])
         tree[0]["originalNameParts"] = match[1].split(".")
@@ -314,7 +314,7 @@ class Reader:
         if match.start() not in self._plans:
             raise self.unreadable(match.start())
         plan, kind = self._plans[match.start()]
-        # The outer references that are listed here stand in the subquery's plan as well.
+        # The outer references that are listed here are also in the subquery's plan.
         _, position = self.several(match.end(), " && ", "]")
         tree = call(_SUBQUERIES[match[1]], [])
         tree[0]["plan"] = plan
@@ -366,7 +366,7 @@ class Reader:
         return called(name, Arguments(values, lambdas, texts), position)
 
     def _lambda(self, function: str, position: int, arguments: list[Value], number: int) -> Value:
-        """Read a lambda, twice: its variables, with the arguments' types, are listed behind its body."""
+        """Read a lambda, twice: its variables, with the arguments' types, are listed after its body."""
         value, variables = self._read_lambda(position)
         meanings = FUNCTIONS[function].variables[number:][:1] if function in FUNCTIONS else ()
         for expr_id, meaning in zip(variables, meanings[0] if meanings else (), strict=False):
@@ -385,7 +385,7 @@ class Reader:
             raise self.unreadable(position)
         return Value(call("LambdaFunction", trees), body.kind, hidden.end()), ids
 
-    # What may follow an expression and belongs to it.
+    # Suffixes that belong to an expression.
 
     def _suffix(self, value: Value, stops: Stops) -> Value | None:
         text, end = self.text, value.end
@@ -399,9 +399,9 @@ class Reader:
             return None
         if text.startswith(" IN (", end):
             values, position = self.several(end + 5, ",", ")")
-            return Value(call("In", [value.tree, *(one.tree for one in values)]), "boolean", position)
+            return Value(call("In", [value.tree, *(item.tree for item in values)]), "boolean", position)
         if text.startswith(" INSET ", end):
-            # The optimizer's IN of many values, which stand without brackets.
+            # The optimizer's IN of many values, which are printed without brackets.
             listed = self._literal(end + 7, tuple(stop for stop in stops if stop != ", "))
             return Value(call("In", [value.tree, listed.tree]), "boolean", listed.end)
         if text.startswith(" windowspecdefinition(", end):
@@ -453,9 +453,9 @@ class Reader:
             return Value(call("Function", [value.tree]), types.whole(), end)
         field = types.field_of(value.kind, name)
         if field is None:
-            # What has no fields to be told apart is taken as a whole in any case.
+            # A value without known fields is taken as a whole.
             self.problems.append(
-                f"which field `{name}` is could not be told: it is taken from the whole struct"
+                f"the field `{name}` could not be told apart: it is taken from the whole struct"
             )
             return Value(call("Function", [value.tree]), types.closed(), end)
         tree = call("GetStructField", [value.tree])
@@ -464,7 +464,7 @@ class Reader:
 
 
 def _calls(text: str) -> Iterator[re.Match[str]]:
-    """Yield what may be a call of a function, without those in names of columns: `AS f(a)#12`."""
+    """Yield possible calls of functions, without calls in names of columns: `AS f(a)#12`."""
     ends: dict[int, int] = {}
     opened: list[int] = []
     for parenthesis in _PARENTHESIS.finditer(text):
@@ -482,12 +482,12 @@ def _calls(text: str) -> Iterator[re.Match[str]]:
 
 
 def _of_plan(plan: Subplan) -> Tree:
-    """Return the expression whose value is that of a query."""
+    """Return the scalar subquery of a plan."""
     return [{**call("ScalarSubquery", [])[0], "plan": plan[0]}]
 
 
 def _result_of(body: Body, arguments: Sequence[Tree], queries: Sequence[Tree]) -> Tree:
-    """Return the result of a function by what its body does with its arguments and its queries."""
+    """Return the result of a function: its body applied to its arguments and its queries."""
     uses = [(arguments[position], kind) for position, kind in body.arguments]
     kinds = sorted(body.of_query, key=lambda kind: kind.order)
     uses += [(query, kind) for query in queries for kind in kinds]
@@ -516,4 +516,4 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (re.compile(r"(?:ansi_|try_)?cast\("), Reader._cast),
     (_CALL, Reader._call),
 )
-"""How each form of an expression begins, and what reads it."""
+"""The beginning of each form of an expression, and the method that reads the form."""

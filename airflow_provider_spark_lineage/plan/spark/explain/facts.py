@@ -1,6 +1,6 @@
-"""Finds the facts of each relation of a plan: the physical scan that has its columns says where its rows lie.
+"""Facts of each relation of a plan: the physical scan with its columns has its location.
 
-The keys are those of the probes in `sources`.
+The facts have the same keys as the probes in `sources`.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _SETTINGS = {
 
 _DELTA_INDEX = re.compile(r"Tahoe|Delta|Cdc")
 _OF_DELTA_ITSELF = frozenset({"DeltaLogFileIndex", "TahoeBatchFileIndex"})
-"""File indexes by which Delta reads for its own commands."""
+"""File indexes that Delta uses to read for its own commands."""
 
 _CUT = "{}: its location was cut: set spark.sql.maxMetadataStringLength higher"
 _PART_OF_TABLE = re.compile(
     r"(?:all_)?(?:data_files|delete_files|entries|files|manifests)|history|metadata_log_entries|partitions"
     r"|position_deletes|refs|snapshots|changes|(?:branch|tag|snapshot_id|at_timestamp)_.*"
 )
-"""Last part of a name that may be of a part of an Iceberg table, and not of a table."""
+"""Last part of a name that may belong to a part of an Iceberg table instead of a table."""
 
 _FILE_TABLE = re.compile(r"(avro|csv|json|orc|parquet|text) ([A-Za-z]\S*:/.*?),?", re.DOTALL)
 
@@ -52,7 +52,7 @@ def settings_facts(settings: Mapping[str, str]) -> Facts:
 
 
 def table_facts(name: str, settings: Mapping[str, str]) -> Facts:
-    """Return the facts of a table's name as Spark prints it: with backticks, or plain with three parts."""
+    """Return the facts of a table's name in Spark's text: with backticks, or plain with three parts."""
     if "`" in name:
         parts = [quoted.replace("``", "`") for quoted in re.findall(r"`((?:[^`]|``)*)`", name)]
     else:
@@ -66,25 +66,25 @@ def table_facts(name: str, settings: Mapping[str, str]) -> Facts:
 
 
 def relation_facts(plan: Found, scans: Sequence[Scan], reused: Mapping[int, int]) -> list[dict[str, Any]]:
-    """Return the entry of each relation that the text can name; complete the targets that are the same."""
+    """Return the entry of each relation that the text can name; complete targets that are the same table."""
     relations, settings = plan.relations, plan.settings
-    found = {index: _scan_of(relation, scans, reused) for index, relation in enumerate(relations)}
+    matched = {index: _scan_of(relation, scans, reused) for index, relation in enumerate(relations)}
     by_name: dict[tuple[str, ...], list[Scan]] = {}
-    for index, scan in found.items():
+    for index, scan in matched.items():
         if scan:
             for key in _keys(relations[index]):
                 by_name.setdefault(key, []).append(scan)
     entries = []
     for index, relation in enumerate(relations):
         same = [scan for key in _keys(relation) for scan in by_name.get(key, ())]
-        scan = found[index] or _agreed(same) or _only_candidate(index, relations, scans, found)
+        scan = matched[index] or _agreed(same) or _only_candidate(index, relations, scans, matched)
         facts = _facts(relation, scan, settings)
         if relation.is_stream and "paths" in facts:
             facts["is_stream"] = True
         of_command = plan.places.get(relation.table)
         if not facts and relation.table and of_command:
             facts = {**of_command, **table_facts(relation.table, settings)}
-        # A scan without columns only counts rows: whose it is, is known where there is one relation.
+        # A scan without columns (COUNT) can be matched only if there is one relation.
         own = scans if len(relations) == 1 else _scans_with(relation, scans, reused)
         if not facts and any(each.is_cut for each in own):
             plan.problems[_CUT.format(relation.node)] = None
@@ -96,14 +96,14 @@ def relation_facts(plan: Found, scans: Sequence[Scan], reused: Mapping[int, int]
 
 
 def _complete(targets: Sequence[dict[str, Any]], table: str, path: str) -> None:
-    """Add the place of a table of Delta to commands that change it."""
+    """Add the location of a Delta table to commands that change it."""
     for target in targets:
         if ".".join(target["probed"].get("table") or ()) == table:
             target["probed"].setdefault("delta_path", path)
 
 
 def _scan_of(relation: Relation, scans: Sequence[Scan], reused: Mapping[int, int]) -> Scan | None:
-    """Return the scan that has columns of the relation, where all that have are of one place."""
+    """Return the scan with columns of the relation, if all such scans have the same location."""
     return _agreed(_scans_with(relation, scans, reused))
 
 
@@ -120,7 +120,7 @@ def _agreed(scans: Sequence[Scan]) -> Scan | None:
 
 
 def _keys(relation: Relation) -> list[tuple[str, ...]]:
-    """Return keys that mean the same relation throughout a query: its table, its view with its columns."""
+    """Return keys of the same relation throughout a query: its table, or its view with its columns."""
     names = tuple(name for _, name in relation.output)
     keys: list[tuple[str, ...]] = []
     if relation.table:
@@ -133,9 +133,9 @@ def _keys(relation: Relation) -> list[tuple[str, ...]]:
 def _only_candidate(
     index: int, relations: Sequence[Relation], scans: Sequence[Scan], found: Mapping[int, Scan | None]
 ) -> Scan | None:
-    """Return the scans under other ids that can be of this relation alone: the optimizer copies plans."""
-    taken = {expr_id for scan in found.values() if scan for expr_id, _ in scan.columns}
-    free = [scan for scan in scans if not any(expr_id in taken for expr_id, _ in scan.columns)]
+    """Return the scan with other ids that can only belong to this relation: the optimizer copies plans."""
+    used_ids = {expr_id for scan in found.values() if scan for expr_id, _ in scan.columns}
+    free = [scan for scan in scans if not any(expr_id in used_ids for expr_id, _ in scan.columns)]
     relation = relations[index]
     candidates = [scan for scan in free if _may_be_of(scan, relation)]
     others = [
@@ -149,7 +149,7 @@ def _only_candidate(
 
 
 def _may_be_of(scan: Scan, relation: Relation) -> bool:
-    """Return whether a scan's name and columns are those of a relation."""
+    """Return whether a scan's name and columns match a relation."""
     names = {name for _, name in relation.output}
     if not all(name in names for _, name in scan.columns):
         return False
@@ -198,9 +198,9 @@ def v2_facts(text: str, settings: Mapping[str, str]) -> Facts:
     }
     parts = identifier.replace("`", "").split(".")
     if _PART_OF_TABLE.fullmatch(parts[-1]):
-        # A metadata table, a branch or a tag; the text does not tell it from a table of that name.
+        # A metadata table, a branch or a tag; it looks like a table of that name.
         return {}
     if facts.get("catalog_type") == "hadoop" and "catalog_warehouse" in facts:
-        # Such a catalog has its tables in folders by their names.
+        # A catalog of type `hadoop` has its tables in folders with their names.
         facts["iceberg_location"] = "/".join((facts["catalog_warehouse"].rstrip("/"), *parts))
     return {"v2_table": name, "v2_catalog": catalog, "identifier": identifier, **facts}

@@ -1,6 +1,6 @@
-"""The functions that matter by name in a plan's text: Spark's class of each, and the type of its result.
+"""Functions with a meaning by their names in a plan's text: Spark's class, and the type of the result.
 
-A function without a row here is a TRANSFORMATION of its arguments, as its class is in `EXPRESSIONS`.
+A function without a row here is a TRANSFORMATION of its arguments, like its class in `EXPRESSIONS`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Tree
 
 CLASSES: dict[str, str] = {
-    # Conditions, and what they choose among.
+    # Conditions, and the values that they choose from.
     "coalesce": "Coalesce",
     "ifnull": "Coalesce",
     "nvl": "Coalesce",
     "zeroifnull": "Coalesce",
     "nanvl": "NaNvl",
-    # Values as they are.
+    # Unchanged values.
     "assertnotnull": "AssertNotNull",
     "empty2null": "KnownNullable",
     "checkoverflowintableinsert": "CheckOverflowInTableInsert",
@@ -29,10 +29,10 @@ CLASSES: dict[str, str] = {
     "normalizenanandzero": "NormalizeNaNAndZero",
     "tryeval": "TryEval",
     "try_eval": "TryEval",
-    # What does not show the value.
+    # Results that do not contain the value.
     "collation": "Collation",
     "typeof": "TypeOf",
-    # Values from which the argument cannot be read back.
+    # The argument cannot be read back from the result.
     "crc32": "Crc32",
     "hash": "Murmur3Hash",
     "hivehash": "HiveHash",
@@ -120,7 +120,7 @@ CLASSES: dict[str, str] = {
     "posexplode": "PosExplode",
     "stack": "Stack",
 }
-"""Name that Spark prints -> simple name of its class, where `plan.spark` has a row for that."""
+"""Name that Spark prints -> simple name of its class, if `plan.spark` has a row for it."""
 
 AGGREGATES = frozenset(
     {
@@ -250,7 +250,7 @@ BUILTIN = frozenset((pkgutil.get_data(__name__, "builtin.txt") or b"").decode("a
 
 
 _OF_TEXT = frozenset({"dropfield", "outer", "update_fields", "variablereference", "withfield"})
-"""Names that only texts have."""
+"""Names that are only in texts."""
 
 
 def is_known(name: str) -> bool:
@@ -264,7 +264,7 @@ def call(name: str, children: Sequence[Tree]) -> Tree:
 
 
 def literal() -> Tree:
-    """Return a value that the query gives."""
+    """Return a constant of the query."""
     return [{"class": EXPRESSION + "Literal", "num-children": 0}]
 
 
@@ -285,7 +285,7 @@ def _zeroifnull(arguments: Sequence[Tree]) -> Tree:
 
 
 def _decode(arguments: Sequence[Tree]) -> Tree:
-    """A value is compared with each of several, and the result of the first match is chosen."""
+    """Return DECODE as a CASE: the value is compared with each search value; the first match is chosen."""
     if len(arguments) < 3:
         return call("decode", arguments)
     tested, *others = arguments
@@ -302,11 +302,11 @@ REPLACED: dict[str, tuple[int, Callable[[Sequence[Tree]], Tree]]] = {
     "nvl2": (3, _nvl2),
     "zeroifnull": (1, _zeroifnull),
 }
-"""Name -> (least number of arguments, the expression by which Spark replaces the function)."""
+"""Name -> (minimum number of arguments, the expression with which Spark replaces the function)."""
 
 
 def result_type(name: str, kinds: Sequence[types.Type]) -> types.Type:
-    """Return the type of a class's result by those of its children."""
+    """Return the type of a class's result from the types of its children."""
     if not kinds:
         return types.whole()
     if name in OF_FIRST:
@@ -334,12 +334,12 @@ def result_type(name: str, kinds: Sequence[types.Type]) -> types.Type:
         return {"type": "map", "keyType": types.common(keys), "valueType": types.common(values)}
     if name == "Count":
         return "bigint"
-    # What another function does to the fields of a struct is not known.
+    # The effect of other functions on the fields of a struct is unknown.
     return types.closed() if any(map(types.has_fields, kinds)) else types.whole()
 
 
 def type_of_function(name: str, argument: types.Type, result: types.Type) -> types.Type:
-    """Return the type that a function with lambdas gives: `result` is that of its last lambda."""
+    """Return the result type of a function with lambdas; `result` is the type of its last lambda."""
     if name in ("ArrayTransform", "ZipWith"):
         return {"type": "array", "elementType": result}
     if name in ("TransformValues", "MapZipWith"):

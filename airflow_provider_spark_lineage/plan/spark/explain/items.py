@@ -1,4 +1,4 @@
-"""Reads lists of named expressions: what a projection or an aggregate computes, and how each is called."""
+"""Reader of lists of named expressions: the columns of a projection or an aggregate, with their names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Item:
 
 
 def named_list(reader: Reader, position: int) -> tuple[list[Item], int]:
-    """Read a list of named expressions in brackets; return it with the position behind it."""
+    """Read a list of named expressions in brackets; return it with the position after it."""
     position = reader.expect(position, "[")
     items: list[Item] = []
     while not (reader.text.startswith("]", position) and not items):
@@ -39,19 +39,19 @@ def named_list(reader: Reader, position: int) -> tuple[list[Item], int]:
 
 
 def condition(reader: Reader, position: int, *stops: str) -> tuple[Tree, int]:
-    """Read an expression up to one of the stops; where it cannot be read, all columns that it names."""
+    """Read an expression up to one of the stops; if it cannot be read, return all columns that it names."""
     try:
         value = _alone(reader, position, stops or (END,))
     except UnreadableError:
-        found = [reader.text.find(stop, position) for stop in stops or (END,)]
-        end = min((place for place in found if place >= 0), default=len(reader.text) - 1)
+        ends = [reader.text.find(stop, position) for stop in stops or (END,)]
+        end = min((place for place in ends if place >= 0), default=len(reader.text) - 1)
         reader.problems.append("a condition could not be read: it is taken from every column that it names")
         return everything_named(reader, position, end), end
     return value.tree, value.end
 
 
 def _alone(reader: Reader, position: int, stops: tuple[str, ...]) -> Value:
-    """Read an expression that is an argument by itself: of a column, Spark prints the type as well."""
+    """Read an expression that is a whole argument: for a column, Spark also prints the type."""
     value = reader.expression(position, stops)
     if value.named and reader.text.startswith(": ", value.end):
         value = replace(value, end=types.read_type(reader.text, value.end + 2)[1])
@@ -89,7 +89,7 @@ def _alias(tree: Tree, expr_id: int, name: str) -> Item:
 
 
 def _definition(reader: Reader, position: int) -> tuple[str, int, int, bool]:
-    """Read the name that an expression gets: its text, its id, the position behind it, whether bigint."""
+    """Read the name of an expression: its text, its id, the position after it, whether it is bigint."""
     for mark in reader.marks.after(position):
         name = reader.text[position : mark.start()]
         if _ends_an_item(reader, mark.end()):
@@ -104,7 +104,7 @@ def _ends_an_item(reader: Reader, position: int) -> bool:
 
 
 def _unread_item(reader: Reader, position: int) -> tuple[Item, int]:
-    """Read an item of which only the columns that it names, and its own name, can be told."""
+    """Read an item by its own name and by the columns that it names; its expression is not readable."""
     for mark in reader.marks.after(position):
         if not _ends_an_item(reader, mark.end()) or int(mark[1]) in reader.columns.names:
             continue
@@ -122,7 +122,7 @@ def _unread_item(reader: Reader, position: int) -> tuple[Item, int]:
 
 
 def _name_of(reader: Reader, start: int, end: int) -> int | None:
-    """Return where the name that ends at `end` begins: behind the first AS outside of brackets, or any."""
+    """Return the start of the name that ends at `end`: after the first AS outside brackets, or any AS."""
     depth, last = 0, None
     for index in range(start, end):
         character = reader.text[index]

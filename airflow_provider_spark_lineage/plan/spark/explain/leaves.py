@@ -1,4 +1,4 @@
-"""How the texts of leaves, and of code over whole rows, read: the columns are all that these say."""
+"""Readers of the texts of leaves, and of code over whole rows: the texts have only their columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _relation(place: Place) -> Built:
 
 
 def _first_list(text: str) -> int:
-    """Return where the first list of columns begins; the name before it may have brackets."""
+    """Return the start of the first list of columns; the name before it may have brackets."""
     for match in re.finditer(r"\[", text):
         if MARK.search(text, match.start()) or text.startswith("]", match.end()):
             return match.start()
@@ -52,11 +52,11 @@ _ABOUT_FILES = (
     "struct<file_path:string,file_name:string,file_size:bigint,file_block_start:bigint,"
     "file_block_length:bigint,file_modification_time:timestamp,row_index:bigint>"
 )
-"""The type of the column that Spark adds to files, about each row's file; no scan reads it."""
+"""The type of the column that Spark adds to describe each row's file; no scan reads it."""
 
 
 def leaf(place: Place, name: str, ids: list[int], text: str, table: str = "", **fields: Any) -> Built:
-    """Return a relation, which the facts have to name."""
+    """Return a relation, and note it for `relation_facts`."""
     names = place.found.columns.names
     output = [(expr_id, min(names[expr_id])) for expr_id in ids]
     for expr_id, column in output:
@@ -77,13 +77,13 @@ def _rows(name: str) -> Row:
 
 
 def _listed(place: Place) -> Built:
-    """`LocalRelation [a#1]`; in a batch of a stream, one stands for each source without new data."""
+    """`LocalRelation [a#1]`; in a batch of a stream, it replaces each source without new data."""
     built = _rows("LocalRelation")(place)
     return Built([{**built.tree[0], "isStreaming": place.drawn.is_stream}], built.output)
 
 
 def _range(place: Place) -> Built:
-    """Its only column is not printed: it has an id that no other node defines, or no other node uses it."""
+    """`Range`: its only column is not printed; its id is undefined elsewhere, or no other node uses it."""
     columns = place.found.columns
     expr_id = columns.lost_ids.pop(0) if columns.lost_ids else min([0, *columns.names]) - 1
     columns.define(expr_id, "id", "bigint")

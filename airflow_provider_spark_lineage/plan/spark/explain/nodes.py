@@ -1,4 +1,4 @@
-"""How the text of each relational node reads: small functions and a table, as in `plan.spark.relational`."""
+"""Readers of the texts of relational nodes: small functions and a table, as in `plan.spark.relational`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _aggregate(place: Place) -> Built:
 
 
 def _grouping(place: Place) -> tuple[list[Tree], int]:
-    """Return the keys, and where the list of results begins; without keys there is one list only."""
+    """Return the keys, and the start of the list of results; without keys there is only one list."""
     reader = place.reader
     split = re.compile(r"\], (?=\[)")
     if not split.search(place.text):
@@ -64,9 +64,9 @@ def _grouping(place: Place) -> tuple[list[Tree], int]:
 
 
 def _mark_aggregates(tree: Tree, keys: set[str]) -> None:
-    """Turn calls of functions that have no name of Spark's into aggregates, where only aggregates can be.
+    """Turn calls of functions that are not Spark's into aggregates, where only aggregates can be.
 
-    What stands neither below an aggregate nor among the keys is an argument of one.
+    A column that is neither below an aggregate nor among the keys is an argument of an aggregate.
     """
     if tree[0]["class"] == EXPRESSION + "Alias" and len(tree) > 1:
         rest = tree[1:]
@@ -143,7 +143,7 @@ def _as_of_join(place: Place) -> Built:
         raise UnreadableError("no kind of join")
     fields: dict[str, Any] = {"joinType": {"object": f"{_PLANS}{kinds[0][1]}$"}}
     fields["asOfCondition"], end = condition(place.reader, 0, kinds[0][0])
-    # Whatever else it compares.
+    # All other columns that it compares.
     fields["condition"] = everything_named(place.reader, end, len(place.text))
     return place.built(place.below, **fields)
 
@@ -164,7 +164,7 @@ _BEHIND_GENERATOR = re.compile(r", (?:\[[^\[\]]*\], )?(?:true|false), (?:\w+, )?
 
 
 def _generator(place: Place) -> Value:
-    """Return the generator; where it cannot be read, a function of the columns that it names."""
+    """Return the generator; if it cannot be read, a function of the columns that it names."""
     try:
         value = place.reader.whole(0, (", ",))
     except UnreadableError:
@@ -182,7 +182,7 @@ def _generator(place: Place) -> Value:
 
 def _generate(place: Place) -> Built:
     value = _generator(place)
-    # The qualifier may stand between the flag and the columns.
+    # The qualifier may be between the flag and the columns.
     for match in re.finditer(r", (?=\[)", place.text[value.end :]):
         try:
             ids, end = place.defined(value.end + match.end())
@@ -202,7 +202,7 @@ def _generate(place: Place) -> Built:
 
 
 def _spread(place: Place, generator: Tree, kind: types.Type, ids: list[int]) -> None:
-    """Give the columns of a generator their types, where its argument's type has them."""
+    """Set the types of a generator's columns, if its argument's type has them."""
     kinds = place.found.columns.kinds
     name = generator[0]["class"].rpartition(".")[2]
     if name == "Explode" and len(ids) == 1:
@@ -273,7 +273,7 @@ def _reference(field: str) -> Row:
 
 
 def _loop(place: Place) -> Built:
-    """A recursive CTE. Only the other plans of the text name its columns: `loops` are those."""
+    """A recursive CTE. Only the other plans of the text name its columns, which are in `loops`."""
     match = re.match(r"\d+", place.text)
     columns = place.found.columns
     names = [columns.names[expr_id] for expr_id in place.first]
@@ -301,7 +301,7 @@ def _numbered(place: Place) -> Built:
 
 
 _HOLDS_OTHERS = re.compile(r"#\d+L?,")
-"""A list that was read with a separator which is not its own gives names that hold other columns."""
+"""If a list was read with the wrong separator, its names contain other columns."""
 
 
 def _names(place: Place, ids: list[int]) -> list[str]:
@@ -309,7 +309,7 @@ def _names(place: Place, ids: list[int]) -> list[str]:
 
 
 def unknown(place: Place) -> Built:
-    """Keep the columns of all inputs; of those that lists among the arguments make, nothing is known."""
+    """Keep the columns of all inputs; new columns in lists of the arguments have unknown sources."""
     known = set(place.found.columns.names)
     lists = [
         ids for ids in place.lists() if not any(_HOLDS_OTHERS.search(name) for name in _names(place, ids))
@@ -374,7 +374,7 @@ NODES: dict[str, Row] = {
         _pass,
     ),
 }
-"""Name that Spark prints -> row. A node without one goes to `unknown`."""
+"""Name that Spark prints -> row. A node without a row goes to `unknown`."""
 
 CLASSES = {"ExceptAll": "Except", "IntersectAll": "Intersect"}
-"""Name that Spark prints -> class, where they differ."""
+"""Name that Spark prints -> class, if they differ."""

@@ -1,4 +1,4 @@
-"""Reads the scans of a physical plan's text: the columns of each, and where its rows lie."""
+"""Reader of the scans in a physical plan's text: the columns and the location of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SCAN = re.compile(r"(?:File|Batch)?Scan (?=\S)")
 _PATHS = re.compile(r"(\w+) ?\((\d+) paths\)\[(.*?)\](?=, \w+: | RuntimeFilters: |$)", re.DOTALL)
 _LOCATION = re.compile(rf"\bLocation: {_PATHS.pattern}", re.DOTALL)
 _NEXT_PATH = re.compile(r", ?(?=[A-Za-z][A-Za-z0-9+.-]*:/)")
-"""What stands between two paths; a comma alone may be part of a folder's name."""
+"""The text between two paths; a single comma may be part of a folder's name."""
 
 _CUT = re.compile(r"\bLocation: [^\[\]]*\[[^\]]*\.\.\.")
 _SCHEMA = re.compile(r"\bReadSchema: (?=struct<)")
@@ -31,21 +31,21 @@ class Scan:
 
     columns: tuple[tuple[int, str], ...]
     relation: str
-    """What the scan's name says beside its kind: a format, a table, a relation."""
+    """The rest of the scan's name after its kind: a format, a table, a relation."""
 
     format: str = ""
     index: str = ""
-    """Class of the file index, which tells Delta's tables."""
+    """Class of the file index, which shows that a table is Delta's."""
 
     paths: tuple[str, ...] = ()
-    """Empty where the text does not have all of them."""
+    """Empty if the text does not have all of them."""
 
     is_cut: bool = False
-    """Whether the text has a part of its location alone."""
+    """The text has only a part of its location."""
 
 
 def scans_of(text: str) -> tuple[list[Scan], dict[int, types.Type], dict[int, int]]:
-    """Return the scans, the types by id that they tell, and reused columns with the columns they repeat."""
+    """Return the scans, their types by column id, and reused columns with the columns that they repeat."""
     scans: list[Scan] = []
     kinds: dict[int, types.Type] = {}
     try:
@@ -103,7 +103,7 @@ def listed_paths(text: str) -> tuple[str, ...]:
 
 
 def split_paths(text: str, number: int | None = None) -> tuple[tuple[str, ...], bool]:
-    """Return the paths of a list, and whether Spark cut it; none where there are not as many as `number`.
+    """Return the paths of a list, and whether Spark cut it; no paths if their number is not `number`.
 
     >>> split_paths("file:/in/a, b, file:/in/c", 2)
     (('file:/in/a, b', 'file:/in/c'), False)
@@ -117,7 +117,7 @@ def split_paths(text: str, number: int | None = None) -> tuple[tuple[str, ...], 
 
 
 def kinds_of(schema: str, scan: Scan) -> Iterator[tuple[int, types.Type]]:
-    """Yield the types of a scan's columns; a struct that is read may have fewer fields than its column."""
+    """Yield the types of a scan's columns, without structs: a scan may read fewer fields than the column."""
     try:
         read, _ = types.read_type(schema)
     except UnreadableError:
@@ -151,7 +151,7 @@ def _reused(nodes: list[Drawn]) -> Iterator[tuple[int, int]]:
 
 
 def _output(node: Drawn) -> list[int]:
-    """Return the ids of the columns that a physical node gives; none where its text does not say it."""
+    """Return the ids of a physical node's columns; empty if its text does not have them."""
     while True:
         text = re.sub(r"^\*\(\d+\) ", "", node.text)
         if text.startswith("Project ["):

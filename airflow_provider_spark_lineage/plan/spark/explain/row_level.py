@@ -1,4 +1,4 @@
-"""How the texts of UPDATE and DELETE read, of Delta and of Spark; a MERGE's clauses are not in any text."""
+"""Readers of the texts of UPDATE and DELETE, of Delta and of Spark; no text has the clauses of a MERGE."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DELTA = re.compile(rf"(?:Delta\[version=(?P<version>\d+), (?P<path>.*?)\]|[\w.$
 
 
 def _delta(place: Place) -> tuple[dict[str, Any], int]:
-    """Return the facts of the table that a command of Delta changes, and where the next argument begins."""
+    """Return the facts of the table of a Delta command, and the start of the next argument."""
     match = _DELTA.match(place.text + ", ")
     if not match:
         raise UnreadableError("no table")
@@ -58,7 +58,7 @@ def _delete(place: Place) -> Built:
 
 
 def _rewritten(place: Place) -> Built:
-    """`ReplaceData RelationV2[a#1] lake.db.t`: what the table becomes stands below."""
+    """`ReplaceData RelationV2[a#1] lake.db.t`: the new rows of the table are below."""
     match = re.match(r"RelationV2(?=\[)", place.text)
     if not match:
         raise UnreadableError("no table")
@@ -88,8 +88,8 @@ def _condition(plan: Tree) -> Tree | None:
 
 
 def _merge_rows(place: Place) -> Built:
-    """What the clauses of a MERGE make of rows: the text has the columns alone."""
-    place.problem("what its clauses assign is not in the text")
+    """The rows that the clauses of a MERGE compute: the text has only the columns."""
+    place.problem("the values that its clauses assign are not in the text")
     ids, _ = place.defined(0)
     node = place.built(ids, "unread MergeRows", **{UNTRACED: place.trees(ids)})
     above = {**place.built([], "Project").tree[0], "num-children": 1, "projectList": place.trees(ids)}
@@ -119,4 +119,4 @@ NOT_IN_TEXT = frozenset(
         "WriteToMicroBatchDataSource",
     }
 )
-"""Commands whose text does not have what `plan.spark` reads of their fields, or is not read."""
+"""Commands whose text lacks fields that `plan.spark` needs, or is not read."""

@@ -1,4 +1,4 @@
-"""Splits Spark's extended explain text into its four plans, and each plan into a tree of nodes' texts.
+"""Split of Spark's extended explain text into its four plans, and of each plan into a tree of texts.
 
 Knows how Spark draws a tree (`TreeNode.generateTreeString`), and no node.
 """
@@ -21,7 +21,7 @@ _NAME = re.compile(r"['!~]*(?:\*\(\d+\) )?(\w+(?:\$\w+)*)")
 
 
 class UnreadableError(ValueError):
-    """A text is not what Spark prints for such a plan, or leaves open what it means."""
+    """A text is not in Spark's form for such a plan, or is ambiguous."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Drawn:
     depth: int
     children: list[Drawn] = field(default_factory=list)
     inner: list[Drawn] = field(default_factory=list)
-    """Plans that its expressions or fields hold: subqueries, the query of a command."""
+    """Plans in its expressions or fields: subqueries, the query of a command."""
 
     @property
     def name(self) -> str:
@@ -42,17 +42,17 @@ class Drawn:
 
     @property
     def arguments(self) -> str:
-        """Return what follows the name."""
+        """Return the text after the name."""
         match = _NAME.match(self.text)
         return self.text[match.end() :].strip(" ") if match else self.text
 
     @property
     def is_stream(self) -> bool:
-        """Return whether Spark marks the node as one of a stream; it marks no relation."""
+        """Return whether Spark marks the node as a node of a stream; it never marks relations."""
         return self.text.startswith("~")
 
     def below(self) -> Iterator[Drawn]:
-        """Yield the node and all below it, each before its children."""
+        """Yield the node and all nodes below it, each before its children."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -61,14 +61,14 @@ class Drawn:
 
 
 def sections(text: str) -> dict[str, str]:
-    """Return header -> section. Of a text that was cut before its end, the last section is left out."""
+    """Return header -> section. If the text was cut before its end, its last section is left out."""
     starts = []
     position = 0
     for header in (PARSED, ANALYZED, OPTIMIZED, PHYSICAL):
-        found = re.compile(rf"^{header}\n", re.MULTILINE).search(text, position)
-        if found:
-            starts.append((header, found.start(), found.end()))
-            position = found.end()
+        match = re.compile(rf"^{header}\n", re.MULTILINE).search(text, position)
+        if match:
+            starts.append((header, match.start(), match.end()))
+            position = match.end()
     ends = [start for _, start, _ in starts[1:]]
     read = {
         header: text[begin:end].strip("\n")
@@ -80,7 +80,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 def draw(text: str) -> Drawn:
-    """Read a drawn tree; lines that are no branch belong to the text of the node before them."""
+    """Read a drawn tree; a line that is not a branch belongs to the text of the node before it."""
     root: Drawn | None = None
     path: list[Drawn] = []
     for line in text.split("\n"):
@@ -99,5 +99,5 @@ def draw(text: str) -> Drawn:
             (above.children if depth - above.depth == 1 else above.inner).append(node)
             path.append(node)
     if root is None or not root.name:
-        raise UnreadableError("there is no plan in it")
+        raise UnreadableError("it has no plan")
     return root

@@ -1,4 +1,4 @@
-"""What the commands of a text are about: the tables that they name, and the facts of these."""
+"""Targets of the commands of a text: the tables that they name, and the facts of these tables."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ _CATALOGS = re.compile(r"spark\.sql\.catalog\.(\w+)")
 
 
 def add(place: Place, facts: dict[str, Any]) -> None:
-    """Add the facts of what a command writes or changes."""
+    """Add the facts of a command's target."""
     place.found.targets.append({"node": place.name, "expr_id": None, "probed": facts})
 
 
 def command(place: Place, **fields: Any) -> Built:
-    """Return a command without what stands below it, which moves no rows."""
+    """Return a command that moves no rows, without the nodes below it."""
     return Built([{**place.built([]).tree[0], "num-children": 0, **fields}], [])
 
 
 def over_query(place: Place, **fields: Any) -> Built:
-    """Return a command whose query is its child, or that holds it."""
+    """Return a command with its query, which is its child or in a field."""
     if not place.children and place.inner:
         return place.built([], query=place.inner[-1].tree, **fields)
     return place.built([], **fields)
 
 
 def session_table(place: Place) -> dict[str, Any]:
-    """Return the facts of the table that stands first among a command's arguments."""
+    """Return the facts of the table that is the first argument of a command."""
     match = re.match(TABLE, place.text)
     return table_facts(match[1], place.found.settings) if match else {}
 
 
 def resolved(place: Place) -> tuple[str, str]:
-    """Return the catalog and the identifier of the table that a V2 command names; empty where not told.
+    """Return the catalog and the identifier of the table that a V2 command names; empty if not in the text.
 
-    Spark prints the catalog's class alone, which one of the settings has.
+    Spark prints only the catalog's class, which is the value of a setting.
     """
     plans = (*place.drawn.children, *place.drawn.inner)
     text = next((drawn.arguments for drawn in plans if drawn.name.startswith("Resolved")), "")

@@ -23,12 +23,12 @@ Type = Any
 
 
 def unknown() -> Type:
-    """Return a type of which nothing is known yet."""
+    """Return a type that is completely unknown so far."""
     return {"type": "unknown", "fields": []}
 
 
 def whole() -> Type:
-    """Return the type of a value whose fields, if it has any, all come from the whole of it."""
+    """Return the type of a value whose fields, if any, all come from the whole value."""
     return {"type": "unknown", "whole": True}
 
 
@@ -38,18 +38,18 @@ def closed() -> Type:
 
 
 def is_whole(kind: Type) -> bool:
-    """Return whether the fields of a value, or of what it contains, all come from the whole of it."""
+    """Return whether the fields of a value, or of its elements, all come from the whole value."""
     kind = element(kind)
     return isinstance(kind, dict) and "whole" in kind
 
 
 def is_known(kind: Type) -> bool:
-    """Return whether all of a type is known."""
+    """Return whether a type is known, at least at its outermost level."""
     return isinstance(kind, str) or (kind.get("type") != "unknown" and not kind.get("partial"))
 
 
 def read_type(text: str, position: int = 0) -> tuple[Type, int]:
-    """Read the type at a position; return it with the position behind it."""
+    """Read the type at a position; return it with the position after it."""
     match = _ATOMIC.match(text, position)
     if match:
         return match[0], match.end()
@@ -83,7 +83,7 @@ def _behind(text: str, position: int, expected: str) -> int:
 
 
 def whole_type(text: str) -> Type | None:
-    """Return the type that a text is, None where it is none."""
+    """Return the type of a text; None if the whole text is not a type."""
     try:
         kind, end = read_type(text)
     except UnreadableError:
@@ -92,22 +92,22 @@ def whole_type(text: str) -> Type | None:
 
 
 def element(kind: Type) -> Type:
-    """Return the type of an array's elements or a map's values; any other type as it is."""
+    """Return the type of an array's elements or a map's values; any other type is unchanged."""
     while isinstance(kind, dict) and kind.get("type") in ("array", "map"):
         kind = kind.get("elementType") or kind.get("valueType")
     return kind
 
 
 def field_names(kind: Type) -> list[str]:
-    """Return the names of a struct's fields that are known, of the elements for an array of structs."""
+    """Return the known names of a struct's fields, or of the elements of an array of structs."""
     kind = element(kind)
     return [field["name"] for field in kind["fields"]] if isinstance(kind, dict) and "fields" in kind else []
 
 
 def field_of(kind: Type, name: str) -> tuple[int, Type] | None:
-    """Return the position and the type of a field; None where fields of that name cannot be told apart.
+    """Return the position and the type of a field; None if fields of that name cannot be told apart.
 
-    A type that is not known yet becomes a struct that has this field.
+    An unknown type becomes a struct with this field.
     """
     kind = element(kind)
     if not isinstance(kind, dict) or "fields" not in kind:
@@ -123,13 +123,13 @@ def field_of(kind: Type, name: str) -> tuple[int, Type] | None:
 
 
 LITERAL: Type = {"type": "unknown"}
-"""The type of a value that the query gives: it is of no column."""
+"""The type of a constant of the query, which is not a column's type."""
 
 
 def common(kinds: list[Type]) -> Type:
-    """Return the type of values that come from several places: the columns of a union, for example.
+    """Return the type of values from several places: the columns of a union, for example.
 
-    Fields are told apart by their positions there, so they must be known everywhere.
+    Their fields are matched by position, so all fields of all types must be known.
     """
     of_columns = [kind for kind in kinds if kind is not LITERAL and kind != "void"]
     if not of_columns:
@@ -143,7 +143,7 @@ def common(kinds: list[Type]) -> Type:
 
 
 def is_complete(kind: Type) -> bool:
-    """Return whether a type and all inside it is known."""
+    """Return whether a type and all types inside it are known."""
     if isinstance(kind, str):
         return True
     inside = [kind[name] for name in ("elementType", "keyType", "valueType") if name in kind]

@@ -1,4 +1,4 @@
-"""How the text of each command that writes a query's rows reads: where it writes, and how."""
+"""Readers of the texts of commands that write a query's rows: the target and the mode of each."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _into_files(place: Place) -> Built:
 
 
 def _into_table(place: Place) -> Built:
-    """A table of the session's catalog; the write inside has its place."""
+    """A table of the session's catalog; the write inside has its location."""
     mode = _MODE.search(place.text)
     add(place, {**session_table(place), **({"mode": mode[1]} if mode else {})})
     return over_query(place)
@@ -81,15 +81,15 @@ _DIRECTORY = re.compile(
 
 
 def _into_directory(place: Place) -> Built:
-    """`InsertIntoDataSourceDirCommand Storage(Location: /out), parquet, true`, and Hive's.
+    """`InsertIntoDataSourceDirCommand Storage(Location: /out), parquet, true`, and Hive's command.
 
-    That is `InsertIntoHiveDirCommand false, Storage(Location: /out, Serde Library: a.B, ...), true, [a, b]`.
+    Hive: `InsertIntoHiveDirCommand false, Storage(Location: /out, Serde Library: a.B, ...), true, [a, b]`.
     """
     match = _DIRECTORY.fullmatch(place.text)
     if not match:
         raise UnreadableError("no folder")
     folder = match["location"]
-    # Spark 3.5 prints a URI, where a space is `%20`; later ones print the path.
+    # Spark 3.5 prints a URI, with `%20` for a space; later versions print the path.
     location = folder if quote(folder, safe=_OF_URI) == folder else quote(folder, safe="/:")
     facts = {
         "location": location,
@@ -156,14 +156,14 @@ def table_of(place: Place, ids: list[int]) -> Tree:
 
 
 def _as_select(place: Place) -> Built:
-    """CREATE or REPLACE TABLE AS SELECT of a V2 catalog: its name is a plan beside the query."""
+    """CREATE or REPLACE TABLE AS SELECT in a V2 catalog: the table's name is a plan beside the query."""
     add(place, {**resolved_facts(place), "mode": place.name})
     plans = place.inner or place.children
     return Built([{**place.built([]).tree[0], "num-children": 0, "query": plans[-1].tree}], [])
 
 
 _SINK = re.compile(
-    # Hive's catalog has the class of a table's rows beside its name.
+    # Hive's catalog has the serde class of a table after its name.
     rf"(?:{TABLE}, (?:[\w.$]+(?i:serde), )?)?"
     rf"(?P<sink>.+?), (?P<query>[0-9a-f-]{{36}}), .*?(?P<mode>{_MODES}|Complete|Update), \d+",
     re.DOTALL,

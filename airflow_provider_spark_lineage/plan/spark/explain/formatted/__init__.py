@@ -1,1 +1,1 @@
-"""Reads the `formatted` explain text: its physical plan becomes the logical nodes that do the same."""
+"""Reader of the `formatted` explain text: translates its physical plan to equivalent logical nodes."""

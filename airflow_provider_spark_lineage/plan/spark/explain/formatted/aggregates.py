@@ -1,6 +1,6 @@
-"""Reads the physical aggregates of a text: Spark runs one aggregate as several operators.
+"""Reader of the physical aggregates of a text: Spark runs one aggregate as several operators.
 
-The functions of the last operator name the columns that the first one reads; those between are left out.
+The functions of the last operator name the columns that the first operator reads; the others are left out.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ _PART = re.compile(r"(?:partial|merge)_")
 _FILTERED = " FILTER (WHERE "
 _ALIAS = re.compile(r" AS (?=[^()\[\]]*#\d+L?$)")
 _OF_REWRITE = re.compile(r"gid#\d+")
-"""The column by which Spark tells apart the rows that it made for each of several DISTINCT."""
+"""The column with which Spark marks the rows of each of several DISTINCT."""
 
 
 def aggregate(operator: Operator, plan: Translation) -> Drawn:
     """Return the whole aggregate: `Aggregate [a#1], [a#1, sum(b#2) AS total#5]`."""
     functions = listed_items(operator.detail("Functions"))
     if any(_PART.match(function) for function in functions):
-        raise UnreadableError("it is a part of an aggregate that is not in the text")
+        raise UnreadableError("the other part of its aggregate is not in the text")
     parts = _parts(operator, functions)
     first = parts[-1] if parts else operator
     functions = _with_filters(functions, parts)
     attributes = listed_items(operator.detail("Aggregate Attributes"))
     if len(attributes) != len(functions):
-        raise UnreadableError("its functions do not have a column each")
+        raise UnreadableError("the numbers of its functions and columns differ")
     results = _inlined(operator.detail("Results"), dict(zip(attributes, functions, strict=True)))
     keys = listed_items(operator.detail("Keys"))
     plain = [_ALIAS.split(key)[-1] for key in keys]
-    # The keys that Spark adds for DISTINCT are not the query's, whose own keys the aggregate above repeats.
+    # Spark adds keys for DISTINCT; the aggregate above repeats the query's own keys.
     is_rewrite = any(_OF_REWRITE.fullmatch(key) for key in plain)
     grouping = f"[{', '.join(plain)}], " if plain and not is_rewrite else ""
     rows = _with_keys(listed_items(first.detail("Keys")), first, plan)
@@ -52,7 +52,7 @@ def aggregate(operator: Operator, plan: Translation) -> Drawn:
 
 
 def _inlined(results: str, functions: Mapping[str, str]) -> str:
-    """Return the results with functions in place of the columns that Spark has for them."""
+    """Return the results with functions in place of Spark's columns for them."""
     attributes = {}
     for attribute in functions:
         mark = MARK.search(attribute, max(attribute.rfind("#"), 0))
@@ -75,7 +75,7 @@ def _inlined(results: str, functions: Mapping[str, str]) -> str:
 def _parts(operator: Operator, functions: list[str]) -> list[Operator]:
     """Return the operators that compute parts of an aggregate, from the last to the first."""
     parts: list[Operator] = []
-    # For DISTINCT, two more operators have no functions, or parts of the others.
+    # For DISTINCT, two more operators have no functions, or only some of them.
     of_distinct = 2 if any("(distinct " in function for function in functions) else 0
     below = _next(operator)
     while below is not None and functions:
@@ -91,7 +91,7 @@ def _parts(operator: Operator, functions: list[str]) -> list[Operator]:
 
 
 def _next(operator: Operator) -> Operator | None:
-    """Return the aggregate that an operator reads the rows of, at once or through an exchange."""
+    """Return the aggregate whose rows an operator reads, directly or through an exchange."""
     while len(operator.children) == 1:
         (operator,) = operator.children
         if operator.name in AGGREGATES:
@@ -102,7 +102,7 @@ def _next(operator: Operator) -> Operator | None:
 
 
 def _with_filters(functions: list[str], parts: list[Operator]) -> list[str]:
-    """Return the functions with their conditions, which only the first part of each has."""
+    """Return the functions with their conditions, which are only in the first part of each."""
     partial = [
         function.removeprefix("partial_")
         for part in reversed(parts)
@@ -112,7 +112,7 @@ def _with_filters(functions: list[str], parts: list[Operator]) -> list[str]:
     if not any(_FILTERED in function for function in partial):
         return functions
     if [function.partition(_FILTERED)[0] for function in partial] != functions:
-        raise UnreadableError("which of its functions have a condition is not in the text")
+        raise UnreadableError("its functions with a condition could not be told apart")
     return partial
 
 
@@ -137,7 +137,7 @@ def _with_keys(keys: list[str], operator: Operator, plan: Translation) -> Drawn:
     rows = plan.input(operator)
     if not computed:
         return rows
-    # A key may have the id of the column that it is a normal form of.
+    # A key that normalizes a column may have the id of that column.
     ids = {_id_of(key) for key in computed}
     columns = [column for column in listed_items(operator.detail("Input")) if _id_of(column) not in ids]
     return plan.node(f"Project [{', '.join([*columns, *computed])}]", rows)
@@ -148,7 +148,7 @@ def _id_of(column: str) -> str:
 
 
 def _lists(arguments: str) -> list[list[str]]:
-    """Return the three lists that the arguments begin with."""
+    """Return the first three lists of the arguments."""
     parts = split_outside(arguments, ", ")
     if len(parts) < 3 or not all(part.startswith("[") for part in parts[:3]):
         raise UnreadableError("no lists")

@@ -1,4 +1,4 @@
-"""Reads the physical commands of a text: writes, and commands on tables of V2 catalogs."""
+"""Reader of the physical commands of a text: writes, and commands on tables of V2 catalogs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def execute(operator: Operator, plan: Translation) -> Drawn:
     children = [plan.of(child) for child in operator.children]
     names = re.search(r"\[[^\[\]]*\]$", arguments)
     if names and children:
-        # Spark cuts a long list of names, but not that of the rows' columns.
+        # Spark cuts a long list of names, but not the list of the rows' columns.
         listed, *rest = MORE.split(names[0][1:-1])
         children = [plan.node(f"{'NamedAtLeast' if rest else 'Named'} [{listed}]", *children)]
         arguments = arguments[: names.start()] + "[]"
@@ -30,7 +30,7 @@ def execute(operator: Operator, plan: Translation) -> Drawn:
 
 
 def _resolved(operator: Operator) -> tuple[Drawn, str]:
-    """Return the table of a command as a node, and the arguments behind it."""
+    """Return the table of a command as a node, and the arguments after it."""
     match = _ON_TABLE.fullmatch(operator.detail("Arguments"))
     if not match:
         raise UnreadableError("no table")
@@ -63,12 +63,12 @@ def _alter(operator: Operator, plan: Translation) -> Drawn:
     table, rest = _resolved(operator)
     changes = {_CHANGES.get(change, "") for change in re.findall(r"TableChange\$(\w+)@", rest)}
     if len(changes) != 1 or "" in changes:
-        raise UnreadableError("the text does not say what it changes")
+        raise UnreadableError("its change is not in the text")
     return plan.node(changes.pop(), table)
 
 
 def _as_select(name: str) -> Row:
-    """Return the row of a command whose query an execution inside runs."""
+    """Return the row of a command whose query runs in an execution inside."""
 
     def row(operator: Operator, plan: Translation) -> Drawn:
         table, _ = _resolved(operator)
@@ -93,9 +93,9 @@ def _write(operator: Operator, plan: Translation) -> Drawn:
         raise UnreadableError("no table")
     name = operator.name
     if name == "OverwriteByExpression":
-        # The text does not say which rows it replaces: `some of them` holds in any case.
+        # The rows that it replaces are not in the text; a partial overwrite is always right.
         name = "OverwritePartitionsDynamic"
-        plan.problem(operator, "which rows it replaces is not in the text")
+        plan.problem(operator, "the rows that it replaces are not in the text")
     return plan.node(f"{name} RelationV2[] {match[1]}", plan.input(operator))
 
 
@@ -113,7 +113,7 @@ def _variable(operator: Operator, plan: Translation) -> Drawn:
     names = [Drawn(name.strip(), 0) for name in match[1].split("\n, ")]
     if not _CONSTANT.fullmatch(match[2]):
         plan.is_unread = True
-        plan.problem(operator, "what its value depends on is not in the text")
+        plan.problem(operator, "the sources of its value are not in the text")
     return plan.node(f"CreateVariable {match[2]}", *names)
 
 
@@ -123,7 +123,7 @@ def _set_variable(operator: Operator, plan: Translation) -> Drawn:
         for below in plan.formatted.numbered.values()
     ):
         plan.is_unread = True
-        plan.problem(operator, "where its value is used is not in the text")
+        plan.problem(operator, "the uses of its value are not in the text")
     return plan.node(f"SetVariable {operator.detail('Arguments')}", plan.input(operator))
 
 

@@ -1,4 +1,4 @@
-"""Splits the conditions and lists in the text of a physical plan by their brackets."""
+"""Split of the conditions and lists in the text of a physical plan by their brackets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOT_NULL = re.compile(r"isnotnull\([^()]*#(\d+)L?\)")
 
 
 def split_outside(text: str, separator: str) -> list[str]:
-    """Split a text at each separator that stands outside of brackets; raise where brackets do not match."""
+    """Split a text at each separator outside brackets; raise UnreadableError if brackets do not match."""
     parts, depth, begin = [], 0, 0
     for index, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")
@@ -34,7 +34,7 @@ def listed_items(text: str) -> list[str]:
 
 
 def conjuncts(text: str) -> list[str]:
-    """Return the conditions that all must hold; a text whose brackets do not match is one condition."""
+    """Return the parts of an AND; a text whose brackets do not match is one condition."""
     groups = _conjunctions(text)
     waiting, conditions = [(0, len(text))], []
     while waiting:
@@ -71,7 +71,7 @@ _BRACKET_OR_AND = re.compile(rf"[()\[\]{{}}]|{_AND}")
 
 
 def conjunction(conditions: list[str], compared: frozenset[str]) -> str:
-    """Return conditions as one, without each `isnotnull` that the optimizer adds for a compared column."""
+    """Return conditions joined by AND, without `isnotnull` that the optimizer adds for compared columns."""
     uses = Counter(
         column for condition in conditions for column in {mark[1] for mark in MARK.finditer(condition)}
     )
@@ -88,7 +88,7 @@ _KEYS = ("Left keys", "Right keys", "Join condition")
 
 
 def compared_by_joins(formatted: Formatted) -> frozenset[str]:
-    """Return the ids of the columns that joins compare, and of those that these are copies of."""
+    """Return the ids of the columns that joins compare, and of the columns that these copy."""
     details = [operator.details for operator in formatted.numbered.values()]
     texts = [of.get(key, "") for of in details for key in _KEYS]
     ids = {mark[1] for text in texts for mark in MARK.finditer(text)}

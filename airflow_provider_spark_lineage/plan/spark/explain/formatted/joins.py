@@ -1,4 +1,4 @@
-"""Reads the physical operators with several inputs: joins and unions, also of INTERSECT and EXCEPT."""
+"""Reader of the physical operators with several inputs: joins and unions, also of INTERSECT and EXCEPT."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def _join(operator: Operator, plan: Translation) -> Drawn:
     kind = operator.details.get("Join type", "Inner")
     exists = re.fullmatch(r"ExistenceJoin\((.*)\)", kind)
     if exists:
-        # Spark makes this join of an EXISTS or IN that is a value.
+        # Spark creates this join for an EXISTS or IN that is used as a value.
         rows = plan.node(f"Filter and({', '.join(compared)})", plan.of(right))
         return Drawn(f"WithExists [{exists[1]}]", 0, [plan.of(left)], [rows])
     if _is_of_subquery(operator):
-        plan.problem(operator, "a subquery of the query may stand behind it")
+        plan.problem(operator, "it may come from a subquery of the query")
     text = f", and({', '.join(compared)})" if compared else ""
     return plan.node(f"Join {kind}{text}", plan.of(left), plan.of(right))
 
 
 def _is_of_subquery(join: Operator) -> bool:
-    """Return whether Spark may have made a join of a correlated subquery: one side is grouped by its keys."""
+    """Return whether a join may come from a correlated subquery: one side is grouped by its keys."""
     for key, child in zip(_KEYS, join.children, strict=True):
         if "isnull(" in join.details.get(key, ""):
-            # Nulls are compared, too: with the rows that the subquery runs for.
+            # This also compares nulls: it joins the rows for which the subquery runs.
             return True
         compared = {mark[1] for mark in MARK.finditer(join.details.get(key, ""))}
         side = child
@@ -52,14 +52,14 @@ def counted_rows(operator: Operator, plan: Translation, columns: str) -> Drawn:
     """INTERSECT ALL and EXCEPT ALL: Spark counts equal rows of both sides, and repeats each that often."""
     union = next((below for below in operator.below() if below.name == "Union"), None)
     if union is None:
-        raise UnreadableError("what it repeats is not in the text")
+        raise UnreadableError("the rows that it repeats are not in the text")
     sides = []
     for child in union.children:
         if child.name != "Project":
-            raise UnreadableError("what it repeats is not in the text")
+            raise UnreadableError("the rows that it repeats are not in the text")
         marks = re.match(r"\[(?:(?:true|null|-?1) AS vcol\d*#\d+L?, )+", child.detail("Output"))
         if not marks:
-            raise UnreadableError("what it repeats is not in the text")
+            raise UnreadableError("the rows that it repeats are not in the text")
         sides.append(plan.node(f"Project [{child.detail('Output')[marks.end() :]}", plan.input(child)))
     return plan.node(f"Project [{columns}]", plan.node("ExceptAll", *sides))
 

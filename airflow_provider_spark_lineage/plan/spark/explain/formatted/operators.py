@@ -1,7 +1,7 @@
-"""Maps each physical operator to the logical node that does the same, in the text that `nodes` reads.
+"""Table of physical operators with their equivalent logical nodes, in the text that `nodes` reads.
 
-Expressions, kinds of edges and gaps are read by the same code for both texts. An operator without a row, or
-one that cannot be read, becomes `Unread`: the columns that it computes have no edges, and a gap says so.
+The same code reads expressions, kinds of edges and gaps for both texts. An operator without a row, or one
+that cannot be read, becomes `Unread`: the columns that it computes have no edges, and a gap says so.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, Un
 
 
 def row_of(operator: Operator) -> Row:
-    """Return the row of an operator; `unread` where there is none."""
+    """Return the row of an operator, or `unread`."""
     name = operator.name
     if name.startswith("Execute "):
         return execute
     for prefix, row in SCANS.items():
         if name.startswith(prefix):
             return row
-    # A logical command of the same name stands inside `Execute`.
+    # A logical command of the same name is inside `Execute`.
     if name in COMMANDS_OF_CATALOGS and operator.above != f"Execute {name}":
         return COMMANDS_OF_CATALOGS[name]
     if set(operator.details) <= {"Arguments"} and name in (
@@ -56,13 +56,13 @@ def _pass(operator: Operator, plan: Translation) -> Drawn:
 
 
 def _same(operator: Operator, plan: Translation) -> Drawn:
-    """The text of its arguments is that of the logical node."""
+    """Its arguments have the same text as the logical node's."""
     children = [plan.of(child) for child in operator.children]
     return plan.node(f"{operator.name} {plan.arguments(operator)}", *children)
 
 
 def _leaf(operator: Operator, plan: Translation) -> Drawn:
-    """A command, or rows of a source, that logical plans know by the same name."""
+    """A command, or rows of a source, with the same name in logical plans."""
     return plan.node(f"{operator.name} {operator.details.get('Arguments', '')}")
 
 
@@ -114,7 +114,7 @@ def _top(operator: Operator, plan: Translation) -> Drawn:
 
 
 def _generate(operator: Operator, plan: Translation) -> Drawn:
-    """`Generate explode(t#1), [id#0L], false, [tag#9]`: with the columns of the input that stay."""
+    """`Generate explode(t#1), [id#0L], false, [tag#9]`: with the input's columns that are kept."""
     arguments = plan.arguments(operator)
     match = re.search(r"\), (?:\[([^\[\]]*)\], )?(?:true|false), \[([^\[\]]*)\]$", arguments)
     if not match:

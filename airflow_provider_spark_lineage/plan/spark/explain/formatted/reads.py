@@ -1,4 +1,4 @@
-"""Reads the physical operators that give rows: scans, caches, reused exchanges, recursive CTEs."""
+"""Reader of the physical operators that give rows: scans, caches, reused exchanges, recursive CTEs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ABOUT_FILE = re.compile(
 
 
 def _columns(operator: Operator) -> str:
-    """Return the columns of a scan, and those of them that no dataset has, such as the name of the file."""
+    """Return the columns of a scan, and the hidden ones that are in no dataset, such as the file name."""
     columns = listed_items(operator.detail("Output").partition("\n")[0])
     if not columns:
         return f"[rows#{NO_COLUMN + int(operator.number)}], [rows#{NO_COLUMN + int(operator.number)}]"
@@ -47,7 +47,7 @@ _PLAIN_QUERY = re.compile(r"SELECT [^()]* FROM \S+ *")
 
 
 def _source_scan(operator: Operator, plan: Translation) -> Drawn:
-    """A table of a catalog. What the source computes by itself is not traced."""
+    """A table of a catalog. Computations inside the source are not traced."""
     query = operator.details.get("External engine query", "").strip()
     if query and not _PLAIN_QUERY.fullmatch(query):
         raise UnreadableError("a database computes a part of the query")
@@ -68,7 +68,7 @@ def _rdd(operator: Operator, plan: Translation) -> Drawn:
 
 
 def _cached(operator: Operator, plan: Translation) -> Drawn:
-    """`InMemoryRelation [id#1L], StorageLevel(...)`: other queries may use its rows under other ids."""
+    """`InMemoryRelation [id#1L], StorageLevel(...)`: other queries may use its rows with other ids."""
     columns = operator.detail("Arguments").partition("], ")[0].removeprefix("[").removesuffix("]")
     listed, *rest = MORE.split(columns)
     name = "RenamedAtLeast" if rest else "Renamed"
@@ -84,12 +84,12 @@ def _cached_scan(operator: Operator, plan: Translation) -> Drawn:
 def _reused(operator: Operator, plan: Translation) -> Drawn:
     repeated = plan.formatted.numbered.get(operator.reuses)
     if repeated is None:
-        raise UnreadableError("what it repeats is not in the text")
+        raise UnreadableError("the rows that it repeats are not in the text")
     return plan.node(f"Renamed {operator.detail('Output')}", plan.translated(repeated))
 
 
 def _loop(operator: Operator, plan: Translation) -> Drawn:
-    """A recursive CTE, whose plans are logical ones."""
+    """A recursive CTE, whose plans are logical plans."""
     plans = [plan.of(below) for below in (*operator.children, *operator.inner)]
     return plan.node(f"UnionLoop {operator.detail('Loop id')}", *plans)
 
@@ -118,4 +118,4 @@ SCANS: dict[str, Row] = {
     "Scan ": _file_scan,
     "BatchScan ": _source_scan,
 }
-"""How the name that Spark prints begins -> row; the first one counts."""
+"""Beginning of the name that Spark prints -> row; the first match is used."""

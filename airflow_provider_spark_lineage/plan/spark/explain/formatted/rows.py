@@ -1,4 +1,4 @@
-"""Reads the nodes that `operators` makes for physical operators and that no logical plan has."""
+"""Reader of nodes that only `operators` creates, for physical operators without a logical equivalent."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def _scan(node: str) -> Row:
 
 
 def _rows(place: Place) -> Built:
-    """Rows of no dataset: `MadeRows [id#0L]`."""
+    """Rows that are in no dataset: `MadeRows [id#0L]`."""
     ids, _ = place.defined(0)
     return place.built(ids, "ResolvedInlineTable", output=place.trees(ids))
 
 
 def _conditions(place: Place) -> Built:
-    """Conditions that all hold: `Conditions [isnotnull(a#1), (a#1 = 2)]`."""
+    """Conditions that are joined by AND: `Conditions [isnotnull(a#1), (a#1 = 2)]`."""
     try:
         values, _ = place.reader.several(1, ", ", "]")
         trees = [value.tree for value in values]
@@ -47,7 +47,7 @@ def _conditions(place: Place) -> Built:
 
 
 def _renamed_at_least(place: Place) -> Built:
-    """The columns of the input, of which the text lists the first: `RenamedAtLeast [a#1, b#2]`."""
+    """The columns of the input; the text lists only the first columns: `RenamedAtLeast [a#1, b#2]`."""
     ids, _ = place.defined(0)
     if ids != place.first[: len(ids)]:
         raise UnreadableError("its text was cut")
@@ -55,13 +55,13 @@ def _renamed_at_least(place: Place) -> Built:
 
 
 def _renamed(place: Place) -> Built:
-    """The columns of the input under other ids, by their positions: `Renamed [a#11, b#12]`."""
+    """The columns of the input with other ids, by position: `Renamed [a#11, b#12]`."""
     before = place.first
     kinds = [place.found.columns.kinds[expr_id] for expr_id in before]
     known = {expr_id: place.trees([expr_id])[0] for expr_id in before}
     ids, _ = place.defined(0)
     if len(ids) != len(before):
-        raise UnreadableError("it has another width than its input")
+        raise UnreadableError("its number of columns differs from its input")
     items = []
     for expr_id, origin, kind in zip(ids, before, kinds, strict=True):
         place.found.columns.kinds[expr_id] = kind
@@ -80,9 +80,10 @@ def _alias(place: Place, expr_id: int, tree: list[dict[str, object]]) -> list[di
 
 
 def _untraced(place: Place, names: list[str], cure: str) -> Built:
-    """Return columns of which only the names are known."""
+    """Return columns with known names but unknown sources."""
     listed = ", ".join(f"`{name}`" for name in names)
-    place.found.problems[f"the text does not say which columns are written as {listed}: set {cure}"] = None
+    problem = f"the sources of the written columns {listed} are not in the text: set {cure}"
+    place.found.problems[problem] = None
     ids = []
     for name in names:
         ids.append(-1 - len(place.found.columns.names))
@@ -92,7 +93,7 @@ def _untraced(place: Place, names: list[str], cure: str) -> Built:
 
 
 def _named_at_least(place: Place) -> Built:
-    """The columns of the input; the text lists the first names of a write: `NamedAtLeast [a, b]`."""
+    """The columns of the input; the text lists only the first names of a write: `NamedAtLeast [a, b]`."""
     current = [min(place.found.columns.names[expr_id]) for expr_id in place.first]
     if not ", ".join(current).startswith(place.text[1:-1]):
         return _untraced(place, place.text[1:-1].split(", "), "spark.sql.debug.maxToStringFields higher")
@@ -100,7 +101,7 @@ def _named_at_least(place: Place) -> Built:
 
 
 def _named(place: Place) -> Built:
-    """The columns of the input under the names that a write gives them: `Named [a, b]`."""
+    """The columns of the input with the names in the target of a write: `Named [a, b]`."""
     names = place.found.columns.names
     current = [min(names[expr_id]) for expr_id in place.first]
     if place.text[1:-1] == ", ".join(current):
@@ -122,7 +123,7 @@ def _named(place: Place) -> Built:
 
 
 def _with_exists(place: Place) -> Built:
-    """A column that says whether another plan has rows for each row: `WithExists [exists#12]`."""
+    """A column that is true if another plan has rows for the row: `WithExists [exists#12]`."""
     (expr_id,), _ = place.defined(0)
     place.found.columns.kinds[expr_id] = "boolean"
     exists = call("Exists", [])
@@ -167,4 +168,4 @@ PHYSICAL_ROWS: dict[str, Row] = {
     "WithExists": _with_exists,
     "SourceRows": _scan("DataSourceV2Relation"),
 }
-"""Name that `operators` gives -> row."""
+"""Name that `operators` creates -> row."""

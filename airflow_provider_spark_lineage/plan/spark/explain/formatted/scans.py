@@ -1,4 +1,4 @@
-"""Reads the scans of a `formatted` text: the columns of each, and where its rows lie."""
+"""Reader of the scans of a `formatted` text: the columns and the location of each."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def scans_of_operators(
 
 
 def _paths(index: str, text: str, locations: Sequence[str]) -> tuple[str, ...]:
-    """Return the folders of a scan: of several, its text has the first, `[file:/a, ... 2 entries]`."""
+    """Return the folders of a scan; of several folders its text has the first: `[file:/a, ... 2 entries]`."""
     match = _MORE.fullmatch(text)
     if not match:
         return (text,)

@@ -1,7 +1,7 @@
-"""Splits the `formatted` explain text into operators: the tree, and the details of each number.
+"""Split of the `formatted` explain text into operators: the tree, and the details of each number.
 
-Spark writes this text unless `spark.sql.ui.explainMode` asks for another. It has the physical plan only.
-This module knows how Spark prints operators (`ExplainUtils`); `operators` knows what each one means.
+This text is the default of `spark.sql.ui.explainMode`. It has only the physical plan. This module knows how
+Spark prints operators (`ExplainUtils`); `operators` knows their meaning.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ _INITIAL = "== Initial Plan =="
 
 @dataclass
 class Operator:
-    """One physical operator, or, inside a command, one logical node."""
+    """One physical operator, or one logical node inside a command."""
 
     number: str
     name: str
-    """What its details call it: `HashAggregate`, `Scan parquet db.t`, `Execute CreateViewCommand`."""
+    """Its name in the details: `HashAggregate`, `Scan parquet db.t`, `Execute CreateViewCommand`."""
 
     details: dict[str, str]
     """`Output`, `Input`, `Condition`, ... as Spark prints them."""
 
     children: list[Operator] = field(default_factory=list)
     inner: list[Operator] = field(default_factory=list)
-    """The query of a command, the plan of what was cached."""
+    """The query of a command, or the plan of a cached query."""
 
     above: str = ""
     """The name of the operator that reads its rows."""
 
     gives: str = ""
-    """The list of its columns, where the operator above says what it reads."""
+    """The list of its columns, if the operator above has the columns that it reads."""
 
     reuses: str = ""
     """The number of the exchange that it repeats."""
 
     def detail(self, name: str) -> str:
-        """Return a detail; raise where the text does not have it."""
+        """Return a detail; raise UnreadableError if the text does not have it."""
         if name not in self.details:
             raise UnreadableError(f"{self.name} has no {name}")
         return self.details[name]
 
     def below(self) -> Iterator[Operator]:
-        """Yield the operator and all below it, each before its children."""
+        """Yield the operator and all operators below it, each before its children."""
         waiting = [self]
         while waiting:
             operator = waiting.pop()
@@ -77,12 +77,12 @@ class Formatted:
 
 
 def is_formatted(text: str) -> bool:
-    """Return whether a text is what the mode `formatted` prints."""
+    """Return whether a text has the mode `formatted`."""
     return text.startswith(PHYSICAL + "\n") and re.search(r"^\(1\) \S", text, re.MULTILINE) is not None
 
 
 def split(text: str) -> Formatted:
-    """Split a text; raise `UnreadableError` where a part of it is missing."""
+    """Split a text; raise `UnreadableError` if a part of it is missing."""
     first, *others = _SUBQUERY.split(text.removeprefix(PHYSICAL + "\n").partition("\n\n===== Adaptively")[0])
     named = dict(zip(others[::2], others[1::2], strict=True))
     trees: dict[str, str] = {}
@@ -119,7 +119,7 @@ def _operator(block: str) -> tuple[str, Operator]:
     for line in lines[first:]:
         match = _DETAIL.fullmatch(line)
         if match and match[1] in details:
-            raise UnreadableError(f"{head[2]} has two of {match[1]}")
+            raise UnreadableError(f"{head[2]} has {match[1]} twice")
         if match:
             last = match[1]
             details[last] = match[2] or ""
@@ -130,7 +130,7 @@ def _operator(block: str) -> tuple[str, Operator]:
 
 
 def _placed(root: Drawn, operators: dict[str, Operator]) -> Operator:
-    """Return the operator of a drawn tree, with those below it."""
+    """Return the operator of a drawn tree, with the operators below it."""
     done: dict[int, Operator] = {}
     for node in reversed(list(root.below())):
         match = _LINE.fullmatch(node.text.rpartition("\n")[2])
@@ -148,6 +148,6 @@ def _placed(root: Drawn, operators: dict[str, Operator]) -> Operator:
 
 
 def _plans(children: list[Drawn]) -> list[Drawn]:
-    """Return the children; of an adaptive plan the initial one: later ones leave out empty parts."""
+    """Return the children; for an adaptive plan, the initial plan: later plans leave out empty parts."""
     initial = [child for child in children if child.text.startswith(_INITIAL)]
     return initial or children

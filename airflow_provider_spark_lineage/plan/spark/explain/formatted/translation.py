@@ -1,4 +1,4 @@
-"""Turns the operators of a `formatted` text into the logical nodes that do the same, one by one."""
+"""Translation of the operators of a `formatted` text to equivalent logical nodes, one by one."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import (
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
 
 NO_COLUMN = 10**12
-"""Added to the number of a scan without columns, this gives the column id that its facts are found by."""
+"""The number of a scan without columns plus this is a column id, by which its facts are found."""
 
 MORE = re.compile(r"(?:, |^)\.\.\. \d+ more fields")
-"""Text that Spark prints in place of the rest of a long list."""
+"""Spark's text in place of the rest of a long list."""
 
 UNREAD = "Unread"
-"""Prefix of the name of a node that is not understood."""
+"""Prefix of the name of an operator that is not understood."""
 
 
 @dataclass
@@ -34,10 +34,10 @@ class Translation:
 
     row_of: Callable[[Operator], Row]
     problems: dict[str, None] = field(default_factory=dict)
-    """One sentence for each thing that the text does not say."""
+    """One sentence for each thing that is not in the text."""
 
     is_unread: bool = False
-    """The text does not say what one of its commands does."""
+    """The effect of one of its commands is not in the text."""
 
     inside: list[Translation] = field(default_factory=list)
     """The plans of executions that this one ran."""
@@ -46,7 +46,7 @@ class Translation:
     """`id()` of an operator -> its node."""
 
     def of(self, operator: Operator) -> Drawn:
-        """Return the node of an operator, which has been translated already."""
+        """Return the node of an operator that has already been translated."""
         return self.done[id(operator)]
 
     def input(self, operator: Operator) -> Drawn:
@@ -56,7 +56,7 @@ class Translation:
         return self.of(operator.children[0])
 
     def arguments(self, operator: Operator) -> str:
-        """Return the arguments of an operator; raise where Spark cut one of their lists."""
+        """Return the arguments of an operator; raise UnreadableError if Spark cut one of their lists."""
         arguments = operator.detail("Arguments")
         if MORE.search(arguments):
             self.problems[
@@ -66,7 +66,7 @@ class Translation:
         return arguments
 
     def problem(self, operator: Operator, sentence: str) -> None:
-        """Add a sentence about what the text does not say of an operator."""
+        """Add a sentence about a missing detail of an operator."""
         self.problems[f"{operator.name}: {sentence}: set spark.sql.ui.explainMode to extended"] = None
 
     def node(self, text: str, *children: Drawn) -> Drawn:
@@ -79,7 +79,7 @@ class Translation:
         return Drawn(SUBQUERY_NAME.sub(r"scalar-subquery#\2 []", text), 0, list(children), inner)
 
     def filtered(self, conditions: list[str], rows: Drawn) -> Drawn:
-        """Return the rows for which conditions hold."""
+        """Return the rows that satisfy the conditions."""
         condition = conjunction(conditions, self.compared)
         return self.node(f"Filter {condition}", rows) if condition else rows
 
@@ -95,12 +95,12 @@ class Translation:
 
 
 Row = Callable[[Operator, Translation], Drawn]
-"""Return the node of an operator; raise `UnreadableError` where its details are not understood."""
+"""Returns the node of an operator; raises `UnreadableError` if its details are not understood."""
 
 
 def unread(operator: Operator, plan: Translation) -> Drawn:
     """Return the node of an operator that is not understood, with the columns that the text lists."""
-    # A command has no rows, and so no columns.
+    # A command has no rows, and therefore no columns.
     columns = (operator.gives or operator.details.get("Output", "")).partition("\n")[0]
     plan.is_unread |= not columns
     name = re.sub(r"\W", "", operator.name.removeprefix("Execute "))
