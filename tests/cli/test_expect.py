@@ -94,9 +94,9 @@ def test_bad_input(folder, monkeypatch, arguments, message):
 def test_help_says_the_exit_codes():
     """A script may rely on them, so `--help` has all three."""
     text = CliRunner().invoke(main, ["expect", "--help"]).stdout
-    assert "0  the draft was printed, or the file is as it was" in text
+    assert "0  the draft was printed, or the file is unchanged" in text
     assert "1  the file was written or changed" in text
-    assert "2  bad input; the file is as it was" in text
+    assert "2  bad input; the file is unchanged" in text
 
 
 def test_needs_neither_airflow_nor_spark(folder):
