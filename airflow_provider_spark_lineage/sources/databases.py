@@ -1,8 +1,8 @@
-"""The databases that a JDBC URL can lead to: how each is addressed, and how it names its tables.
+"""The databases behind JDBC URLs: their addresses and the names of their tables.
 
-Names follow the OpenLineage naming spec, with the default port and the default schema written out and
-with names as the database stores them, so that a table has one name however it was written. Nothing of
-a URL but hosts, database and schema becomes part of a name.
+Names follow the OpenLineage naming spec, with explicit default port and default schema, and in the case in
+which the database stores them, so that a table has one name. Only hosts, database and schema of a URL become
+part of a name.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _BOTH = ("database", "schema")
 
 @dataclass(frozen=True)
 class Database:
-    """How one kind of database is addressed and named."""
+    """Addressing and naming of one kind of database."""
 
     scheme: str
     """The scheme of the namespace."""
 
     port: str = ""
-    """The default port; empty for a service whose address has none."""
+    """The default port; empty for a service whose address has no port."""
 
     levels: Tuple[str, ...] = _BOTH
-    """Levels before the table in its name; a database that is not among them is in the namespace."""
+    """Levels before the table in its name; without `database`, the database is in the namespace."""
 
     schema: str = ""
-    """The schema of a table that is written without one."""
+    """The default schema of a table."""
 
     fold: str = ""
-    """How names without quotes are stored: `lower`, `upper`, or empty for as written."""
+    """Stored case of names without quotes: `lower`, `upper`, or empty for as written."""
 
     dialect: str = ""
     """sqlglot's name of its SQL."""
@@ -72,7 +72,7 @@ DATABASES: Mapping[str, Database] = {
     "trino": Database("trino", "443", fold="lower", dialect="trino"),
     "vertica": Database("vertica", "5433", _BOTH, "public", dialect="postgres"),
 }
-"""Subprotocol of the URL -> its row. Any other is named by its subprotocol and the URL's parts."""
+"""Subprotocol of the URL -> its row. Other databases are named by subprotocol and parts of the URL."""
 
 _ALIASES = {"athena": "awsathena", "ch": "clickhouse", "pgsql": "postgresql", "sqldroid": "sqlite"}
 
@@ -81,12 +81,12 @@ _SCHEMA_NAMES = ("currentschema", "schema", "schemaname", "defaultdataset")
 _HOST_NAMES = ("servername", "portnumber", "instancename", "dbs_port", "region", "awsregion")
 
 OPTIONS = frozenset((*_DATABASE_NAMES, *_SCHEMA_NAMES, *_HOST_NAMES))
-"""Options that give what is otherwise in the URL."""
+"""Options that replace parts of the URL."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """The database that a URL leads to."""
+    """The database behind a URL."""
 
     kind: Database
     namespace: str
@@ -95,7 +95,7 @@ class Place:
 
     @property
     def uri(self) -> str:
-        """Return where the database is, without credentials."""
+        """Return the address of the database, without credentials."""
         inside = f"/{self.database}" if self.database and "database" in self.kind.levels else ""
         return self.namespace + inside
 
@@ -105,11 +105,11 @@ class Place:
         return self._named(self.database or self.namespace)
 
     def table(self, text: str) -> Identity:
-        """Return the identity of a table that SQL names by `text`."""
+        """Return the identity of a table from its name in SQL."""
         parts = parts_of(text, self.kind.fold)
         defaults = {"database": self.database, "schema": self.schema or self.kind.schema}
         prefix = [defaults[level] for level in self.kind.levels]
-        # `db..table` names the default schema.
+        # `db..table` has the default schema.
         written = [
             part or (prefix[index + 1 - len(parts)] if len(parts) - index - 1 <= len(prefix) else "")
             for index, part in enumerate(parts[:-1])
@@ -129,7 +129,7 @@ PLAIN_TABLE = re.compile(
 
 
 def parts_of(name: str, fold: str) -> List[str]:
-    """Return the parts of a name in SQL as the database stores them."""
+    """Return the parts of a name in SQL, as the database stores them."""
     return [_folded(part, fold) for part in _PART.findall(name)]
 
 
@@ -148,7 +148,7 @@ _PARAMETER = re.compile(r"([\w.]+)=([^?&;,:)]*)")
 def place(url: str, options: Mapping[str, str]) -> Optional[Place]:
     """Return the database of a JDBC URL; None for a text that is not one.
 
-    `options` are connection properties, for what the URL leaves out.
+    `options` are connection properties, which replace missing parts of the URL.
     """
     start, _, body = url.partition(":")
     if start.lower() != "jdbc" or not body:
@@ -163,7 +163,7 @@ def place(url: str, options: Mapping[str, str]) -> Optional[Place]:
 
 
 def dialect_of(options: Mapping[str, str]) -> Optional[str]:
-    """Return sqlglot's name of the SQL of a connection's options; None where it is not known."""
+    """Return sqlglot's name of the SQL of a connection's options; None if it is unknown."""
     if "sfurl" in options:
         return DATABASES["snowflake"].dialect
     address = place(options.get("url", ""), options)
@@ -171,7 +171,7 @@ def dialect_of(options: Mapping[str, str]) -> Optional[str]:
 
 
 def _server_or_file(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """Return a database behind hosts, or one in a file or in memory."""
+    """Return the place of a database on hosts, in a file or in memory."""
     parts = _URL.search(body)
     if parts is None:
         path = re.split(r"[?;]", body.partition(":")[2])[0]
@@ -239,7 +239,7 @@ def _sql_server(kind: Database, body: str, options: Mapping[str, str]) -> Place:
     host, _, instance = host.partition("\\")
     host, port = host or settings.get("servername", ""), port or settings.get("portnumber", "")
     instance = instance or settings.get("instancename", "") or settings.get("instance", "")
-    # The driver asks the server for the port of a named instance when it connects.
+    # The driver gets the port of a named instance from the server when it connects.
     hosts = _hosts(f"{host}:{port}" if port else host, "" if instance else kind.port)
     namespace = f"{kind.scheme}://{hosts}" + (f"/{instance}" if instance else "")
     return Place(kind, namespace, path or _first(settings, _DATABASE_NAMES))
@@ -254,7 +254,7 @@ def _snowflake(kind: Database, body: str, options: Mapping[str, str]) -> Place:
 
 
 def snowflake(host: str, database: str, schema: str) -> Place:
-    """Return the place of a database in a Snowflake account, whose address is `host`."""
+    """Return the place of a database in the Snowflake account with the address `host`."""
     kind = DATABASES["snowflake"]
     account = re.sub(r"^\w+://", "", host).lower().partition(":")[0].partition("/")[0]
     account = account.partition(".snowflakecomputing.")[0].replace(".privatelink", "")
@@ -293,4 +293,4 @@ _READERS = {
     "snowflake": _snowflake,
     "sqlserver": _sql_server,
 }
-"""Scheme -> reader of the part of a URL after `jdbc:`, for databases with a syntax of their own."""
+"""Scheme -> reader of the part of a URL after `jdbc:`, for databases with their own syntax."""

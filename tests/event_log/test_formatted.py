@@ -263,4 +263,4 @@ def test_a_batch_of_a_stream_says_that_its_sink_is_missing() -> None:
     (record,) = Application().records(lines, [])
     lineage = execution_lineage(record).lineage
     assert [read.dataset.id.name for read in lineage.inputs] == ["/in"]
-    assert "where a batch of a stream writes is not in its physical plan" in gaps(lineage)
+    assert "the target of a stream's batch is not in its physical plan" in gaps(lineage)

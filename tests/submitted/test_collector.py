@@ -92,7 +92,7 @@ def test_records_of_another_release_of_the_agent_are_a_gap(collected, tmp_path: 
     collector = collected(lambda folder: write(folder, note(), version=version), str(script))
     run = collector.run()
     reasons = [gap.reason for gap in run.lineage.gaps]
-    assert any("is not a driver's note of version 1: use this release's agent" in each for each in reasons)
+    assert any("is not a status file of version 1: use this release's agent" in each for each in reasons)
     assert any(f"has record version {version}, " in each for each in reasons)
     assert not run.lineage.outputs
     assert [output.dataset.id.name for output in collector.planned.outputs] == ["/lake/copy"]
