@@ -1,6 +1,6 @@
-"""What a draft of expected events needs to know of the events that this provider emits.
+"""Rules for drafting expected events of this provider: values that vary, and facets whose absence counts.
 
-The harness knows OpenLineage and Airflow; `spark-lineage expect` and the pytest plugin hand it these rules.
+The harness knows OpenLineage and Airflow; `spark-lineage expect` and the pytest plugin pass it these rules.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ DRIVERS: Mapping[str, str] = {
 NO_EXTRA: Mapping[str, str] = {}
 
 
-def driver_of(operator: type, extra: Mapping[str, str] = NO_EXTRA) -> str | None:
+def driver_kind(operator: type, extra: Mapping[str, str] = NO_EXTRA) -> str | None:
     """Return where the Spark driver of an operator runs, by its class or the nearest known base class.
 
     None for an operator that is not known to run Spark. `extra` has the user's own: dotted class -> kind.

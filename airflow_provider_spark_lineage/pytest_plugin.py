@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 UPDATED = "lineage_expected"
-"""User property of a test report: what `--update-expected` did; it also travels from xdist's workers."""
+"""User property of a test report: result of `--update-expected`; also sent by xdist's workers."""
 
 EvidenceKey = pytest.StashKey[list[Any]]()
 """The runs and paths with events of a test, oldest first."""
@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--update-expected",
         action="store_true",
-        help="Write or refresh the expected files that assert_lineage is given, then compare.",
+        help="Write or update the expected files given to assert_lineage, then compare.",
     )
     group.addoption(
         "--lineage-var",
@@ -42,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="NAME=VALUE",
         type=_variable,
-        help="Replaces ${NAME} in expected files, over what a test says; repeatable.",
+        help="Value of ${NAME} in expected files; wins over the test's own; repeatable.",
     )
 
 
@@ -68,7 +68,7 @@ class OpenLineageEvents:
 
 @pytest.fixture
 def openlineage_events(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenLineageEvents]:
-    """Collect what this process emits in the test, through Airflow's provider or the OpenLineage client."""
+    """Collect the events that this process emits in the test, with Airflow's provider or the client alone."""
     path = tmp_path / "openlineage.jsonl"
     path.touch()
     request.node.stash.setdefault(EvidenceKey, []).append(path)
@@ -100,7 +100,7 @@ def _failed(message: str) -> BaseException:
 
 
 def _need_extra() -> None:
-    """Fail the test with a sentence where a package is missing that the extra `testing` brings."""
+    """Fail the test with a sentence if a package of the extra `testing` is missing."""
     from airflow_provider_spark_lineage.errors import MissingExtraError, extra
 
     try:
@@ -249,7 +249,7 @@ def pytest_runtest_makereport(
 
 
 class _Differences:
-    """The differences as pytest shows them: with colour in a terminal, without elsewhere."""
+    """The differences in pytest's output, coloured on a terminal."""
 
     def __init__(self, error: Any, place: str) -> None:
         self.lines = error.lines

@@ -173,7 +173,7 @@ def test_a_folder_without_records_is_told(tmp_path):
     with pytest.raises(RecordError, match=r"nowhere does not exist"):
         record_paths(tmp_path / "nowhere")
     (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(RecordError, match=r"holds no records"):
+    with pytest.raises(RecordError, match=r"has no records"):
         record_paths(tmp_path)
     with pytest.raises(RecordError, match=r"gone\S* does not exist"):
         read_record(tmp_path / "gone")

@@ -1,1 +1,1 @@
-"""The only code that touches a live Spark: from a JVM session to records."""
+"""Capture of a live Spark, of classic sessions and of Spark Connect, as records."""

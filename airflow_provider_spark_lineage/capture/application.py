@@ -1,7 +1,7 @@
-"""One Spark application: its records, in the order of the events on Spark's listener bus.
+"""Records of one Spark application, in the order of the events on Spark's listener bus.
 
 A thread fetches the texts of `Listener.java` from the JVM twice a second: the user's code does not wait, and
-a driver that dies loses half a second at most.
+a crash of the driver loses at most half a second.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import Record
 
 PAUSE_SECONDS = 0.5
-"""How long the thread sleeps before it fetches again."""
+"""Pause of the thread between two fetches."""
 
 jvm_lock = threading.Lock()
-"""Held during a call to the JVM: a child forked in the middle of a call would share its socket."""
+"""Held during a call to the JVM: a child forked during a call would share its socket."""
 
 
-class Application:
+class LiveApplication:
     """Numbers the records of one Spark application and passes them to `sink`.
 
-    Its listener is registered until `close`. `problems` receives a sentence for everything that is lost.
+    Its listener is registered until `close`. `problems` receives a sentence for each loss.
     """
 
     def __init__(
@@ -57,10 +57,10 @@ class Application:
         """Number of the last mark that arrived."""
 
         self._running = 0
-        """How many executions were running when that mark arrived."""
+        """Number of executions that were running when that mark arrived."""
 
         self._ended = False
-        """Whether the application has ended, after which no mark arrives."""
+        """The application has ended, so no further mark arrives."""
 
         self._changed = threading.Condition()
         self._wake = threading.Event()
@@ -74,9 +74,9 @@ class Application:
         self._thread.start()
 
     def add(self, record: Record, tag: str) -> None:
-        """Emit the record of a call once all events posted before it are handled; return at once.
+        """Emit the record of a call after all earlier events are handled; return at once.
 
-        `tag` is that of the jobs to count, empty for none.
+        `tag` marks the jobs to count; empty for none.
         """
         with self._changed:
             self._calls[int(self._listener.mark(tag))] = record
@@ -84,7 +84,7 @@ class Application:
     def drain(self, timeout_seconds: float, problems: List[str]) -> None:
         """Wait until all events posted so far are recorded; raise `TimeoutError` if that takes too long.
 
-        Add to `problems` how many executions are still running.
+        Add the number of executions that are still running to `problems`.
         """
         number = int(self._listener.mark(""))
         self._wake.set()
@@ -100,7 +100,7 @@ class Application:
             tell(f"{self._running} {executions} still running when the capture ended", problems)
 
     def close(self, *, alive: bool) -> None:
-        """Stop recording; `alive` is whether there is still a Spark context to remove the listener from."""
+        """Stop recording; if the Spark context is still `alive`, remove the listener from it."""
         self._closed = True
         self._wake.set()
         if alive:
@@ -151,7 +151,7 @@ class Application:
             with self._changed:
                 record = self._calls.pop(number, None)
             if record is not None:
-                # Without the lock, which the user's thread needs for its next call.
+                # Outside of the lock, which the user's thread needs for its next call.
                 with harmless("a call could not be recorded", self._problems):
                     _count(record, json.loads(counts or "{}"))
                     self.emit(record)
@@ -188,7 +188,7 @@ class Application:
 
 
 def new_record(
-    application: Application, name: str, started: datetime, ended: datetime, *, failed: bool
+    application: LiveApplication, name: str, started: datetime, ended: datetime, *, failed: bool
 ) -> Record:
     """Return a record with name, times and outcome, without a number and a plan."""
     return Record(
@@ -223,21 +223,21 @@ def fill(record: Record, fields: Dict[str, Any]) -> None:
 
 
 def _count(record: Record, counts: Dict[str, Any]) -> None:
-    """Add to the record of an RDD call how many jobs it ran, and how many rows their tasks read and wrote."""
+    """Add the number of jobs of an RDD call to its record, and the rows that their tasks read and wrote."""
     record.jobs = counts.get("jobs")
     for fact in record.facts:
         probed = fact["probed"]
         origins = probed.get("origins") or []
         is_whole = record.name not in _READ_A_PART
         if is_whole and "read" in counts and len(origins) == 1 and "schema" in origins[0]:
-            # No bytes: splits of a file overlap, so the tasks read more bytes than the file has.
+            # Without bytes: splits of a file overlap, so tasks read more bytes than the file has.
             record.metrics = [{"node": "Scan RDD", "rows": counts["read"]["rows"]}]
         if "written" in counts and fact["node"] == "SavedRDD" and probed.get("format") != PICKLED:
             record.written = counts["written"]
 
 
 _READ_A_PART = frozenset({"first", "isEmpty", "lookup", "runJob", "take", "takeSample"})
-"""Calls whose jobs may leave out partitions, or stop when they have enough rows."""
+"""Calls whose jobs may skip partitions, or stop when they have enough rows."""
 
 
 def _counts(fields: Dict[str, Any]) -> List[Dict[str, Any]]:
@@ -245,7 +245,7 @@ def _counts(fields: Dict[str, Any]) -> List[Dict[str, Any]]:
 
 
 def _counted(entry: Dict[str, Any]) -> Optional[Dict[str, Any]]:
-    """Return the counts of a physical scan or write; None where there are none."""
+    """Return the counts of a physical scan or write; None if there are none."""
     if entry.get("rows") and entry.get("files") == 0:
         # A plan that runs a second time counts its rows again, but no files.
         entry = {key: value for key, value in entry.items() if key not in ("files", "size_bytes")}

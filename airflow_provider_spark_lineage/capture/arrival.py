@@ -16,9 +16,9 @@ CONNECT = "pyspark.sql.connect.client.core"
 
 
 class Arrival:
-    """Calls a function once: when this process has a Spark context, or is about to have a Connect client.
+    """Calls a function once: when this process has a Spark context, or is about to create a Connect client.
 
-    What the function starts captures the context or the client that it was called for.
+    The capture that the function starts includes this context or client.
     """
 
     def __init__(self, function: Callable[[], None]) -> None:
@@ -29,7 +29,7 @@ class Arrival:
         self._is_armed = False
 
     def arm(self) -> None:
-        """Wait from now on; call the function at once if there is a Spark session already."""
+        """Start waiting; call the function at once if a Spark session already exists."""
         self._is_armed = True
         for module, watch in ((CLASSIC, self._watch_contexts), (CONNECT, self._watch_clients)):
             if module in sys.modules:
@@ -39,7 +39,7 @@ class Arrival:
                 imports().wait(module, watch)
 
     def disarm(self) -> None:
-        """Wait no longer, and put the methods of pyspark back."""
+        """Stop waiting, and restore the methods of pyspark."""
         self._is_armed = False
         imports().forget(CLASSIC, self._watch_contexts)
         imports().forget(CONNECT, self._watch_clients)
@@ -87,6 +87,6 @@ class Arrival:
 
 
 def _has_session(session_class: Any) -> bool:
-    """Return whether there is a session of Spark Connect, as `getOrCreate` finds it."""
+    """Return whether there is a session of Spark Connect that `getOrCreate` would return."""
     of_thread = getattr(session_class, "_active_session", None)
     return bool(getattr(session_class, "_default_session", None) or getattr(of_thread, "session", None))

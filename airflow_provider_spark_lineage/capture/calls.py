@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Optional
 
-from airflow_provider_spark_lineage.capture.application import Application, fill, new_record
+from airflow_provider_spark_lineage.capture.application import LiveApplication, fill, new_record
 from airflow_provider_spark_lineage.capture.jvm import CALL
 from airflow_provider_spark_lineage.capture.rdd_saves import RDD_SAVES, target
 from airflow_provider_spark_lineage.capture.streams import BATCH, batch_of_rdd
@@ -16,11 +16,11 @@ from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH, Record
 
-Handler = Callable[[Call, Application], Optional[Record]]
-"""Returns the record of a call; None where there is nothing to record."""
+Handler = Callable[[Call, LiveApplication], Optional[Record]]
+"""Returns the record of a call; None if there is nothing to record."""
 
 
-def record_of(call: Call, application: Application) -> Optional[Record]:
+def record_of(call: Call, application: LiveApplication) -> Optional[Record]:
     """Run the handler of a call that is about to begin or has ended; return its record, if any."""
     handlers = HANDLERS[call.site.kind]
     handle = handlers.before if call.ended is None else handlers.after
@@ -35,20 +35,20 @@ _PROBED_BEFORE = re.compile(
 """Statements whose tables are probed before they run."""
 
 
-def _probe_before(call: Call, application: Application) -> None:
-    """Probe the tables that a statement is going to drop or create."""
+def _probe_before(call: Call, application: LiveApplication) -> None:
+    """Probe the tables that a statement will drop or create."""
     text = call.args[0] if call.args else call.kwargs.get("sqlQuery")
     if isinstance(text, str) and _PROBED_BEFORE.search(text):
         application.reader.foresee(call.subject._jsparkSession, text)
 
 
-def _store_origins(call: Call, application: Application) -> None:
+def _store_origins(call: Call, application: LiveApplication) -> None:
     """Store the origins of an RDD, which a checkpoint removes."""
     application.rdds.store(_jvm_rdd(call.rdd))
 
 
-def _record_batch(call: Call, application: Application) -> Optional[Record]:
-    """Record where the rows that `foreachBatch` receives as an RDD come from, before they are used."""
+def _record_batch(call: Call, application: LiveApplication) -> Optional[Record]:
+    """Record the query of the rows that `foreachBatch` receives as an RDD, before they are used."""
     rdd_id = int(call.argument("jdf").queryExecution().analyzed().rdd().id())
     query = batch_of_rdd(call.subject.session._jsparkSession, rdd_id, application.reader)
     if query is None:
@@ -63,8 +63,8 @@ def _record_batch(call: Call, application: Application) -> Optional[Record]:
     return record
 
 
-def _record_query_of_rdd(call: Call, application: Application) -> Optional[Record]:
-    """Record the query whose rows an RDD will yield; it has not run."""
+def _record_query_of_rdd(call: Call, application: LiveApplication) -> Optional[Record]:
+    """Record the query of an RDD's rows; it has not run yet."""
     from pyspark import RDD
 
     if not isinstance(call.result, RDD):
@@ -81,28 +81,28 @@ def _record_query_of_rdd(call: Call, application: Application) -> Optional[Recor
     return record
 
 
-def _tag_jobs(call: Call, application: Application) -> None:
-    """Mark the jobs that this thread starts from now on as those of the call."""
+def _tag_jobs(call: Call, application: LiveApplication) -> None:
+    """Mark the jobs that this thread starts from now on with the call's tag."""
     if call.tag:
         call.context.setLocalProperty(CALL, call.tag)
 
 
-def _record_job(call: Call, application: Application) -> Record:
-    """Record what a job over an RDD read and wrote, as a plan of one or two nodes with facts."""
+def _record_job(call: Call, application: LiveApplication) -> Record:
+    """Record the reads and writes of a job over an RDD, as a plan of one or two nodes with facts."""
     call.context.setLocalProperty(CALL, None)
     record = _new_record(call, application)
     record.plan_kind = "rdd"
     scan: Dict[str, Any] = {"class": "RDD", "num-children": 0, "output": []}
     record.plan = [scan]
-    with harmless("what an RDD is made from could not be read", record.problems):
+    with harmless("the origins of an RDD could not be read", record.problems):
         origins = application.rdds.origins(_jvm_rdd(call.rdd))
         record.facts.append({"node": "RDD", "expr_id": -1, "relation": "", "probed": {"origins": origins}})
     save = RDD_SAVES.get(call.site.name)
     if save is None:
         return record
     record.plan.insert(0, {"class": "SavedRDD", "num-children": 1})
-    lost = "where an RDD was saved could not be read"
-    # A wrong path or argument of the program fails here as it failed in the call, and nothing is lost.
+    lost = "the target of an RDD's save could not be read"
+    # A wrong path or argument fails here as it did in the call; then nothing is lost.
     with harmless(lost, record.problems) if call.error is None else suppress(Exception):
         facts = target(save, call.arguments(), call.context)
         if "schema" in facts:
@@ -135,10 +135,10 @@ _VALUE = {
     "dataType": "string",
     "exprId": {"id": -1},
 }
-"""The column of an RDD that is saved as text, as Spark's plan JSON writes a column."""
+"""The column of an RDD that is saved as text, in the format of Spark's plan JSON."""
 
 
-def _new_record(call: Call, application: Application) -> Record:
+def _new_record(call: Call, application: LiveApplication) -> Record:
     """Return the record of a call that has ended, with its error and without a plan."""
     ended = call.ended or call.began
     record = new_record(application, call.site.name, call.began, ended, failed=call.error is not None)
@@ -147,8 +147,8 @@ def _new_record(call: Call, application: Application) -> Record:
     return record
 
 
-def _read(record: Record, application: Application, session: Any, query: Any) -> None:
-    """Add the plan of a query to a record, and the facts of what it reads."""
+def _read(record: Record, application: LiveApplication, session: Any, query: Any) -> None:
+    """Add the plan of a query and the facts of its reads to a record."""
     with harmless("the plan could not be read", record.problems):
         fill(record, application.reader.read(session, query, application.max_plan_bytes))
 
@@ -156,12 +156,12 @@ def _read(record: Record, application: Application, session: Any, query: Any) ->
 def _jvm_rdd(rdd: Any) -> Any:
     """Return the JVM's RDD behind an RDD of pyspark.
 
-    An RDD that only adds Python code has none until it runs; the RDD before it has the same origins.
+    An RDD that only adds Python code has no JVM RDD until it runs; the RDD before it has the same origins.
     """
     return (getattr(rdd, "_prev_jrdd", None) or rdd._jrdd).rdd()
 
 
-def _error(error: BaseException, application: Application) -> Dict[str, str]:
+def _error(error: BaseException, application: LiveApplication) -> Dict[str, str]:
     """Return class and message of a call's exception, or of the JVM's exception behind it."""
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if java is not None:

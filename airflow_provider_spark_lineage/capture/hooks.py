@@ -1,6 +1,6 @@
-"""Observes sessions, calls, stops of contexts and forks: replaces methods of pyspark, and uses hooks of `os`.
+"""Observes sessions, calls, stops of contexts and forks, by replaced methods of pyspark and hooks of `os`.
 
-Methods are replaced while there is a watcher, and put back afterwards.
+Methods are replaced while there is a watcher, and restored afterwards.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from airflow_provider_spark_lineage.guard import harmless
 
 
 class Hooks:
-    """Notifies its watchers of new sessions, of calls, and of contexts that are about to stop.
+    """Notifies its watchers of new sessions, of calls, and of contexts before they stop.
 
     A watcher has the methods `attach(session)`, `called(call)` and `context_stops(context)` and a list
     `problems`.
@@ -32,7 +32,7 @@ class Hooks:
         self._lock = threading.Lock()
         self._methods = Replacements()
         self._in_call = threading.local()
-        """Name of a scope -> whether this thread is in a call of it: pyspark's actions call one another."""
+        """Name of a scope -> True while this thread is in a call of it: pyspark's actions call each other."""
 
     def add(self, watcher: Any) -> None:
         """Notify a watcher from now on."""
@@ -41,7 +41,7 @@ class Hooks:
             self._watchers.append(watcher)
 
     def remove(self, watcher: Any) -> None:
-        """Stop notifying a watcher; put the methods of pyspark back after the last one."""
+        """Stop notifying a watcher; after the last one, restore the methods of pyspark."""
         with self._lock:
             if watcher in self._watchers:
                 self._watchers.remove(watcher)
@@ -113,15 +113,15 @@ class Hooks:
                 try:
                     self._notify(watched)
                 finally:
-                    # A signal (Ctrl-C, Airflow's timeout) may interrupt it: later calls must still count.
+                    # A signal (Ctrl-C, Airflow's timeout) may interrupt `_notify`; record later calls anyway.
                     setattr(self._in_call, site.scope, False)
-                    # The traceback holds this frame: the cycle would keep the program's data alive.
+                    # The traceback refers to this frame: the cycle would keep the program's data alive.
                     watched.error = None
 
         return call
 
     def _notify(self, call: Call) -> None:
-        """Notify the watchers of a call; done before it begins, and again when it has ended."""
+        """Notify the watchers of a call that is about to begin or has ended."""
         for watcher in tuple(self._watchers):
             lost = f"a call of `{call.site.name}` could not be recorded"
             with unlogged(), harmless(lost, watcher.problems):
@@ -132,7 +132,7 @@ _PY4J_LOGGERS = ("py4j.clientserver", "py4j.java_gateway")
 
 
 def _is_users_message(entry: logging.LogRecord) -> bool:
-    """Return whether a message of py4j may be logged: those about calls of capture are left out."""
+    """Return whether a message of py4j is not about a call of capture, so that it may be logged."""
     return not is_ours(entry)
 
 
@@ -144,14 +144,14 @@ def hooks() -> Hooks:
 
 
 _MAX_WAIT_SECONDS = 1.0
-"""How long a fork waits for `jvm_lock`, in case the JVM does not answer."""
+"""Maximum wait of a fork for `jvm_lock`, if the JVM does not answer."""
 
 
 _forking = threading.local()
-"""`has_lock`: whether the thread that forks acquired `jvm_lock` in time and has to release it."""
+"""`has_lock`: the forking thread acquired `jvm_lock` in time and must release it."""
 
 _waits = True
-"""Whether a fork waits at all: after one that waited in vain none does, until the lock is free again."""
+"""A fork waits for the lock; False after a timeout, until the lock is free again."""
 
 
 def _before_fork() -> None:
@@ -172,11 +172,11 @@ def _after_fork_in_child() -> None:
 
 
 _connections: List[Any] = []
-"""The connections to the JVM while this process forks."""
+"""The connections to the JVM during a fork."""
 
 
 def _hold_connections() -> None:
-    """Keep py4j's connections alive over a fork.
+    """Keep py4j's connections alive during a fork.
 
     The child has only the thread that forked; the other threads' connections would be finalized in it
     before any hook of the child runs.
@@ -193,7 +193,7 @@ def _hold_connections() -> None:
 def _forget_connections() -> None:
     """Keep a forked child from closing its parent's connections to the JVM.
 
-    The child's garbage collector would shut the inherited sockets down, for the parent too, which then
+    The child's garbage collector would shut down the inherited sockets, for the parent, too, which then
     logs "Error while sending" at its next call. So the child drops its references to the sockets without
     closing them; it cannot use py4j anyway.
     """

@@ -1,4 +1,4 @@
-"""Calls functions after a module was imported for the first time, without importing it."""
+"""Calls functions after the first import of a module, without importing it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.guard import harmless
 class Imports:
     """Finds the awaited modules as Python does, and calls the functions that wait for them.
 
-    One finder for all: of two finders of the same module Python would ask only the first.
+    One finder serves all: if two finders find a module, Python uses only the first.
     """
 
     def __init__(self) -> None:
@@ -24,9 +24,9 @@ class Imports:
         self._process = os.getpid()
 
     def wait(self, module: str, function: Callable[[], None]) -> None:
-        """Have a function called after each first import of a module in this process."""
+        """Call a function after each first import of a module in this process."""
         if self._process != os.getpid():
-            # What the parent of a forked child waits for is no business of the child.
+            # A forked child does not inherit the waiting functions of its parent.
             self._process = os.getpid()
             self._waiting.clear()
         self._waiting.setdefault(module, []).append(function)
@@ -34,7 +34,7 @@ class Imports:
             sys.meta_path.insert(0, self)
 
     def forget(self, module: str, function: Callable[[], None]) -> None:
-        """Wait no longer."""
+        """Stop waiting."""
         functions = self._waiting.get(module, [])
         if function in functions:
             functions.remove(function)
@@ -49,7 +49,7 @@ class Imports:
             return None
         self._searching.add(name)
         try:
-            # By all finders: libraries and platforms have finders of their own.
+            # By all finders: libraries and platforms have their own.
             spec = importlib.util.find_spec(name)
         finally:
             self._searching.discard(name)
@@ -74,10 +74,10 @@ class Imports:
 
 
 def _of_one_module(shared: zipimport.zipimporter) -> Any:
-    """Return a loader like that of a zip, which all modules of the zip share."""
+    """Return a loader for one module of a zip, whose own loader is shared by all of its modules."""
     loader: Any = zipimport.zipimporter(os.path.join(shared.archive, shared.prefix))
     if not hasattr(loader, "exec_module"):
-        # Python 3.9. May be deleted with it.
+        # Only for Python 3.9; delete it when that is no longer supported.
         def exec_module(module: Any) -> None:
             exec(loader.get_code(module.__name__), module.__dict__)  # noqa: S102  what an import does
 

@@ -9,13 +9,13 @@ from typing import Any, Dict, Iterator, List
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 MAX_RDDS = 300
-"""Limit of RDDs that are visited for one; each takes a few calls of the JVM."""
+"""Limit of RDDs that are visited for one RDD; each takes a few calls of the JVM."""
 
 MAX_PARTITIONS = 50
-"""Limit of partitions of a scan that are read; only they name its files."""
+"""Limit of a scan's partitions that are read; only partitions name its files."""
 
 MAX_STORED = 10_000
-"""Limit of RDDs whose origins are stored."""
+"""Limit of RDDs with stored origins."""
 
 
 def _schema(**types: str) -> str:
@@ -24,13 +24,13 @@ def _schema(**types: str) -> str:
 
 
 TEXT = _schema(value="string")
-"""Schema that Spark gives a text file."""
+"""Spark's schema of a text file."""
 
 PICKLED = "pickle"
 """Format of `saveAsPickleFile`: a record is a batch of rows."""
 
 _SCHEMAS = {"textFile": TEXT}
-"""Name of the method that created a Hadoop RDD -> the schema that Spark gives such files."""
+"""Name of the method that created a Hadoop RDD -> Spark's schema of such files."""
 
 _OF_FILES = ("HadoopRDD", "NewHadoopRDD", "WholeTextFileRDD", "BinaryFileRDD")
 
@@ -43,7 +43,7 @@ class RddReader:
         """Id of an RDD -> its origins."""
 
     def add_query_rdd(self, rdd_id: int) -> None:
-        """Store that an RDD has the rows of a query, which has a record of its own."""
+        """Mark an RDD as the rows of a query, which has its own record."""
         self._store(rdd_id, [{"rdd": rdd_id}])
 
     def is_query_rdd(self, rdd_id: int) -> bool:
@@ -55,11 +55,11 @@ class RddReader:
         self.origins(rdd)
 
     def origins(self, rdd: Any) -> List[Dict[str, Any]]:
-        """Return one entry for each read that an RDD is made from, of one of these forms.
+        """Return one entry for each read behind an RDD, in one of these forms.
 
-        - `paths` and, where it is known, `schema`;
-        - `rdd`: the `rdd_id` of the record that has the query behind it;
-        - `more`: the RDD is made from more than `MAX_RDDS` others;
+        - `paths` and, if known, `schema`;
+        - `rdd`: the `rdd_id` of the record of the query behind it;
+        - `more`: the RDD depends on more than `MAX_RDDS` others;
         - `unasked`: a scan has more than `MAX_PARTITIONS` partitions;
         - `unnamed`: the class of an RDD that reads through a Hadoop input format without files.
         """
@@ -78,7 +78,7 @@ class RddReader:
         self._origins[rdd_id] = origins
 
     def _read(self, rdd: Any) -> Iterator[Dict[str, Any]]:
-        """Yield the origins of an RDD and of its ancestors; stop at those that are stored."""
+        """Yield the origins of an RDD and of its ancestors; stop at RDDs with stored origins."""
         waiting, visited = [rdd], {int(rdd.id())}
         while waiting and len(visited) < MAX_RDDS:
             current = waiting.pop()
@@ -145,7 +145,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def _scanned(partitions: Any, count: int) -> List[str]:
-    """Return the distinct files of a scan's partitions; of many partitions, an even sample."""
+    """Return the distinct files of a scan's partitions, or of an even sample of many partitions."""
     count_read = min(count, MAX_PARTITIONS)
     paths: Dict[str, None] = {}
     for number in range(count_read):

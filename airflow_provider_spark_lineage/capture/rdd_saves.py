@@ -1,4 +1,4 @@
-"""Targets of the methods of pyspark's `RDD` that write, as facts."""
+"""Targets of the writing methods of pyspark's `RDD`, as facts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _hadoop_file(arguments: Mapping[str, Any]) -> Facts:
 
 
 def _hadoop_dataset(arguments: Mapping[str, Any]) -> Facts:
-    """Return the facts of a target that a Hadoop configuration describes; it may not be a file."""
+    """Return the facts of a target in a Hadoop configuration, which may not be a file."""
     conf = arguments["conf"]
     output_format = next((conf[key] for key in _OUTPUT_FORMATS if key in conf), "")
     path = next((conf[key] for key in _OUTPUT_FOLDERS if key in conf), "")
@@ -55,7 +55,7 @@ def target(save: Callable[[Mapping[str, Any]], Facts], arguments: Mapping[str, A
 
 
 def _qualified(context: Any, text: str) -> str:
-    """Return a path with scheme and authority, as Hadoop completes it."""
+    """Return a path with Hadoop's scheme and authority."""
     path = context._jvm.org.apache.hadoop.fs.Path(text)
     system = path.getFileSystem(context._jsc.hadoopConfiguration())
     return without_secrets(str(system.makeQualified(path).toString()))

@@ -1,4 +1,4 @@
-"""Replaces methods of pyspark's classes, and puts them back."""
+"""Replaces methods of pyspark's classes, and restores them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Callable, Dict, Tuple
 
 
 class Replacements:
-    """The methods and properties that are replaced at present."""
+    """The currently replaced methods and properties."""
 
     def __init__(self) -> None:
         self._replaced: Dict[Tuple[Any, str], Tuple[Any, Any]] = {}
         """Class and name of a method -> the original, the replacement."""
 
     def replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
-        """Replace a method, a property or a cached property by what `wrap` makes of its function, once."""
+        """Replace the function of a method, a property or a cached property by `wrap(function)`, once."""
         if (owner, name) not in self._replaced:
             original = vars(owner)[name]
             replacement = _replacement(original, name, owner, wrap)
@@ -23,7 +23,7 @@ class Replacements:
             setattr(owner, name, replacement)
 
     def restore(self) -> None:
-        """Put the originals back; leave a method that someone else has replaced since: theirs calls ours."""
+        """Restore the originals, except a method that was replaced again since: that calls ours."""
         for (owner, name), (original, replacement) in tuple(self._replaced.items()):
             if vars(owner).get(name) is replacement:
                 setattr(owner, name, original)
@@ -47,8 +47,8 @@ def _wrapped(original: Any, wrap: Callable[[Any], Any]) -> Any:
 def without_own_frame(error: BaseException) -> None:
     """Remove the caller's frame from the traceback of an error that it is about to raise again.
 
-    The program then sees the traceback that it has without capture. Before Python 3.11, a bare `raise` adds
-    the frame once more.
+    The program then sees the same traceback as without capture. Before Python 3.11, a bare `raise` adds the
+    frame once more.
     """
     trace = error.__traceback__
     if trace is not None and trace.tb_frame is sys._getframe(1):

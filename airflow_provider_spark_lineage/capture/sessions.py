@@ -1,8 +1,8 @@
 """Starts and stops capture for the Spark applications of this process.
 
-All sessions of an application are captured, also those of `newSession()` and of libraries. So are the
-sessions of Spark Connect, whose application runs on their server. Records are complete when `drain`
-has returned; capture drains by itself before a Spark context stops or a Connect session ends.
+All sessions of an application are captured, also sessions of `newSession()` and of libraries, and sessions of
+Spark Connect, whose application runs on the server. Records are complete when `drain` has returned; capture
+drains by itself before a Spark context stops or a Connect session ends.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import threading
 from typing import Any, Callable, List, Optional
 
-from airflow_provider_spark_lineage.capture.application import Application
+from airflow_provider_spark_lineage.capture.application import LiveApplication
 from airflow_provider_spark_lineage.capture.calls import record_of
 from airflow_provider_spark_lineage.capture.connect.capture import ConnectCapture
 from airflow_provider_spark_lineage.capture.hooks import hooks
@@ -45,15 +45,15 @@ class Capture:
         sql_text: str = FULL,
     ) -> None:
         self.problems: List[str] = []
-        """Losses that belong to no single record, a sentence each."""
+        """Losses that do not belong to a single record, one sentence each."""
         self.agent_configured = False
-        """Whether OpenLineage's Java agent listens to the same application."""
+        """OpenLineage's Java agent listens to the same application."""
         self._sink = sink
         self._drain_timeout_seconds = drain_timeout_seconds
         self._max_plan_bytes = max_plan_bytes
         self._sql_text = sql_text
         self._lock = threading.Lock()
-        self._application: Optional[Application] = None
+        self._application: Optional[LiveApplication] = None
         self._context: Any = None
         self._dropped_before = 0
         self._withholds = False
@@ -61,7 +61,7 @@ class Capture:
         self._connect = ConnectCapture(sink, max_plan_bytes, sql_text, self.problems)
 
     def arm(self) -> None:
-        """Capture the application that is running, or the next that is created."""
+        """Capture the running application, or the next one."""
         if self._sql_text != FULL and not self._withholds:
             self._withholds = True
             withhold(1)
@@ -77,7 +77,7 @@ class Capture:
                 self._listen(context)
 
     def attach(self, spark: Any) -> None:
-        """Capture the application of a classic session, unless it is captured already."""
+        """Capture the application of a classic session, unless it already is."""
         with harmless("a Spark session could not be listened to", self.problems):
             if getattr(spark, "_jsparkSession", None) is None or _is_server():
                 return
@@ -87,7 +87,7 @@ class Capture:
                 self._listen(spark.sparkContext)
 
     def called(self, call: Call) -> None:
-        """Record a call of a watched method; called before it begins and after it has ended."""
+        """Record a call of a watched method; called before its start and after its end."""
         context = call.context
         if context is None or context._jsc is None or self._is_forked():
             return
@@ -96,13 +96,13 @@ class Capture:
         if application is not None and record is not None:
             application.add(record, call.tag)
 
-    def _listen(self, context: Any) -> Optional[Application]:
-        """Return the application of a context, captured from now on; None if that failed earlier."""
+    def _listen(self, context: Any) -> Optional[LiveApplication]:
+        """Return the application of a context, and capture it from now on; None if that failed earlier."""
         with self._lock:
             if self._context is not context:
-                # Try once: a failure must not be repeated at every call of the program.
+                # Try only once: do not repeat a failure at every call of the program.
                 self._context, self._application = context, None
-                self._application = Application(
+                self._application = LiveApplication(
                     context, self._sink, self._max_plan_bytes, self._sql_text, self.problems
                 )
                 self._dropped_before = _dropped_events(context)
@@ -113,8 +113,8 @@ class Capture:
     def drain(self, timeout_seconds: Optional[float] = None, problems: Optional[List[str]] = None) -> None:
         """Wait until every execution that ended before this call is recorded.
 
-        Give up after `timeout_seconds`, by default the drain timeout, and add what is missing to `problems`.
-        A caller that continues to capture passes a list of its own, because what is missing may come later.
+        Give up after `timeout_seconds`, by default the drain timeout, and add the losses to `problems`. A
+        caller that continues to capture passes its own list, because missing executions may come later.
         """
         problems = self.problems if problems is None else problems
         if self._is_forked():
@@ -138,12 +138,12 @@ class Capture:
                 )
 
     def disarm(self) -> None:
-        """Drain, remove the listener from Spark, and put the methods of pyspark back."""
+        """Drain, remove the listener from Spark, and restore the methods of pyspark."""
         self._release()
-        with harmless("the methods of pyspark could not be put back", self.problems):
+        with harmless("the methods of pyspark could not be restored", self.problems):
             hooks().remove(self)
             self._connect.disarm()
-        # A session may have been created before the hooks were gone.
+        # A session may have been created before the hooks were removed.
         self._release()
         self._connect.close()
         if self._withholds:
@@ -151,7 +151,7 @@ class Capture:
             withhold(-1)
 
     def context_stops(self, context: Any) -> None:
-        """End the capture of a Spark context that is about to stop."""
+        """End the capture of a Spark context before it stops."""
         if context is self._context:
             self._release()
 
@@ -172,9 +172,9 @@ class Capture:
 
 
 def _is_server() -> bool:
-    """Return whether this process began the server of its own Connect sessions: `remote("local[2]")`.
+    """Return whether this process started the server of its own Connect sessions: `remote("local[2]")`.
 
-    They are captured as those of any server, so that a program has the same lineage wherever it connects to.
+    Such sessions are captured like sessions of any server, so that a program has the same lineage with each.
     """
     return "SPARK_LOCAL_REMOTE" in os.environ
 
@@ -189,6 +189,6 @@ def _is_connect_only() -> bool:
 
 
 def _dropped_events(context: Any) -> int:
-    """Return how many events Spark has dropped because the listeners of our queue were too slow."""
+    """Return the number of events that Spark has dropped because the listeners of our queue were too slow."""
     registry = context._jsc.sc().listenerBus().metrics().metricRegistry()
     return int(registry.counter("queue.shared.numDroppedEvents").getCount())

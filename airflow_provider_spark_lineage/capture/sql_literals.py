@@ -1,8 +1,8 @@
 """Removes string literals from SQL: any of them may be a password or a customer's name.
 
-Databases quote in different ways: a literal in one is part of the query in another. Where the database is
-known, its syntax is used; otherwise the query is read by the syntax of each, and only the beginning on which
-all agree stays, followed by `CUT`.
+Databases quote in different ways: a literal in one is part of the query in another. If the database is known,
+its syntax is used. If not, the query is read by each syntax, and only the common beginning of all results
+stays, followed by `CUT`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from os.path import commonprefix
 from typing import Dict, List, Optional, Pattern, Sequence
 
 CUT = "'***"
-"""Marks where a query was cut; the open quote prevents that the rest is read as a complete query."""
+"""Marks the place where a query was cut; its open quote prevents parsing it as a complete query."""
 
 _COMMENT = r"(?P<comment> {line} | /\*(?: (?!/\*). )*?\*/ )"
 _LINE = r"--[^\n]*"
@@ -30,7 +30,7 @@ _ESCAPED = rf"(?<=(?<!\w)[eE]){_ESCAPING}"
 _NOT_ESCAPED = rf"(?<!(?<!\w)[eE]){_TEXTS}"
 
 _RAW = r"""(?<=(?<!\w)[rR])(?: '[^']*' | "[^"]*" )"""
-"""Spark's `r'C:\\'`; in BigQuery's a backslash still hides a quote."""
+"""Spark's `r'C:\\'`; in BigQuery's raw strings, a backslash still escapes a quote."""
 
 _TRIPLE = r"'''(?: [^\\] | \\. )*?''' | \"\"\"(?: [^\\] | \\. )*?\"\"\""
 _DOLLARS = r"(?<![\w$])\$(?P<tag>(?:[^\W\d]\w*)?)\$.*?\$(?P=tag)\$"
@@ -39,14 +39,14 @@ _Q_QUOTED = r"""(?<!\w)[nN]?[qQ]'
 """Oracle's `q'[it's]'`."""
 
 _UNCLOSED = r"['\"`] | /\* | (?<![\w$])\$(?:[^\W\d]\w*)?\$"
-"""An opening quote without its end; a pattern of its own, so that the end is searched once."""
+"""An opening quote without its end; a separate pattern, so that the end is searched once."""
 
 
 _BOTH = f"{_NAMES} | {_BACKTICKS}"
 
 
 def _reading(texts: str, names: str = _BOTH, line: str = _LINE) -> Pattern[str]:
-    """Return a pattern for what may contain any character: comments, quoted names and literals."""
+    """Return a pattern for comments, quoted names and literals, which may contain any character."""
     comment = _COMMENT.format(line=line)
     unclosed = rf"{_UNCLOSED} | \[" if _BRACKETS in names else _UNCLOSED
     return re.compile(
@@ -70,13 +70,13 @@ _READINGS: Dict[str, Pattern[str]] = {
     "bigquery": _reading(f"{_TRIPLE} | {_ESCAPING} | {_ESCAPING_DOUBLE}", _BACKTICKS, r"(?: -- | \# )[^\n]*"),
     "clickhouse": _reading(f"{_DOLLARS} | {_ESCAPING}", line=r"(?: -- | \#[!\ ] )[^\n]*"),
     **dict.fromkeys(("duckdb", "postgres"), _POSTGRES),
-    # Double quotes are names there only where `spark.sql.ansi.doubleQuotedIdentifiers` is on.
+    # Double quotes are names there only with `spark.sql.ansi.doubleQuotedIdentifiers`.
     **dict.fromkeys(("databricks", "hive", "spark"), SPARK),
     **dict.fromkeys(("mysql", "singlestore"), _MYSQL),
     "oracle": _reading(rf"{_Q_QUOTED} | (?<!(?<!\w)[qQ])(?<!(?<!\w)[nN][qQ]){_TEXTS}"),
     "redshift": _BACKSLASH,
     "snowflake": _reading(f"{_DOLLARS} | {_ESCAPING}", line=r"(?: -- | // )[^\n]*"),
-    # SQLite takes a name in double quotes for a literal if no column has it; its documentation warns of it.
+    # SQLite reads a name in double quotes as a literal if no column has it; its documentation warns of that.
     **dict.fromkeys(("sqlite", "tsql"), _reading(_TEXTS, f"{_NAMES} | {_BACKTICKS} | {_BRACKETS}")),
 }
 """sqlglot's name of a dialect -> the pattern for its comments, literals and names."""
@@ -84,21 +84,21 @@ _READINGS: Dict[str, Pattern[str]] = {
 _PLAIN = frozenset(
     {"", "athena", "duckdb", "oracle", "postgres", "presto", "sqlite", "teradata", "trino", "tsql"}
 )
-"""Dialects in which a backslash does not escape a quote, unless an old setting says so."""
+"""Dialects whose backslash does not escape a quote, except with an old setting."""
 
 _ALL = tuple(dict.fromkeys(_READINGS.values()))
 _OPENING = re.compile(r"""['"`$#\[] | -- | /[*/]""", re.VERBOSE)
 _QUOTED = re.compile(r"""['"] | \$\w*\$""", re.VERBOSE)
 _AMBIGUOUS = re.compile(r"""["\\$#\[] | // | --\S | [qQ]' | \'\'\'""", re.VERBOSE)
-"""Syntax in which the dialects differ."""
+"""Syntax that differs between dialects."""
 
 _QUERY = re.compile(r"(?i)\b(?:select|with|values|table|from|call|exec\w*)\b")
 
 
 def without_sql_literals(text: str, dialect: Optional[str] = None) -> str:
-    """Replace string literals in a query by empty ones and comments by spaces; quoted names stay.
+    """Replace string literals in a query by empty literals, and comments by spaces; keep quoted names.
 
-    `dialect` is sqlglot's name of the database's SQL; None where it is not known.
+    `dialect` is sqlglot's name of the database's SQL; None if it is unknown.
 
     >>> without_sql_literals("select count(*) from people where name = 'Ann' -- not 'Bob'")
     "select count(*) from people where name = ''  "
@@ -116,7 +116,7 @@ def without_sql_literals(text: str, dialect: Optional[str] = None) -> str:
 
 
 def _readings(text: str, dialect: Optional[str]) -> Sequence[Pattern[str]]:
-    """Return the patterns by which a text may have to be read."""
+    """Return the patterns of all possible readings of a text."""
     if dialect in _PLAIN and "\\'" in text:
         return _READINGS[dialect], _BACKSLASH
     if dialect in _READINGS:
@@ -127,7 +127,7 @@ def _readings(text: str, dialect: Optional[str]) -> Sequence[Pattern[str]]:
 
 
 def _emptied(reading: Pattern[str], text: str) -> Optional[str]:
-    """Return a text without literals and comments by one pattern; None where a quote has no end."""
+    """Return a text without literals and comments by one pattern; None if a quote has no end."""
     parts: List[str] = []
     end = 0
     for match in reading.finditer(text):
@@ -173,4 +173,4 @@ def _is_ordinal(match: re.Match[str]) -> bool:
 
 
 _MAX_LOOKBEHIND = 1000
-"""How many characters before a number are searched: a query may have thousands of numbers."""
+"""Number of characters searched before a number: a query may have thousands of numbers."""

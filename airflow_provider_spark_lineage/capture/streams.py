@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.capture.jvm import JvmReader
 
 BATCH = "WriteToMicroBatchDataSourceV1"
-"""Class of the root of such a batch's plan."""
+"""Class of the root of the batch's plan."""
 
 _TO_A_FUNCTION = "ForeachBatchSink"
 

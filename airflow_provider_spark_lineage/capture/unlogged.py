@@ -1,6 +1,7 @@
-"""Keeps capture's calls of the JVM out of py4j's debug log, which has the complete answers.
+"""Keeps capture's calls of the JVM out of py4j's debug log.
 
-A plan has literals and options of the user's query. The user's own calls are logged as before.
+The log has complete answers, and a plan has literals and options of the user's query. The user's own calls
+are logged as before.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _thread = _Thread()
 
 @contextlib.contextmanager
 def unlogged() -> Iterator[None]:
-    """Mark the calls of the JVM that this thread makes inside the block as capture's."""
+    """Mark this thread's calls of the JVM inside the block as capture's."""
     before, _thread.is_ours = _thread.is_ours, True
     try:
         yield
@@ -32,5 +33,5 @@ def unlogged() -> Iterator[None]:
 
 
 def is_ours(entry: logging.LogRecord) -> bool:
-    """Return whether a message of py4j is about a call that capture made."""
+    """Return whether a message of py4j is about a call of capture."""
     return _thread.is_ours and str(entry.msg).startswith(_TALK)

@@ -1,7 +1,7 @@
-"""The methods of pyspark that are watched, and one call of such a method.
+"""The watched methods of pyspark, and one call of such a method.
 
-Spark's listeners receive queries. An action or a save of an RDD is no query, and no event has the origins of
-an RDD, so these methods are watched.
+Spark's listeners receive queries only. An action or a save of an RDD is not a query, and listener events do
+not have the origins of an RDD, so these methods are watched.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ RDD_ACTIONS = (
     "treeReduce",
     "variance",
 )
-"""The methods of pyspark's `RDD` that run jobs and give the result to the program.
+"""The methods of pyspark's `RDD` that run jobs and return the result to the program.
 
-Sorting and numbering call some of these to sample or count rows before they return another RDD.
+Sorting and numbering call some of these to sample or count rows before they return an RDD.
 """
 
 
 class Kind(Enum):
-    """What a watched method does; `capture.calls.HANDLERS` has its handlers."""
+    """Kind of a watched method; `capture.calls.HANDLERS` has its handlers."""
 
     RDD_JOB = "runs a job over an RDD, or saves it"
     CONTEXT_JOB = "runs a job over the RDD that is its argument"
@@ -71,12 +71,12 @@ class Kind(Enum):
 
 
 RETURN_EARLY = frozenset({"countApprox", "meanApprox", "sumApprox", "toLocalIterator"})
-"""Actions that may return before their jobs have ended: what these jobs count is not known by then."""
+"""Actions that may return before their jobs have ended, so the counts of the jobs are not complete."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """One method of pyspark that is watched."""
+    """One watched method of pyspark."""
 
     owner: Any
     name: str
@@ -84,7 +84,7 @@ class Site:
 
     @property
     def scope(self) -> str:
-        """Return a name shared by methods that call one another; only the outermost call is recorded."""
+        """Name shared by methods that call each other; only the outermost call is recorded."""
         return (Kind.RDD_JOB if self.kind is Kind.CONTEXT_JOB else self.kind).name
 
 
@@ -93,7 +93,7 @@ _NUMBERS = itertools.count(1)
 
 @dataclass
 class Call:
-    """One call of a watched method; watchers receive it before it begins and after it has ended."""
+    """One call of a watched method; watchers receive it before its start and after its end."""
 
     site: Site
     subject: Any
@@ -108,17 +108,17 @@ class Call:
 
     @property
     def tag(self) -> str:
-        """Return what marks its jobs; empty where they may go on after the call, and are not counted."""
+        """Mark of its jobs; empty if they may continue after the call and are not counted."""
         return "" if self.site.name in RETURN_EARLY else self.number
 
     @property
     def rdd(self) -> Any:
-        """Return the RDD that the call is about."""
+        """The RDD of the call."""
         return self.argument("rdd") if self.site.kind is Kind.CONTEXT_JOB else self.subject
 
     @property
     def context(self) -> Any:
-        """Return the Spark context that the call runs in."""
+        """The Spark context of the call."""
         if self.site.kind is Kind.STREAM_BATCH:
             return self.subject.session.sparkContext
         if self.site.kind in (Kind.STATEMENT, Kind.QUERY_TO_RDD):
@@ -126,17 +126,17 @@ class Call:
         return self.rdd.ctx
 
     def argument(self, name: str) -> Any:
-        """Return an argument by its name, however it was passed."""
+        """Return an argument by its name, passed by position or by name."""
         return self.arguments()[name]
 
     def arguments(self) -> Dict[str, Any]:
-        """Return the arguments that were passed, by name."""
+        """Return the passed arguments, by name."""
         method = inspect.signature(getattr(self.site.owner, self.site.name))
         return dict(method.bind(self.subject, *self.args, **self.kwargs).arguments)
 
 
 def sites() -> List[Site]:
-    """Return the methods to watch in the pyspark that is installed."""
+    """Return the methods to watch in the installed pyspark."""
     from pyspark import RDD, SparkContext
 
     try:

@@ -14,15 +14,15 @@ from airflow_provider_spark_lineage.errors import MissingExtraError, extra
 
 COMMANDS = {
     "run": "Run an unchanged PySpark script with capture on.",
-    "agent": "Write the zip that records what a submitted application does.",
-    "explain": "Print what a run, or a file of events, read and wrote, for a person.",
-    "events": "Print the recorded run as OpenLineage events, JSON Lines.",
-    "planned": "Print what a script or SQL file will read and write, without running it.",
-    "compare": "Compare emitted events with the expected ones.",
-    "expect": "Write expected events from emitted ones, or bring them up to date.",
+    "agent": "Write the zip that records the lineage of a submitted application.",
+    "explain": "Print the datasets and columns of a recorded run or of OpenLineage events.",
+    "events": "Print a recorded run as OpenLineage events, JSON Lines.",
+    "planned": "Print the datasets that a script or SQL file names, without running it.",
+    "compare": "Compare emitted events with expected ones.",
+    "expect": "Write expected events from emitted ones, or update them.",
     "doctor": "Check whether lineage can work here, and say what to fix.",
 }
-"""Command name -> what `--help` says; each lives in `cli/<name>.py` as `command`."""
+"""Command name -> its line in `--help`; each lives in `cli/<name>.py` as `command`."""
 
 OTHER_NAMES = {"text": "explain", "static": "planned"}
 """Former name of a command -> its name; `--help` lists only the latter."""
@@ -33,7 +33,7 @@ OF_THE_HARNESS = frozenset({"compare", "expect"})
 
 @contextlib.contextmanager
 def _mistakes_as_sentences() -> Iterator[None]:
-    """Say a mistake in options and arguments in one sentence, as every other one; click has three lines."""
+    """Print a mistake in options or arguments as one sentence; click would print three lines."""
     try:
         yield
     except click.UsageError as error:
@@ -81,4 +81,4 @@ class _LazyGroup(click.Group):
 )
 @click.version_option(package_name="airflow-provider-spark-lineage")
 def main(**_: Any) -> None:
-    """Lineage of Spark jobs: what they read, what they wrote, which column came from where."""
+    """Lineage of Spark jobs: datasets read and written, and the source of each column."""

@@ -1,4 +1,4 @@
-"""`spark-lineage agent`: the zip that records what a submitted application does."""
+"""`spark-lineage agent`: writes the zip that records the lineage of a submitted application."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.words import counted
     help="The file to write.",
 )
 def command(path: Path) -> None:
-    """Write the zip that records what a Python application does under spark-submit.
+    """Write the zip that records the lineage of a Python application under spark-submit.
 
     \b
     spark-submit --py-files spark_lineage_agent.zip --conf spark.lineage.records=URI app.py
@@ -31,9 +31,9 @@ def command(path: Path) -> None:
     `spark-lineage explain` and `spark-lineage events`.
     """
     if path.suffix != ".zip":
-        refuse(f"{path} has to end with .zip: Python reads no other file as a package")
+        refuse(f"{path} must end with .zip: Python imports packages only from files with that suffix")
     if not path.parent.is_dir():
-        refuse(f"{path} cannot be written: there is no folder {path.parent}; create it first")
+        refuse(f"{path} cannot be written: the folder {path.parent} does not exist; create it first")
     try:
         write_agent(path)
         size = path.stat().st_size

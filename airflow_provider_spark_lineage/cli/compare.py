@@ -35,14 +35,14 @@ from airflow_provider_spark_lineage.testing import (
     "--events",
     required=True,
     type=click.Path(path_type=Path),
-    help="What FileTransport wrote: a file, a folder, or its log_file_path.",
+    help="Events written by FileTransport: a file, a folder, or its log_file_path.",
 )
 @click.option("--var", "variables", multiple=True, metavar="NAME=VALUE", help="Replaces ${NAME}; repeatable.")
 @click.option(
     "--scope",
     type=click.Choice(["all", "dags", "keys"]),
-    help="Compare all events, those of the expected DAGs, or those of the expected keys. Default: dags for a"
-    " file, all for a folder, keys for a JSON array in the form of Airflow's own tests.",
+    help="Compare all events, events of the expected DAGs, or events of the expected keys. Default: dags for"
+    " a file, all for a folder, keys for a JSON array in the format of Airflow's own tests.",
 )
 @click.option(
     "--without",
@@ -55,8 +55,8 @@ from airflow_provider_spark_lineage.testing import (
     "versions",
     multiple=True,
     metavar="NAME=VERSION",
-    help="What `when:` in an expected file asks about, for example spark=4.1; repeatable."
-    " Default: what the events say, else what is installed.",
+    help="Version for `when:` in an expected file, for example spark=4.1; repeatable."
+    " Default: the version in the events, else the installed one.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
@@ -83,7 +83,7 @@ def command(
     Exit codes:
       0  all events match, and no relation between them is broken
       1  some differ, are missing or unexpected, or a relation is broken
-      2  bad input: something could not be read or makes no sense
+      2  bad input: something cannot be read or is not valid
     """
     try:
         report = compare(

@@ -1,6 +1,6 @@
-"""OpenLineage events of any producer as the documents that `page` prints, one for each run.
+"""Converts OpenLineage events of any producer to the documents that `page` prints, one for each run.
 
-Events are input from outside: what has another type than the spec says counts as absent.
+Events come from outside: a value whose type is not the spec's is treated as absent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.events.shapes import object_at, objects, tex
 
 @dataclass
 class RunEvents:
-    """The events of one run, in the order in which they were read."""
+    """The events of one run, in reading order."""
 
     events: list[Event] = field(default_factory=list)
 
@@ -27,15 +27,15 @@ class RunEvents:
 
     @property
     def title(self) -> str:
-        """Return the job, which instance of it, and how it ended."""
+        """The job, the map index, the try, and the event type that ended it."""
         event = self.last
         index = f"[{event.map_index}]" if event.map_index is not None else ""
         attempt = f"   try {event.try_number}" if (event.try_number or 1) > 1 else ""
-        ended = event.type if event.type in TERMINAL else "no end of it is here"
+        ended = event.type if event.type in TERMINAL else "has no end event"
         return f"{event.subject}{index}{attempt}   {ended}"
 
     def document(self) -> dict[str, Any]:
-        """Return what the run read and wrote: as its end says, or all its events where that says nothing."""
+        """Return the lineage in the run's end event, or in all its events if that has no datasets."""
         last = self.last
         telling = [last] if last.type == "fail" or _names_datasets(last) else self.events
         return {
@@ -49,9 +49,9 @@ class RunEvents:
 
 
 def runs_of(events: Events, *, each: bool = False) -> list[RunEvents]:
-    """Return the runs that say what was read and written, in the order in which they ended.
+    """Return the runs with datasets, in the order of their ends.
 
-    A DAG run has no datasets, and the children of a task repeat the task's: `each` has these, too.
+    DAG runs have no datasets, and children of a task repeat the task's datasets; `each` includes both.
     """
     runs: dict[str, RunEvents] = {}
     for event in events:
@@ -95,7 +95,7 @@ def _id(value: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _merged(events: list[Event], part: str) -> list[dict[str, Any]]:
-    """Return the datasets of some events; of one that several name, the facets of all, later ones first."""
+    """Return the datasets of some events, with merged facets; the facets of later events win."""
     merged: dict[tuple[str, str], dict[str, Any]] = {}
     for event in events:
         for dataset in objects(event.document.get(part)):
@@ -112,7 +112,7 @@ def _dataset(dataset: Mapping[str, Any], facets: str, statistics: str) -> dict[s
     fields = objects(object_at(dataset, "facets", "schema").get("fields"))
     return {
         **_id(dataset),
-        "fields": [{"name": text(one.get("name")), "type": text(one.get("type"))} for one in fields],
+        "fields": [{"name": text(each.get("name")), "type": text(each.get("type"))} for each in fields],
         "statistics": {name: counts[key] for name, key in names.items() if type(counts.get(key)) is int},
     }
 

@@ -16,11 +16,11 @@ from airflow_provider_spark_lineage.cli.recorded import Opened
 @click.option("--job", default="", help="Name of the run's job [default: the script's or the application's].")
 @click.option("--repeat-dataset-edges", is_flag=True, help="Repeat dataset-level edges on every field.")
 def command(directory: Path, namespace: str, job: str, repeat_dataset_edges: bool) -> None:
-    """Print the run whose records are in DIRECTORY as OpenLineage events, one JSON object a line.
+    """Print the run whose records are in DIRECTORY as OpenLineage events, one JSON object per line.
 
-    DIRECTORY may be an event log of Spark as well: a file, or the folder of a rolling one.
+    DIRECTORY may also be a Spark event log: a file, or the folder of a rolling log.
 
-    START and COMPLETE or FAIL of the whole run, and of each execution that touched a dataset as its child.
+    Prints START and COMPLETE or FAIL of the whole run, and of a child run for each execution with a dataset.
     """
     opened = Opened(directory)
     exit_code = opened.about.get("exit_code")

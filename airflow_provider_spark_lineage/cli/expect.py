@@ -22,27 +22,27 @@ from airflow_provider_spark_lineage.testing import draft_expected, read_events, 
     "--events",
     required=True,
     type=click.Path(path_type=Path),
-    help="What FileTransport wrote: a file, a folder, or its log_file_path.",
+    help="Events written by FileTransport: a file, a folder, or its log_file_path.",
 )
 @click.option(
     "--update",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write this expected file, in YAML, or bring it up to date. Default: print a draft.",
+    help="Write or update this expected file, in YAML. Default: print a draft.",
 )
 @click.option(
     "--var",
     "variables",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Write ${NAME} wherever the value stands; repeatable.",
+    help="Write ${NAME} in place of the value; repeatable.",
 )
 @click.option(
     "--version",
     "versions",
     multiple=True,
     metavar="NAME=VERSION",
-    help="What `when:` in an expected file asks about, for example spark=4.1; repeatable.",
+    help="Version for `when:` in an expected file, for example spark=4.1; repeatable.",
 )
 @click.pass_context
 def command(
@@ -54,17 +54,17 @@ def command(
     variables: tuple[str, ...],
     versions: tuple[str, ...],
 ) -> None:
-    """Write what was emitted as what is expected, of all DAGs or of DAG_ID alone.
+    """Write expected events from the emitted ones, of all DAGs or of DAG_ID alone.
 
-    What differs from run to run becomes a matcher. In an existing file only what the events contradict is
-    changed: matchers that still hold stay, and so do comments outside of the keys that change; lost ones are
-    named. Read the file before you commit it: it repeats what was emitted, right or wrong.
+    Values that vary between runs become matchers. In an existing file, only expectations that the events
+    contradict are changed: matchers that still hold stay, and comments outside the changed keys stay; lost
+    comments are listed. Read the file before you commit it: it repeats the emitted events, right or wrong.
 
     \b
     Exit codes:
-      0  the draft was printed, or the file is as it was
+      0  the draft was printed, or the file is unchanged
       1  the file was written or changed
-      2  bad input; the file is as it was
+      2  bad input; the file is unchanged
     """
     try:
         read, named = read_events(events), pairs("--var", variables)

@@ -1,4 +1,4 @@
-"""`spark-lineage explain`: what a recorded run, or each run of OpenLineage events, read and wrote."""
+"""`spark-lineage explain`: prints the lineage of a recorded run, or of each run in OpenLineage events."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ _MAX_SQL = 100
     "--events",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A file or folder of OpenLineage events, of any tasks.",
+    help="A file or folder of OpenLineage events of any tasks.",
 )
 @click.option(
     "--column",
     default="",
     metavar="NAME",
-    help="Only what this output column depends on; in events, through all tasks. DATASET.COLUMN names one.",
+    help="Only the sources of this output column; in events, through all tasks. May be DATASET.COLUMN.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The lineage as one JSON object.")
 @click.option("--each", is_flag=True, help="Every execution by itself, then the whole run.")
 def command(directory: Path | None, events: Path | None, column: str, as_json: bool, each: bool) -> None:
-    """Print what a run read and wrote, and which column came from where.
+    """Print the datasets that a run read and wrote, and the sources of each column.
 
-    DIRECTORY holds the run's records, or is an event log of Spark (a file, or the folder of a rolling one),
-    or a file or folder of OpenLineage events.
+    DIRECTORY has the run's records, or is a Spark event log (a file, or the folder of a rolling log), or a
+    file or folder of OpenLineage events.
     """
     if (directory is None) == (events is None):
         refuse("give one place: DIRECTORY, or --events FILE")
@@ -94,7 +94,7 @@ def _explain_records(directory: Path, *, column: str, as_json: bool, each: bool)
 
 
 def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -> NoReturn:
-    """Print each run of some events, or the trace of a column through them; end as `Opened.close` does."""
+    """Print each run, or the trace of a column through all runs, and end the command as `Opened.close`."""
     if column:
         try:
             traces = traces_of(events, column)
@@ -102,8 +102,8 @@ def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -
             refuse(str(error))
         writers = writers_of(events)
         if as_json:
-            found = {"columns": [trace_document(trace, writers) for trace in traces]}
-            click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+            columns = [trace_document(trace, writers) for trace in traces]
+            click.echo(json.dumps({"columns": columns}, indent=2, ensure_ascii=False))
         else:
             place, names = short_names_of(traces)
             below = [f"below {place}\n"] if place else []
@@ -111,11 +111,11 @@ def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -
     else:
         runs = runs_of(events, each=each)
         if as_json:
-            told = [{"job": run.last.subject, "state": run.last.type, **run.document()} for run in runs]
-            click.echo(json.dumps({"runs": told}, indent=2, ensure_ascii=False))
+            documents = [{"job": run.last.subject, "state": run.last.type, **run.document()} for run in runs]
+            click.echo(json.dumps({"runs": documents}, indent=2, ensure_ascii=False))
         else:
             texts = [f"run     {run.title}\n{page(run.document(), empty=_NO_DATASET)}" for run in runs]
-            show("\n".join(texts) or "no event is of a task or a job: there are only those of DAG runs\n")
+            show("\n".join(texts) or "the events are of DAG runs only, not of tasks or jobs\n")
     complain(events.problems)
 
 
@@ -133,7 +133,7 @@ def _read(place: Path) -> Events:
 
 
 def _emitted(place: Path) -> Events | None:
-    """Return the events at a place that holds no records; None where there are none."""
+    """Return the events at a place without records; None if there are none."""
     try:
         events = read_events(place)
     except BadInputError:
@@ -148,7 +148,7 @@ def _page_of(execution: Execution) -> str:
 
 
 def _check_column(lineage: Lineage, column: str) -> None:
-    """Refuse a column that no output has, and name the nearest."""
+    """Refuse a column that no output has, and suggest the nearest."""
     names = sorted({field.name for output in lineage.outputs for field in output.dataset.fields})
     if column in names:
         return

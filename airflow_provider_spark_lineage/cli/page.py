@@ -1,6 +1,6 @@
-"""The page that `explain` and `static` print: a lineage, as its JSON document, for a person to read.
+"""The page that `explain` and `planned` print: the JSON document of a lineage as text for people.
 
-The golden text of tests is `lineage.text`; this page groups and shortens, and may change at any time.
+Tests compare with `lineage.text`; this page groups and shortens, and may change at any time.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ EMPTY = "Spark read and wrote no dataset.\n"
 _LEGEND = "*  every column: this decides which rows the output has, or how they are grouped and ordered"
 _EVERY_COLUMN = re.compile(r"^  \* +<- ", re.MULTILINE)
 _MAX_COLUMNS = 160
-"""Characters of a list of columns on the line of a dataset; `--json` has all of them."""
+"""Limit for the list of columns on a dataset's line; `--json` has all columns."""
 
 _WITHOUT_ROWS = frozenset({"alter", "drop", "rename", "truncate"})
-"""Changes whose columns are not listed where there is no edge."""
+"""Changes whose columns are not listed if they have no edges."""
 
 _STYLES = {"reads": "green", "writes": "cyan", "gap": "yellow", "failed": "red", "run": "magenta"}
 
@@ -34,7 +34,7 @@ Document = Mapping[str, Any]
 def page(lineage: Document, column: str = "", empty: str = EMPTY) -> str:
     """Return the page of a lineage; with `column`, only the output columns of that name.
 
-    `empty` is the page of a lineage in which there is nothing at all.
+    `empty` is the page of an empty lineage.
     """
     outputs = [output for output in lineage["outputs"] if not column or column in _columns(output)]
     edges = [edge for output in outputs for edge in output["edges"]]
@@ -54,7 +54,7 @@ def page(lineage: Document, column: str = "", empty: str = EMPTY) -> str:
 
 
 def cut(text: str, length: int) -> str:
-    """Return a text on one line, and an ellipsis where it is longer than `length` characters.
+    """Return a text on one line, cut to `length` characters with an ellipsis.
 
     >>> cut("select  a,\\n  b", 9)
     'select a…'
@@ -68,7 +68,7 @@ def _id(named: Document) -> DatasetId:
 
 
 def _columns(output: Document) -> list[str]:
-    """Return the output's columns; those of its edges, too, where an event has no schema."""
+    """Return the output's columns, also from its edges, because an event may lack a schema."""
     fields = [field["name"] for field in output["fields"]]
     return list(dict.fromkeys([*fields, *(edge["column"] for edge in output["edges"] if edge["column"])]))
 
@@ -106,7 +106,7 @@ def _schema(fields: list[Document]) -> str:
 def _rows(
     output: Document, names: Mapping[DatasetId, str], column: str, unknown: Collection[str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield a row for each column and each field that it depends on; `*` is the whole output, last."""
+    """Yield a row for each pair of a column and a field it depends on; `*`, the whole output, comes last."""
     edges = [edge for edge in output["edges"] if not column or edge["column"] in (column, None)]
     if output["mode"] in _WITHOUT_ROWS and not edges:
         return
@@ -160,7 +160,7 @@ def _failure(failure: Document) -> str:
 
 
 def show(text: str) -> None:
-    """Print pages, and once what `*` stands for; where a person looks, in colours."""
+    """Print pages, with a legend for `*` if needed; on a terminal, in colours."""
     if _EVERY_COLUMN.search(text):
         text += f"\n{_LEGEND}\n"
     if not sys.stdout.isatty():

@@ -1,4 +1,4 @@
-"""Options of the form NAME=VALUE, which several commands take."""
+"""Parser of NAME=VALUE options, shared by several commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
-    """Return the values by name; of a name given twice, the last.
+    """Return the values by name; if a name is given twice, the last value.
 
     >>> pairs("--var", ["DATA=/tmp/a=b"])
     {'DATA': '/tmp/a=b'}

@@ -1,4 +1,4 @@
-"""`spark-lineage planned`: what a PySpark script or a file of Spark SQL will read and write; nothing runs."""
+"""`spark-lineage planned`: prints the lineage that the text of a PySpark script or SQL file shows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOTHING = "reads nothing, writes nothing\n\n"
 
 
 def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
-    """Return the pairs of an option that is given as `name=value`."""
+    """Return the pairs of an option given as `name=value`."""
     for value in values:
         if "=" not in value:
             refuse(f"{option} {value}: give it as name=value")
@@ -42,19 +42,19 @@ def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
     "variables",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What ${NAME} in SQL stands for, or an environment variable of a script; may be repeated.",
+    help="Value of ${NAME} in SQL, or of an environment variable of a script; repeatable.",
 )
 @click.option(
     "--conf",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A setting of Spark, as for spark-submit; may be repeated.",
+    help="A Spark setting, as for spark-submit; repeatable.",
 )
 @click.option(
     "--directory",
     type=click.Path(path_type=Path),
-    help="Folder that the driver starts in  [default: this one]",
+    help="Working directory of the driver  [default: the current one]",
 )
 @click.option("--json", "as_json", is_flag=True, help="The lineage as one JSON object.")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -68,15 +68,15 @@ def command(
     file: Path,
     args: tuple[str, ...],
 ) -> None:
-    """Print the datasets that FILE, a PySpark script (.py) with its ARGS or Spark SQL (.sql, .hql), names.
+    """Print the datasets that FILE names: a PySpark script (.py) with its ARGS, or Spark SQL (.sql, .hql).
 
-    Nothing is run. What the text does not say is a gap.
+    Nothing is run. Whatever the text alone does not tell is reported as a gap.
     """
     language = _LANGUAGES.get(file.suffix.lower())
     if language is None:
         refuse(f"{file}: give a PySpark script (.py) or a file of Spark SQL (.sql, .hql)")
     if args and language == "sql":
-        refuse(f"{file} takes no arguments: options such as --var stand before the file")
+        refuse(f"{file} takes no arguments: put options such as --var before the file")
     text = _text(file)
     if language == "python":
         _check(file, text)
@@ -94,18 +94,18 @@ def command(
         is_empty = not lineage and all(gap.reason == PLANNED for gap in lineage.gaps)
         show(f"{_NOTHING if is_empty else ''}{page(document(lineage))}")
     unparsed = lines_not_parsed(text, _pairs(variables, "--var")) if language == "sql" else []
-    complain([f"{file} is not Spark SQL that can be parsed: line {line}" for line in unparsed])
+    complain([f"{file} cannot be parsed as Spark SQL: line {line}" for line in unparsed])
 
 
 def _text(file: Path) -> str:
     try:
         return program_text(file)
     except FileNotFoundError:
-        refuse(f"{file} does not exist: give the path of a script or of a file of SQL")
+        refuse(f"{file} does not exist: give the path of a script or SQL file")
     except OSError as error:
         refuse(f"{file} cannot be read: {error.strerror or error}")
     except UnicodeDecodeError as error:
-        refuse(f"{file} is not a text in UTF-8: byte {error.start} cannot be decoded; save it as UTF-8")
+        refuse(f"{file} is not UTF-8: byte {error.start} cannot be decoded; save it as UTF-8")
 
 
 def _check(file: Path, text: str) -> None:
@@ -117,4 +117,4 @@ def _check(file: Path, text: str) -> None:
     except SyntaxError as error:
         refuse(f"{file} is not Python: line {error.lineno or 1}: {error.msg}")
     except (RecursionError, MemoryError, ValueError) as error:
-        refuse(f"{file} is not Python that can be parsed: {error}")
+        refuse(f"{file} cannot be parsed as Python: {error}")

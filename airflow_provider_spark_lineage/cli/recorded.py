@@ -1,4 +1,4 @@
-"""What `explain` and `events` share: opening a folder of records, and reporting what is wrong with it."""
+"""Opens a folder of records for `explain` and `events`, and reports its problems."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder, Run
 
 RUN_FILE = "spark-lineage-run.json"
-"""File beside the records with what only `spark-lineage run` knows: the script and its exit code."""
+"""File beside the records, written by `spark-lineage run`: script, exit code and problems of capture."""
 
 
 class _RecordedRun(RecordedFolder):
-    """A folder of records with what capture lost while they were written."""
+    """A folder of records with the problems of capture while they were written."""
 
     def __init__(self, directory: Path, lost: Sequence[str]) -> None:
         super().__init__(directory)
@@ -30,7 +30,7 @@ class _RecordedRun(RecordedFolder):
 
 
 class Opened:
-    """A folder of records that was read once; `close` prints its problems."""
+    """A folder of records that has been read; `close` prints its problems."""
 
     def __init__(self, directory: Path) -> None:
         self.about = _read_about(directory)
@@ -45,7 +45,7 @@ class Opened:
             refuse("; ".join(self.run.problems))
 
     def executions(self) -> list[Execution]:
-        """Return every execution of the folder."""
+        """Return all executions of the folder."""
         return list(self.recorded.executions())
 
     def close(self) -> NoReturn:
@@ -54,7 +54,7 @@ class Opened:
 
 
 def holds_records(place: Path) -> bool:
-    """Return whether a place has records, notes of drivers, or an event log of Spark."""
+    """Return whether a place has records, status files of drivers, or a Spark event log."""
     if place.is_dir() and any(any(place.glob("*" + suffix)) for suffix in (SUFFIX, NOTE_SUFFIX, RUN_FILE)):
         return True
     return place.name.endswith(SUFFIX) or is_event_log(place)

@@ -1,4 +1,4 @@
-"""How every command ends that was asked for what cannot be: with sentences that begin alike, and code 2."""
+"""Messages on standard error, and the exit code 2 of a command that cannot do its work."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Refusal(click.ClickException):
     exit_code = 2
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Print the sentence as all commands begin theirs."""
+        """Print the sentence with the prefix of all commands."""
         say(self.format_message())
 
 
 def say(sentence: str) -> None:
-    """Print a sentence of ours on standard error."""
+    """Print a sentence with the prefix `spark-lineage` on standard error."""
     click.echo(f"spark-lineage: {sentence}", err=True)
 
 

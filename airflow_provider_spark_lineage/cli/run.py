@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.words import counted
 
 DEFAULT_RECORDS = "spark-lineage-records"
 INTERRUPTED = 130
-"""The exit code that a shell reports for a program that Ctrl-C ended."""
+"""Exit code that a shell reports for a program ended by Ctrl-C."""
 
 
 @click.command(
@@ -35,17 +35,17 @@ INTERRUPTED = 130
     type=click.Path(path_type=Path),
     default=DEFAULT_RECORDS,
     show_default=True,
-    help="Folder for the records; those of an earlier run are replaced.",
+    help="Folder for the records; records of an earlier run are replaced.",
 )
 @click.option(
     "--sql-text",
     type=click.Choice(SQL_TEXTS),
-    help="How much of statements and error messages is recorded  [default: as Airflow's option, or full]",
+    help="How much of statements and error messages to record  [default: Airflow's option, or full]",
 )
 @click.argument("script", type=click.Path(path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, ...]) -> None:
-    """Run SCRIPT with its ARGS, write a record for every Spark execution, and exit with the script's code."""
+    """Run SCRIPT with its ARGS, write a record of each Spark execution, and exit with the script's code."""
     if script.is_dir():
         refuse(f"{script} is a folder: give the path of a PySpark script")
     if not script.is_file():
@@ -57,7 +57,7 @@ def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, 
     # The script may change its working directory.
     folder = records.absolute()
     _prepare(folder, shown=records)
-    # PySpark starts its Python workers from PATH, as an activated environment would have it.
+    # PySpark looks for the Python of its workers on PATH; an activated environment has it there.
     path = [str(Path(sys.executable).parent), *filter(None, [os.environ.get("PATH")])]
     os.environ["PATH"] = os.pathsep.join(path)
 
@@ -98,10 +98,10 @@ def _prepare(folder: Path, shown: Path) -> None:
 
 
 def _run_script(script: Path, args: tuple[str, ...]) -> int:
-    """Run a script as the main program; return its exit code, its traceback printed as Python would."""
+    """Run a script as the main program, print its traceback as Python would, and return its exit code."""
     file = os.path.abspath(script)  # keeps symbolic links, as Python does
     sys.argv = [str(script), *args]
-    # In place of the folder of this command, which Python has put there.
+    # Replaces the folder of this command, which Python put there.
     sys.path[0] = str(script.resolve().parent)
     main = ModuleType("__main__")
     main.__dict__.update(
@@ -110,7 +110,7 @@ def _run_script(script: Path, args: tuple[str, ...]) -> int:
         __loader__=importlib.machinery.SourceFileLoader("__main__", file),
         __cached__=None,
     )
-    # It stays there: the script's threads, exit handlers and pickles look for their module.
+    # Not undone: the script's threads, exit handlers and pickles look their module up later.
     sys.modules["__main__"] = main
     try:
         with io.open_code(file) as source:
@@ -132,9 +132,9 @@ def _run_script(script: Path, args: tuple[str, ...]) -> int:
 
 
 def _without_our_frames(error: BaseException, file: str) -> None:
-    """Let the tracebacks of an error, and of its causes, start in the script.
+    """Remove the frames before the script from the tracebacks of an error and its causes.
 
-    A script that could not be compiled has no frames of its own.
+    A script that could not be compiled has no frames.
     """
     chain: list[BaseException | None] = [error]
     visited: set[int] = set()
@@ -153,6 +153,6 @@ def _without_our_frames(error: BaseException, file: str) -> None:
 
 def _wait_for_threads() -> None:
     """Wait for the script's threads and thread pools, as Python does before it exits: they may use Spark."""
-    # Joining `threading.enumerate()` would wait for ever for the idle workers of thread pools: those end by
-    # hooks that only this function runs. It does nothing when Python calls it again.
+    # Joining `threading.enumerate()` would wait for ever for idle workers of thread pools, which end by hooks
+    # that only this function runs. A second call, by Python at exit, does nothing.
     threading._shutdown()  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""One column, followed through the events of many tasks, as a tree that a person reads."""
+"""Traces one column through the events of many tasks, as a tree for people or as JSON."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from airflow_provider_spark_lineage.events.trace import DECISIONS, VALUES, Colum
 
 
 def traces_of(events: Events, name: str) -> list[Origin]:
-    """Return where the columns of a name come from: a trace for each output that is not in another's.
+    """Return the traces of all output columns of a name, without columns that are part of another's trace.
 
-    `name` is a column, or a dataset's name, or the end of one, a dot and a column. Raise `BadInputError`
-    where no output has it.
+    `name` is `COLUMN` or `DATASET.COLUMN`, where DATASET may be the last part of a name. Raise
+    `BadInputError` if no output has it.
     """
     documents = [event.document for event in events]
     columns = _columns(events)
-    asked = [column for column in columns if _is_asked(column, name)]
-    if not asked:
+    matching = [column for column in columns if _is_asked(column, name)]
+    if not matching:
         raise BadInputError(_no_such_column(name, columns))
-    traces = {column: trace_column(documents, column, kinds=(*VALUES, *DECISIONS)) for column in asked}
+    traces = {column: trace_column(documents, column, kinds=(*VALUES, *DECISIONS)) for column in matching}
     below = {
         above.column: column
-        for column in reversed(asked)
+        for column in reversed(matching)
         for above in _all(traces[column])
         if above.column != column
     }
-    # Two columns may come from each other, when a table is read and written again: the later one stays.
-    tops = [column for column in asked if not (column in below and below[column] in traces)]
-    return [traces[column] for column in tops or asked[-1:]]
+    # If a table is read and written again, two columns may come from each other: keep the later one.
+    tops = [column for column in matching if not (column in below and below[column] in traces)]
+    return [traces[column] for column in tops or matching[-1:]]
 
 
 def tree(origin: Origin, writers: Mapping[tuple[str, str], str], *, names: Mapping[Column, str]) -> str:
-    """Return a trace as lines: each column with its dataset, how it acts, and the task that wrote it."""
+    """Return a trace as lines: each column with its dataset, kinds of edges, and the task that wrote it."""
     lines = [_label(origin, writers, names)]
     lines += _branches(origin, writers, names, "")
     return "".join(f"{line}\n" for line in lines)
 
 
 def writers_of(events: Events) -> dict[tuple[str, str], str]:
-    """Return the job that wrote each dataset: the task, not the execution inside of it."""
+    """Return the job that wrote each dataset: the task, not one of its executions."""
     return {
         (output["namespace"], output["name"]): run.last.subject
         for run in runs_of(events)
@@ -53,7 +53,7 @@ def writers_of(events: Events) -> dict[tuple[str, str], str]:
 
 
 def short_names_of(traces: list[Origin]) -> tuple[str, dict[Column, str]]:
-    """Return the folder that all datasets of some traces are in, and their names below it."""
+    """Return the common folder of all datasets in some traces, and their names below it."""
     columns = {above.column for trace in traces for above in _all(trace)}
     folders = {(column.namespace, column.dataset.rpartition("/")[0]) for column in columns}
     namespaces = {namespace for namespace, _ in folders}
@@ -81,13 +81,13 @@ def trace_document(origin: Origin, writers: Mapping[tuple[str, str], str]) -> di
 
 
 def _columns(events: Events) -> list[Column]:
-    found: dict[Column, None] = {}
+    columns: dict[Column, None] = {}
     for run in runs_of(events, each=True):
         for output in run.document()["outputs"]:
             names = [field["name"] for field in output["fields"]]
             names += [edge["column"] for edge in output["edges"] if edge["column"]]
-            found.update(dict.fromkeys(Column(output["namespace"], output["name"], name) for name in names))
-    return list(found)
+            columns.update(dict.fromkeys(Column(output["namespace"], output["name"], name) for name in names))
+    return list(columns)
 
 
 def _is_asked(column: Column, name: str) -> bool:

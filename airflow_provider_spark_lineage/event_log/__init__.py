@@ -1,7 +1,7 @@
-"""Reads Spark's event log into records, without a JVM: streamed, and in bounded memory.
+"""Reads Spark's event log into records, without a JVM, streamed and in bounded memory.
 
-A log has the plans as text (`plan.spark.explain`): in full where the application has the settings `SETTINGS`,
-else the physical plan alone.
+A log has the plans as text (`plan.spark.explain`): all plans if the application has the settings `SETTINGS`,
+else the physical plan only.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from airflow_provider_spark_lineage.event_log.executions import Application
+from airflow_provider_spark_lineage.event_log.executions import LoggedApplication
 from airflow_provider_spark_lineage.event_log.files import is_event_log, lines_of, logs
 from airflow_provider_spark_lineage.records.record import FULL, Record
 
@@ -22,37 +22,37 @@ SETTINGS = {
     "spark.sql.maxMetadataStringLength": "100000",
     "spark.sql.debug.maxToStringFields": "100000",
 }
-"""Settings of an application whose log has the queries as they were written."""
+"""Settings of an application that let Spark log the analyzed plans in full."""
 
 _MAX_LINE = 64 << 20
 """Limit of bytes; a longer event is not read."""
 
 
 def read_event_log(place: Path, problems: list[str], sql_text: str = FULL) -> Iterator[Record]:
-    """Yield a record for each execution of the log at a place, in the order in which they ended.
+    """Yield a record for each execution of the log at a place, in the order of their ends.
 
-    A place is a file, a folder of a rolling log, or a folder of logs. What could not be read is added to
-    `problems`, a sentence each; raise `RecordError` where there is no log, or a library for it is missing.
+    A place is a file, a folder of a rolling log, or a folder of logs. Events that cannot be read are added to
+    `problems`, one sentence each; raise `RecordError` without a log, or if a library for it is missing.
     """
     names: dict[str, None] = {}
     for log in logs(place):
         problems += log.problems
-        application = Application(sql_text)
+        application = LoggedApplication(sql_text)
         yield from application.records(lines_of(log, _MAX_LINE, problems), problems)
         names.update(application.names)
         if not application.names:
-            problems.append(f"{log.place.name} does not say which application wrote it")
+            problems.append(f"{log.place.name} does not name the application that wrote it")
     if len(names) > 1:
         problems.append(f"there are {len(names)} applications in one place: {', '.join(names)}")
 
 
-def read_application(place: Path) -> Application | None:
-    """Return the first application of the log at a place, as the whole log tells of it; None without a name.
+def read_application(place: Path) -> LoggedApplication | None:
+    """Return the first application of the log at a place, from the whole log; None without a name.
 
-    For a log without an execution: it has no record, which would name the application.
+    Used for a log without executions, which has no record with the application's name.
     """
     for log in logs(place):
-        application = Application()
+        application = LoggedApplication()
         for _ in application.records(lines_of(log, _MAX_LINE, []), []):
             pass
         if application.names:

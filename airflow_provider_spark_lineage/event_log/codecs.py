@@ -1,6 +1,6 @@
-"""Opens the files of an event log: plain ones, and those that Spark's codecs wrote.
+"""Opens the files of an event log, plain or compressed by one of Spark's codecs.
 
-Each codec needs a library, which is imported when a file of it is opened.
+Each codec needs a library, which is imported when such a file is opened.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.records.record import RecordError
 
 _BUFFER = 1 << 20
 _ZSTD_READ = 1 << 16
-"""Bytes that are decompressed at once: the events of a log become twenty times as many, or more."""
+"""Bytes to decompress at once: decompressed events are twenty times as large, or more."""
 
 
 class TornError(Exception):
@@ -51,13 +51,13 @@ class _Blocks(io.RawIOBase):
 
 
 def opened(path: Path, codec: str) -> BinaryIO:
-    """Open a file for reading its content; raise `RecordError` where that cannot be.
+    """Open a file for reading its content; raise `RecordError` if that is not possible.
 
-    Reading raises `TornError` where a compressed file ends in the middle.
+    Reading raises `TornError` if a compressed file ends in the middle.
     """
     if codec in NOT_READ:
         cure = "set spark.eventLog.compression.codec to zstd or lz4"
-        raise RecordError(f"{path} is compressed by {codec}, which is not read: {cure}")
+        raise RecordError(f"{path} is compressed by {codec}, which is not supported: {cure}")
     try:
         source = path.open("rb", buffering=_BUFFER)
     except OSError as error:
@@ -119,20 +119,20 @@ def _lz4_blocks(source: BinaryIO, decompress: Callable[..., bytes]) -> Iterator[
     """
     while header := source.read(_LZ4_HEADER.size):
         if len(header) < _LZ4_HEADER.size:
-            raise TornError("half the header of a block")
+            raise TornError("incomplete header of a block")
         magic, token, compressed, original, _ = _LZ4_HEADER.unpack(header)
         if magic != _LZ4_MAGIC or compressed < 0:
-            raise TornError("no block of LZ4Block")
+            raise TornError("not a block of LZ4Block")
         data = source.read(compressed)
         if len(data) < compressed:
-            raise TornError("half a block")
+            raise TornError("incomplete block")
         if original:
             is_raw = token & 0xF0 == _LZ4_RAW
             yield data if is_raw else decompress(data, uncompressed_size=original)
 
 
 CODECS: dict[str, Callable[[BinaryIO], Iterator[bytes]]] = {"lz4": _lz4, "zstd": _zstd}
-"""Spark's short name of a codec, which ends a file's name -> what reads its blocks."""
+"""Spark's short name of a codec, the suffix of file names -> reader of its blocks."""
 
 NOT_READ = frozenset({"lzf", "snappy"})
-"""Codecs of Spark that no reader here knows."""
+"""Codecs of Spark that are not supported."""

@@ -1,4 +1,4 @@
-"""Follows the events of one application, and makes a record of each execution when it ends."""
+"""Reads the events of one application, and makes a record of each execution at its end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ACTION = re.compile(r"(\w+) at [^\n]+:\d+")
 _STATE = re.compile(r"SQLSTATE: (\w{5})")
 _CLASS = re.compile(r"([\w.$]+(?:Exception|Error))(?:: |\n|$)")
 _OF_SHELL = "thriftserver."
-"""Part of the call site of a statement that `spark-sql` or the Thrift server ran."""
+"""Part of the call site of a statement of `spark-sql` or the Thrift server."""
 
 _SETTINGS = re.compile(
     r"spark\.sql\.catalog\.[\w-]+(?:\.(?:type|catalog-impl|warehouse|uri|url))?"
@@ -32,12 +32,12 @@ _SETTINGS = re.compile(
     r"|(?:spark\.hadoop\.)?(?:fs\.defaultFS|hive\.metastore\.(?:uris|glue\.catalogid|client\.factory\.class))"
     r"|spark\.glue\.accountId"
 )
-"""Settings that name catalogs and places; no other is recorded."""
+"""Settings that name catalogs and places; other settings are not recorded."""
 
 
 @dataclass
 class _Execution:
-    """One execution that is running."""
+    """One running execution."""
 
     number: int
     root: int
@@ -52,7 +52,7 @@ class _Execution:
 
     parts: list[dict[str, Any]] = field(default_factory=list)
     failed_parts: list[dict[str, Any]] = field(default_factory=list)
-    """Parts of a failed execution; one that succeeds has repeated them or done without."""
+    """Parts that failed; a successful execution has repeated them, or did not need them."""
 
     jobs: int = 0
     rows: int = 0
@@ -61,19 +61,19 @@ class _Execution:
     ran_tasks: bool = False
 
 
-class Application:
+class LoggedApplication:
     """The events of one application, from the first to the last."""
 
     def __init__(self, sql_text: str = FULL) -> None:
         self.names: dict[str, None] = {}
-        """Ids of all applications whose events there are."""
+        """Ids of all applications with events in the log."""
 
         self.id = ""
         self.name = ""
         self.spark_version = ""
         self.started_at = ""
         self.ended_at = ""
-        """ISO 8601; empty where the log does not say."""
+        """ISO 8601; empty if it is not in the log."""
 
         self.settings: dict[str, str] = {}
         """Settings of the application that name catalogs and places."""
@@ -84,13 +84,13 @@ class Application:
         self._running: dict[int, _Execution] = {}
         self._of_stage: dict[int, int] = {}
         self._begun: set[int] = set()
-        """Numbers of executions that the program itself ran."""
+        """Numbers of root executions."""
 
         self._recorded: set[int] = set()
-        """Roots that had not begun when an execution of theirs ended, which has a record."""
+        """Roots that had not begun when one of their executions ended, which has a record."""
 
         self._emptied: dict[str, Record] = {}
-        """Tables that a pipeline has emptied and not filled yet."""
+        """Tables that a pipeline has emptied, but not filled yet."""
 
         self._handlers: dict[bytes, Callable[[bytes], Record | None]] = {
             b"SparkListenerLogStart": self._log_started,
@@ -106,7 +106,7 @@ class Application:
         }
 
     def records(self, lines: Iterable[bytes], problems: list[str]) -> Iterator[Record]:
-        """Yield a record for each execution that ended; add what could not be read to `problems`.
+        """Yield a record for each execution that ended; add events that cannot be read to `problems`.
 
         Lines of other events, most of a log, are not parsed.
         """
@@ -114,7 +114,7 @@ class Application:
         for line in lines:
             if is_first and not line.startswith(_FIRST):
                 where = "" if line.startswith(_BEGIN) else " of an event"
-                problems.append(f"the log begins in the middle{where}: what came before is missing")
+                problems.append(f"the log begins in the middle{where}: earlier events are missing")
             is_first = False
             end = line.find(b'"', len(_BEGIN), 160)
             handler = self._handlers.get(line[len(_BEGIN) : end])
@@ -122,7 +122,7 @@ class Application:
                 continue
             try:
                 record = handler(line)
-            # A line that is half written, or of a Spark to come.
+            # A line that is incomplete, or of a future Spark.
             except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
                 unread += 1
                 continue
@@ -135,10 +135,10 @@ class Application:
             )
         if self._jobs_of_rdds:
             problems.append(
-                f"{counted(self._jobs_of_rdds, 'job')} over RDDs: a log does not say what was read or written"
+                f"{counted(self._jobs_of_rdds, 'job')} over RDDs: a log does not tell their reads and writes"
             )
         if self._running:
-            problems.append(f"{counted(len(self._running), 'execution')} had not ended when the log ends")
+            problems.append(f"{counted(len(self._running), 'execution')} had not ended at the end of the log")
 
     def _log_started(self, line: bytes) -> None:
         self.spark_version = str(json.loads(line)["Spark Version"])
@@ -233,7 +233,7 @@ class Application:
                 around.failed_parts += [part, *running.parts, *running.failed_parts]
                 return None
             around.parts += [part, *running.parts]
-            # A command passes on what the write inside counted, in the write's name.
+            # A command repeats the counts of the write inside, with the write's name.
             around.values.update(running.values)
             around.jobs += running.jobs
             around.rows += running.rows
@@ -273,10 +273,10 @@ class Application:
         others = (other for other in self._running.values() if other.root == running.root != other.number)
         inside = [other for other in others if other.number < running.number]
         if root is None:
-            # In `spark-sql` of Spark 4.2 the execution around a statement begins when that has ended.
+            # In `spark-sql` of Spark 4.2, the execution around a statement begins after its end.
             return inside[0] if inside else None
         if inference.writes(running.text):
-            # A function may write by several threads at once.
+            # A function may write with several threads at once.
             inside = [other for other in inside if not inference.is_write_of_files(other.text)]
         return inside[-1] if inside else None
 
@@ -321,17 +321,17 @@ class Application:
 
 
 _RESULT = re.compile(r"^== Physical Plan ==\n\W*CommandResult\b", re.MULTILINE)
-"""How the physical plan of a command's result begins: the command has run in an execution of its own."""
+"""Beginning of the physical plan of a command's result: the command ran in an execution of its own."""
 
 _BATCH = re.compile(r"^id = [0-9a-f-]{36}\nrunId = [0-9a-f-]{36}\nbatch = \d+$", re.MULTILINE)
 _FUNCTION = re.compile(r"^~?WriteToMicroBatchDataSourceV1 ForeachBatchSink, ", re.MULTILINE)
 _UNKNOWN_SINK = (
-    "where a batch of a stream writes is not in its physical plan: set spark.sql.ui.explainMode to extended"
+    "the target of a stream's batch is not in its physical plan: set spark.sql.ui.explainMode to extended"
 )
 
 
 def _is_batch_without_sink(running: _Execution) -> bool:
-    """Return whether an execution is a stream's batch, whose plan is written without the sink."""
+    """Return whether an execution is a stream's batch whose logged plan has no sink."""
     is_batch = running.number == running.root and bool(_BATCH.search(running.description))
     return is_batch and running.text.startswith("== Physical Plan ==")
 
@@ -339,7 +339,7 @@ def _is_batch_without_sink(running: _Execution) -> bool:
 def _is_of_function(root: _Execution, running: _Execution) -> bool:
     """Return whether a function of `foreachBatch` ran an execution inside a batch.
 
-    Where the plan has no sink, the function is known by its writes: sinks run queries alone.
+    If the plan has no sink, the function is recognised by its writes: sinks only run queries.
     """
     if _is_batch_without_sink(root):
         return inference.writes(running.text)

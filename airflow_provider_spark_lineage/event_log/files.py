@@ -14,12 +14,12 @@ _ROLLING = "eventlog_v2_"
 _EVENTS = re.compile(r"events_(\d+)_")
 _COMPACT = ".compact"
 _UNFINISHED = ".inprogress"
-"""How the names of what a running application writes end; Spark renames it when the application ends."""
+"""Suffix of files of a running application; Spark renames them when the application ends."""
 
 _FIRST = b'{"Event":"SparkListenerLogStart"'
 _EVENT = re.compile(rb'^\{"Event":"(?:SparkListener|org\.apache\.spark\.)', re.MULTILINE)
 _BEGINNING = 1 << 16
-"""Bytes in which an event must begin."""
+"""An event must begin within this number of bytes from the start."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Log:
     """In order; the last one may still be written."""
 
     problems: tuple[str, ...] = ()
-    """What the names of the files say that is missing, a sentence each."""
+    """Missing parts by the names of the files, one sentence each."""
 
 
 def is_event_log(place: Path) -> bool:
@@ -40,15 +40,15 @@ def is_event_log(place: Path) -> bool:
 
 
 def logs(place: Path) -> list[Log]:
-    """Return the logs at a place, by name; raise `RecordError` where there is none."""
+    """Return the logs at a place, by name; raise `RecordError` if there are none."""
     if not place.exists():
         raise RecordError(f"{place} does not exist")
-    found = list(_logs(place))
-    if found:
-        return found
+    all_logs = list(_logs(place))
+    if all_logs:
+        return all_logs
     if place.is_file() and not place.stat().st_size:
         raise RecordError(f"{place} is empty: Spark has written no event")
-    raise RecordError(f"{place} holds no event log of Spark")
+    raise RecordError(f"{place} has no Spark event log")
 
 
 def _logs(place: Path) -> Iterator[Log]:
@@ -74,11 +74,11 @@ def _of_file(path: Path) -> Log:
 
 
 def _unfinished(name: str) -> tuple[str, ...]:
-    return (f"{name} had not ended: its application runs, or was killed; what came later is missing",)
+    return (f"{name} had not ended: its application runs, or was killed; later events are missing",)
 
 
 def _rolling(folder: Path) -> Log | None:
-    """Return a rolling log; the files that Spark compacted stand in one file."""
+    """Return a rolling log; files that Spark compacted are replaced by one file."""
     if not folder.is_dir():
         return None
     numbered = sorted(
@@ -95,14 +95,14 @@ def _rolling(folder: Path) -> Log | None:
     if not files:
         return None
     problems = [
-        f"{folder.name} has no file events_{number}: what it held is missing"
+        f"{folder.name} has no file events_{number}: its events are missing"
         for number in range(first or 1, max(files))
         if number not in files
     ]
     if first:
         problems.append(
             f"{folder.name} was compacted: Spark removed the executions that had ended before;"
-            " spark.history.fs.eventLog.rolling.maxFilesToRetain says how many files stay whole"
+            " spark.history.fs.eventLog.rolling.maxFilesToRetain is the number of files left complete"
         )
     if any(path.name.endswith(_UNFINISHED) for path in folder.glob("appstatus_*")):
         problems += _unfinished(folder.name)
@@ -110,9 +110,9 @@ def _rolling(folder: Path) -> Log | None:
 
 
 def _is_log(path: Path) -> bool:
-    """Return whether a file begins as Spark's logs do; a compressed one is known by its name alone.
+    """Return whether a file begins like Spark's logs; a compressed file is recognised by its name only.
 
-    The first line may be torn.
+    The first line may be incomplete.
     """
     if path.name.startswith(".") or path.name.endswith(SUFFIX):
         return False
@@ -134,7 +134,7 @@ def codec_of(path: Path) -> str:
 
 
 def lines_of(log: Log, limit: int, problems: list[str]) -> Iterator[bytes]:
-    """Yield the lines of a log, each cut at a limit of bytes; add a torn end to `problems`."""
+    """Yield the lines of a log, each cut at a limit of bytes; add an incomplete end to `problems`."""
     line = b""
     for path in log.files:
         with opened(path, codec_of(path)) as source:
@@ -144,9 +144,9 @@ def lines_of(log: Log, limit: int, problems: list[str]) -> Iterator[bytes]:
                         yield line
                     else:
                         problems.append(
-                            f"{path.name} ends in the middle of an event: what came later is missing"
+                            f"{path.name} ends in the middle of an event: later events are missing"
                         )
             except TornError as error:
-                problems.append(f"{path.name} ends in the middle ({error}): what came later is missing")
+                problems.append(f"{path.name} ends in the middle ({error}): later events are missing")
             except OSError as error:
                 problems.append(f"{path.name} could not be read to its end: {error.strerror or error}")

@@ -1,7 +1,7 @@
-"""Tells which executions and jobs Spark ran to infer the schema of files: they read, but not for the user.
+"""Recognises executions and jobs that Spark ran only to infer the schema of files.
 
-The names of columns in CSV files, and all about JSON and XML files, are in the files alone. A log lacks the
-option by which records know these reads. It has the call that ran them, or the command around them.
+The column names of CSV files, and the whole schema of JSON and XML files, are only in the files. A log lacks
+the option that marks these reads in a live plan. It has the call that ran them, or the command around them.
 """
 
 from __future__ import annotations
@@ -12,40 +12,40 @@ from typing import Any
 
 _DEFINES = re.compile(r"^Execute (?:CreateDataSourceTableCommand|CreateTempViewUsing)\b", re.MULTILINE)
 _READERS = frozenset({"csv", "json", "load", "xml"})
-"""Methods of `DataFrameReader`. Writers have the same names."""
+"""Methods of `DataFrameReader`; methods of writers have the same names."""
 
 _JOBS_OF_READERS = _READERS | {"orc", "parquet", "sql", "table"}
-"""Calls that run jobs outside of executions, over what they make themselves: RDDs have no such methods."""
+"""Reader methods whose schema inference runs a job without an SQL execution; RDDs have no such methods."""
 
 _TEXT_FILE = '"name":"textFile"'
-"""What the scope of an RDD has that `SparkContext.textFile` made: no reader makes one."""
+"""Text in the scope of an RDD of `SparkContext.textFile`, which readers do not use."""
 
 _SCANS = re.compile(r"^[^\n]*?\b(?:FileScan|Scan) (\w+)", re.MULTILINE)
 _WRITES = re.compile(
     r"^[ :+*()\d-]*(?:Execute |\w*(?:AppendData|AsSelect|Overwrite|ReplaceData|WriteDelta))", re.MULTILINE
 )
-"""An operator that writes; others may stand above it."""
+"""An operator that writes; other operators may be above it."""
 
 _WRITES_FILES = re.compile(r"(?:AdaptiveSparkPlan[^\n]*\n[^\n]*)?Execute InsertIntoHadoopFsRelationCommand\b")
 
 
 def only_defines(text: str) -> bool:
-    """Return whether a command with this text runs no query but those that infer a schema."""
+    """Return whether a command with this text runs only queries that infer a schema."""
     return bool(_DEFINES.search(text))
 
 
 def infers(name: str, text: str) -> bool:
-    """Return whether an execution read files as text to infer their schema, by Spark's name of the action."""
+    """Return whether an execution read files as text to infer their schema, by the name of the action."""
     if name not in _READERS:
         return False
     return set(_SCANS.findall(_physical(text))) == {"text"} and not writes(text)
 
 
 def job_infers(job: Mapping[str, Any]) -> bool:
-    """Return whether a job outside of executions inferred the schema of files, by their footers for example.
+    """Return whether a job outside of executions inferred the schema of files, for example from footers.
 
-    All its RDDs are made by the one call that ran it; a schema that is inferred from the program's own RDD
-    reads what made that. A model of MLlib has a method `load` as well, which reads its parameters by
+    All RDDs of such a job come from one call. If the schema of the program's RDD is inferred, the job also
+    has the call that created that RDD. MLlib's models also have a method `load`, which reads parameters with
     `SparkContext.textFile`.
     """
     rdds = [rdd for stage in job["Stage Infos"] for rdd in stage["RDD Info"]]

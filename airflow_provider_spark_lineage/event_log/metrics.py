@@ -1,4 +1,4 @@
-"""Reads Spark's SQL metrics out of a plan of the event log, as `Counts.java` does out of a live one."""
+"""Reads Spark's SQL metrics from a plan of the event log, as `Counts.java` does from a live plan."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from airflow_provider_spark_lineage.records.credentials import without_secrets
 def metrics_of(plan: Mapping[str, Any], values: Mapping[int, int]) -> Iterator[dict[str, Any]]:
     """Yield an entry for each physical scan and write of a `SparkPlanInfo`.
 
-    `values` are those of the accumulators that the execution changed: of a cached relation that an earlier
-    execution read, there are none.
+    `values` are the values of accumulators that the execution changed: a cached relation that an earlier
+    execution read has none.
     """
     waiting = [(plan, False)]
     while waiting:
@@ -21,11 +21,11 @@ def metrics_of(plan: Mapping[str, Any], values: Mapping[int, int]) -> Iterator[d
         name = str(node.get("nodeName", ""))
         if name.startswith((*OPERATORS, "InMemoryTableScan")):
             entry = _entry(node, name.strip(), values, sampled=sampled)
-            # A command around a write counts nothing itself, and must not stand in the write's place.
+            # A command around a write has no counts, and must not replace the write.
             if len(entry) > 1:
                 yield entry
         if name == "Exchange":
-            # To sample the ranges, Spark runs what is below twice, but nothing below another exchange.
+            # To sample the ranges, Spark runs the nodes below twice, down to the next exchange.
             sampled = "rangepartitioning(" in str(node.get("simpleString", ""))
         waiting.extend((child, sampled) for child in reversed(node.get("children") or ()))
 

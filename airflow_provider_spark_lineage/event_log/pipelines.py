@@ -1,6 +1,6 @@
-"""What a declarative pipeline does differs from what a program does: read from call sites and plans of a log.
+"""Recognises the executions of a declarative pipeline, by the call sites and plans of a log.
 
-A pipeline looks at each query when it is defined; it empties a materialized view, and appends to it then.
+A pipeline analyzes each query when it is defined. It refreshes a materialized view by TRUNCATE and append.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ _WRITES = r"\b(?:CreateDataSourceTableAsSelectCommand|WriteToMicroBatchDataSourc
 
 
 def is_definition(details: str) -> bool:
-    """Return whether a flow was being defined, before the tables of other flows exist; by the call site."""
+    """Return whether the call site is a definition of a flow, before the tables of other flows exist."""
     return bool(_DEFINES.search(details))
 
 
 def is_run(details: str) -> bool:
-    """Return whether a pipeline ran it that was not a stream: the refresh of a materialized view."""
+    """Return whether the call site is a pipeline's run without streams: the refresh of materialized views."""
     return bool(_RUNS.search(details))
 
 
 def emptied(text: str) -> str:
-    """Return the table that an execution empties, with its quotes; empty if it does something else."""
+    """Return the table that an execution truncates, with its quotes; empty if it does something else."""
     match = _EMPTIES.search(text)
     return match[1] if match else ""
 
 
 def writes(table: str, texts: Iterable[str]) -> bool:
-    """Return whether one of several plans writes to a table."""
+    """Return whether any of the plans writes to a table."""
     pattern = re.compile(_WRITES.format(re.escape(table)))
     return any(pattern.search(text) for text in texts)

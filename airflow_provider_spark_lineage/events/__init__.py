@@ -1,4 +1,4 @@
-"""OpenLineage events as any consumer sees them: read from files, found by key. `validation` checks them.
+"""OpenLineage events of any producer: read from files, with keys, and checked against schemas (`validation`).
 
 >>> from airflow_provider_spark_lineage.events import Events
 >>> events = Events.of([{"eventType": "START", "run": {}, "job": {"name": "dag.task"}}])

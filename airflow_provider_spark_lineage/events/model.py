@@ -1,4 +1,4 @@
-"""One OpenLineage event and the key it has; knows nothing of files or expectations."""
+"""OpenLineage events and their keys, independent of files and expectations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TaskTry(NamedTuple):
     """`<dag_id>.<task_id>`"""
 
     dag_run: tuple[str, str] | None
-    """DAG id and Airflow's `run_id`; None if the event does not say."""
+    """DAG id and Airflow's `run_id`; None if the event does not have them."""
 
     map_index: int | None
     try_number: int | None
@@ -31,7 +31,7 @@ class TaskTry(NamedTuple):
 
 @dataclass(frozen=True)
 class Event:
-    """One event and where it was read; `document` is the JSON object as it was written.
+    """One event and its place; `document` is the JSON object as written.
 
     >>> Event({"eventType": "FAIL", "run": {}, "job": {"name": "dag.group.task"}}).key
     'dag.group.task.event.fail'
@@ -49,7 +49,7 @@ class Event:
 
     @cached_property
     def type(self) -> str:
-        """One of `EVENT_TYPES`, or whatever else the event claims to be."""
+        """One of `EVENT_TYPES`, or another text in `eventType`."""
         if isinstance(self.document.get("run"), Mapping):
             return (self.text("eventType") or "untyped").lower()
         return "job" if isinstance(self.document.get("job"), Mapping) else "dataset"
@@ -63,7 +63,7 @@ class Event:
     def subject(self) -> str:
         """`<dag_id>.<task_id>` of a task's own events, else the name of the job or dataset."""
         task = self._task
-        # A child run may carry a copy of its task's facets; its own name tells the two apart.
+        # A child run may have a copy of its task's facets, but another name.
         is_child = self.name.startswith(f"{task}.") or self.text(*_PARENT, "job", "name") == task
         return self.name if is_child or not task else task
 
@@ -80,19 +80,19 @@ class Event:
 
     @cached_property
     def map_index(self) -> int | None:
-        """Which instance of a mapped task; None if the task is not mapped, for which Airflow writes -1."""
+        """Index of a mapped task's instance; None if the task is not mapped (-1 in Airflow's facet)."""
         return self._count(*_AIRFLOW, "taskInstance", "map_index", first=0)
 
     @cached_property
     def try_number(self) -> int | None:
-        """Which try of the task, from 1; None if the event does not say."""
+        """Try of the task, from 1; None if the event does not have it."""
         return self._count(*_AIRFLOW, "taskInstance", "try_number", first=1)
 
     @cached_property
     def clear_number(self) -> int | None:
-        """How often the DAG run had been cleared, from 0; None if the event does not say.
+        """Number of times that the DAG run was cleared, from 0; None if the event does not have it.
 
-        A DAG run that is cleared gets another OpenLineage run id and keeps Airflow's.
+        A cleared DAG run gets another OpenLineage run id and keeps Airflow's.
         """
         counts = (self._count(*facet, "dagRun", "clear_number", first=0) for facet in (_AIRFLOW, _DAG_RUN))
         return next((count for count in counts if count is not None), None)
@@ -108,14 +108,14 @@ class Event:
 
     @cached_property
     def task_try(self) -> TaskTry | None:
-        """The try that the event is about; None for what is not a task of Airflow."""
+        """The event's try; None if the event is not about a task of Airflow."""
         if not self._task or self._task != self.subject:
             return None
         return TaskTry(self._task, self.dag_run, self.map_index, self.try_number)
 
     @cached_property
     def is_dag_run(self) -> bool:
-        """Whether the event is about a whole DAG run."""
+        """True if the event is about a whole DAG run."""
         return self.at(*_DAG_RUN) is not None and not self._task
 
     @cached_property
@@ -125,17 +125,17 @@ class Event:
 
     @cached_property
     def parent_run_id(self) -> str:
-        """The run that this one is a child of; empty if the event does not say."""
+        """Run id of the parent; empty if the event does not have it."""
         return self.text(*_PARENT, "run", "runId")
 
     @cached_property
     def root_run_id(self) -> str:
-        """The run that the chain of parents ends in; empty if the event does not say."""
+        """Run id of the root of the parents; empty if the event does not have it."""
         return self.text(*_PARENT, "root", "run", "runId")
 
     @cached_property
     def time_ns(self) -> int | None:
-        """When the event happened, in nanoseconds since 1970; None if that cannot be read."""
+        """`eventTime` in nanoseconds since 1970; None if it cannot be parsed."""
         try:
             return instant_ns(self.text("eventTime").upper())
         except ValueError:
@@ -143,12 +143,12 @@ class Event:
 
     @cached_property
     def root_job(self) -> str:
-        """The job of that run: the DAG, or the DAG that triggered it."""
+        """Job of the root run: the DAG, or the DAG that triggered it."""
         return self.text(*_PARENT, "root", "job", "name")
 
     @property
     def problem(self) -> str:
-        """Why this cannot be an OpenLineage event; empty if it can."""
+        """Reason why this is not an OpenLineage event; empty if it may be one."""
         if not any(isinstance(self.document.get(part), Mapping) for part in ("run", "job", "dataset")):
             return "it has no `run`, `job` or `dataset`"
         if not self.name:
@@ -179,7 +179,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Events:
-    """All events of one place, in the order they were read, and what could not be read there."""
+    """All events of one place, in reading order, and the problems while reading them."""
 
     items: tuple[Event, ...]
 
@@ -192,10 +192,10 @@ class Events:
         return cls(tuple(Event(document, f"event {number}") for number, document in enumerate(documents, 1)))
 
     def dag_id_of(self, event: Event) -> str:
-        """Return the DAG that an event belongs to: by its facets, else by those of the nearest parent run.
+        """Return the DAG of an event: from its facets, else from facets of the nearest parent run.
 
-        The root's job is used after the parents, because the root of a triggered DAG run is in the triggering
-        DAG. The first part of the job name is the last resort, because ids may contain dots.
+        The root's job comes after the parents, because the root of a triggered DAG run is in the triggering
+        DAG. The first part of the job name comes last, because ids may contain dots.
         """
         if event.facet_dag_id:
             return event.facet_dag_id
@@ -208,13 +208,13 @@ class Events:
             chain.append(ancestor)
             visited.add(ancestor.run_id)
             ancestor = self._by_run_id.get(ancestor.parent_run_id, ancestor)
-        # Older integrations name a parent and no root.
+        # Older integrations name a parent, but no root.
         roots = (member.root_job for member in chain if member.root_job)
         return next(roots, ancestor.name.split(".", 1)[0])
 
     @cached_property
     def _by_run_id(self) -> Mapping[str, Event]:
-        """For each run, the event with most of: DAG id, parent run, root job."""
+        """For each run, the event that has the most of: DAG id, parent run, root job."""
         runs: dict[str, Event] = {}
         for event in self.items:
             current = runs.setdefault(event.run_id, event)

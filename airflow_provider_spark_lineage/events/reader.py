@@ -1,8 +1,8 @@
-"""Reads what OpenLineage's FileTransport writes: from a file, a folder or the transport's `log_file_path`.
+"""Reads events written by OpenLineage's FileTransport: a file, a folder or the transport's `log_file_path`.
 
-Several writers may append to one file, and any of them may be killed: JSON objects can share a line, spread
-over several lines, or end in the middle with the next object right behind. What cannot be read becomes a
-problem beside the events that can. Only a path that does not exist is an error.
+Several writers may append to one file, and any of them may be killed: JSON objects can share a line, span
+several lines, or end in the middle, directly followed by the next object. Text that cannot be read becomes a
+problem beside the events. Only a path that does not exist is an error.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _EVENT_START = re.compile(
     r'\{\s*"(?:dataset|eventTime|eventType|inputs|job|outputs|producer|run|schemaURL)"\s*:'
 )
 """A brace and one of the properties of the spec's events. Trying every brace of a broken file would take
-time in the square of its size, because each JSONDecodeError counts lines from the start of the text."""
+quadratic time, because each JSONDecodeError counts lines from the start of the text."""
 
 _DECODER = json.JSONDecoder()
 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Turn Python's garbage collector off for work that creates many objects and no cycles.
+    """Turn Python's garbage collector off for work that creates many objects but no cycles.
 
     Reading JSON takes half the time without it. Can be used as a decorator.
     """
@@ -84,7 +84,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _stamped_files(path: Path) -> list[Path]:
-    """Return what FileTransport writes with `append` off: a file `<log_file_path>-<time>.json` per event."""
+    """Return the files of FileTransport without `append`: `<log_file_path>-<time>.json` for each event."""
     if not path.parent.is_dir():
         return []
     return sorted(
@@ -119,7 +119,7 @@ def _read_file(file: Path) -> Iterator[Event | str]:
 
 
 def events_in(value: Any, where: str) -> Iterator[Event | str]:
-    """Yield one event, or the events of a JSON array, which is how some consumers save them."""
+    """Yield one event, or the events of a JSON array, as some consumers save them."""
     for document in value if isinstance(value, list) else [value]:
         problem = "it is not a JSON object"
         if isinstance(document, dict):
@@ -140,7 +140,7 @@ class _Piece(NamedTuple):
 
 
 def _split(text: str) -> Iterator[_Piece]:
-    """Yield every JSON value of the text in order, and every piece between them that is not JSON."""
+    """Yield every JSON value of the text, and every text between them that is not JSON, in order."""
     position, line, counted = _skip_blank(text, 0), 1, 0
     while position < len(text):
         line, counted = line + text.count("\n", counted, position), position
@@ -166,10 +166,10 @@ def _reason(error: Exception, is_last: bool) -> str:
 
 
 def _next_event(text: str, position: int) -> int:
-    """Return where the next whole event starts; the end of the text if there is none.
+    """Return the start of the next complete event; the end of the text if there is none.
 
-    An object that was cut off still contains whole small ones (facets), so only what looks like an event
-    counts.
+    A truncated event still contains complete small objects (facets), so only objects with the keys of an
+    event count.
     """
     while match := _EVENT_START.search(text, position):
         try:

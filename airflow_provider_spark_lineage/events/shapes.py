@@ -1,4 +1,4 @@
-"""Parts of a JSON document by the shape that they should have: what has another shape counts as absent."""
+"""Parts of a JSON document by their expected type; a value of another type is treated as absent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def object_at(value: Any, *path: str) -> Mapping[str, Any]:
-    """Return the object at a path of keys below a value; an empty one where there is none."""
+    """Return the object at a path of keys below a value; an empty object if there is none."""
     for part in path:
         value = value.get(part) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else {}
@@ -19,5 +19,5 @@ def objects(value: Any) -> list[Mapping[str, Any]]:
 
 
 def text(value: Any) -> str:
-    """Return a text; an empty one where there is none."""
+    """Return the value if it is a text, else an empty text."""
     return value if isinstance(value, str) else ""

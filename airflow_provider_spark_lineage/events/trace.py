@@ -1,7 +1,7 @@
-"""Follow one column upstream through the events of many tasks.
+"""Traces one column upstream through the events of many tasks.
 
-A `columnLineage` facet describes one step: the columns of an output and what they came from. Where the input
-of one task is the output of another, this module joins the steps. It reads events as plain dictionaries.
+A `columnLineage` facet describes one step: the columns of an output and their sources. If the input of one
+task is the output of another, this module joins the steps. It reads events as plain dictionaries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Origin:
-    """A column, how the column below it depends on it, and the columns that it comes from.
+    """A column, the kinds of edges to the column below it, and its sources.
 
     >>> event = {"outputs": [{"namespace": "file", "name": "/out", "facets": {"columnLineage": {"fields": {
     ...     "total": {"inputFields": [{"namespace": "file", "name": "/in", "field": "amount",
@@ -42,23 +42,23 @@ class Origin:
     origins: tuple[Origin, ...] = ()
 
     repeated: bool = False
-    """The column is in the trace already, as an ancestor or elsewhere, and is not followed again."""
+    """The column is already in the trace, as an ancestor or elsewhere, and is not followed again."""
 
 
 VALUES = ("direct",)
 """Kinds of edges that carry the value itself."""
 
 DECISIONS = ("indirect conditional", "indirect window")
-"""Kinds of edges that choose the value of one field: what a CASE tests, what a rank is ordered by."""
+"""Kinds of edges that choose the value of one field: the conditions of a CASE, the order of a rank."""
 
 
 def trace_column(
     events: Iterable[Mapping[str, Any]], column: Column, *, kinds: Collection[str] = VALUES
 ) -> Origin:
-    """Return everything that a column comes from, as a tree whose root is the column itself.
+    """Return all sources of a column, as a tree whose root is the column itself.
 
-    Only edges of the given kinds, or of kinds that begin with one of them, are followed; for everything, ask
-    for `(*VALUES, "indirect")`. A column that no event describes has no origins.
+    Only edges whose kind begins with one of the given kinds are followed; `(*VALUES, "indirect")` follows
+    all. A column that no event describes has no origins.
     """
     steps = _steps(events, tuple(kinds))
     followed: set[Column] = set()
@@ -78,7 +78,7 @@ def _steps(
 ) -> dict[Column, dict[Column, dict[str, None]]]:
     """Return the edges of all events: output column, input column, kinds in order of appearance.
 
-    Several events may describe the same output: those of a task and of its child runs.
+    Several events may describe the same output: events of a task and of its child runs.
     """
     steps: dict[Column, dict[Column, dict[str, None]]] = {}
     for event in events:
@@ -95,7 +95,7 @@ def _steps(
 
 
 def _edges(facets: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each field of an output with each of its edges, those of the whole dataset included."""
+    """Yield each field of an output with each of its edges and of the dataset's edges."""
     facet = object_at(facets.get("columnLineage"))
     schema = objects(object_at(facets.get("schema")).get("fields"))
     fields = {**{str(field.get("name")): {} for field in schema}, **object_at(facet.get("fields"))}
@@ -105,7 +105,7 @@ def _edges(facets: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]
 
 
 def _kinds(edge: Mapping[str, Any]) -> list[str]:
-    """Return the transformations of an edge as text; one without any is taken for a direct copy."""
+    """Return the transformations of an edge as text; an edge without any is treated as a direct copy."""
     return [
         " ".join(str(how[key]).lower() for key in ("type", "subtype") if how.get(key))
         for how in objects(edge.get("transformations")) or [{"type": "DIRECT"}]

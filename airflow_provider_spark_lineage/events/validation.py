@@ -1,9 +1,9 @@
 """Checks an OpenLineage event against the JSON schemas that the event names.
 
-No network: the schemas are files of this package. They state the OpenLineage spec (names, types, required
-keys) in the versions that the client emits, and the facets of this package. Airflow's schemas are read from
-its installed provider. A schema that is not among them is a problem, not a pass. Needs `jsonschema-rs`, from
-the extra `testing`.
+No network is used: the schemas are files of this package. They define the OpenLineage spec (names, types,
+required keys) in the versions that the client emits, and the facets of this package. Airflow's schemas are
+read from its installed provider. An unknown schema is a problem, not a pass. Needs `jsonschema-rs`, from the
+extra `testing`.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _AIRFLOW_FAULTS = (
     ("DAG", "required", "start_date"),
     ("Task", "properties", "retry_exponential_backoff"),
 )
-"""Definition in the schema, keyword, and what to remove from it."""
+"""Definition in the schema, keyword, and the entry to remove from it."""
 
 _DEFINITIONS = "/$defs/"
 
 _LEFT_OUT = tuple(f"{_DEFINITIONS}{name}" for name in ("JobEvent", "DatasetEvent", "StaticDataset"))
-"""Definitions of the spec that our copy of it leaves out, because no run emits them."""
+"""Definitions of the spec that our copy leaves out, because no run emits them."""
 
 UNKNOWN = "no schema known for "
-"""Start of a problem whose schema this package has no copy of: another producer's, or another version."""
+"""Start of a problem with an unknown schema: another producer's, or another version."""
 
 
 def problems_of(event: object) -> list[str]:
-    """Return every problem of one event as `path: what is wrong`; empty for a valid event.
+    """Return every problem of one event as `path: problem`; empty for a valid event.
 
     >>> problems_of({"eventType": "DONE"})[0]
     'event.schemaURL: is missing, so there is nothing to check the event by'
@@ -56,7 +56,7 @@ def problems_of(event: object) -> list[str]:
 
 
 class _FacetGroup(NamedTuple):
-    """An object whose values are facets, and the kind of facet that belongs there."""
+    """An object whose values are facets, and the kind of facet that is allowed there."""
 
     path: str
     kind: str
@@ -92,7 +92,7 @@ def _facet_groups(event: Mapping[str, Any]) -> Iterator[_FacetGroup]:
 
 
 def _inside(value: Any, *keys: str) -> Mapping[str, Any]:
-    """Return the object under the keys; empty if there is none, which the event's schema judges."""
+    """Return the object at a path of keys; empty if there is none, which the event's schema reports."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
@@ -109,7 +109,7 @@ def _facet_problems(group: _FacetGroup, key: str, facet: Mapping[str, Any]) -> I
     document, _, pointer = url.partition("#")
     base = f"{_DEFINITIONS}{group.kind}Facet"
     if not pointer and document in _documents() and base in _pointers(document):
-        yield f"{path}: names {document}, which defines many things; append `#{base}`"
+        yield f"{path}: names {document}, which has several definitions; append `#{base}`"
         return
     name = pointer.rpartition("/")[2] or document.rpartition("/")[2].removesuffix(".json")
     validator = _validator(f"{document}#{pointer or f'{_DEFINITIONS}{name}'}")
@@ -123,7 +123,7 @@ def _facet_problems(group: _FacetGroup, key: str, facet: Mapping[str, Any]) -> I
     keys = _documents()[document].get("properties", {})
     if keys and key not in keys:
         yield f"{path}: {name} belongs under the key {' or '.join(keys)}"
-    # Airflow's facets name only the base schema of the spec; the key says which file describes the facet.
+    # Airflow's facets name only the base schema of the spec; the key tells the file of the facet.
     airflow = _airflow_validators().get((group.kind, key)) if name == f"{group.kind}Facet" else None
     if airflow is not None:
         yield from _errors(airflow, {key: facet}, group.path)
@@ -133,7 +133,7 @@ def _no_schema(url: str) -> str:
     document, _, pointer = url.partition("#")
     if document not in _documents() or pointer in _LEFT_OUT:
         return f"{UNKNOWN}{url}"
-    return f"names `#{pointer}`, and {document} defines nothing of that name"
+    return f"names `#{pointer}`, but {document} has no definition with that name"
 
 
 def _errors(validator: Draft202012Validator, value: object, path: str) -> Iterator[str]:
@@ -185,7 +185,7 @@ def _pointers(document: str) -> list[str]:
 
 @cache
 def _airflow_validators() -> Mapping[tuple[str, str], Draft202012Validator]:
-    """Return the validators of Airflow's own facets by kind and key; empty where its provider is missing.
+    """Return the validators of Airflow's own facets by kind and key; empty if its provider is missing.
 
     The files are found through the distribution, because importing the provider starts Airflow.
     """
@@ -215,7 +215,7 @@ def _without_faults(schema: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _is_uri(text: str) -> bool:
-    """Accept URIs that producers emit and RFC 3986 forbids: a scheme alone (`file`), braces, umlauts."""
+    """Accept URIs that producers emit, but RFC 3986 forbids: a scheme alone (`file`), braces, umlauts."""
     if re.fullmatch(r"[a-z][a-z0-9+.-]*", text):
         return True
     try:

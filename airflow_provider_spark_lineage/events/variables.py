@@ -2,7 +2,7 @@
 
     <dag_id>.<task_id>.event.<type>.<tag of the run>.<time>-<chance>
 
-The tag tells the events of one DAG run from those of others, whose keys may start alike.
+The tag distinguishes the events of DAG runs whose keys start alike.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ KIND = "variable"
 """Kind of the transport that writes such Variables."""
 
 LONGEST = 200
-"""Characters of an event's key in the key of a Variable, which may have 250."""
+"""Maximum of characters of an event's key in the key of a Variable, which may have 250."""
 
 _LONGEST_BEFORE_DIGEST = LONGEST - 33
 
 _ODD = re.compile(r"[^A-Za-z0-9_.-]")
-"""Characters that a key in a URL of Airflow's API should not have."""
+"""Characters to avoid in a key, which is part of URLs of Airflow's API."""
 
 _KEY = re.compile(r".+\.(?P<tag>[0-9a-f]{8})\.(?P<time>[0-9a-f]{16})-[0-9a-f]{12}")
 
@@ -35,11 +35,11 @@ class Emitted(NamedTuple):
     tag: str
 
     ns: int
-    """When it was emitted, by the clock of that machine, in nanoseconds since 1970."""
+    """Time of emission, by the clock of that machine, in nanoseconds since 1970."""
 
 
 def variable_key(event: Event) -> str:
-    """Return a new key of at most 250 characters; later keys of the same run sort behind it."""
+    """Return a new key of at most 250 characters; later keys of the same run sort after it."""
     return f"{prefix_of(event.key)}{_tag(event)}.{time.time_ns():016x}-{uuid.uuid4().hex[:12]}"
 
 
@@ -57,7 +57,7 @@ def prefix_of(event_key: str) -> str:
 
 
 def prefix_of_dag(dag_id: str) -> str:
-    """Return the prefix of all keys of a DAG's events; keys of other DAGs may have it, too."""
+    """Return the prefix of all keys of a DAG's events; other DAGs' keys may share it."""
     return _ODD.sub("_", f"{dag_id}.")[:_LONGEST_BEFORE_DIGEST]
 
 

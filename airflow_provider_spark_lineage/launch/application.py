@@ -11,7 +11,7 @@ PYTHON, JAR, SQL, R, NOTEBOOK = "python", "jar", "sql", "r", "notebook"
 
 
 @dataclass(frozen=True)
-class Application:
+class LaunchedApplication:
     """One Spark application, as it is passed to Spark."""
 
     kind: str
@@ -69,7 +69,7 @@ class Application:
 class Launch:
     """Spark applications that one operator launches."""
 
-    applications: tuple[Application, ...] = ()
+    applications: tuple[LaunchedApplication, ...] = ()
     problems: tuple[str, ...] = ()
     """Sentences about attributes of the operator that could not be read."""
 
@@ -114,10 +114,12 @@ def kind_of(main: str, main_class: str = "") -> str:
     return R if main.lower().endswith(".r") and not main_class else JAR
 
 
-def application_of(main: Any, main_class: Any = "", arguments: Any = (), **fields: Any) -> Application:
+def application_of(
+    main: Any, main_class: Any = "", arguments: Any = (), **fields: Any
+) -> LaunchedApplication:
     """Return the application of a file or class from fields of a service's JSON, which may be None."""
     main, main_class = str(main or ""), str(main_class or "")
-    return Application(
+    return LaunchedApplication(
         kind=kind_of(main, main_class),
         main=main,
         main_class=main_class,

@@ -9,8 +9,8 @@ from typing import Any
 
 from airflow_provider_spark_lineage.launch.application import (
     NOTEBOOK,
-    Application,
     Launch,
+    LaunchedApplication,
     application_of,
     listed,
     part,
@@ -72,7 +72,7 @@ def _launch(run: Mapping[str, Any], run_id: Any) -> Launch | None:
     )
 
 
-def _applications(task: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterator[Application]:
+def _applications(task: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterator[LaunchedApplication]:
     cluster = table(task.get("new_cluster") or shared.get("new_cluster"))
     about: dict[str, Any] = {
         "conf": texts(cluster.get("spark_conf")),
@@ -82,7 +82,7 @@ def _applications(task: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterato
     if notebook:
         path, parameters = str(notebook.get("notebook_path", "")), texts(notebook.get("base_parameters"))
         words = tuple(f"{name}={value}" for name, value in parameters.items())
-        yield Application(NOTEBOOK, main=path, arguments=words, **about)
+        yield LaunchedApplication(NOTEBOOK, main=path, arguments=words, **about)
     if script:
         yield application_of(script.get("python_file"), "", script.get("parameters"), **about)
     if jar:

@@ -9,8 +9,8 @@ from airflow_provider_spark_lineage.launch.application import (
     JAR,
     PYTHON,
     SQL,
-    Application,
     Launch,
+    LaunchedApplication,
     R,
     listed,
     part,
@@ -50,7 +50,7 @@ def of_batch(operator: Any) -> Launch | None:
     return Launch((application,), service=SERVICE, run_id=run_id, page=page, event_ids=("batch_id",))
 
 
-def _application(given: Mapping[str, Any], ending: str) -> Application | None:
+def _application(given: Mapping[str, Any], ending: str) -> LaunchedApplication | None:
     """Return the application of a job (`pyspark_job`) or a batch (`pyspark_batch`)."""
     kind = next((kind for kind in _KINDS if given.get(f"{kind}_{ending}")), None)
     if kind is None:
@@ -58,7 +58,7 @@ def _application(given: Mapping[str, Any], ending: str) -> Application | None:
     job = part(given, f"{kind}_{ending}")
     queries = [str(query) for query in listed(table(job.get("query_list")).get("queries"))]
     conf = {**texts(table(given.get("runtime_config")).get("properties")), **texts(job.get("properties"))}
-    return Application(
+    return LaunchedApplication(
         kind=_KINDS[kind],
         main=next((str(job[name]) for name in _MAIN if job.get(name)), ""),
         main_class=str(job.get("main_class") or ""),

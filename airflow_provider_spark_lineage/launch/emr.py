@@ -10,8 +10,8 @@ from typing import Any
 
 from airflow_provider_spark_lineage.launch.application import (
     SQL,
-    Application,
     Launch,
+    LaunchedApplication,
     application_of,
     listed,
     table,
@@ -75,7 +75,7 @@ def _steps(given: Any) -> list[Any]:
         return listed(json.loads(given))
 
 
-def _of_steps(steps: list[Any]) -> Iterator[Application]:
+def _of_steps(steps: list[Any]) -> Iterator[LaunchedApplication]:
     for step in steps:
         jar = table(table(step).get("HadoopJarStep"))
         if str(jar.get("Jar", "")).endswith(_RUNNER):
@@ -85,7 +85,7 @@ def _of_steps(steps: list[Any]) -> Iterator[Application]:
 
 def _submitted(
     main: Any, arguments: Any, parameters: Any, defaults: dict[str, str], *, name: str, kind: str = ""
-) -> Application:
+) -> LaunchedApplication:
     """Return the application of a job driver, which gives `spark-submit` options as text."""
     [command] = of_words(["spark-submit", *shlex.split(str(parameters or "")), main or ""])
     plain = application_of(
@@ -96,7 +96,7 @@ def _submitted(
         name=command.name or name,
         problem=command.problem,
     )
-    return Application(**{**vars(plain), "kind": kind or plain.kind})
+    return LaunchedApplication(**{**vars(plain), "kind": kind or plain.kind})
 
 
 def _defaults(operator: Any) -> dict[str, str]:

@@ -11,7 +11,7 @@ from openlineage.client.facet_v2 import RunFacet, external_query_run
 from openlineage.client.utils import RedactMixin
 
 from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
-from airflow_provider_spark_lineage.launch.application import Application, Launch
+from airflow_provider_spark_lineage.launch.application import Launch, LaunchedApplication
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 LAUNCH = "sparkLineage_launch"
@@ -74,7 +74,7 @@ def launch_facets(launch: Launch, *, with_arguments: bool) -> dict[str, RunFacet
     return facets
 
 
-def _entry(application: Application, with_arguments: bool) -> LaunchedEntry:
+def _entry(application: LaunchedApplication, with_arguments: bool) -> LaunchedEntry:
     given = application.arguments if application.shown is None else application.shown
     words = [_MASKED if word is None else word for word in given]
     arguments = _without_secrets(words) if with_arguments else ""

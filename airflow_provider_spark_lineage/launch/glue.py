@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from airflow_provider_spark_lineage.launch.application import PYTHON, Application, Launch, table, texts
+from airflow_provider_spark_lineage.launch.application import (
+    PYTHON,
+    Launch,
+    LaunchedApplication,
+    table,
+    texts,
+)
 
 _OTHER_ENGINES = frozenset({"pythonshell", "glueray"})
 
@@ -19,7 +25,7 @@ def of_job(operator: Any) -> Launch | None:
     arguments = {**texts(created.get("DefaultArguments")), **texts(operator.script_args)}
     main = operator.script_location or command.get("ScriptLocation") or ""
     name = str(operator.job_name or "")
-    application = Application(
+    application = LaunchedApplication(
         kind=PYTHON if str(main).endswith(".py") or not main else "jar",
         main=str(main),
         main_class=arguments.get("--class", ""),

@@ -13,7 +13,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from airflow_provider_spark_lineage.launch.application import PYTHON, SQL, Application
+from airflow_provider_spark_lineage.launch.application import PYTHON, SQL, LaunchedApplication
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.planned.texts import planned_lineage, program_text
@@ -25,7 +25,7 @@ UNREADABLE = "its text could not be read"
 UNKNOWN_ARGUMENTS = "the application's arguments are unknown from number {} on"
 
 
-def planned_of(applications: Iterable[Application]) -> tuple[Lineage | None, tuple[Gap, ...]]:
+def planned_of(applications: Iterable[LaunchedApplication]) -> tuple[Lineage | None, tuple[Gap, ...]]:
     """Return the planned lineage of applications in their order, and a gap for each unread application.
 
     The lineage is None if no text was read.
@@ -50,7 +50,7 @@ def planned_of(applications: Iterable[Application]) -> tuple[Lineage | None, tup
     return planned, tuple(unread)
 
 
-def _of_application(application: Application) -> Lineage | None:
+def _of_application(application: LaunchedApplication) -> Lineage | None:
     language: Literal["python", "sql"] = "sql" if application.kind == SQL else "python"
     if application.kind not in (PYTHON, SQL):
         return None
@@ -90,12 +90,12 @@ def _path(main: str, directory: str) -> Path | None:
     return path if main and not parts.scheme and path.is_absolute() else None
 
 
-def _where(application: Application) -> str:
+def _where(application: LaunchedApplication) -> str:
     name = application.main_class or application.main or application.name
     return without_secrets(name) or "application"
 
 
-def _unread(application: Application) -> str:
+def _unread(application: LaunchedApplication) -> str:
     """Return the reason why an application has no planned lineage."""
     if application.problem:
         return application.problem

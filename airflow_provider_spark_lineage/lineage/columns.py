@@ -103,7 +103,7 @@ class _Reach:
 
 
 @dataclass
-class _Place:
+class _PlanContext:
     """State of the evaluation of one plan."""
 
     plan: Plan
@@ -128,7 +128,7 @@ def evaluate(plan: Plan) -> Evaluation:
         scans.update(reach.scans)
         result.gaps.extend(reach.gaps)
         result.rows |= frozenset(reach.rows)
-        outside = _Place(part, {}, _Reach(), result)
+        outside = _PlanContext(part, {}, _Reach(), result)
         result.output = list(zip(part.root.output, _values(part.root, scope, outside), strict=True))
         result.gaps.extend(outside.reach.gaps)
     result.scans = list(scans)
@@ -148,7 +148,7 @@ class _Evaluator:
         Writes and commands are put into `result`.
         """
         self._definitions.update(plan.definitions)
-        place = _Place(plan, outer, _Reach(), result or Evaluation())
+        place = _PlanContext(plan, outer, _Reach(), result or Evaluation())
         scopes: dict[int, Scope] = {}
         # How many nodes still read a node's scope; at zero it is freed, which bounds memory for wide plans.
         pending_uses = _uses(plan)
@@ -163,7 +163,7 @@ class _Evaluator:
                     del scopes[index]
         return place.reach, scopes[len(plan.nodes) - 1]
 
-    def _node(self, node: Node, inputs: list[Scope], place: _Place) -> Scope:
+    def _node(self, node: Node, inputs: list[Scope], place: _PlanContext) -> Scope:
         match node:
             case Scan():
                 return _scan(node, place)
@@ -189,7 +189,7 @@ class _Evaluator:
                 return self._write(node, inputs, place)
         raise TypeError(f"{type(node).__name__} is not a node of the algebra")
 
-    def _set(self, node: Assign | Declare, inputs: list[Scope], place: _Place) -> Scope:
+    def _set(self, node: Assign | Declare, inputs: list[Scope], place: _PlanContext) -> Scope:
         if isinstance(node, Declare):
             place.result.declared.append((node, self._expression(node.value, {}, place, node).whole))
             return {}
@@ -198,7 +198,7 @@ class _Evaluator:
             place.result.variables[name] = value.whole.union(place.reach.rows)
         return {}
 
-    def _write(self, node: Write, inputs: list[Scope], place: _Place) -> Scope:
+    def _write(self, node: Write, inputs: list[Scope], place: _PlanContext) -> Scope:
         reach = place.reach
         columns: tuple[tuple[Attribute, Value], ...] = ()
         if node.inputs:
@@ -211,7 +211,7 @@ class _Evaluator:
         )
         return {}
 
-    def _opaque(self, node: Opaque, inputs: list[Scope], place: _Place) -> Scope:
+    def _opaque(self, node: Opaque, inputs: list[Scope], place: _PlanContext) -> Scope:
         reach = place.reach
         # Only output columns: a scope may also have columns that were projected away.
         columns = (
@@ -234,7 +234,7 @@ class _Evaluator:
         reach.gaps[PlanGap(node.label, reason, tuple(column.name for column in node.output))] = None
         return {column.id: Value(transformed) for column in node.output}
 
-    def _derive(self, node: Derive, inputs: list[Scope], place: _Place) -> Scope:
+    def _derive(self, node: Derive, inputs: list[Scope], place: _PlanContext) -> Scope:
         scope = _merged(inputs)
         if _are_ambiguous(node, inputs, place):
             reason = "different columns of its inputs have the same id and could not be told apart"
@@ -258,14 +258,14 @@ class _Evaluator:
         )
 
     def _influence(
-        self, node: Node, influences: Iterable[tuple[Kind, Expression]], scope: Scope, place: _Place
+        self, node: Node, influences: Iterable[tuple[Kind, Expression]], scope: Scope, place: _PlanContext
     ) -> None:
         """Add a node's influences on its rows to the influences of the whole plan."""
         for kind, expression in influences:
             tested = self._expression(expression, scope, place, node)
             place.reach.rows.update(apply(Transformation(kind), tested.whole))
 
-    def _expression(self, expression: Expression, scope: Scope, place: _Place, node: Node) -> Value:
+    def _expression(self, expression: Expression, scope: Scope, place: _PlanContext, node: Node) -> Value:
         reach = place.reach
 
         def column(attribute: int) -> Value:
@@ -290,7 +290,7 @@ class _Evaluator:
         parts = tuple(self._expression(part, scope, place, node) for part in expression.parts)
         return Value(value.whole, parts) if parts else value
 
-    def _subquery(self, plan: Plan, scope: Scope, place: _Place) -> tuple[_Reach, Scope]:
+    def _subquery(self, plan: Plan, scope: Scope, place: _PlanContext) -> tuple[_Reach, Scope]:
         """Evaluate a subquery once for each scope; otherwise each level of nesting doubles the work."""
         key = plan, id(scope)
         if key not in place.inner:
@@ -299,7 +299,7 @@ class _Evaluator:
         _, inner, values = place.inner[key]
         return inner, values
 
-    def _combine(self, node: Combine, inputs: list[Scope], place: _Place) -> Scope:
+    def _combine(self, node: Combine, inputs: list[Scope], place: _PlanContext) -> Scope:
         columns_of = [
             _values(place.plan.nodes[index], scope, place)
             for index, scope in zip(node.inputs, inputs, strict=True)
@@ -313,7 +313,7 @@ class _Evaluator:
             for i, column in enumerate(node.output)
         }
 
-    def _reference(self, node: Reference, place: _Place) -> Scope:
+    def _reference(self, node: Reference, place: _PlanContext) -> Scope:
         if node.definition not in self._evaluated:
             definition = self._definitions.get(node.definition)
             if definition is None:
@@ -331,7 +331,7 @@ class _Evaluator:
         place.reach.absorb(inner)
         return {column.id: value for column, value in zip(node.output, values, strict=False)}
 
-    def _loop(self, node: Loop, inputs: list[Scope], place: _Place) -> Scope:
+    def _loop(self, node: Loop, inputs: list[Scope], place: _PlanContext) -> Scope:
         """Repeat until nothing changes; this ends, because there are finitely many edges."""
         values = _values(place.plan.nodes[node.inputs[0]], inputs[0], place)
         inner = _Reach()
@@ -348,7 +348,7 @@ class _Evaluator:
         place.reach.absorb(inner)
         return {column.id: value for column, value in zip(node.output, values, strict=False)}
 
-    def _apply(self, node: Apply, inputs: list[Scope], place: _Place) -> Scope:
+    def _apply(self, node: Apply, inputs: list[Scope], place: _PlanContext) -> Scope:
         scope = dict(inputs[0])
         if node.plan is not None:
             inner, values = self.plan(node.plan, {**place.outer, **scope})
@@ -358,7 +358,7 @@ class _Evaluator:
         return scope
 
 
-def _values(node: Node, scope: Scope, place: _Place) -> list[Value]:
+def _values(node: Node, scope: Scope, place: _PlanContext) -> list[Value]:
     """Return the sources of each output column of a node; a column that is not in `scope` is a gap.
 
     A literal has no sources, but is in the scope like any column.
@@ -369,7 +369,7 @@ def _values(node: Node, scope: Scope, place: _Place) -> list[Value]:
     return [scope.get(column.id, NOTHING) for column in node.output]
 
 
-def _scan(node: Scan, place: _Place) -> Scope:
+def _scan(node: Scan, place: _PlanContext) -> Scope:
     place.reach.scans[node] = None
     return {
         column.id: NOTHING if column.id in node.hidden else column_of(node, column.id)
@@ -377,7 +377,7 @@ def _scan(node: Scan, place: _Place) -> Scope:
     }
 
 
-def _command(node: Command, place: _Place) -> Scope:
+def _command(node: Command, place: _PlanContext) -> Scope:
     place.result.commands.append(node)
     if node.reason:
         place.reach.gaps[PlanGap(node.label, node.reason)] = None
@@ -391,7 +391,7 @@ def _merged(scopes: list[Scope]) -> Scope:
     return {key: value for scope in scopes for key, value in scope.items()}
 
 
-def _are_ambiguous(node: Node, inputs: list[Scope], place: _Place) -> bool:
+def _are_ambiguous(node: Node, inputs: list[Scope], place: _PlanContext) -> bool:
     """Return whether two inputs have different columns under one id, which Spark's analyzer excludes."""
     sources_by_id: dict[int, Sources] = {}
     for index, scope in zip(node.inputs, inputs, strict=True) if len(inputs) > 1 else ():

@@ -62,9 +62,9 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Scan,
 )
 from airflow_provider_spark_lineage.sources import (
-    changes_nothing,
+    discards_rows,
     identify,
-    keeps_nothing,
+    is_noop,
     metastore,
     names_of_table,
     stored_name,
@@ -165,12 +165,12 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
         writes = [with_what_its_table_adds(write, part) if write in inserts else write for write in writes]
     gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
     targets = [
-        identity for write in writes if not keeps_nothing(write.target) for identity in identify(write.target)
+        identity for write in writes if not discards_rows(write.target) for identity in identify(write.target)
     ]
     outputs: list[Output] = []
     if about.failure is None:
         for number, write in enumerate(writes):
-            if keeps_nothing(write.target) or changes_nothing(write.target):
+            if discards_rows(write.target) or is_noop(write.target):
                 continue
             statistics = _written_statistics(write, about, number, is_alone=len(writes) == 1)
             # A write to an existing Delta or Iceberg table with `ignore` starts no job and has no parts.
@@ -209,7 +209,7 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
         for result in results.values()
         for stored in (result.frames if isinstance(result, KeptFrames) else (result,))
         if stored.kept_by == (about.key,)
-        for place in stored.kept_places
+        for place in stored.kept_snapshots
     )
     lineage = replace(lineage, keeps=keeps)
     if about.name in _CHECKPOINTS and about.jobs == 0:

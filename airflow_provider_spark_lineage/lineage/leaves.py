@@ -37,10 +37,10 @@ from airflow_provider_spark_lineage.sources import (
 )
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 
-Place = tuple[DatasetId, Snapshot]
+DatasetSnapshot = tuple[DatasetId, Snapshot]
 """A dataset and the snapshot of it that was read."""
 
-FieldUse = tuple[Place, str, tuple[str, ...], Transformation]
+FieldUse = tuple[DatasetSnapshot, str, tuple[str, ...], Transformation]
 """(dataset and its snapshot, field, path inside a struct field, how it acts)."""
 
 ResultKey = tuple[int, ...] | str
@@ -71,7 +71,7 @@ class StoredResult:
     """The execution that kept its rows, or all candidates; empty if the rows are read when they are used."""
 
     @property
-    def kept_places(self) -> Iterator[Place]:
+    def kept_snapshots(self) -> Iterator[DatasetSnapshot]:
         """Yield the snapshots that it reads: the datasets as they were when its rows were kept."""
         uses = (use for each in (*self.columns.values(), self.rows) for use in each)
         yield from (place for place, *_ in self.as_kept(uses))
@@ -401,7 +401,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
     )
 
 
-def _place(identity: Identity) -> Place:
+def _place(identity: Identity) -> DatasetSnapshot:
     return identity.id, Snapshot(identity.folders, identity.version)
 
 
@@ -415,7 +415,7 @@ def _first(scan: Scan) -> int:
 
 def by_snapshot(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
     """Return each snapshot of a dataset once, with all its columns that were read."""
-    shown: dict[Place, Dataset] = {}
+    shown: dict[DatasetSnapshot, Dataset] = {}
     for dataset in datasets:
         before = shown.get((dataset.id, dataset.snapshot))
         shown[dataset.id, dataset.snapshot] = before.merged(dataset) if before else dataset

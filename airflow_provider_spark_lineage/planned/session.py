@@ -11,7 +11,7 @@ _VIEWS = "global_temp"
 SESSION_CATALOG = "spark_catalog"
 _CATALOG = "spark.sql.catalog."
 
-Place = tuple[object, ...]
+Block = tuple[object, ...]
 """The conditions around a statement, the outermost first; each block that may run is its own condition."""
 
 
@@ -34,10 +34,10 @@ class Session:
         self.catalogs = {
             key[len(_CATALOG) :] for key in conf if key.startswith(_CATALOG) and key.count(".") == 3
         }
-        self.place: Place = ()
+        self.place: Block = ()
         """The conditions around the current statement."""
 
-        self._views: dict[str, list[tuple[Place, bool]]] = {}
+        self._views: dict[str, list[tuple[Block, bool]]] = {}
         """Name, in lower case -> the places where it became (True) or ended as (False) a temporary view."""
 
         self.has_unknown_view = False
@@ -67,8 +67,8 @@ class Session:
         for name in self._views:
             self._note_view(name, (*self.place, object()), is_view=False)
 
-    def _note_view(self, name: str, place: Place, *, is_view: bool) -> None:
-        views: list[tuple[Place, bool]] = []
+    def _note_view(self, name: str, place: Block, *, is_view: bool) -> None:
+        views: list[tuple[Block, bool]] = []
         ended = set[bool]()
         for view in self._views.get(name, ()):
             if _is_around(place, view[0]):
@@ -132,7 +132,7 @@ class Session:
         return Name(self._catalog, (*self._database, *parts))
 
 
-def _is_around(outer: Place, inner: Place) -> bool:
+def _is_around(outer: Block, inner: Block) -> bool:
     return inner[: len(outer)] == outer
 
 

@@ -12,7 +12,7 @@ from airflow.providers.common.compat.sdk import hookimpl
 
 from airflow_provider_spark_lineage import conf
 from airflow_provider_spark_lineage.guard import harmless
-from airflow_provider_spark_lineage.known_operators import COMMAND, IN_PROCESS, PYTHON, driver_of, is_named
+from airflow_provider_spark_lineage.known_operators import COMMAND, IN_PROCESS, PYTHON, driver_kind, is_named
 from airflow_provider_spark_lineage.plugins.command import awaits_command
 from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
 from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
@@ -74,7 +74,7 @@ def _start(task_instance: Any, *, has_failed: bool = False) -> None:
             return
         launches = may_launch(task)
         extra = conf.extra_operators()
-        driver = driver_of(type(task), extra)
+        driver = driver_kind(type(task), extra)
         is_awaited = launches and driver == COMMAND and awaits_command(task) and not has_failed
         if launches and not is_awaited:
             report_launches(task_instance)

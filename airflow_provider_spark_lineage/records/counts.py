@@ -1,6 +1,6 @@
-"""Spark's names of the physical scans and writes, and of their metrics that become counts of a dataset.
+"""Spark's names of physical scans and writes, and of their metrics that become counts of a dataset.
 
-Capture looks for them in a live plan, `event_log` in a written one. It runs on the cluster's driver too:
+Capture looks for them in a live plan, `event_log` in a logged plan. Also runs on the cluster's driver:
 standard library only, Python 3.9 syntax.
 """
 
@@ -33,4 +33,4 @@ COUNTS = {
 """Spark's name of an SQL metric -> field of `lineage.model.Statistics`."""
 
 COUNTS_OF_SCANS = {"total data file size (bytes)": "size_bytes"}
-"""Names that are used for scans only: in Iceberg's writes the same name counts the whole table."""
+"""Names used for scans only: in Iceberg's writes, the same name counts the whole table."""

@@ -1,7 +1,7 @@
-"""What a credential looks like in a text, as a table of rules, and the function that masks it.
+"""Forms of credentials in a text, as a table of rules, and the function that masks them.
 
-It does not know where a text comes from: SQL, paths, options and messages are all read by the same rules. It
-runs on the cluster's driver too: standard library only, Python 3.9 syntax.
+The same rules apply to SQL, paths, options and messages. Also runs on the cluster's driver: standard library
+only, Python 3.9 syntax.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FLAGS = re.IGNORECASE | re.VERBOSE | re.DOTALL
 
 @dataclass(frozen=True)
 class Rule:
-    """One form that a credential has in a text."""
+    """One form of a credential in a text."""
 
     name: str
 
@@ -26,14 +26,14 @@ class Rule:
     """The group `secret` is replaced; the rest of the match stays."""
 
     hints: tuple[str, ...]
-    """Words in lower case; every text that the pattern matches contains one of them."""
+    """Words in lower case; every text that matches the pattern contains one of them."""
 
     example: str
     masked: str
     """The example after masking."""
 
     near_miss: str
-    """A similar text that is not changed."""
+    """A similar text that must not change."""
 
 
 _KEY_WORDS = r"""
@@ -43,11 +43,11 @@ _KEY_WORDS = r"""
 
 _NAME = rf"""
     (?<![\w.-])
-    # Most words have no separator behind them: tested first, because it is cheap.
+    # Most words have no separator after them: tested first, because it is cheap.
     (?= [\w.-]+ ["'`\\]* \s* [=:>"'-] )
     (?: (?= [\w.-]* (?: {_KEY_WORDS} ) ) [\w.-]+
       | (?: [\w-]+ \. )* (?: [\w-]+ [_-] )? (?: pass | pwd | sas | sig | auth | authorization ) )"""
-"""A name with a key word anywhere in it, or with a short one at its end."""
+"""A name with a key word anywhere in it, or with a short key word at its end."""
 
 _SEPARATOR = r"""
     ["'`\\]* (?: \s* (?: => | -> | ={1,3} | :(?!:) ) \s* | \s+ (?= ["'] ) )"""
@@ -56,7 +56,7 @@ _SEPARATOR = r"""
 _QUOTED = r"""(?: (?P=quote){2} | (?! (?P=quote) ) (?: \\. | . ) )*"""
 
 _BRACED = r"""(?<==) \{ (?: [^}] | \}\} )* \}"""
-"""SQL Server's way to write a value with semicolons in it."""
+"""SQL Server's syntax for a value that contains semicolons."""
 
 _TYPES = r"""
     (?: string | (?:big|small|tiny)?int | integer | long | short | byte | double | float | decimal | boolean
@@ -65,7 +65,7 @@ _TYPES = r"""
 
 _OTHER_SIDE = rf"""
     (?: [\w`]+ \. )+ `? \w{{0,200}} (?: {_KEY_WORDS} ) \w{{0,200}} `? (?= [\s,;)] | \Z )"""
-"""The other side of a join: `on a.token = b.token`. The lengths have a limit to keep the search linear."""
+"""The other side of a join: `on a.token = b.token`. The lengths are limited to keep the search linear."""
 
 _BARE = rf"""
     (?! {_TYPES} | (?: null | none | true | false ) \b | {_OTHER_SIDE} )
@@ -196,7 +196,7 @@ _ANY = re.compile("|".join(rule.pattern.replace("(?P<secret>", f"(?P<{rule.name}
 _HINTS = tuple(dict.fromkeys(hint for rule in RULES for hint in rule.hints))
 
 CREDENTIAL_HINT = "(?i)" + "|".join(re.escape(hint) for hint in _HINTS)
-"""A text without a match has nothing that `without_secrets` replaces; Java uses the pattern, too."""
+"""Pattern that every text with a credential matches; Java uses it, too."""
 
 _HINT = re.compile(CREDENTIAL_HINT)
 
@@ -204,7 +204,7 @@ _MAX_PASSES = 10
 
 
 def without_secrets(text: str) -> str:
-    """Replace everything that looks like a credential; the rest of the text is not changed.
+    """Replace everything that looks like a credential; leave the rest of the text unchanged.
 
     >>> without_secrets("jdbc:postgresql://db/sales?user=etl&password=hunter2")
     'jdbc:postgresql://db/sales?user=etl&password=***'
@@ -212,7 +212,7 @@ def without_secrets(text: str) -> str:
     if not _may_hold_secrets(text):
         return text
     clean = _ANY.sub(_masked, text)
-    # After a replacement, the text that follows may match a rule as well.
+    # After a replacement, the following text may match a rule, too.
     for _ in range(_MAX_PASSES):
         if clean == text:
             break
@@ -231,7 +231,7 @@ def _may_hold_secrets(text: str) -> bool:
 
 def _masked(match: re.Match[str]) -> str:
     """Return the text of a match with its secret replaced."""
-    # `lastgroup` is the group that was closed last: `secret` has no groups inside.
+    # `lastgroup` is the group closed last: `secret` has no groups inside.
     rule = match.lastgroup
     assert rule is not None  # noqa: S101  every rule has a secret
     before = match.string[match.start() : match.start(rule)]

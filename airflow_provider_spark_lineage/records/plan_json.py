@@ -1,20 +1,24 @@
-"""The shape of a plan's JSON, for those who write it and those who read it: class names, trees, plans.
+"""The structure of a plan's JSON, for writers and readers: class names, trees, plans.
 
-A tree is the list of its nodes, each before its children, as in Spark's `TreeNode.toJSON`. This module knows
-no particular node; it runs on the cluster's driver too: standard library only, Python 3.9 syntax.
+A tree is the list of its nodes, each before its children, as in Spark's `TreeNode.toJSON`. This module is
+independent of particular nodes. It also runs on the cluster's driver: standard library only, Python 3.9
+syntax.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Dict, List
+
+Tree = List[Dict[str, Any]]
+"""The nodes of a tree, each before its children."""
 
 _EXPRESSION_PACKAGES = (".expressions.", ".plans.physical.")
-"""Partitionings (`plans.physical`) are expressions to us: they hold columns, and no plan."""
+"""Partitionings (`plans.physical`) are treated as expressions: they hold columns but no plan."""
 
 _EXPRESSIONS_ELSEWHERE = frozenset(
     {
-        # org.apache.spark.sql.catalyst.analysis, but for those that begin with Unresolved
+        # org.apache.spark.sql.catalyst.analysis, except names that begin with Unresolved
         "CdcAssertCommitTimestampNotNull",
         "ExpressionWithUnresolvedIdentifier",
         "GetColumnByOrdinal",
@@ -85,10 +89,10 @@ _EXPRESSIONS_ELSEWHERE = frozenset(
         "ThetaSketchAgg",
     }
 )
-"""Simple names of expressions that are in packages of plans."""
+"""Simple names of expressions in packages of plans."""
 
 _PLANS_ELSEWHERE = frozenset({"PipeOperator"})
-"""Simple names of plan nodes that are in packages of expressions."""
+"""Simple names of plan nodes in packages of expressions."""
 
 
 def simple_name(class_name: str) -> str:

@@ -1,7 +1,7 @@
-"""The versioned JSON contract between capture and everything after it: one Spark execution, one file.
+"""The versioned JSON contract between capture and its readers: one file for each Spark execution.
 
-This module knows the shape of a record and how it is stored; it does not know Spark, and it does not
-interpret a plan. It runs on the cluster's driver too: standard library only, Python 3.9 syntax.
+This module defines the structure of a record and its storage; it does not use Spark or interpret a plan. It
+also runs on the cluster's driver: standard library only, Python 3.9 syntax.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ VERSION = 1
 SUFFIX = ".record.json.gz"
 
 MAX_MESSAGE_LENGTH = 4000
-"""Characters of an error's message; it is cut after secrets are removed: half a secret is not recognised."""
+"""Maximum of characters of an error's message; cut after secrets are removed, because half a secret is not
+recognised."""
 
 REFRESH = "refresh"
-"""Name of an execution by which a declarative pipeline fills a table that it emptied: its plan appends."""
+"""Name of a pipeline's refresh: it truncates a table, then appends, so the append overwrites."""
 
 FULL, MASKED, NONE = SQL_TEXTS = ("full", "masked", "none")
-"""How much is recorded of SQL statements, and of error messages, which may repeat them.
+"""Recorded part of SQL statements, and of error messages, which may repeat them.
 
-`full`: everything but secrets. `masked`: literals are left out too. `none`: nothing.
+`full`: everything except secrets. `masked`: literals are removed, too. `none`: nothing.
 """
 
 
 class RecordError(ValueError):
-    """A record, or the place where records should be, cannot be read; the message says which and why."""
+    """A record or a folder of records cannot be read; the message has its path and the reason."""
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Record:
     application_name: str
     spark_version: str
     number: int
-    """Position of this execution among those captured of the application, from 1."""
+    """Position among the captured executions of the application, from 1."""
 
     name: str
     """Spark's name of the action: `command`, `count`, `collectToPython`; or `REFRESH`."""
@@ -60,24 +61,24 @@ class Record:
     """`success` or `failure`."""
 
     error: dict[str, str] | None = None
-    """`class`, `message` and, where Spark has one, `sql_state`."""
+    """`class`, `message` and, if Spark gives one, `sql_state`."""
 
     sql: str = ""
     """The SQL text, if the execution came from one."""
 
     plan_kind: str = "analyzed"
-    """`analyzed`, `optimized` when the analyzed plan was too large, `rdd` for a job that has no query,
-    `explain` where there is only text, `none` when there is no plan."""
+    """`analyzed`; `optimized` if the analyzed plan was too large; `rdd` for a job without a query; `explain`
+    if there is only text; `none` without a plan."""
 
     plan: list[Any] = field(default_factory=list)
     """Spark's `TreeNode.toJSON` without the values of literals. For a job over an RDD: a node `RDD`, below a
     node `SavedRDD` if the job writes."""
 
     explain: str = ""
-    """Spark's extended explain text, where that is all there is: plan and facts are read from it."""
+    """Spark's extended explain text, if there is nothing else: plan and facts are read from it."""
 
     settings: dict[str, str] = field(default_factory=dict)
-    """Spark's settings that name catalogs and places, where a text is all there is."""
+    """Spark's settings that name catalogs and places, for records with only a text."""
 
     facts: list[dict[str, Any]] = field(default_factory=list)
     """One entry for each leaf and write target: `node`, `expr_id` of its first column, `probed` values."""
@@ -86,27 +87,27 @@ class Record:
     """One entry for each physical scan or write: `node`, `location`, and `rows`, `files`, `size_bytes`."""
 
     parts: list[dict[str, Any]] = field(default_factory=list)
-    """Executions that Spark ran inside this one, in the order in which they ended: `name`, and `plan`,
-    `facts` and `metrics`, or `explain`, as in the record."""
+    """Executions that Spark ran inside this one, in the order of their ends: `name`, and `plan`, `facts` and
+    `metrics`, or `explain`, as in the record."""
 
     jobs: int | None = None
-    """How many jobs Spark started for it; None where they were not counted."""
+    """Number of Spark jobs; None if they were not counted."""
 
     written: dict[str, int] | None = None
-    """What all tasks of the execution wrote: `rows` and `size_bytes`; None where no tasks ran."""
+    """`rows` and `size_bytes` written by all tasks of the execution; None if no tasks ran."""
 
     problems: list[str] = field(default_factory=list)
-    """What capture could not record, a sentence each."""
+    """Parts that capture could not record, one sentence each."""
 
     rdd_id: int | None = None
-    """Set where nothing ran: the RDD with this id yields the plan's rows, and later records refer to it."""
+    """Set if nothing ran yet: the RDD with this id has the plan's rows, and later records refer to it."""
 
     kept_rdd: int | None = None
-    """Id of the RDD that keeps the rows of an eager checkpoint; None for all else."""
+    """Id of the RDD with the rows of an eager checkpoint; else None."""
 
     connect: dict[str, Any] = field(default_factory=dict)
-    """Of Spark Connect: the `command` around the explained query, the `targets` that it names, the `reads` of
-    its plan, and `tables` as the catalog describes them, and did `before` the command."""
+    """For Spark Connect: the `command` around the explained query, its `targets`, the `reads` of its plan,
+    and the catalog's descriptions of `tables`, after the command and `before` it."""
 
     @property
     def failed(self) -> bool:
@@ -119,12 +120,12 @@ class Record:
 
     @classmethod
     def from_json(cls, value: Any) -> Record:
-        """Read a plain JSON object; raise `RecordError` where it is not a record of this version."""
+        """Parse a plain JSON object; raise `RecordError` if it is not a record of this version."""
         if not isinstance(value, dict) or value.get("format") != FORMAT:
             raise RecordError("is not a spark-lineage record")
         if value.get("version") != VERSION:
             raise RecordError(
-                "has record version {!r}, this spark-lineage reads version {}: "
+                "has record version {!r}, but this spark-lineage reads version {}: "
                 "install the release that wrote it".format(value.get("version"), VERSION)
             )
         names = {f.name: f for f in fields(cls)}
@@ -154,13 +155,13 @@ def _is_list_of(kind: type) -> Callable[[Any], bool]:
 
 
 def _is_fact(value: Any) -> bool:
-    """Return whether an entry of `facts` names its node; `sources/` checks what was probed."""
+    """Return whether an entry of `facts` names its node; `sources/` checks the probed values."""
     ids, probed = (int, type(None)), value.get("probed")
     return _is_text(value.get("node")) and isinstance(value.get("expr_id"), ids) and isinstance(probed, dict)
 
 
 def _is_count(value: Any) -> bool:
-    """Return whether an entry of `metrics` has only texts and integers, which can be added up."""
+    """Return whether an entry of `metrics` has only texts, and integers to add up."""
     return all(type(item) in (str, int) for item in value.values())
 
 
@@ -169,7 +170,7 @@ def _is_list_of_entries(is_right: Callable[[Any], bool]) -> Callable[[Any], bool
 
 
 def _is_part(value: Any) -> bool:
-    """Return whether an entry of `parts` has the types that a record has under the same names."""
+    """Return whether the fields of an entry of `parts` have the types of the record's fields."""
     return _is_text(value.get("name")) and all(
         is_right(value[name]) for name, is_right in _CHECKS.items() if name in _OF_PARTS and name in value
     )
@@ -202,26 +203,26 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "kept_rdd": lambda value: value is None or isinstance(value, int),
     "connect": lambda value: isinstance(value, dict),
 }
-"""Field of a record -> whether a value has the type that readers rely on."""
+"""Field of a record -> check of the type that readers rely on."""
 
 
 def encode_record(record: Record, attempt: str = "") -> tuple[str, bytes]:
-    """Return the name of the record's file, and its content.
+    """Return the name and content of the record's file.
 
-    `attempt` is that of a driver which the cluster may start again for the same application.
+    `attempt` is the driver's attempt, if the cluster may restart the driver of an application.
     """
     name = f"{file_stem(record.application_id, attempt)}-{record.number:06d}{SUFFIX}"
-    # Level 1: the plan is repetitive, and a higher level costs the job more than it saves on disk.
+    # Level 1: the plan is repetitive; a higher level costs the job more time than it saves space.
     return name, gzip.compress(json.dumps(record.to_json(), separators=(",", ":")).encode("ascii"), 1)
 
 
 def file_stem(application_id: str, attempt: str = "") -> str:
-    """Return how the names of all files begin that a driver writes for an application."""
+    """Return the beginning of the names of all files that a driver writes for an application."""
     return re.sub(r"[^\w.-]", "_", f"{application_id}_{attempt}" if attempt else application_id)
 
 
 def write_record(directory: str | Path, record: Record) -> Path:
-    """Store a record so that a reader sees all of it or nothing; return the file's path."""
+    """Write a record atomically, and return the file's path."""
     name, content = encode_record(record)
     path = Path(directory, name)
     write_file(path, content)
@@ -229,7 +230,7 @@ def write_record(directory: str | Path, record: Record) -> Path:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees all of it or nothing."""
+    """Write a file atomically: a reader sees all of it or nothing."""
     temporary = path.with_name("." + path.name + ".part")
     try:
         temporary.write_bytes(content)
@@ -267,23 +268,23 @@ def read_record(path: str | Path) -> Record:
 
 
 def record_paths(directory: str | Path) -> list[Path]:
-    """Return the record files of a directory in the order in which the executions ended.
+    """Return the record files of a directory in the order of the executions' ends.
 
-    Raise `RecordError` when there is no such directory or no record in it.
+    Raise `RecordError` if the directory does not exist or has no record.
     """
     place = Path(directory)
     if place.is_file():
         return [place]
     if not place.is_dir():
-        raise RecordError(f"{place} does not exist: give the folder that `spark-lineage run` wrote")
+        raise RecordError(f"{place} does not exist: give a folder written by `spark-lineage run`")
     paths = sorted(place.glob("*" + SUFFIX), key=_order)
     if not paths:
-        raise RecordError(f"{place} holds no records: no Spark execution was captured there")
+        raise RecordError(f"{place} has no records: no Spark execution was captured there")
     return paths
 
 
 def read_records(paths: list[Path], problems: list[str]) -> Iterator[Record]:
-    """Yield the readable records; add a sentence to `problems` for each file that is not."""
+    """Yield the readable records; add a sentence to `problems` for each other file."""
     for path in paths:
         try:
             yield read_record(path)
@@ -292,6 +293,6 @@ def read_records(paths: list[Path], problems: list[str]) -> Iterator[Record]:
 
 
 def _order(path: Path) -> tuple[str, int, str]:
-    """Return the key to sort by: application, then number, also where a number has more than six digits."""
+    """Return the sort key: application, then number, which may have more than six digits."""
     application, _, number = path.name[: -len(SUFFIX)].rpartition("-")
     return (application, int(number) if number.isdecimal() else 0, path.name)

@@ -1,6 +1,6 @@
-"""What the agent of one driver says of itself, beside its records: that it began, what it lost, how it ended.
+"""Status file of the agent of one driver, written beside its records: started, finished, problems.
 
-Runs on the cluster's driver too: standard library only, Python 3.9 syntax.
+Also runs on the cluster's driver: standard library only, Python 3.9 syntax.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ VERSION = 1
 SUFFIX = ".driver.json"
 
 UNFINISHED = (
-    "the driver had not shut down cleanly when its records were read: it was killed, could not write any "
-    "more, or still runs; what it did last may be missing, and its log may say why"
+    "the driver had not shut down cleanly when its records were read: it was killed, could no longer write, "
+    "or still runs; its last executions may be missing, and its log may have the reason"
 )
 
 
@@ -31,19 +31,19 @@ class DriverNote:
     application_name: str
     spark_version: str
     tracking_url: str = ""
-    """Spark's user interface, empty where it is off."""
+    """Spark's user interface; empty if it is off."""
 
     is_complete: bool = False
-    """Whether the capture ended in order; otherwise the driver runs, or was killed."""
+    """The capture ended normally; if not, the driver still runs, or was killed."""
 
     agent_configured: bool = False
-    """Whether OpenLineage's Java agent listens to the same application."""
+    """OpenLineage's Java agent listens to the same application."""
 
     problems: list[str] = field(default_factory=list)
-    """What was lost and is in no record, a sentence each."""
+    """Losses that are not in a record, one sentence each."""
 
     def encode(self, attempt: str = "") -> tuple[str, bytes]:
-        """Return name and content of its file; `attempt` as in `records.record.encode_record`."""
+        """Return name and content of the status file; `attempt` as in `records.record.encode_record`."""
         name = file_stem(self.application_id, attempt) + SUFFIX
         note = {"format": FORMAT, "version": VERSION, **{f.name: getattr(self, f.name) for f in fields(self)}}
         return name, json.dumps(note).encode("ascii")
@@ -58,11 +58,11 @@ _IS_RIGHT: dict[str, Callable[[Any], bool]] = {
     "agent_configured": lambda value: isinstance(value, bool),
     "problems": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
 }
-"""Field of a note -> whether a value has the type that readers rely on."""
+"""Field of a status file -> check of the type that readers rely on."""
 
 
 def read_notes(directory: Path, problems: list[str]) -> list[DriverNote]:
-    """Return the notes in a folder; add a sentence to `problems` for each that cannot be read."""
+    """Return the status files in a folder; add a sentence to `problems` for each that cannot be read."""
     notes = []
     for path in sorted(directory.glob("*" + SUFFIX)):
         try:
@@ -75,7 +75,7 @@ def read_notes(directory: Path, problems: list[str]) -> list[DriverNote]:
 
 
 def losses(notes: list[DriverNote]) -> list[str]:
-    """Return what drivers lost, a sentence each, once."""
+    """Return the losses of drivers, one sentence each, without repetition."""
     lost = {problem: None for note in notes for problem in note.problems}
     if not all(note.is_complete for note in notes):
         lost[UNFINISHED] = None
@@ -85,7 +85,7 @@ def losses(notes: list[DriverNote]) -> list[str]:
 def _decoded(value: Any) -> DriverNote:
     if not isinstance(value, dict) or value.get("format") != FORMAT or value.get("version") != VERSION:
         raise RecordError(
-            f"is not a driver's note of version {VERSION}: use this release's agent (`spark-lineage agent`)"
+            f"is not a status file of version {VERSION}: use this release's agent (`spark-lineage agent`)"
         )
     values = {name: value.get(name) for name in _IS_RIGHT}
     for name, is_right in _IS_RIGHT.items():

@@ -1,7 +1,7 @@
-"""The data sources, one file each: what to probe in a live plan, and how to name the dataset by the facts.
+"""The data sources, one file each: probes of a live plan, and the naming of datasets from their facts.
 
-To add one, write `sources/<name>.py` with a `SOURCE`, and add it to `SOURCES`. Every function here asks the
-hooks of all sources in that order; none knows a source by its name.
+To add one, write `sources/<name>.py` with a `SOURCE`, and add it to `SOURCES`. Every function here calls the
+hooks of all sources in that order; no function depends on a certain source.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SOURCES: Tuple[Source, ...] = (
     python.SOURCE,
     unknown.SOURCE,
 )
-"""In order of precedence: the first one that can name a relation names it."""
+"""In order of precedence: the first source that can name a relation names it."""
 
 
 def _probes_by_node(*, before: bool) -> Dict[str, Tuple[Probe, ...]]:
@@ -67,11 +67,11 @@ OPTIONS: FrozenSet[str] = frozenset().union(*(source.options for source in SOURC
 """Names of options, in lower case, that capture may write down."""
 
 PARTS: FrozenSet[str] = frozenset().union(*(source.parts for source in SOURCES))
-"""Names of executions that are parts of a command which is reported after them."""
+"""Names of executions that are parts of a command, which is reported after them."""
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Return the datasets behind the facts of one relation; empty when no source knows them."""
+    """Return the datasets behind the facts of one relation; empty if no source knows them."""
     answers = (source.identify(facts) for source in SOURCES)
     return next((identities for identities in answers if identities), ())
 
@@ -88,32 +88,32 @@ def makes_rows(facts: Facts) -> bool:
 
 
 def about_rows(facts: Facts) -> FrozenSet[str]:
-    """Return the names of columns that a scan shows and its dataset does not have."""
+    """Return the names of columns that a scan adds to its dataset's."""
     return frozenset().union(*(source.about_rows(facts) for source in SOURCES))
 
 
 def is_internal(facts: Facts) -> bool:
-    """Return whether Spark read a relation for itself, to infer a schema for example."""
+    """Return whether Spark read a relation for its own purpose, for example to infer a schema."""
     return any(source.is_internal(facts) for source in SOURCES)
 
 
 def is_atomic(facts: Facts) -> bool:
-    """Return whether a write that fails leaves the earlier rows as they were."""
+    """Return whether a failed write leaves the earlier rows unchanged."""
     return any(source.is_atomic(facts) for source in SOURCES)
 
 
-def changes_nothing(facts: Facts) -> bool:
-    """Return whether a write that succeeded left its table as it was."""
-    return any(source.changes_nothing(facts) for source in SOURCES)
+def is_noop(facts: Facts) -> bool:
+    """Return whether a successful write left its table unchanged."""
+    return any(source.is_noop(facts) for source in SOURCES)
 
 
-def keeps_nothing(facts: Facts) -> bool:
+def discards_rows(facts: Facts) -> bool:
     """Return whether a write goes to no dataset: its rows are discarded or printed."""
-    return any(source.keeps_nothing(facts) for source in SOURCES)
+    return any(source.discards_rows(facts) for source in SOURCES)
 
 
 def replaced_by(facts: Facts) -> Optional[Tuple[str, ...]]:
-    """Return the table's columns that decide which of its rows a write replaces; None where not known.
+    """Return the table's columns that decide which rows a write replaces; None if unknown.
 
     Columns that the plan names are not included.
     """
@@ -132,7 +132,7 @@ def keeps_partitions(facts: Facts) -> bool:
 
 
 def stored_name(facts: Facts, column: str) -> str:
-    """Return the name under which the only column of a write is read again."""
+    """Return the name of a write's only column when it is read again."""
     names = (source.stored_name(facts, column) for source in SOURCES)
     return next((name for name in names if name is not None), column)
 
@@ -150,7 +150,7 @@ def metastore(facts: Facts) -> Optional[Catalog]:
 
 
 def entries_of(facts: Facts) -> Tuple[Identity, ...]:
-    """Return the names in catalogs of a table, each with the place of its data where that is known."""
+    """Return a table's names in catalogs, each with the place of its data if that is known."""
     entries: Tuple[Identity, ...] = ()
     for identity in identify(facts):
         entries += (identity,) if identity.is_entry else identity.entries()
@@ -165,13 +165,13 @@ def previous(facts: Facts) -> Tuple[DatasetId, ...]:
 
 
 def reaches_data(change: str, facts: Facts) -> Optional[bool]:
-    """Return whether a command changes a table's data, or only its catalog entry; None where not known."""
+    """Return whether a command changes a table's data, not only its catalog entry; None if unknown."""
     answers = (source.reaches_data(change, facts) for source in SOURCES)
     return next((answer for answer in answers if answer is not None), None)
 
 
 _COPIED = "copied_"
-"""Prefix of the facts about what a write copies (RESTORE, CLONE)."""
+"""Prefix of the facts about the source of a copy (RESTORE, CLONE)."""
 
 
 def copied_from(facts: Facts) -> Facts:

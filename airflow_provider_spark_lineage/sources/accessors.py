@@ -1,29 +1,29 @@
-"""Accessor paths and names of commands that the probes of several sources share."""
+"""Accessor paths and names of commands shared by the probes of several sources."""
 
 from __future__ import annotations
 
 from typing import Dict
 
 SESSION_CATALOG = "$session.sessionState.catalog"
-"""The session catalog of Spark's V1 API; Delta's catalog stores its tables there, too."""
+"""The session catalog of Spark's V1 API; Delta's catalog also stores its tables there."""
 
 WAREHOUSE = "$session.sessionState.conf.warehousePath"
 """The folder of the session's managed tables."""
 
 FILE_SYSTEM = "$session.sparkContext.hadoopConfiguration.get('fs.defaultFS')"
-"""Hadoop's default file system, for paths that name none."""
+"""Hadoop's default file system, for paths without one."""
 
 CHILD = "$session.sessionState.sqlParser.parseTableIdentifier(child.identifier.toString)"
-"""Name of the table that a V2 command acts on, as a `TableIdentifier` of the session's catalog."""
+"""Name of a V2 command's table, as a `TableIdentifier` of the session's catalog."""
 
 DROPPED = "child.catalog.loadTable(child.identifier)"
-"""The table that a DROP is about to drop."""
+"""The table that a DROP will drop."""
 
 DROPPED_EXISTS = "child.catalog.tableExists(child.identifier)"
-"""Whether the table that a DROP names exists."""
+"""Existence of a DROP's table."""
 
 MADE_EXISTS = "name.catalog.tableExists(name.identifier)"
-"""Whether the table that a CREATE names exists already."""
+"""Existence of a CREATE's table before the command."""
 
 COLUMN_CHANGES = (
     "AddColumns",
@@ -35,7 +35,7 @@ COLUMN_CHANGES = (
 )
 """Spark's commands that change the columns of a catalog's table."""
 
-# Settings given to a session's builder are here only, not in the context's settings.
+# Settings of a session's builder are only here, not in the context's settings.
 _HADOOP = "$session.sharedState.hadoopConf"
 _CONF = "$session.sharedState.conf"
 
@@ -53,7 +53,7 @@ SETTINGS: Dict[str, str] = {
 
 
 PARTITION_OVERWRITE = "$setting(spark.sql.sources.partitionOverwriteMode)"
-"""What an overwrite without the option `partitionOverwriteMode` replaces: `static` or `dynamic`."""
+"""Mode of an overwrite without the option `partitionOverwriteMode`: `static` or `dynamic`."""
 
 
 def table_facts(metadata: str) -> Dict[str, str]:
@@ -67,5 +67,5 @@ def table_facts(metadata: str) -> Dict[str, str]:
 
 
 def if_not_exists(node: str) -> Dict[str, str]:
-    """Return the accessor for IF NOT EXISTS of a CREATE; nothing for REPLACE, which has no such clause."""
+    """Return the accessor for IF NOT EXISTS of a CREATE; empty for REPLACE, which has no such clause."""
     return {"if_not_exists": "ignoreIfExists"} if node.startswith("Create") else {}

@@ -13,7 +13,7 @@ _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
 
 def parts_of(name: str) -> List[str]:
-    """Return the parts of a name as Spark writes it: parts with special characters are in backticks.
+    """Return the parts of a name in Spark's notation: parts with special characters are in backticks.
 
     >>> parts_of("sales.`odd.name`")
     ['sales', 'odd.name']
@@ -34,13 +34,13 @@ class CatalogFacts(Facts, total=False):
     """Addresses of Hive metastores: `thrift://one:9083,thrift://two:9083`."""
 
     metastore_client: str
-    """Full class name of the metastore's client factory; AWS Glue has one of its own."""
+    """Full class name of the metastore's client factory; AWS Glue has its own."""
 
     glue_catalog: str
     """Id of the Glue catalog, an AWS account."""
 
     glue_account: str
-    """The AWS account as Spark's settings have it."""
+    """The AWS account in Spark's settings."""
 
     aws_region: str
     """From the environment variable `AWS_REGION`."""
@@ -49,16 +49,16 @@ class CatalogFacts(Facts, total=False):
     """From the environment variable `AWS_DEFAULT_REGION`."""
 
     command_table: List[str]
-    """Parts of the table's name as the command gives it, maybe without the database."""
+    """Parts of the table's name in the command, maybe without the database."""
 
     directory: str
     """The folder that INSERT OVERWRITE DIRECTORY writes."""
 
 
 def table_name(facts: CatalogFacts) -> Tuple[str, ...]:
-    """Return the parts of a table's name, without `spark_catalog`, which means nothing outside Spark.
+    """Return the parts of a table's name, without `spark_catalog`, which has no meaning outside Spark.
 
-    Return nothing for a name without its database, which other tables may have, too.
+    Return nothing for a name without its database, which is not unique.
     """
     # Spark writes an identifier as text without its catalog.
     from_text = parts_of(facts.get("table_text") or "")
@@ -70,13 +70,13 @@ def table_name(facts: CatalogFacts) -> Tuple[str, ...]:
 
 
 def symlinks(facts: CatalogFacts, name: Tuple[str, ...] = ()) -> Tuple[Symlink, ...]:
-    """Return the table's name in the namespace of its catalog; empty for a relation in no catalog."""
+    """Return the table's name in the namespace of its catalog; empty for a relation without a catalog."""
     parts = name or table_name(facts)
     return (_symlink(facts, parts),) if parts else ()
 
 
 def entries(facts: CatalogFacts) -> Tuple[Identity, ...]:
-    """Return the table's entry in the session's catalog, wherever its data are."""
+    """Return the table's entry in the session's catalog, independent of the place of its data."""
     if facts.get("catalog", "spark_catalog") != "spark_catalog":
         return ()
     return tuple(
@@ -98,7 +98,7 @@ def metastore(facts: CatalogFacts) -> Optional[Catalog]:
 
 
 def warehouse_uri(facts: CatalogFacts) -> str:
-    """Return the URI of the session's warehouse; empty where it was not recorded."""
+    """Return the URI of the session's warehouse; empty if it was not recorded."""
     warehouse = str(facts.get("warehouse") or "")
     return uri_of(*split_location(warehouse)) if warehouse else ""
 

@@ -1,8 +1,8 @@
-"""The databases that a JDBC URL can lead to: how each is addressed, and how it names its tables.
+"""The databases behind JDBC URLs: their addresses and the names of their tables.
 
-Names follow the OpenLineage naming spec, with the default port and the default schema written out and
-with names as the database stores them, so that a table has one name however it was written. Nothing of
-a URL but hosts, database and schema becomes part of a name.
+Names follow the OpenLineage naming spec, with explicit default port and default schema, and in the case in
+which the database stores them, so that a table has one name. Only hosts, database and schema of a URL become
+part of a name.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _BOTH = ("database", "schema")
 
 @dataclass(frozen=True)
 class Database:
-    """How one kind of database is addressed and named."""
+    """Addressing and naming of one kind of database."""
 
     scheme: str
     """The scheme of the namespace."""
 
     port: str = ""
-    """The default port; empty for a service whose address has none."""
+    """The default port; empty for a service whose address has no port."""
 
     levels: Tuple[str, ...] = _BOTH
-    """Levels before the table in its name; a database that is not among them is in the namespace."""
+    """Levels before the table in its name; without `database`, the database is in the namespace."""
 
     schema: str = ""
-    """The schema of a table that is written without one."""
+    """The default schema of a table."""
 
     fold: str = ""
-    """How names without quotes are stored: `lower`, `upper`, or empty for as written."""
+    """Stored case of names without quotes: `lower`, `upper`, or empty for as written."""
 
     dialect: str = ""
     """sqlglot's name of its SQL."""
@@ -72,7 +72,7 @@ DATABASES: Mapping[str, Database] = {
     "trino": Database("trino", "443", fold="lower", dialect="trino"),
     "vertica": Database("vertica", "5433", _BOTH, "public", dialect="postgres"),
 }
-"""Subprotocol of the URL -> its row. Any other is named by its subprotocol and the URL's parts."""
+"""Subprotocol of the URL -> its row. Other databases are named by subprotocol and parts of the URL."""
 
 _ALIASES = {"athena": "awsathena", "ch": "clickhouse", "pgsql": "postgresql", "sqldroid": "sqlite"}
 
@@ -81,12 +81,12 @@ _SCHEMA_NAMES = ("currentschema", "schema", "schemaname", "defaultdataset")
 _HOST_NAMES = ("servername", "portnumber", "instancename", "dbs_port", "region", "awsregion")
 
 OPTIONS = frozenset((*_DATABASE_NAMES, *_SCHEMA_NAMES, *_HOST_NAMES))
-"""Options that give what is otherwise in the URL."""
+"""Options that replace parts of the URL."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """The database that a URL leads to."""
+class DatabaseAddress:
+    """The database behind a URL."""
 
     kind: Database
     namespace: str
@@ -95,7 +95,7 @@ class Place:
 
     @property
     def uri(self) -> str:
-        """Return where the database is, without credentials."""
+        """Return the address of the database, without credentials."""
         inside = f"/{self.database}" if self.database and "database" in self.kind.levels else ""
         return self.namespace + inside
 
@@ -105,11 +105,11 @@ class Place:
         return self._named(self.database or self.namespace)
 
     def table(self, text: str) -> Identity:
-        """Return the identity of a table that SQL names by `text`."""
+        """Return the identity of a table from its name in SQL."""
         parts = parts_of(text, self.kind.fold)
         defaults = {"database": self.database, "schema": self.schema or self.kind.schema}
         prefix = [defaults[level] for level in self.kind.levels]
-        # `db..table` names the default schema.
+        # `db..table` has the default schema.
         written = [
             part or (prefix[index + 1 - len(parts)] if len(parts) - index - 1 <= len(prefix) else "")
             for index, part in enumerate(parts[:-1])
@@ -129,7 +129,7 @@ PLAIN_TABLE = re.compile(
 
 
 def parts_of(name: str, fold: str) -> List[str]:
-    """Return the parts of a name in SQL as the database stores them."""
+    """Return the parts of a name in SQL, as the database stores them."""
     return [_folded(part, fold) for part in _PART.findall(name)]
 
 
@@ -145,10 +145,10 @@ _URL = re.compile(r"//(?P<hosts>[^/?;]*)(?P<path>/[^?;:]*)?(?P<rest>.*)", re.DOT
 _PARAMETER = re.compile(r"([\w.]+)=([^?&;,:)]*)")
 
 
-def place(url: str, options: Mapping[str, str]) -> Optional[Place]:
+def place(url: str, options: Mapping[str, str]) -> Optional[DatabaseAddress]:
     """Return the database of a JDBC URL; None for a text that is not one.
 
-    `options` are connection properties, for what the URL leaves out.
+    `options` are connection properties, which replace missing parts of the URL.
     """
     start, _, body = url.partition(":")
     if start.lower() != "jdbc" or not body:
@@ -163,32 +163,34 @@ def place(url: str, options: Mapping[str, str]) -> Optional[Place]:
 
 
 def dialect_of(options: Mapping[str, str]) -> Optional[str]:
-    """Return sqlglot's name of the SQL of a connection's options; None where it is not known."""
+    """Return sqlglot's name of the SQL of a connection's options; None if it is unknown."""
     if "sfurl" in options:
         return DATABASES["snowflake"].dialect
     address = place(options.get("url", ""), options)
     return address.kind.dialect if address is not None and address.kind in DATABASES.values() else None
 
 
-def _server_or_file(kind: Database, body: str, options: Mapping[str, str]) -> Place:
-    """Return a database behind hosts, or one in a file or in memory."""
+def _server_or_file(kind: Database, body: str, options: Mapping[str, str]) -> DatabaseAddress:
+    """Return the place of a database on hosts, in a file or in memory."""
     parts = _URL.search(body)
     if parts is None:
         path = re.split(r"[?;]", body.partition(":")[2])[0]
         if kind.port and "database" in kind.levels:
             # `jdbc:postgresql:sales` is a database on this machine.
-            return Place(kind, f"{kind.scheme}://{_hosts('', kind.port)}", path.lstrip("/"))
+            return DatabaseAddress(kind, f"{kind.scheme}://{_hosts('', kind.port)}", path.lstrip("/"))
         database = "" if "database" in kind.levels else path
-        return Place(kind, f"{kind.scheme}:{path}", database, _schema(kind, _settings(body, options)))
+        return DatabaseAddress(
+            kind, f"{kind.scheme}:{path}", database, _schema(kind, _settings(body, options))
+        )
     path = parts["path"] or ""
     settings = _settings(path + parts["rest"] if "=" in path else parts["rest"], options)
     database, _, schema = ("" if "=" in path else unquote(path.strip("/"))).partition("/")
     namespace = f"{kind.scheme}://{_hosts(parts['hosts'], settings.get('dbs_port') or kind.port)}"
     if "database" not in kind.levels:
         # The database is a path on the server.
-        return Place(kind, namespace + unquote(path), unquote(path), _schema(kind, settings))
+        return DatabaseAddress(kind, namespace + unquote(path), unquote(path), _schema(kind, settings))
     database = database or _first(settings, _DATABASE_NAMES)
-    return Place(kind, namespace, database, schema or _schema(kind, settings))
+    return DatabaseAddress(kind, namespace, database, schema or _schema(kind, settings))
 
 
 def _settings(parameters: str, options: Mapping[str, str]) -> Dict[str, str]:
@@ -213,7 +215,7 @@ def _hosts(authority: str, port: str) -> str:
     )
 
 
-def _oracle(kind: Database, body: str, options: Mapping[str, str]) -> Place:
+def _oracle(kind: Database, body: str, options: Mapping[str, str]) -> DatabaseAddress:
     """Return the place of `thin:@//host:1521/service`, `thin:@host:1521:sid`, or a TNS descriptor."""
     address = body.rpartition("@")[2]
     described = {
@@ -221,15 +223,17 @@ def _oracle(kind: Database, body: str, options: Mapping[str, str]) -> Place:
     }
     if described:
         hosts = _hosts(described.get("host", ""), described.get("port", kind.port))
-        return Place(kind, f"oracle://{hosts}", described.get("service_name") or described.get("sid", ""))
+        return DatabaseAddress(
+            kind, f"oracle://{hosts}", described.get("service_name") or described.get("sid", "")
+        )
     address = re.sub(r"^\w*:?//", "", address.partition("?")[0])
     match = re.match(r"(?P<host>\[[^\]]*\]|[^:/]*)(?::(?P<port>\d+))?(?:[:/](?P<service>[^:/]*))?", address)
     assert match is not None  # noqa: S101  every part may be empty
     host = _hosts(match["host"], match["port"] or kind.port)
-    return Place(kind, f"oracle://{host}", match["service"] or "")
+    return DatabaseAddress(kind, f"oracle://{host}", match["service"] or "")
 
 
-def _sql_server(kind: Database, body: str, options: Mapping[str, str]) -> Place:
+def _sql_server(kind: Database, body: str, options: Mapping[str, str]) -> DatabaseAddress:
     """Return the place of `//host\\instance:1433;databaseName=db`; each part may be a property instead."""
     _, _, url = body.partition("//")
     authority, _, parameters = url.partition(";")
@@ -239,13 +243,13 @@ def _sql_server(kind: Database, body: str, options: Mapping[str, str]) -> Place:
     host, _, instance = host.partition("\\")
     host, port = host or settings.get("servername", ""), port or settings.get("portnumber", "")
     instance = instance or settings.get("instancename", "") or settings.get("instance", "")
-    # The driver asks the server for the port of a named instance when it connects.
+    # The driver gets the port of a named instance from the server when it connects.
     hosts = _hosts(f"{host}:{port}" if port else host, "" if instance else kind.port)
     namespace = f"{kind.scheme}://{hosts}" + (f"/{instance}" if instance else "")
-    return Place(kind, namespace, path or _first(settings, _DATABASE_NAMES))
+    return DatabaseAddress(kind, namespace, path or _first(settings, _DATABASE_NAMES))
 
 
-def _snowflake(kind: Database, body: str, options: Mapping[str, str]) -> Place:
+def _snowflake(kind: Database, body: str, options: Mapping[str, str]) -> DatabaseAddress:
     """Return the place of a Snowflake URL; its namespace is the account."""
     parts = _URL.search(body)
     host, parameters = (parts["hosts"], parts["rest"]) if parts else ("", body)
@@ -253,15 +257,17 @@ def _snowflake(kind: Database, body: str, options: Mapping[str, str]) -> Place:
     return snowflake(host, _first(settings, _DATABASE_NAMES), _schema(kind, settings))
 
 
-def snowflake(host: str, database: str, schema: str) -> Place:
-    """Return the place of a database in a Snowflake account, whose address is `host`."""
+def snowflake(host: str, database: str, schema: str) -> DatabaseAddress:
+    """Return the place of a database in the Snowflake account with the address `host`."""
     kind = DATABASES["snowflake"]
     account = re.sub(r"^\w+://", "", host).lower().partition(":")[0].partition("/")[0]
     account = account.partition(".snowflakecomputing.")[0].replace(".privatelink", "")
-    return Place(kind, f"snowflake://{account}", _folded(database, "upper"), _folded(schema, "upper"))
+    return DatabaseAddress(
+        kind, f"snowflake://{account}", _folded(database, "upper"), _folded(schema, "upper")
+    )
 
 
-def _redshift(kind: Database, body: str, options: Mapping[str, str]) -> Place:
+def _redshift(kind: Database, body: str, options: Mapping[str, str]) -> DatabaseAddress:
     """Return the place with `name.id.region.redshift.amazonaws.com` shortened to `name.region`."""
     served = _server_or_file(kind, body, options)
     short = re.sub(
@@ -272,17 +278,19 @@ def _redshift(kind: Database, body: str, options: Mapping[str, str]) -> Place:
     return replace(served, namespace=short)
 
 
-def _bigquery(kind: Database, body: str, options: Mapping[str, str]) -> Place:
+def _bigquery(kind: Database, body: str, options: Mapping[str, str]) -> DatabaseAddress:
     settings = _settings(body, options)
-    return Place(kind, "bigquery", _first(settings, _DATABASE_NAMES), _schema(kind, settings))
+    return DatabaseAddress(kind, "bigquery", _first(settings, _DATABASE_NAMES), _schema(kind, settings))
 
 
-def _athena(kind: Database, body: str, options: Mapping[str, str]) -> Place:
+def _athena(kind: Database, body: str, options: Mapping[str, str]) -> DatabaseAddress:
     settings = _settings(body, options)
     region = settings.get("region") or settings.get("awsregion") or ""
     catalog = settings.get("catalog") or "awsdatacatalog"
     namespace = f"awsathena://athena.{region}.amazonaws.com"
-    return Place(kind, namespace, catalog, _first(settings, ("database", *_SCHEMA_NAMES)) or "default")
+    return DatabaseAddress(
+        kind, namespace, catalog, _first(settings, ("database", *_SCHEMA_NAMES)) or "default"
+    )
 
 
 _READERS = {
@@ -293,4 +301,4 @@ _READERS = {
     "snowflake": _snowflake,
     "sqlserver": _sql_server,
 }
-"""Scheme -> reader of the part of a URL after `jdbc:`, for databases with a syntax of their own."""
+"""Scheme -> reader of the part of a URL after `jdbc:`, for databases with their own syntax."""

@@ -76,13 +76,13 @@ class Identity:
     """False when no source knows the relation, and the name is derived from its options or its class."""
 
     note: str = ""
-    """What is not known about the name, although its source is; becomes a gap."""
+    """Unknown part of the name, although its source is known; becomes a gap."""
 
     type: str = ""
     """`TABLE` or `VIEW` for an entry of a catalog; empty for the data themselves."""
 
     locations: Tuple[str, ...] = ()
-    """The locations as they were read or written, when the name was trimmed from them."""
+    """The locations that were read or written, if the name is a trimmed form of them."""
 
     version: str = ""
     """The version that was read or written, where the source has versions."""
@@ -133,22 +133,28 @@ class Identity:
 
 @dataclass(frozen=True)
 class Probe:
-    """Which facts to read from which live object.
+    """Facts to read from a live object.
 
     `accessors` maps a fact's name to a dotted path of methods, starting at the plan node, at the session
-    (`$session`) or at when the execution began or ended (`$started`, `$ended`, in milliseconds since 1970).
-    A step may take arguments, paths themselves or quoted texts: `lookup(table.identifier)`, `get('name')`.
-    The step `$object('name')` is a Scala object of the jar that the object before it is from, and
-    `$during('time')` the last object of a list whose time is within the execution.
-    A step that ends in `?` is a Scala Option and may be empty, one that ends in `!` a private field; a
-    path that ends in `[]` is a Scala collection and becomes a list of strings; a step behind the `[]` of a
-    Java array is of each of its objects. `$files(path)` is the files behind an RDD. `$options(path)` is a
-    map's entries that a source wants (`Source.options`), by their names in lower case. `$exists(path)` says
-    whether there is a file, or a folder with files. `$sql(path, url)` is SQL text without its literal
-    values, as the database at a JDBC URL reads it, or without the second path as any may. `$conf(a.{path}.b)`
-    is a setting of the session whose name holds what a path leads to, `$setting(a.b)` a setting as it was
-    when the execution began. Everything else becomes a string, or a number or boolean if it is one. A member
-    that a Spark version does not have leaves the fact out.
+    (`$session`) or at a time of the execution (`$started`, `$ended`, in milliseconds since 1970):
+
+    - a step may take arguments, which are paths or quoted texts: `lookup(table.identifier)`, `get('name')`;
+    - a step that ends in `?` is a Scala Option and may be empty;
+    - a step that ends in `!` is a private field;
+    - a path that ends in `[]` is a Scala collection and becomes a list of strings;
+    - a step after the `[]` of a Java array applies to each of its objects;
+    - `$object('name')` is a Scala object from the same jar as the object before it;
+    - `$during('time')` is the last object of a list whose time is within the execution;
+    - `$files(path)` are the files behind an RDD;
+    - `$options(path)` are the entries of a map that sources need (`Source.options`), by names in lower case;
+    - `$exists(path)` tells if there is a file, or a folder with files;
+    - `$sql(path, url)` is SQL text without literals, by the syntax of the database at a JDBC URL, or without
+      `url` by all syntaxes;
+    - `$conf(a.{path}.b)` is a setting of the session whose name includes the value of a path;
+    - `$setting(a.b)` is a setting at the start of the execution.
+
+    Any other value becomes a string, or a number or boolean if it is one. If a Spark version lacks a member,
+    the fact is left out.
     """
 
     node: str
@@ -156,16 +162,16 @@ class Probe:
 
     accessors: Mapping[str, str]
     relation: str = ""
-    """Simple class name of the object at `of`, where several sources share one node class; `*` is any."""
+    """Simple class name of the object at `of`, if several sources share one node class; `*` is any."""
 
     of: str = "relation"
-    """Path to the object whose class tells sources apart."""
+    """Path to the object whose class distinguishes sources."""
 
     target: bool = False
     """The node is a command that writes, not a leaf that is read."""
 
     before: bool = False
-    """Read before the command runs: whether its table exists, or what it drops, is lost afterwards."""
+    """Read before the command runs: existence of its table, or dropped objects, which are lost afterwards."""
 
     when: Tuple[str, ...] = ()
     """(field of the node's JSON, simple name of the Scala object that it must have), if any."""
@@ -180,13 +186,13 @@ class Query:
     """sqlglot's name of the database's SQL; empty for the standard's."""
 
     fold: str
-    """How the database stores names without quotes: `lower`, `upper`, or empty for as written."""
+    """Stored case of names without quotes: `lower`, `upper`, or empty for as written."""
 
     identify: Callable[[str], Identity] = field(repr=False)
     """Returns the identity of a table as written in the text, quotes included."""
 
     database: Identity
-    """The database itself: the dataset where the text cannot be read."""
+    """The database itself: the dataset if the text cannot be parsed."""
 
     predicates: bool = False
     """The text has the predicates of the fact `predicates`, which Spark adds to the table it reads."""
@@ -234,7 +240,7 @@ def _no_columns(facts: Any) -> FrozenSet[str]:
 
 @dataclass(frozen=True)
 class Source:
-    """One data source: what it recognises, what to probe, and how to name it.
+    """One data source: its probes, and the naming of its datasets.
 
     Each field that is a function is a hook, which takes the facts of one relation of any source, and returns
     the default's value for facts of another source. A source declares the keys that it reads by a subclass of
@@ -247,10 +253,10 @@ class Source:
     """Return the datasets of a relation; several when one relation reads several places."""
 
     options: FrozenSet[str] = frozenset()
-    """Names of options, in lower case, that say what is read or written; no other option is recorded."""
+    """Names of options, in lower case, that identify datasets; no other option is recorded."""
 
     parts: FrozenSet[str] = frozenset()
-    """Names of executions that a command runs inside: their counts are the command's."""
+    """Names of executions inside a command: their counts are the command's."""
 
     # Hooks for relations that are read.
 
@@ -261,20 +267,20 @@ class Source:
     """Return whether Spark generates the relation's rows, so that they belong to no dataset."""
 
     about_rows: Callable[[Any], FrozenSet[str]] = field(default=_no_columns, repr=False)
-    """Return the names of columns that a scan shows and its dataset does not have."""
+    """Return the names of columns that a scan adds to its dataset's."""
 
     is_internal: Callable[[Any], bool] = field(default=_no, repr=False)
-    """Return whether Spark reads the relation for itself and the user did not ask for it."""
+    """Return whether Spark reads the relation for its own purpose, not for the user."""
 
     # Hooks for writes.
 
     is_atomic: Callable[[Any], bool] = field(default=_no, repr=False)
-    """Return whether a write is atomic: one that fails leaves the earlier rows as they were."""
+    """Return whether a write is atomic: if it fails, the earlier rows are unchanged."""
 
-    changes_nothing: Callable[[Any], bool] = field(default=_no, repr=False)
-    """Return whether a write that succeeded left its table as it was."""
+    is_noop: Callable[[Any], bool] = field(default=_no, repr=False)
+    """Return whether a successful write left its table unchanged."""
 
-    keeps_nothing: Callable[[Any], bool] = field(default=_no, repr=False)
+    discards_rows: Callable[[Any], bool] = field(default=_no, repr=False)
     """Return whether a write goes to no dataset: its rows are discarded or printed."""
 
     replaced_by: Callable[[Any], Optional[Tuple[str, ...]]] = field(default=_no_condition, repr=False)

@@ -98,7 +98,7 @@ def is_internal(facts: DeltaFacts) -> bool:
     return bool(paths) and all(_LOG + "/" in path for path in paths)
 
 
-def changes_nothing(facts: DeltaFacts) -> bool:
+def is_noop(facts: DeltaFacts) -> bool:
     """Return whether UPDATE, DELETE or MERGE found no row to change, so that Delta committed nothing."""
     return "version_before" in facts and facts["version_before"] == facts.get("written_version")
 
@@ -121,7 +121,7 @@ SOURCE = Source(
     identify=identify,
     reaches_data=reaches_data,
     is_atomic=lambda facts: bool(identify(facts)),
-    changes_nothing=changes_nothing,
+    is_noop=is_noop,
     is_internal=is_internal,
     about_rows=about_rows,
     replaced_by=replaced_by,

@@ -28,7 +28,7 @@ from airflow_provider_spark_lineage.sources.facts import DURATION
 
 
 class DeltaFacts(CatalogFacts, total=False):
-    """What is known of a Delta table, or of what Delta reads for itself."""
+    """Facts of a Delta table, or of a read for Delta's own purpose."""
 
     delta_path: str
     """The table's folder as a Hadoop path."""
@@ -46,10 +46,10 @@ class DeltaFacts(CatalogFacts, total=False):
     """The table's last version after a write: the write's own if `committed_at` is within the execution."""
 
     delta_index: str
-    """Simple class name of the file index or relation by which a change feed is read."""
+    """Simple class name of the file index or relation that reads a change feed."""
 
     delta_action: str
-    """What Delta reads files for: `streaming`, or an action of its own such as `delete`."""
+    """Purpose of Delta's read of files: `streaming`, or an action of its own such as `delete`."""
 
     replace_where: bool
     """The write has the option `replaceWhere`."""
@@ -64,22 +64,22 @@ class DeltaFacts(CatalogFacts, total=False):
     """The option `partitionOverwriteMode`: `dynamic` or `static`."""
 
     partition_overwrite_setting: str
-    """The setting that counts where the option is not given."""
+    """The setting that applies if the option is not given."""
 
     condition_columns: List[str]
-    """Columns in the condition of `replaceWhere`, each as Spark prints an unresolved one: `'age`."""
+    """Columns in the condition of `replaceWhere`, each as Spark prints an unresolved column: `'age`."""
 
     place_existed: bool
     """Read before a CREATE: there was data at the table's location already."""
 
     previous_table: List[str]
-    """Parts of the name that a renamed table had."""
+    """Parts of the old name of a renamed table."""
 
     previous_location: str
-    """Where the catalog puts a managed table of that name."""
+    """The catalog's default location of a managed table with the old name."""
 
     default_location: str
-    """Where the catalog puts a managed table of the new name."""
+    """The catalog's default location of a managed table with the new name."""
 
     copied_delta_path: str
     """The folder of the table that is cloned or restored."""
@@ -97,7 +97,7 @@ _INTERNAL_INDEXES = (
 )
 
 _OF_COMMANDS = frozenset({"CdcAddFileIndex", "TahoeBatchFileIndex"})
-"""The file indexes of these that know what Delta reads files for."""
+"""File indexes with the purpose of Delta's read."""
 
 _RENAMED = f"{CHILD}.copy(newName.last, {CHILD}.database, {CHILD}.catalog)"
 """The new name, which a command may give without its database."""
@@ -106,7 +106,7 @@ _PARSER = "$session.sessionState.sqlParser"
 """Parses a condition in text, for the columns that it names; its literals are not recorded."""
 
 _NOW = "unsafeVolatileSnapshot"
-"""The last snapshot that this process knows of."""
+"""The last snapshot known to this process."""
 
 _LOG_OF_PATH = (
     "dataSource.$object('org.apache.spark.sql.delta.DeltaLog').forTable($session, options.get('path')?)"
@@ -134,7 +134,7 @@ def _table(table: str) -> Mapping[str, str]:
 
 
 _MADE = "name.catalog.loadTable(name.identifier)"
-"""The table that a CREATE or REPLACE made."""
+"""The table created by a CREATE or REPLACE."""
 
 _REPLACED = {
     "replace_where": "writeOptions.contains('replaceWhere')",
@@ -145,7 +145,7 @@ _REPLACED = {
     "partition_overwrite_setting": PARTITION_OVERWRITE,
     "partition_columns": f"{_MADE}.deltaLog.{_NOW}.metadata.partitionColumns[]",
 }
-"""Accessors of `saveAsTable`, which replaces a part of the table where its options say so."""
+"""Accessors of `saveAsTable`, whose options may replace a part of the table only."""
 
 
 def _changed(relation: str) -> Mapping[str, str]:
@@ -281,7 +281,7 @@ PROBES = (
             **SETTINGS,
         },
     ),
-    # The table of a CREATE or REPLACE that is still running: the probe of that command says where it lies.
+    # The table of a CREATE or REPLACE that is still running: the probe of that command has its location.
     *(
         Probe(
             node=node,

@@ -1,8 +1,8 @@
-"""The facts of one relation: what capture probed from a live plan leaf or write target.
+"""The facts of one relation: values that capture probed from a live plan leaf or write target.
 
-`Facts` lists the keys that several sources have, or that `lineage` reads; the keys of one source alone are
-in a subclass beside its probes. A record holds them as plain JSON. Every key may be absent: a probe leaves
-out what this version of Spark, or this plan, does not have.
+`Facts` lists the keys of several sources, or that `lineage` reads; keys of a single source are in a subclass
+beside its probes. A record holds them as plain JSON. Every key may be absent: a probe leaves out members that
+this version of Spark, or this plan, does not have.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ from __future__ import annotations
 from typing import Any, Dict, List, Mapping, TypedDict, Union
 
 DURATION: Mapping[str, str] = {"started_at": "$started", "ended_at": "$ended"}
-"""Accessors of the times that `is_of_execution` compares a commit with."""
+"""Accessors of the times that `is_of_execution` compares with a commit."""
 
 
 class Facts(TypedDict, total=False):
-    """What is known of any relation, whichever source it belongs to."""
+    """Facts of a relation of any source."""
 
-    # What a relation is, and where it lies.
+    # Identity and location of a relation.
 
     table: List[str]
     """Parts of the table's name in the session's catalog: catalog, database and table, or fewer."""
 
     paths: Union[str, List[str]]
-    """Hadoop paths that are read, or the one that is written."""
+    """Hadoop paths that are read, or the path that is written."""
 
     location: str
-    """Where the catalog says that the table's data lie: a URI with `%20` for a space."""
+    """The table's location in the catalog: a URI with `%20` for a space."""
 
     format: str
-    """What Spark prints for a file format, a provider or a serde class."""
+    """Spark's text for a file format, a provider or a serde class."""
 
     options: Dict[str, str]
-    """The options that sources want (`Source.options`), by their names in lower case."""
+    """The options that sources need (`Source.options`), by their names in lower case."""
 
     provider: str
     """Full class name of a V2 table."""
@@ -40,7 +40,7 @@ class Facts(TypedDict, total=False):
     """Full class name of a V1 relation, sink or data source."""
 
     file_system: str
-    """Hadoop's default file system, for paths that name none: `hdfs://nn:8020`."""
+    """Hadoop's default file system, for paths without one: `hdfs://nn:8020`."""
 
     v2_table: str
     """The name of a V2 table, usually with its catalog: `lake.db.orders`."""
@@ -60,14 +60,13 @@ class Facts(TypedDict, total=False):
     """The name of the relation's physical scan."""
 
     predicates: List[str]
-    """Conditions, as SQL, that choose the rows of each part of a JDBC read."""
+    """Conditions, as SQL, that select the rows of each part of a JDBC read."""
 
     origins: List[Dict[str, Any]]
-    """The reads behind an RDD: facts of files, `rdd` for the id of one that a query became, or what could
-    not be asked."""
+    """The reads behind an RDD: facts of files, `rdd` for the id of a query's RDD, or a reason for a gap."""
 
     rdd: int
-    """Id of the RDD whose rows these are."""
+    """Id of the RDD with these rows."""
 
     rdd_class: str
     """Simple class name of that RDD."""
@@ -81,16 +80,16 @@ class Facts(TypedDict, total=False):
     """Spark's JSON of the written columns, or of the table's after the command."""
 
     mode: str
-    """A save mode, an output mode of streams, or the class of the command where that says the mode."""
+    """A save mode, an output mode of streams, or the class of the command if that decides the mode."""
 
     overwrite: bool
-    """A command that may append or overwrite, overwrites."""
+    """True if a command that may append or overwrite does overwrite."""
 
     static_partitions: int
-    """How many partition columns an INSERT gives a value for."""
+    """Number of partition columns with a value in an INSERT."""
 
     dynamic_partitions: bool
-    """Only those partitions are overwritten that get rows."""
+    """Only partitions that get rows are overwritten."""
 
     partition_columns: List[str]
     """The table's partition columns, by name or as transforms."""
@@ -99,15 +98,15 @@ class Facts(TypedDict, total=False):
     """Spark's JSON of the partition columns of a Hive table."""
 
     started_at: int
-    """When the execution began, in milliseconds since 1970."""
+    """Start of the execution, in milliseconds since 1970."""
 
     ended_at: int
-    """When the execution ended, in milliseconds since 1970."""
+    """End of the execution, in milliseconds since 1970."""
 
     committed_at: int
-    """When the last commit of the table that was written was made, in milliseconds since 1970."""
+    """Time of the written table's last commit, in milliseconds since 1970."""
 
-    # What a command without a query does.
+    # Commands without a query.
 
     if_exists: bool
     """DROP IF EXISTS."""
@@ -122,17 +121,17 @@ class Facts(TypedDict, total=False):
     """DROP DATABASE ... CASCADE."""
 
     tables: List[Dict[str, Any]]
-    """Read before the command ran: facts of each table in the database that it drops."""
+    """Read before the command ran: facts of each table in the dropped database."""
 
     unasked: int
-    """How many more tables the dropped database had."""
+    """Number of further tables in the dropped database."""
 
     database_location: str
     """The folder of the database that is dropped."""
 
     table_type: str
-    """What the session's catalog calls the table: `MANAGED`, `EXTERNAL` or `VIEW`. Only a table that this
-    catalog describes (a `CatalogTable`) has one; see `catalogs.is_session_table`."""
+    """Type of the table in the session's catalog: `MANAGED`, `EXTERNAL` or `VIEW`. Only a table that this
+    catalog describes (a `CatalogTable`) has a type; see `catalogs.is_session_table`."""
 
     table_text: str
     """Name of a command's table as Spark prints it, without the catalog."""
@@ -147,20 +146,20 @@ class Facts(TypedDict, total=False):
     """LOAD DATA LOCAL: the path is in the driver's file system."""
 
     name: str
-    """What Spark prints for the variable of a DECLARE."""
+    """Spark's text for the variable of a DECLARE."""
 
     names: List[str]
-    """The same of each variable, where one DECLARE makes several."""
+    """Spark's text for each variable, if one DECLARE creates several."""
 
     partitions: int
-    """How many partitions a command names."""
+    """Number of partitions that a command names."""
 
     new_name: List[str]
-    """Parts of the name that a table gets, with or without its namespace."""
+    """Parts of a table's new name, with or without its namespace."""
 
 
 def is_of_execution(facts: Facts) -> bool:
-    """Return whether the table's last commit was made while the execution ran.
+    """Return whether the table's last commit happened during the execution.
 
     Spark reports an execution some time after its end, so there may be a later commit by then. Return True
     for a table whose commits have no time.

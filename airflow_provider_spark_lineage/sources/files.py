@@ -1,4 +1,4 @@
-"""Files in a directory, by path or behind a catalog table: parquet, CSV, JSON, ORC, text and their like.
+"""Files in a directory, by path or behind a catalog table: parquet, CSV, JSON, ORC, text and others.
 
 Names follow the OpenLineage naming spec: `file` + absolute path, `s3://bucket` + key, and so on.
 """
@@ -24,19 +24,19 @@ from airflow_provider_spark_lineage.sources.paths import (
 
 
 class FileFacts(CatalogFacts, total=False):
-    """What is known of files, or of a table whose rows are in files."""
+    """Facts of files, or of a table whose rows are in files."""
 
     base_path: str
     """The option `basePath`, as the user gave it: the root of a partitioned table."""
 
     default_location: str
-    """Where the catalog puts a managed table of this name."""
+    """The catalog's default location of a managed table with this name."""
 
     option_names: List[str]
     """The names of all options of a relation."""
 
     sink: str
-    """What Spark prints for the sink of a stream: `FileSink[/out]`."""
+    """Spark's text for the sink of a stream: `FileSink[/out]`."""
 
 
 PROBES = (
@@ -53,7 +53,7 @@ PROBES = (
             **SETTINGS,
         },
     ),
-    # Spark reads files by its V2 sources where `spark.sql.sources.useV1SourceList` leaves a format out.
+    # Spark uses its V2 sources for formats that are not in `spark.sql.sources.useV1SourceList`.
     *(
         Probe(
             node=node,
@@ -209,7 +209,7 @@ def identify(facts: FileFacts) -> Tuple[Identity, ...]:
 def _paths(facts: FileFacts) -> List[str]:
     """Return the locations as Hadoop paths.
 
-    The catalog gives a location as a `java.net.URI`, in which a space is `%20`; a path has no such escapes.
+    The catalog's location is a `java.net.URI`, where a space is `%20`; a path has no such escapes.
     """
     paths = facts.get("paths") or ()
     location = facts.get("location")
@@ -229,16 +229,16 @@ def _paths(facts: FileFacts) -> List[str]:
 
 
 def _below(base: str, paths: Sequence[str]) -> List[str]:
-    """Return the base path of a table or a stream in place of the files that were read of it."""
+    """Return the base path of a table or stream, instead of its files that were read."""
     if is_complete(base):
         return [base]
-    # Spark keeps the option as it was given, and completes only the paths of files.
+    # Spark completes only the paths of files, not the option.
     complete = {path[: path.index(base) + len(base)] for path in paths if base in path}
     return sorted(complete) or list(paths)
 
 
 def _read_below(facts: FileFacts, root: str) -> List[str]:
-    """Return the paths that were read of a root that the option `basePath` names."""
+    """Return the paths that were read below the root in the option `basePath`."""
     paths = facts.get("paths") or ()
     if not facts.get("base_path") or facts.get("is_stream") or isinstance(paths, str):
         return []
@@ -249,7 +249,7 @@ def _read_below(facts: FileFacts, root: str) -> List[str]:
 
 
 def _format(value: Any) -> str:
-    """Return the short name of what Spark prints for a file format, a provider or a serde class."""
+    """Return the short name of a file format, provider or serde class in Spark's text."""
     match = _FORMAT_CLASS.match(str(value or ""))
     name = match[1].lower() if match else ""
     return {"lazysimple": "text", "parquethive": "parquet", "orcserde": "orc", "opencsv": "csv"}.get(
@@ -263,7 +263,7 @@ _FORMATS = frozenset(
 
 
 def is_stored_in_files(facts: FileFacts) -> bool:
-    """Return whether a table's format is one whose rows are in its folder."""
+    """Return whether a table of this format has its rows in its folder."""
     return _format(facts.get("format")) in _FORMATS
 
 
@@ -278,7 +278,7 @@ def is_schema_inference(facts: FileFacts) -> bool:
 
 
 def stored_name(facts: FileFacts, column: str) -> Optional[str]:
-    """Return the name under which a written column is read again; None where it keeps its name.
+    """Return the name of a written column when it is read again; None if it keeps its name.
 
     The only column of text files is `value`; a table keeps its column's name in any format.
     """

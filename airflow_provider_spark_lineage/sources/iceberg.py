@@ -42,13 +42,13 @@ _ABOUT_ROWS = frozenset(
 _STATE = re.compile(r"\.(?:branch|tag)_.+")
 
 _NO_METADATA = re.compile(r"metadata\.json#")
-"""Part of the name of a metadata table that an Iceberg procedure reads for itself."""
+"""Part of the name of a metadata table that an Iceberg procedure reads for its own purpose."""
 
 
 def identify(facts: IcebergFacts) -> Tuple[Identity, ...]:
     """Return the table that a relation reads or a command writes, with its snapshot and its catalog."""
     location = str(facts.get("iceberg_location") or _place(facts))
-    # Iceberg's session catalog has tables of other formats as well.
+    # Iceberg's session catalog also has tables of other formats.
     if not location or is_session_table(facts):
         return ()
     namespace, name = split_location(location)
@@ -117,13 +117,13 @@ def _catalog_of(facts: IcebergFacts) -> Optional[Catalog]:
 
 
 def _warehouse(facts: IcebergFacts) -> str:
-    """Return the URI of a catalog's folder, or the name by which a server knows its warehouse."""
+    """Return the URI of a catalog's folder, or the server's name of its warehouse."""
     warehouse = str(facts.get("catalog_warehouse") or "")
     return uri_of(*split_location(warehouse)) if _LOCATION.match(warehouse) else warehouse
 
 
 def _symlinks(facts: IcebergFacts) -> Tuple[Symlink, ...]:
-    """Return the table's name in its catalog, whose namespace is its server's address or its warehouse."""
+    """Return the table's name in its catalog; the namespace is the server's address or the warehouse."""
     identifier = _identifier(facts)
     catalog = _catalog_of(facts)
     if catalog is None or "/" in identifier:
@@ -137,7 +137,7 @@ def _symlinks(facts: IcebergFacts) -> Tuple[Symlink, ...]:
 
 
 def _identifier(facts: IcebergFacts) -> str:
-    """Return a table's name in its catalog; a new name without a namespace keeps the old one."""
+    """Return a table's name in its catalog; a new name without a namespace keeps the old namespace."""
     identifier = str(facts.get("identifier") or "").replace("`", "")
     new = tuple(facts.get("new_name") or ())
     if len(new) == 1:
@@ -154,7 +154,7 @@ def previous(facts: IcebergFacts) -> Tuple[DatasetId, ...]:
 
 
 def _address(catalog: Catalog) -> str:
-    """Return the address of a catalog's server; empty for a catalog of folders, which has none."""
+    """Return the address of a catalog's server; empty for a catalog of folders."""
     if catalog.type == "hive":
         return re.sub(r"^thrift://", "hive://", catalog.metadata_uri.split(",")[0])
     if catalog.type == "jdbc":
@@ -164,12 +164,12 @@ def _address(catalog: Catalog) -> str:
 
 
 def is_internal(facts: IcebergFacts) -> bool:
-    """Return whether an Iceberg procedure reads metadata for itself."""
+    """Return whether an Iceberg procedure reads metadata for its own purpose."""
     return bool(_NO_METADATA.search(str(facts.get("v2_table") or "")))
 
 
 def about_rows(facts: IcebergFacts) -> FrozenSet[str]:
-    """Return the names of Iceberg's metadata columns, which describe where a row is stored."""
+    """Return the names of Iceberg's metadata columns, which describe the storage of a row."""
     return _ABOUT_ROWS if facts.get("iceberg_location") else frozenset()
 
 

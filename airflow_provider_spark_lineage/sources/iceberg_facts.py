@@ -16,11 +16,11 @@ from airflow_provider_spark_lineage.sources.dataset import Probe
 from airflow_provider_spark_lineage.sources.facts import DURATION
 
 _Implementation = TypedDict("_Implementation", {"catalog_catalog-impl": str}, total=False)
-"""Full class name of the catalog's implementation; a class body cannot spell this key."""
+"""Full class name of the catalog's implementation; not a valid name for an attribute of `IcebergFacts`."""
 
 
 class IcebergFacts(CatalogFacts, _Implementation, total=False):
-    """What is known of an Iceberg table or one of its metadata tables."""
+    """Facts of an Iceberg table or one of its metadata tables."""
 
     iceberg_location: str
     """The table's folder."""
@@ -32,16 +32,16 @@ class IcebergFacts(CatalogFacts, _Implementation, total=False):
     """Id of the snapshot that was read."""
 
     written_snapshot: int
-    """Id of the last snapshot that was committed while the execution ran."""
+    """Id of the last snapshot that was committed during the execution."""
 
     branch_snapshot: int
-    """Id of the snapshot of the branch that was written."""
+    """Id of the written branch's snapshot."""
 
     catalog_type: str
     """The catalog's setting `type`: `hadoop`, `hive`, `rest`, ..."""
 
     catalog_warehouse: str
-    """The catalog's setting `warehouse`: a folder, or a name that a server knows."""
+    """The catalog's setting `warehouse`: a folder, or a name on a server."""
 
     catalog_uri: str
     """The catalog's setting `uri`."""
@@ -63,7 +63,7 @@ def _catalog(catalog: str) -> Mapping[str, str]:
 
 
 def _read(node: str, table: str) -> Mapping[str, str]:
-    """Return accessors for a `SparkTable` that is read; it has the snapshot from when it was loaded."""
+    """Return accessors for a `SparkTable` that is read; its snapshot is the one at loading time."""
     return {
         "iceberg_location": f"{table}.table.location",
         "iceberg_kind": f"{table}.table.getClass.getSimpleName",
@@ -76,7 +76,7 @@ def _read(node: str, table: str) -> Mapping[str, str]:
 
 
 def _written(table: str) -> Mapping[str, str]:
-    """Return accessors for a `SparkTable` that was written: its snapshot, or its branch's, afterwards."""
+    """Return accessors for a `SparkTable` that was written: the new snapshot of the table or the branch."""
     branch = f"{table}.table.snapshot({table}.branch)"
     return {
         "iceberg_location": f"{table}.table.location",

@@ -24,7 +24,7 @@ def _jdbc_options(options: str) -> Dict[str, str]:
 
 
 def _command(node: str, resolved: str, **more: str) -> Probe:
-    """Return the probe of a command on a table of a JDBC catalog, whether that table exists by then or not.
+    """Return the probe of a command on a table of a JDBC catalog; the table need not exist any more.
 
     `resolved` is the path to the object that has the catalog and the identifier.
     """
@@ -48,7 +48,7 @@ def _schema_of(resolved: str) -> str:
 
 
 class JdbcFacts(catalogs.CatalogFacts, total=False):
-    """What is known of a table or a query of a database."""
+    """Facts of a table or a query of a database."""
 
     url: str
     """The JDBC URL."""
@@ -60,7 +60,7 @@ class JdbcFacts(catalogs.CatalogFacts, total=False):
     """SQL that the database runs before the query (the option `prepareQuery`)."""
 
     partition_column: str
-    """The column by which Spark divides the read; the predicates are then its ranges."""
+    """The column that partitions the read; the predicates are then its ranges."""
 
 
 PROBES = (
@@ -127,7 +127,7 @@ PROBES = (
 OPTIONS = frozenset(("url", "dbtable", "query")) | databases.OPTIONS
 
 
-def _place(facts: JdbcFacts) -> Optional[databases.Place]:
+def _place(facts: JdbcFacts) -> Optional[databases.DatabaseAddress]:
     options = facts.get("options") or {}
     return databases.place(str(facts.get("url") or options.get("url") or ""), options)
 
@@ -137,23 +137,23 @@ def _text(facts: JdbcFacts) -> str:
     options = facts.get("options") or {}
     query_option = f"({options['query']})" if options.get("query") else ""
     name = _quoted(_renamed(facts) or _identifier(facts))
-    # The options of a catalog have a `dbtable`, too, but it is a placeholder: the command's name comes first.
+    # A catalog's options also have a `dbtable`, but only as a placeholder: the command's name comes first.
     return str(facts.get("dbtable") or name or options.get("dbtable") or query_option)
 
 
 def _identifier(facts: JdbcFacts) -> Tuple[str, ...]:
-    """Return the parts of the name that a command on a catalog gives its table."""
+    """Return the parts of the table's name in a command on a catalog."""
     return tuple(databases.parts_of(str(facts.get("identifier") or ""), ""))
 
 
 def _renamed(facts: JdbcFacts) -> Tuple[str, ...]:
-    """Return the parts of a table's new name; one without a schema stays in the old one."""
+    """Return the parts of a table's new name; without a schema, it keeps the old one."""
     new = tuple(facts.get("new_name") or ())
     return (*_identifier(facts)[:-1], *new) if len(new) == 1 else new
 
 
 def _quoted(parts: Tuple[str, ...]) -> str:
-    """Quote every part of a name, as Spark does for a database, so that the case of none is changed."""
+    """Quote every part of a name, as Spark does for a database, so that the case is preserved."""
     return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
 
 
@@ -176,13 +176,13 @@ def identify(facts: JdbcFacts) -> Tuple[Identity, ...]:
 
 
 def query(facts: JdbcFacts) -> Optional[Query]:
-    """Return the query that is read in place of a table, or of a table's rows that predicates choose."""
+    """Return the query that is read instead of a table, or that selects a table's rows by predicates."""
     place, text = _place(facts), _text(facts)
-    # The ranges of a partition column cover the whole table: they choose no rows.
+    # The ranges of a partition column cover the whole table, so they do not filter.
     predicates = () if facts.get("partition_column") else tuple(facts.get("predicates") or ())
     if place is None or not text or (databases.PLAIN_TABLE.fullmatch(text) and not predicates):
         return None
-    # `(select ...) alias`, to which Spark turns the option `query` as well; or a call of a function.
+    # `(select ...) alias`, which Spark also makes of the option `query`; or a call of a function.
     relation = text.strip()
     inner = "select * from " + relation  # noqa: S608  read, never run
     if predicates:

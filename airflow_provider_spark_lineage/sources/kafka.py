@@ -17,7 +17,7 @@ _TABLE = "KafkaSourceProvider$KafkaTable"
 
 
 class KafkaFacts(Facts, total=False):
-    """What is known of the topics that are read or written; most of it is in `options`."""
+    """Facts of topics that are read or written, mostly in `options`."""
 
     writes: str
     """Class of the command that writes; absent for reads."""
@@ -72,7 +72,7 @@ PROBES = (
 
 
 def identify(facts: KafkaFacts) -> Tuple[Identity, ...]:
-    """Return the topics that are read, or the one that is written.
+    """Return the topics that are read, or the topic that is written.
 
     A pattern is a dataset by itself, because Spark does not report which topics it matched; so is `*`, for
     rows that name their topic in a column.
@@ -92,7 +92,7 @@ def identify(facts: KafkaFacts) -> Tuple[Identity, ...]:
         return (topic(target or "*", note),)
     pattern = str(options.get("subscribepattern") or "")
     if pattern:
-        return (topic(pattern, f"which topics the pattern `{pattern}` matched is not recorded"),)
+        return (topic(pattern, f"the topics that the pattern `{pattern}` matched are not recorded"),)
     return tuple(topic(name) for name in _topics(options))
 
 

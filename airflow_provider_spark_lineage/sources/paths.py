@@ -1,4 +1,4 @@
-"""Hadoop paths: how they split into namespace and name, and which of their folders are partitions."""
+"""Hadoop paths: their namespaces and names, and their folders that are partitions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _DATE_FOLDERS = re.compile(rf"(.+)/{_YEAR}/{_MONTH}(?:/{_DAY}(?:/[0-2]\d)?)?\Z")
 """2024/01, 2024/01/31, 2024/01/31/23; a year alone may be anything."""
 
 _STAGE = re.compile(r"(.+)/stages/\d+_[A-Za-z]\w*_[0-9a-f]{12}(?:/.*)?\Z")
-"""A path of `PipelineSharedReadWrite.getStagePath`, and what is below it."""
+"""A path of `PipelineSharedReadWrite.getStagePath`, or below it."""
 
 MAX_SIBLINGS = 50
-"""Limit: more sibling folders that are read together are one dataset, their parent."""
+"""Limit of sibling folders in one read; above it, their parent is the dataset."""
 
 RELATIVE = "its path is relative to a folder that was not recorded; it is named as if that were the root"
 
 _PART = re.compile(r"part-\d{5,}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[^/]*\Z")
-"""A file that a task of Spark wrote: a part of its folder's dataset."""
+"""A file written by a task of Spark, which is part of its folder's dataset."""
 
 _FILE = re.compile(r".+\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 
@@ -47,8 +47,8 @@ def split_location(location: str) -> Tuple[str, str]:
         return "file", _normal(path_part)
     if scheme not in ("abfss", "abfs", "wasbs", "wasb") and "@" in authority:
         authority = authority.rsplit("@", 1)[1]
-    # Object stores have keys, which do not begin with a slash; file systems have paths, which do. What
-    # follows a question mark is a signature for the store, no part of the key.
+    # Keys of object stores do not begin with a slash, paths of file systems do. The text after a question
+    # mark is a signature for the store, not part of the key.
     name = _normal(path_part)
     if scheme in _OBJECT_STORES:
         name = _normal(path_part.partition("?")[0]).lstrip("/") or "/"
@@ -56,7 +56,7 @@ def split_location(location: str) -> Tuple[str, str]:
 
 
 def completed(path: str, file_system: str) -> str:
-    """Return a user's path with Hadoop's default file system where it names none.
+    """Return a user's path, with Hadoop's default file system if it has none.
 
     >>> completed("/out", "hdfs://nn:8020")
     'hdfs://nn:8020/out'
@@ -83,7 +83,7 @@ def uri_of(namespace: str, name: str) -> str:
 
 
 def roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:
-    """Group paths by the dataset they belong to, each group with its paths as they were given."""
+    """Group paths by their dataset, each group with its paths as given."""
     groups: Dict[str, List[str]] = {}
     for path in paths:
         groups.setdefault(trim_partitions(path), []).append(path)
@@ -99,7 +99,7 @@ def roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:
 
 
 def _with_few_siblings(groups: Dict[str, List[str]]) -> Dict[str, List[str]]:
-    """Replace folders by their parent where there are more than `MAX_SIBLINGS`."""
+    """Replace folders by their parent if there are more than `MAX_SIBLINGS`."""
     below: Dict[str, List[str]] = {}
     for root in groups:
         below.setdefault(posixpath.dirname(root), []).append(root)
@@ -111,7 +111,7 @@ def _with_few_siblings(groups: Dict[str, List[str]]) -> Dict[str, List[str]]:
 
 
 def is_within(folder: str, other: str) -> bool:
-    """Return whether a folder is another one or inside it, by their names inside a dataset.
+    """Return whether a folder is the other folder or inside it, by their names in a dataset.
 
     >>> is_within("2024/01", "2024"), is_within("2024", ""), is_within("20240", "2024")
     (True, True, False)
@@ -127,8 +127,8 @@ def is_part_of_model(path: str) -> bool:
 def trim_partitions(path: str) -> str:
     """Cut partition suffixes from a path: `k=v` directories, and directories named by a date.
 
-    The stages of a saved pipeline are parts of it as well; MLlib names them by random ids.
-    The first directory below a root is never cut: a root is not a dataset.
+    The stages of a saved pipeline, which MLlib names by random ids, are also cut. The first directory below a
+    root is never cut: a root is not a dataset.
     """
     trimmed = path.rstrip("/") or path
     while True:

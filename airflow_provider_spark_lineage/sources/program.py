@@ -1,4 +1,4 @@
-"""What exists only in the program that runs Spark: rows that it lists, variables of its session."""
+"""Data that exist only in the program that runs Spark: rows that it lists, variables of its session."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Iterable, Tuple
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
 
 PROBES = (
-    # Rows of a pandas or Arrow frame are a LocalRelation as VALUES are; only VALUES have a place in SQL text.
+    # Rows of a pandas or Arrow frame are a LocalRelation, as VALUES are; only those have a place in SQL text.
     Probe(node="LocalRelation", accessors={"in_sql": "origin.sqlText.isDefined", "schema": "schema.json"}),
     # The plan's JSON has the value, but not the name of the variable.
     Probe(node="CreateVariable", target=True, accessors={"name": "name", "names": "names[]"}),
@@ -15,9 +15,9 @@ PROBES = (
 
 
 def is_of_program(facts: Facts, listed: Iterable[Facts]) -> bool:
-    """Return whether rows were listed by a program, and not by a query.
+    """Return whether rows were listed by a program, not by a query.
 
-    `listed` are the facts of all listed rows of the query: where it reads VALUES twice, Spark makes a copy
+    `listed` are the facts of all listed rows of the query: if it reads VALUES twice, Spark makes a copy
     without a place in the SQL text.
     """
     of_sql = (rows.get("schema") for rows in listed if rows.get("in_sql"))
@@ -35,7 +35,7 @@ def variables(facts: Facts) -> Tuple[str, ...]:
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Return nothing: none of these is a dataset."""
+    """Return nothing: rows and variables of a program are not datasets."""
     return ()
 
 

@@ -1,6 +1,6 @@
 """Data sources written in Python (`spark.dataSource.register`), read and written, in batches and streams.
 
-Spark knows only the name that a source gives itself, and the options of its use.
+Spark knows only the source's own name and the options of its use.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _PLACES = (
     "path",
     "file",
 )
-"""Options that say where data lie, from the whole to the part; no other is recorded."""
+"""Options that name the place of data, from the whole to the part; no other option is recorded."""
 
 _LOGIN = re.compile(r"(?<=//)[^/@]*@|[?#].*")
-"""Parts of a URL that are left out of a name: who logs in, and parameters."""
+"""Parts of a URL that are removed from a name: login and parameters."""
 
 
 def _probe(node: str, table: str, options: str, *, target: bool = False) -> Probe:
@@ -75,7 +75,7 @@ PROBES = (
 
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Return what a Python source reads or writes: by its own name, and by the places among its options."""
+    """Return the dataset of a Python source, named by the source and the places in its options."""
     if facts.get("provider") != _PACKAGE + _TABLE:
         return ()
     namespace = str(facts.get("v2_table") or _TABLE)

@@ -1,6 +1,6 @@
-"""Rows that come out of an RDD: named by the files that the RDD reads, if it reads any.
+"""Rows of an RDD, named by the files that the RDD reads, if any.
 
-An RDD that a query became is named by the query, whose record `lineage` finds by the RDD's id.
+An RDD made of a query is named by the query, whose record `lineage` finds by the RDD's id.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ PROBES = (
 
 
 def origins(facts: Facts) -> Tuple[files.FileFacts, ...]:
-    """Return the facts of each read behind an RDD, as those of a relation: its folders and its schema."""
+    """Return the facts of each read behind an RDD: folders and schema, as for a relation."""
     reads: List[files.FileFacts] = []
     for origin in facts.get("origins") or ():
         if not origin.get("paths"):
             continue
-        # `part-...` is a file of a folder that Spark or Hadoop wrote; any other file is a dataset by itself.
+        # `part-...` is a file in a folder that Spark or Hadoop wrote; any other file is its own dataset.
         folders = [
             posixpath.dirname(path) if posixpath.basename(path).startswith("part-") else path
             for path in map(_above_pattern, origin["paths"])
@@ -41,29 +41,29 @@ _PATTERN = re.compile(r"/[^/]*[*?\[{].*", re.DOTALL)
 
 
 def _above_pattern(path: str) -> str:
-    """Return the part of a path above the first folder that is a pattern of Hadoop."""
+    """Return the part of a path above the first folder with a Hadoop pattern."""
     return _PATTERN.sub("", path)
 
 
 def queries(facts: Facts) -> Tuple[int, ...]:
-    """Return the ids of the RDDs behind an RDD whose rows are those of a query."""
+    """Return the ids of RDDs behind an RDD that have the rows of a query."""
     return tuple(origin["rdd"] for origin in facts.get("origins") or () if "rdd" in origin)
 
 
 def is_empty(facts: Facts) -> bool:
-    """Return whether an RDD has no rows, as the empty side of a union."""
+    """Return whether an RDD has no rows, for example the empty side of a union."""
     return facts.get("rdd_class") == "EmptyRDD"
 
 
 _UNKNOWN = {
-    "more": "an RDD is made from so many others that not all that it reads was recorded",
-    "unasked": "an RDD reads so many partitions of files that only some were asked which files they have",
-    "unnamed": "an RDD reads by a Hadoop input format that knows no files: what it reads is not recorded",
+    "more": "an RDD depends on too many others, so not all files that it reads were recorded",
+    "unasked": "an RDD reads too many partitions, so only the files of some were recorded",
+    "unnamed": "an RDD reads with a Hadoop input format without files, so its source is not recorded",
 }
 
 
 def gap_reasons(facts: Facts) -> Tuple[str, ...]:
-    """Return the reasons for gaps: one for each kind of read behind an RDD that has no name."""
+    """Return the reasons for gaps, one for each kind of read behind an RDD that cannot be named."""
     reads = facts.get("origins") or ()
     return tuple(reason for key, reason in _UNKNOWN.items() if any(key in origin for origin in reads))
 

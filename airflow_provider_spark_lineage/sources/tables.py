@@ -1,7 +1,7 @@
 """Tables and views of the session's catalog, as commands create, change, load, rename and drop them.
 
-A command is reported after it ran. The catalog describes tables that exist; for a table that is gone it only
-has the default location of tables in the database.
+A command is reported after it ran. The catalog describes tables that exist; for a dropped table, it has only
+the default location of tables in the database.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Ide
 from airflow_provider_spark_lineage.sources.paths import is_complete, split_location
 
 _SET_LOCATION = "AlterTableSetLocationCommand"
-"""The command after which a table's name refers to other files."""
+"""The command that lets a table's name refer to other files."""
 
 
 class TableFacts(files.FileFacts, total=False):
-    """What is known of a table or a view that a command is about."""
+    """Facts of a command's table or view."""
 
     view: List[str]
     """Parts of a view's name."""
@@ -36,16 +36,16 @@ class TableFacts(files.FileFacts, total=False):
     """The command is about a view."""
 
     command: str
-    """Class of the command, where the commands of one probe differ."""
+    """Class of the command, if the commands of one probe differ."""
 
     database: str
-    """What Spark prints for the database that is dropped."""
+    """Spark's text for the dropped database."""
 
     previous_table: List[str]
-    """Parts of the name that a renamed table had."""
+    """Parts of the old name of a renamed table."""
 
     previous_location: str
-    """Where the catalog puts a managed table of that name."""
+    """The catalog's default location of a managed table with the old name."""
 
 
 def _table(node: str, table: str, **more: str) -> Probe:
@@ -64,7 +64,7 @@ def _table(node: str, table: str, **more: str) -> Probe:
 
 
 def _created(node: str, table: str, if_not_exists: str) -> Tuple[Probe, Probe]:
-    """Return probes of a table that a command creates: after it ran, and before, whether it exists."""
+    """Return the probes of a table that a command creates: one after it ran, one for its existence before."""
     exists = {"existed": f"{SESSION_CATALOG}.tableExists({table})"}
     return (
         _table(node, table, if_not_exists=if_not_exists),
@@ -87,7 +87,7 @@ def _view(node: str, when: Tuple[str, ...] = (), **more: str) -> Probe:
 
 
 _RENAMED = "oldName.copy(newName.table, oldName.database, oldName.catalog)"
-"""The new name; RENAME TO without a database keeps the old one's."""
+"""The new name; RENAME TO without a database keeps the old database."""
 
 PROBES = (
     *_created("CreateDataSourceTableCommand", "table.identifier", "ignoreIfExists"),
@@ -194,7 +194,7 @@ def identify(facts: TableFacts) -> Tuple[Identity, ...]:
 
 
 def previous(facts: TableFacts) -> Tuple[DatasetId, ...]:
-    """Return the old name of a renamed table: its old location if that moved, else its catalog entry."""
+    """Return the old name of a renamed table: its old location if its data moved, else its catalog entry."""
     before: TableFacts = {**facts, "table": facts.get("previous_table") or [], "command_table": []}
     location = split_location(str(facts.get("location")))
     default = split_location(str(facts.get("default_location")))
@@ -205,7 +205,7 @@ def previous(facts: TableFacts) -> Tuple[DatasetId, ...]:
 
 
 def loaded(facts: Facts) -> Tuple[Identity, ...]:
-    """Return the dataset that LOAD DATA moved or copied files from."""
+    """Return the source dataset of LOAD DATA, which moves or copies files."""
     path = str(facts.get("loaded") or "")
     if facts.get("is_local") and not is_complete(path):
         path = "file:" + path
@@ -215,7 +215,7 @@ def loaded(facts: Facts) -> Tuple[Identity, ...]:
 def reaches_data(change: str, facts: TableFacts) -> Optional[bool]:
     """Return whether a command on a table of the session's catalog changes files that the catalog manages.
 
-    A managed table of a source that keeps its rows elsewhere, a database for example, has an empty folder.
+    A managed table of a source that stores its rows elsewhere, as in a database, has an empty folder.
     """
     kind = facts.get("table_type")
     if kind is None:

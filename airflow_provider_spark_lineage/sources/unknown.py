@@ -1,4 +1,4 @@
-"""Relations that no other source knows: probed for any name they have, so that they are reported."""
+"""Relations that no other source knows, probed for any name so that they are reported."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from airflow_provider_spark_lineage.sources.paths import completed
 
 
 class UnknownFacts(files.FileFacts, total=False):
-    """What is known of a relation whose class no other source probes."""
+    """Facts of a relation whose class no other source probes."""
 
     kept_at: str
-    """Location of the table that the session's catalog has for the relation."""
+    """Location of the relation's table in the session's catalog."""
 
     kept_by: str
     """Type of that table: `EXTERNAL` or `MANAGED`."""
@@ -131,7 +131,7 @@ PROBES = (
         )
         for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")
     ),
-    # A name in a catalog that no source knows: the lineage has a gap for it.
+    # A name in an unknown catalog, for which the lineage has a gap.
     *(
         Probe(
             node=node,
@@ -172,12 +172,12 @@ PROBES = (
 
 
 _NAMING_OPTIONS = ("database", "keyspace", "schema", "dbtable", "table", "collection", "topic", "index")
-"""Options that name something in a system, from the outside in."""
+"""Options that name an object in a system, from the outside in."""
 
 _PLACE_OPTIONS = ("path", "url")
 
 _PATH = re.compile(r"/|(?!https?:)[A-Za-z][\w+.-]+:/")
-"""The beginning of a path in a file system; any other text is relative, or not a path."""
+"""The beginning of an absolute path in a file system; any other text is relative, or not a path."""
 
 _NO_DATASET = (".NoopTable", ".ConsoleTable", ".MemorySink", ".ForeachWriterTable")
 
@@ -204,16 +204,16 @@ def identify(facts: UnknownFacts) -> Tuple[Identity, ...]:
 
 
 def _short_name(provider: str) -> str:
-    """Return the simple name of a class; of a `DefaultSource`, the package by which programs call it."""
+    """Return the simple name of a class; for a `DefaultSource`, its package, which programs use as format."""
     package, _, name = provider.rpartition(".")
     return package if name == "DefaultSource" and package else name.rstrip("$")
 
 
 def _as_files(facts: UnknownFacts) -> Optional[files.FileFacts]:
-    """Return facts of the file or folder that a source was given, for `files` to name; None without one.
+    """Return the facts of a source's file or folder, for `files` to name; None without one.
 
-    The catalog has a location for tables that Spark manages as well, but a source that keeps its rows
-    elsewhere leaves that folder empty: only that of an external table counts.
+    The catalog also has a location for managed tables, but a source that stores its rows elsewhere leaves
+    that folder empty: only the location of an external table counts.
     """
     path = str((facts.get("options") or {}).get("path") or "")
     if _PATH.match(path):
@@ -239,7 +239,7 @@ def makes_rows(facts: UnknownFacts) -> bool:
     return provider.startswith("org.apache.spark.sql.") and provider.endswith(_GENERATORS)
 
 
-def keeps_nothing(facts: UnknownFacts) -> bool:
+def discards_rows(facts: UnknownFacts) -> bool:
     """Return whether a write goes to no dataset: discarded, printed, or passed to the program itself."""
     provider = str(facts.get("provider") or "").rstrip("$")
     return provider.startswith("org.apache.spark.sql.") and provider.endswith(_NO_DATASET)
@@ -251,5 +251,5 @@ SOURCE = Source(
     identify=identify,
     options=frozenset((*_NAMING_OPTIONS, *_PLACE_OPTIONS)),
     makes_rows=makes_rows,
-    keeps_nothing=keeps_nothing,
+    discards_rows=discards_rows,
 )

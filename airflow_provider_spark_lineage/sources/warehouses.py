@@ -1,6 +1,6 @@
-"""Databases with a Spark connector of their own: named by the connector's relation or its options.
+"""Databases with their own Spark connector, named by the connector's relation or its options.
 
-The classes are from the connectors' source code; each row needs few facts, because connectors change.
+The classes are from the connectors' source code; each row uses few facts, because connectors change.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OPTIONS = frozenset(
 
 
 class WarehouseFacts(Facts, total=False):
-    """What is known of a relation of one of these connectors; most of it is in `options`."""
+    """Facts of a relation of one of these connectors, mostly in `options`."""
 
     bigquery_table: str
     """`project.dataset.table`, or with a colon after the project."""
@@ -113,7 +113,7 @@ def _snowflake(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Ident
     return (place.table(text) if text and not text.lstrip().startswith("(") else place.identity,)
 
 
-def _account(options: Mapping[str, str]) -> Optional[databases.Place]:
+def _account(options: Mapping[str, str]) -> Optional[databases.DatabaseAddress]:
     if not options.get("sfurl"):
         return None
     return databases.snowflake(options["sfurl"], options.get("sfdatabase", ""), options.get("sfschema", ""))
@@ -178,7 +178,7 @@ def _cassandra(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Ident
 def _elasticsearch(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
     names = ("es.resource.read", "es.resource.write", "es.resource", "resource")
     resource = next((options[name] for name in names if options.get(name)), "")
-    # A program's text has the format's name for the relation's class.
+    # For a program's text, the relation's class is the name of the format.
     if not resource and re.search(r"^es$|elasticsearch", str(facts.get("relation_class") or "").lower()):
         resource = options.get("path", "")
     if not resource:

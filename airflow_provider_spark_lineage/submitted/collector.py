@@ -22,8 +22,8 @@ from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder, Run, RunBuilder
 from airflow_provider_spark_lineage.submitted.jobs import Job
 from airflow_provider_spark_lineage.submitted.other_process import OtherProcess
-from airflow_provider_spark_lineage.submitted.place import TIMEOUT_SECONDS, Place
 from airflow_provider_spark_lineage.submitted.planned import planned_of
+from airflow_provider_spark_lineage.submitted.records_folder import TIMEOUT_SECONDS, RecordsFolder
 
 NOT_STARTED = (
     "the driver has written nothing: the task ended before the driver began, or the agent did not start "
@@ -60,7 +60,7 @@ class Submitted(OtherProcess):
     def __init__(
         self,
         task: Any,
-        place: Place,
+        place: RecordsFolder,
         *,
         job_class: Callable[[Any, str], Job],
         run_method: str,

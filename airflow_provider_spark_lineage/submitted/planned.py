@@ -12,7 +12,7 @@ from airflow_provider_spark_lineage.known_operators import (
     SPARK_PIPELINES,
     SPARK_SQL,
     SPARK_SUBMIT,
-    driver_of,
+    driver_kind,
 )
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.planned.lineage import NO_FILE_SYSTEM, PLANNED
@@ -31,7 +31,7 @@ def planned_of(task: Any, driver: str | None = None) -> Lineage | None:
 
     `driver` overrides the kind of driver known for the operator's class.
     """
-    read = _TEXTS.get(driver or driver_of(type(task)) or "")
+    read = _TEXTS.get(driver or driver_kind(type(task)) or "")
     if read is None:
         return None
     try:

@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.known_operators import (
     SPARK_PIPELINES,
     SPARK_SQL,
     SPARK_SUBMIT,
-    driver_of,
+    driver_kind,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def collector_of(task_instance: Any, on_execution: OnExecution | None) -> Collec
     """Return the collector for a task instance, by the class of its operator."""
     from airflow_provider_spark_lineage import conf
 
-    driver = driver_of(type(task_instance.task), conf.extra_operators())
+    driver = driver_kind(type(task_instance.task), conf.extra_operators())
     return _COLLECTORS[driver or IN_PROCESS](task_instance, on_execution)
 
 
@@ -100,11 +100,11 @@ def _command(task_instance: Any, on_execution: OnExecution | None) -> Collector:
     """Return a collector for the applications that a shell command submits."""
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.launch.shell.armed import Armed
-    from airflow_provider_spark_lineage.submitted.place import Place
+    from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
 
     return Armed(
         task_instance.task,
-        Place(conf.records(), task_instance),
+        RecordsFolder(conf.records(), task_instance),
         settings=_agent_settings(),
         base=conf.records(),
         since=getattr(task_instance, "start_date", None),
@@ -136,11 +136,11 @@ def _submitted(
 ) -> Collector:
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.submitted.collector import Submitted
-    from airflow_provider_spark_lineage.submitted.place import Place
+    from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
 
     return Submitted(
         task_instance.task,
-        Place(conf.records(), task_instance),
+        RecordsFolder(conf.records(), task_instance),
         job_class=job_class,
         run_method=run_method,
         driver=driver,

@@ -62,9 +62,9 @@ def uncaptured_operator_lineage(operator: Any, *, failed: bool) -> OperatorLinea
 
 def _planned(operator: Any) -> Lineage | None:
     from airflow_provider_spark_lineage import conf
-    from airflow_provider_spark_lineage.known_operators import driver_of
+    from airflow_provider_spark_lineage.known_operators import driver_kind
     from airflow_provider_spark_lineage.submitted.planned import planned_of
 
     if conf.disabled():
         return None
-    return planned_of(operator, driver_of(type(operator), conf.extra_operators()))
+    return planned_of(operator, driver_kind(type(operator), conf.extra_operators()))

@@ -1,12 +1,12 @@
 """Compares emitted OpenLineage events with expected ones, found by `<dag_id>.<task_id>.event.<type>`.
 
-| module | what it does |
+| module | purpose |
 | --- | --- |
 | `comparison` | compares events with expectations: `compare`, `assert_lineage` |
 | `expected`, `keys` | read expected files: values, matchers and variables; keys and `when` |
 | `templates` | read the expected files of Airflow's own system tests |
 | `matchers`, `differences` | compare one value |
-| `relations` | what must hold between events |
+| `relations` | rules that must hold between events |
 | `report` | the result as text, JSON and JUnit XML |
 | `drafts`, `updates`, `yaml_text` | write expected files from events |
 | `runs`, with the programs `dag_process` and `lifeline` | run a DAG in real Airflow |

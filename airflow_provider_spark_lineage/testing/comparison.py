@@ -29,13 +29,13 @@ from airflow_provider_spark_lineage.testing.runs import DagRun
 from airflow_provider_spark_lineage.testing.templates import Templates
 
 Emitted: TypeAlias = DagRun | Events | Iterable[Mapping[str, Any]] | Path | str
-"""Where events are: a run, a file or folder that they were written to, or they themselves."""
+"""Source of events: a run, a file or folder, or the events themselves."""
 
 
 class LineageDiffersError(AssertionError):
-    """Events are not as expected; `report` says how, and `lines` are its text.
+    """Events differ from the expected ones; `report` has the differences, and `lines` are its text.
 
-    `kept` are the places where the events still are, for a person: files, Variables, a log.
+    `kept` are the places of the events, for people: files, Variables, a log.
     """
 
     def __init__(self, report: Report, kept: tuple[object, ...] = ()) -> None:
@@ -53,11 +53,11 @@ def assert_lineage(
     versions: Mapping[str, str] | None = None,
     without: Collection[str] = (),
 ) -> Report:
-    """Return the report of a comparison without differences; raise LineageDiffersError if there are some.
+    """Return the report of a comparison without differences; raise LineageDiffersError if events differ.
 
-    `expected` is a file, a folder, or a mapping of key to event. `events` is a run, the place that they were
-    written to, or a list of them as plain mappings. The other arguments are those of `compare`. Raises
-    BadInputError if that does, or for arguments that are none of these.
+    `expected` is a file, a folder, or a mapping of key to event. `events` is a run, a file or folder, or a
+    list of plain mappings. The other arguments are passed to `compare`. Raises BadInputError if `compare`
+    does, or if an argument has another type.
     """
     if isinstance(expected, str | Path):
         expected = read_expected(expected)
@@ -65,18 +65,18 @@ def assert_lineage(
         expected = Expected.of(expected)
     elif not isinstance(expected, Expected):
         raise BadInputError(
-            f"What is expected is {json_type(expected)}; give a file, a folder, or a mapping of"
+            f"The expected events are {json_type(expected)}; give a file, a folder, or a mapping of"
             " `<dag_id>.<task_id>.event.<type>` to events."
         )
     read = events_of(events)
     report = compare(expected, read, variables=variables, scope=scope, versions=versions, without=without)
     if not report.ok:
-        kept: tuple[str, ...] = ()
+        places: tuple[str, ...] = ()
         if isinstance(events, DagRun):
-            kept = (f"events in {events.events}", f"log in {events.log}")
+            places = (f"events in {events.events}", f"log in {events.log}")
         elif isinstance(events, str | Path):
-            kept = (f"events in {events}",)
-        raise LineageDiffersError(report, kept)
+            places = (f"events in {events}",)
+        raise LineageDiffersError(report, places)
     return report
 
 
@@ -94,7 +94,7 @@ def events_of(events: Emitted) -> Events:
         )
     documents = list(events)
     if not all(isinstance(document, Mapping) for document in documents):
-        raise BadInputError("The list of events has something that is not a mapping.")
+        raise BadInputError("The list of events has an item that is not a mapping.")
     return Events.of(documents)
 
 
@@ -108,14 +108,14 @@ def compare(
     versions: Mapping[str, str] | None = None,
     without: Collection[str] = (),
 ) -> Report:
-    """Return a report of every event that is missing, unexpected or different, and of broken relations.
+    """Return a report of missing, unexpected and different events, and of broken relations.
 
-    `variables` replaces `${NAME}` in expected strings. `scope` is `"all"` (every emitted event must be
-    expected), `"dags"` (those of the DAGs that the expected keys name) or `"keys"` (those of these keys); by
-    default a file is about its own DAGs, a folder about all, and a JSON array about its keys. `versions`, for
-    example `{"airflow": "3.2"}`, wins over what the events say and what is installed. `without` names
-    relations that are not to be checked. Raises BadInputError for a variable without value, for a version
-    that nobody knows, for a relation that does not exist, and if nothing is expected of these versions.
+    `variables` replaces `${NAME}` in expected strings. `scope` tells which emitted events must be expected:
+    `"all"`, `"dags"` (events of the DAGs that the expected keys name) or `"keys"` (events of these keys); the
+    default is dags for a file, all for a folder, and keys for a JSON array. `versions`, for example
+    `{"airflow": "3.2"}`, wins over versions in events and installed ones. `without` names relations to skip.
+    Raises BadInputError for a variable without value, an unknown version, an unknown relation, and if no
+    event is expected for these versions.
 
     >>> key = "dag.task.event.fail"
     >>> compare(Expected.of({key: {}}), Events.of([])).summary
@@ -176,7 +176,7 @@ class _Comparison:
             reason = count if group.emitted else "no event with this key was emitted"
             self._add_missing(group.wanted[i], reason)
         for event in group.surplus():
-            # A key, and the same key with an address, may both have asked for the event.
+            # A key and the same key with an address may both select the event.
             if id(event) not in self._surplus:
                 self._surplus.add(id(event))
                 self._add_unexpected(event, count, group.key)
@@ -189,16 +189,16 @@ class _Comparison:
             for event in events:
                 self._add_unexpected(event, f"must not be emitted: {templates.absent}")
             if not self._events:
-                self._add_missing(wanted[0], "nothing at all was emitted, so its absence proves nothing")
+                self._add_missing(wanted[0], "no event was emitted at all, so its absence proves nothing")
             self._passed += [] if events or not self._events else [key]
             return
         if not count.most:
             wanted = []
-        # One template is for the last event, several are for all of them in their order.
+        # One template is for the last event; several templates are for all events in order.
         first = len(events) - 1 if len(wanted) == 1 and events else 0
         pairs = {i: first + i for i in range(min(len(wanted), len(events)))}
         if count.least <= len(events) <= count.most and (events or not count.most):
-            # The other events are as many as they may be.
+            # The number of events is allowed: compare only those with a template.
             events, pairs = [events[j] for j in pairs.values()], {i: i for i in pairs}
         elif len(wanted) == len(pairs) and len(events) < count.least:
             wanted.append(wanted[-1])
@@ -206,12 +206,12 @@ class _Comparison:
 
     def _why_unexpected(self, event: Event) -> str:
         if event.key in self._emitted.asked:
-            return f"nothing is expected of this instance and try, `{self._emitted.addresses.key_of(event)}`"
+            return f"no event of this instance and try is expected, `{self._emitted.addresses.key_of(event)}`"
         is_for_others = event.key in self._plain_keys
-        return f"nothing with this key is expected{' of these versions' if is_for_others else ''}"
+        return f"no event with this key is expected{' for these versions' if is_for_others else ''}"
 
     def _add_findings(self, name: str, findings: Findings) -> list[str]:
-        """Add what does not hold; return notes on what could not be checked."""
+        """Add broken relations as differences; return notes on relations that could not be checked."""
         items = list(findings)
         broken = [item for item in items if isinstance(item, Broken)]
         for _, group in groupby(broken, key=lambda item: id(item.event)):
@@ -250,26 +250,26 @@ def _where(event: Event) -> str:
     return f"{event.source}{index}{attempt}"
 
 
-# Which emitted event each expected event is compared with.
+# Pairs of expected and emitted events.
 
 
 class Scoped(NamedTuple):
-    """The events that a comparison is about."""
+    """The events of a comparison."""
 
     compared: list[Event]
 
     related: list[Event]
-    """Those, and all other events of their DAGs: relations look at whole runs."""
+    """The compared events and all other events of their DAGs: relations need whole runs."""
 
     skipped: dict[str, int]
-    """DAG id -> number of events that are left out."""
+    """DAG id -> number of events that are not compared."""
 
     skipped_keys: tuple[str, ...] = ()
-    """The keys of those, if the scope is keys; with an address if another one is expected."""
+    """Keys of the events not compared, if the scope is keys; with the address if another one is expected."""
 
 
 def in_scope(events: Events, expected: Expected, scope: Scope) -> Scoped:
-    """Return the events of the DAGs that the expected keys name, or those that one of the keys selects."""
+    """Return the events in scope: all, events of the DAGs of the expected keys, or events of these keys."""
     if scope == "all":
         return Scoped(list(events), list(events), {})
     dag_ids = {id(event): events.dag_id_of(event) for event in events}
@@ -287,7 +287,7 @@ def in_scope(events: Events, expected: Expected, scope: Scope) -> Scoped:
     compared = [event for event in events if id(event) in selected]
     whole = {dag_ids[id(event)] for event in compared}
     related = [event for event in events if dag_ids[id(event)] in whole]
-    # Of a task that another key names an instance of, the address says which events are left out.
+    # If an expected key selects another instance or try of the task, add the address to the key.
     skipped_keys = {
         str(by_key.addresses.key_of(event)) if event.key in keys else event.key
         for event in events
@@ -306,16 +306,16 @@ def _number_by_dag(
 
 
 def dag_named_by(key: str, dag_ids: Set[str]) -> str | None:
-    """Return the DAG that a key names; ids may contain dots, so the longest that is among these."""
+    """Return the longest of the DAG ids that starts the key, because ids may contain dots."""
     dots = (position for position in range(len(key) - 1, 0, -1) if key[position] == ".")
     return next((key[:dot] for dot in dots if key[:dot] in dag_ids), None)
 
 
 class ByKey:
-    """The events that are compared, by key and address; knows which of them a key has asked for."""
+    """The compared events by key and address; remembers which events a key has selected."""
 
     def __init__(self, events: Sequence[Event], all_events: Iterable[Event]) -> None:
-        """`all_events` may hold the parent of a child run."""
+        """Group events by key; `all_events` may hold the parent of a child run."""
         self.addresses = Addresses((*events, *all_events))
         self.asked: dict[str, set[int]] = {}
         self._by_key: dict[str, list[Event]] = {}
@@ -323,7 +323,7 @@ class ByKey:
             self._by_key.setdefault(event.key, []).append(event)
 
     def take(self, text: str) -> list[Event]:
-        """Return the events of a key as it is written in an expected file."""
+        """Return the events that a key of an expected file selects."""
         key = parse_key(text)
         # A job may be named `etl[1]`; a task may not, because Airflow refuses such ids.
         if text in self._by_key:
@@ -335,24 +335,24 @@ class ByKey:
         return events
 
     def left(self) -> Iterator[Event]:
-        """Yield every event that no key has asked for."""
+        """Yield every event that no key has selected."""
         for key, events in self._by_key.items():
-            asked = self.asked.get(key, ())
-            yield from (event for event in events if id(event) not in asked)
+            selected = self.asked.get(key, ())
+            yield from (event for event in events if id(event) not in selected)
 
 
 class Group(NamedTuple):
-    """The expected and the emitted events of one key, and which of them are compared with each other."""
+    """The expected and the emitted events of one key, and the pairs to compare."""
 
     key: str
     wanted: Sequence[ExpectedEvent]
     emitted: Sequence[Event]
 
     pairs: Mapping[int, int]
-    """Position in `wanted` -> position in `emitted`; as many pairs as the shorter of the two has events."""
+    """Position in `wanted` -> position in `emitted`; as many pairs as the shorter list has events."""
 
     def surplus(self) -> list[Event]:
-        """Return the emitted events that no expected one is compared with."""
+        """Return the emitted events without an expected one."""
         return [self.emitted[j] for j in others(self.emitted, self.pairs.values())]
 
 

@@ -1,10 +1,10 @@
-"""Runs one DAG of a file with `dag.test()`, and writes how it ended to a file.
+"""Runs one DAG of a file with `dag.test()`, and writes its result to a file.
 
     python dag_process.py RESULT_FILE DAG_FILE OPTIONS
 
-The result is a JSON object: the DAG run with the final state of each task instance, or that the file has no
-such DAG. OPTIONS is a JSON object: `dag_id`, or null for the only DAG of the file, and `conf` of the run. A
-program that `runs` starts; it is never imported.
+The result is a JSON object: the final state of the DAG run and of each task instance, or the DAGs of the file
+if the requested one is not there. OPTIONS is a JSON object: `dag_id`, or null for the only DAG of the file,
+and `conf` of the run. `runs` starts this program; it is never imported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ except ImportError:  # Airflow before 3.2
 
 
 def main(result: Path, dag_file: str, options: Mapping[str, Any]) -> None:
-    """Run the DAG, or write that the file has none with this name."""
+    """Run the DAG and write its result, or the DAGs of the file if the requested one is not there."""
     bag = DagBag(dag_folder=dag_file, safe_mode=False)
     if bag.import_errors:
         sys.exit(f"{dag_file} cannot be imported:\n" + "\n".join(bag.import_errors.values()))

@@ -1,4 +1,4 @@
-"""Where an actual JSON value differs from an expected one; knows nothing of events, keys or files.
+"""Differences between an actual and an expected JSON value, independent of events, keys and files.
 
 Objects are compared as subsets. Lists are compared as sets if their elements have an identity, and element by
 element otherwise.
@@ -23,16 +23,16 @@ IDENTITIES: tuple[tuple[str, ...], ...] = (
 """Keys that identify a list element, the longest first: input fields, datasets, schema fields."""
 
 UNORDERED = frozenset({"transformations"})
-"""Lists whose elements have no identity in the spec, and whose order means nothing either."""
+"""Lists whose elements have no identity in the spec, and whose order has no meaning."""
 
 MOST_GUESSES = 50_000
-"""Pairs of elements for which the number of differences is counted; above, elements are paired in order."""
+"""Maximum of pairs whose differences are counted; above it, elements are paired in order."""
 
 MOST_TEXTS = 400
-"""Pairs of elements for which different characters are counted as well."""
+"""Maximum of pairs whose different characters are counted as well."""
 
 LONGEST_TEXT = 300
-"""Characters of the values of one pair that are counted, from the first that differs."""
+"""Maximum of characters compared for one pair, from the first that differs."""
 
 Path = tuple[str, ...]
 
@@ -48,7 +48,7 @@ _DATASETS: tuple[Path, ...] = (("inputs",), ("outputs",))
 
 
 class Absent:
-    """A value that is not there; a class of its own because null is a value."""
+    """A missing value; not None, because null is a value in JSON."""
 
     def __repr__(self) -> str:
         return "(absent)"
@@ -79,7 +79,7 @@ def path_text(path: Path) -> str:
 
 
 def differences(expected: Any, actual: Any, path: Path = (), *, exact: bool = False) -> Iterator[Mismatch]:
-    """Yield every place where `actual` is not what `expected` wants, lazily: the first says that they differ.
+    """Yield every place where `actual` does not match `expected`; lazily, so that a check may stop early.
 
     With `exact`, objects have the expected keys and no others.
     """
@@ -97,7 +97,7 @@ def differences(expected: Any, actual: Any, path: Path = (), *, exact: bool = Fa
 
 
 def matches(expected: Any, actual: Any, path: Path = (), *, exact: bool = False) -> bool:
-    """Return whether there is no difference."""
+    """Return whether the actual value has no differences."""
     return next(differences(expected, actual, path, exact=exact), None) is None
 
 
@@ -111,7 +111,7 @@ def _by_matcher(matcher: Matcher, actual: Any, path: Path, exact: bool) -> Itera
     elif matcher.name == "at_least":
         identity = _identity(held, path) or ()
         yield from _in_set(held, actual, path, identity, exact=exact, allow_more=True)
-    # The next two are only in the templates of Airflow's own system tests.
+    # The next two occur only in templates of Airflow's own system tests.
     elif matcher.name == "in_order":
         yield from _in_order(held, actual, path, exact)
     elif matcher.name == "unless_empty":
@@ -178,7 +178,7 @@ def _in_set(
         yield Mismatch((*path, label), ABSENT, actual[j], "is not expected in the list")
 
 
-# Which element of one list belongs to which element of another.
+# Pairs of elements of two lists.
 
 
 def pairs_of_elements(expected: list[Any], actual: list[Any], path: Path) -> dict[int, int]:
@@ -186,7 +186,7 @@ def pairs_of_elements(expected: list[Any], actual: list[Any], path: Path) -> dic
     identity = _identity(expected or actual, path)
     if identity is not None:
         return _pairs_in_set(expected, actual, identity, exact=False)
-    # Of a longer or shorter list only equal elements are known to belong together.
+    # If the lengths differ, only matching elements are known to belong together.
     return best_pairs(expected, actual, differences, only_matches=len(expected) != len(actual))
 
 
@@ -197,11 +197,11 @@ def best_pairs(
     *,
     only_matches: bool = False,
 ) -> dict[int, int]:
-    """Return the position in `actual` by the position in `expected`: whole matches first, then the nearest.
+    """Return the position in `actual` by the position in `expected`: full matches first, then the nearest.
 
-    Of the expected elements, those that match the fewest choose first: a loose expectation must not take the
-    only match of a strict one. The nearest has the fewest differences; of several with as many, the one whose
-    texts have the fewest other characters.
+    Expected elements with the fewest matches choose first, because a loose expectation must not take the only
+    match of a strict one. The nearest element has the fewest differences, then the fewest different
+    characters.
     """
     if len(expected) == len(actual) == 1 and not only_matches:
         return {0: 0}
@@ -214,7 +214,7 @@ def best_pairs(
         pairs: dict[int, int] = {}
         free = dict.fromkeys(range(len(actual)))
         for i in order:
-            # Events mostly arrive in the order in which they are expected.
+            # Events mostly arrive in the expected order.
             j = i if i in free and are_equal(i, i) else next((j for j in free if are_equal(i, j)), None)
             if j is not None:
                 pairs[i] = j
@@ -236,9 +236,9 @@ def best_pairs(
 def _nearest(
     guesses: Iterable[tuple[int, int]], compare: Callable[[int, int], Iterable[Mismatch]]
 ) -> dict[int, int]:
-    """Return the pairs with the fewest differences; of as many, those whose texts are nearest.
+    """Return the pairs with the fewest differences, then the fewest different characters.
 
-    What has the fewest guesses chooses first.
+    Elements with the fewest candidates choose first.
     """
     guesses = list(guesses)
     choices = Counter(i for i, _ in guesses)
@@ -263,9 +263,9 @@ def _nearest(
 
 
 def different_characters(mismatches: Sequence[Mismatch]) -> int:
-    """Return how many characters of the expected and the actual texts are not in the other, in order.
+    """Return the number of characters of the expected and actual texts that are not in the other, in order.
 
-    Numbers have no distance that a person would see in their digits.
+    Numbers are ignored: the digits that differ do not measure their distance.
 
     >>> different_characters([Mismatch((), "order_id", "orderid", "has another value")])
     1
@@ -284,7 +284,7 @@ def different_characters(mismatches: Sequence[Mismatch]) -> int:
 def _pairs_in_set(
     expected: list[Any], actual: list[Any], identity: tuple[str, ...], exact: bool
 ) -> dict[int, int]:
-    """Pair elements of the same identity; an expected one with a matcher as name gets what is left."""
+    """Pair elements with the same identity, then expected elements with a matcher as name with the rest."""
 
     def compare(wanted: Any, element: Any) -> Iterator[Mismatch]:
         return differences(wanted, element, exact=exact)
@@ -309,7 +309,7 @@ def _pairs_in_set(
     if not unnamed:
         return pairs
     pairs |= _among(unnamed, others(actual, pairs.values()), expected, actual, compare, only_matches=True)
-    # A name weighs more than what it names, so the nearest has the name, however wrong the rest is.
+    # A matching name counts more than the content: consider only elements whose name matches.
     rest = product([i for i in unnamed if i not in pairs], others(actual, pairs.values()))
     named = [(i, j) for i, j in rest if next(compare_names(expected[i], actual[j]), None) is None]
     return pairs | _nearest(named, lambda i, j: compare(expected[i], actual[j]))
@@ -324,13 +324,13 @@ def _among(
 
 
 def others(elements: Sequence[Any], positions: Any) -> list[int]:
-    """Return the positions of all other elements."""
+    """Return the positions of all elements that are not among these."""
     known = set(positions)
     return [position for position in range(len(elements)) if position not in known]
 
 
 def _identity(elements: Sequence[Any], path: Path) -> tuple[str, ...] | None:
-    """Return the keys that identify the elements; empty if only their order is known to mean nothing."""
+    """Return the keys that identify the elements; empty for a set without keys, None for a list in order."""
     if path and path[-1] in UNORDERED and not isinstance(path[-1], Element):
         return ()
     for keys in IDENTITIES if elements else ():
@@ -345,7 +345,7 @@ def _has_identity(element: Any, keys: tuple[str, ...]) -> bool:
 
 
 def _fields(element: Any) -> Any:
-    """Return the object, also out of `!exact`."""
+    """Return the object, unwrapped if it is in `!exact`."""
     return element.argument if isinstance(element, Matcher) and element.name == "exact" else element
 
 

@@ -1,7 +1,6 @@
-"""Drafts of expected events: what was emitted, with matchers for what differs from run to run.
+"""Drafts of expected events: the emitted events, with matchers for values that vary between runs.
 
-A draft repeats what was emitted, right or wrong: it saves typing, not thinking. It leaves out what Airflow's
-own provider says of a run.
+A draft repeats the emitted events, right or wrong. It leaves out facets of a run by Airflow's own provider.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from airflow_provider_spark_lineage.testing.keys import Addresses, ExpectedKey, 
 from airflow_provider_spark_lineage.testing.matchers import ABSENT_KEY, Matcher, as_object, make
 
 LEFT_OUT = frozenset({"_producer", "_schemaURL", "_deleted", "stackTrace", "tasksDuration", "description"})
-"""Keys that vary with versions or say nothing about lineage."""
+"""Keys that vary with versions or are not about lineage."""
 
 NAMED_BY_USERS = frozenset({"fields", "tasksState"})
 """Objects whose keys are columns or tasks, which may have any name."""
 
 KEPT_RUN_FACETS = frozenset({"airflowState", "errorMessage"})
-"""Run facets of Airflow's provider that are kept; those of other producers are all kept."""
+"""Run facets of Airflow's provider that are kept; facets of other producers are always kept."""
 
 TRIMMED_FACETS: Mapping[str, Any] = {
     "parent": {"job": {"name": {}}, "root": {"job": {"name": {}}}},
@@ -33,7 +32,7 @@ TRIMMED_FACETS: Mapping[str, Any] = {
     # The edges of single fields are in `columnLineage` too.
     "lineage": {"entries": {"namespace": {}, "name": {}}},
 }
-"""Facet -> what is kept of it; the rest is more than a test should depend on."""
+"""Facet -> the keys that are kept; a test should not depend on the others."""
 
 MEASURED = frozenset({"size", "bytes", "fileCount", "files", "duration", "durationMs", "duration_ms"})
 """Numbers that depend on the machine; row counts do not."""
@@ -45,17 +44,17 @@ _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
 @dataclass(frozen=True)
 class DraftRules:
-    """What is to be known of the producer of the events, besides what OpenLineage and Airflow define."""
+    """Rules for the events of one producer, beyond OpenLineage's and Airflow's definitions."""
 
     varying: tuple[str, ...] = ()
-    """Regular expressions of texts that differ from run to run, such as ids."""
+    """Regular expressions of texts that vary between runs, such as ids."""
 
     texts: Mapping[str, Callable[[str], Matcher | None]] = field(default_factory=dict)
     """Key -> function that returns the matcher for its text, or None to expect the text."""
 
     absent_run_facets: Mapping[str, str] = field(default_factory=dict)
-    """Run facet -> name of a producer: if it is anywhere in the events, a run that ends without the facet is
-    expected to have none."""
+    """Run facet -> name of a producer. If that name is anywhere in the events, a run that ends without the
+    facet is expected to end without it."""
 
 
 NO_RULES = DraftRules()
@@ -91,12 +90,12 @@ class Drafts:
         self._retried = {
             (key.subject, key.map_index) for key in self._full_keys.values() if (key.try_number or 1) > 1
         }
-        # If one event of a key has no address, the key without address is needed, which names all the others
-        # as well: then none of them gets an address.
+        # If one event needs the key without address, no event of that key gets an address: the plain key
+        # selects all of them.
         self._plain = {event.key for event in events if str(self._short_key(event)) == event.key}
 
     def tree(self) -> dict[str, Any]:
-        """Return a whole new file; the order does not depend on the order of the events."""
+        """Return the content of a new file, independent of the order of the events."""
         groups: dict[str, list[Any]] = {}
         for event in self.events:
             groups.setdefault(self.key_of(event), []).append(self.of(event))
@@ -105,7 +104,7 @@ class Drafts:
         }
 
     def key_of(self, event: Event, known: Collection[str] = ()) -> str:
-        """Return the first of the known keys that names the event, else one that tells it from others.
+        """Return the first of the known keys that names the event, else a key that is specific enough.
 
         Raises BadInputError for an event that no key can name.
         """
@@ -137,7 +136,7 @@ class Drafts:
             draft["job"] = {"facets": job}
         if isinstance(document.get("dataset"), Mapping):
             draft["dataset"] = _dataset(masked["dataset"], whole=True)
-        # What a run says while it runs depends on the moment.
+        # The content of RUNNING and OTHER events depends on the moment.
         whole = event.type not in ("running", "other")
         for side in ("inputs", "outputs"):
             if isinstance(document.get(side), list):
@@ -148,10 +147,10 @@ class Drafts:
         return draft
 
     def masked(self, value: Any, key: str = "") -> Any:
-        """Return the whole value with variables in its texts and matchers for what varies.
+        """Return the whole value with variables in its texts and matchers for values that vary.
 
-        `key` is the key of the value. Columns without edges are said to have none, because an expected object
-        accepts what it does not mention.
+        `key` is the key of the value. Columns without edges get `!absent`, because an expected object accepts
+        keys that it does not mention.
         """
         if isinstance(value, Mapping):
             return _with_absent_edges({name: self.masked(item, name) for name, item in value.items()})
@@ -172,15 +171,15 @@ class Drafts:
         for pattern, matcher in self._varying:
             if re.fullmatch(pattern, text) and not matcher.check(text):
                 return matcher
-        found = list(self._replaced.finditer(text))
-        if all(match.lastgroup == "variable" for match in found):
-            return self._with_names(text, found, lambda part: part.replace("${", "$${"))
-        return make("regex", self._with_names(text, found, literal_pattern))
+        matches = list(self._replaced.finditer(text))
+        if all(match.lastgroup == "variable" for match in matches):
+            return self._with_names(text, matches, lambda part: part.replace("${", "$${"))
+        return make("regex", self._with_names(text, matches, literal_pattern))
 
-    def _with_names(self, text: str, found: list[re.Match[str]], escape: Callable[[str], str]) -> str:
-        """Return the text with variables, and with patterns for what varies."""
+    def _with_names(self, text: str, matches: list[re.Match[str]], escape: Callable[[str], str]) -> str:
+        """Return the text with variables, and with patterns for varying parts."""
         parts, position = [], 0
-        for match in found:
+        for match in matches:
             parts.append(escape(text[position : match.start()]))
             kind = match.lastgroup or ""
             is_variable = kind == "variable"
@@ -191,7 +190,7 @@ class Drafts:
 
 
 def trimmed(masked: Any, *path: str) -> Any:
-    """Return what is worth expecting of a masked value; `path` are the last keys that lead to it."""
+    """Return the parts of a masked value that a test should expect; `path` are the last keys before it."""
     if path[-2:-1] == ("facets",) and path[-1] in TRIMMED_FACETS:
         masked = _picked(masked, TRIMMED_FACETS[path[-1]])
     if isinstance(masked, Mapping):
@@ -205,17 +204,17 @@ def trimmed(masked: Any, *path: str) -> Any:
 
 
 def literal_pattern(text: str) -> str:
-    """Return a regular expression for exactly this text; `re.escape` would escape spaces and dashes too."""
+    """Return a regular expression for exactly this text; `re.escape` would also escape spaces and dashes."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 def stable_text(draft: Any) -> str:
-    """Return what drafts are sorted by."""
+    """Return a sort key for drafts."""
     return json.dumps(draft, default=as_object, sort_keys=True)
 
 
 def one_or_list(documents: list[Any]) -> Any:
-    """Return the value of a key: an event, or a list of several."""
+    """Return the value of a key: an event, or a list of events."""
     return documents[0] if len(documents) == 1 else documents
 
 
@@ -255,16 +254,16 @@ def _name_of(dataset: Any) -> tuple[str, str]:
 def _dataset(masked: Any, *, whole: bool) -> Any:
     if not isinstance(masked, Mapping):
         return masked
-    kept = ("namespace", "name", *(("facets", "inputFacets", "outputFacets") if whole else ()))
+    keys = ("namespace", "name", *(("facets", "inputFacets", "outputFacets") if whole else ()))
     return {
         key: trimmed(masked[key], key)
-        for key in kept
+        for key in keys
         if key in masked and (masked[key] or key in ("namespace", "name"))
     }
 
 
 def _with_absent_edges(facets: dict[str, Any]) -> dict[str, Any]:
-    """Say of columns without edges, and of a dataset without, that there are none."""
+    """Mark missing edges of columns and of the dataset as `!absent`."""
     lineage = facets.get("columnLineage")
     edges = lineage.get("fields", {}) if isinstance(lineage, dict) else None
     if not isinstance(lineage, dict) or not isinstance(edges, dict):

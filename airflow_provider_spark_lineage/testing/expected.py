@@ -1,8 +1,7 @@
 """Expected events by key, from `system_tests/expected/<dag_id>.yaml`, a JSON file or a folder of both.
 
 YAML is read with JSON's data model: `yes`, `2024-01-01` and `1:30` are strings, keys are strings, and no key
-is written twice. A file that makes no sense is refused here, before a comparison could pass or fail for the
-wrong reason.
+is written twice. An invalid file is refused here, before a comparison passes or fails for the wrong reason.
 """
 
 from __future__ import annotations
@@ -41,26 +40,26 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 Scope = Literal["all", "dags", "keys"]
-"""Which emitted events are compared: all, those of the DAGs that the expected keys name, or of these keys."""
+"""Emitted events to compare: all, events of the DAGs that the expected keys name, or events of these keys."""
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
 EVENT_KEYS = ("eventType", "eventTime", "producer", "schemaURL", "run", "job", "dataset", "inputs", "outputs")
-"""The properties of the spec's events; another one is a typing error."""
+"""The properties of the spec's events; any other is treated as a typing error."""
 
 
 @dataclass(frozen=True)
 class ExpectedEvent:
-    """One event that must be emitted: its key, the values it must have, and the file that says so."""
+    """One event that must be emitted: its key, its values, and the file that expects it."""
 
     key: str
-    """As it is written; `keys.parse_key` takes it apart."""
+    """The text in the file; `keys.parse_key` parses it."""
 
     document: Mapping[str, Any]
     source: str
 
     when: tuple[Condition, ...] = ()
-    """The versions it is for; every condition must hold, those of its file included."""
+    """The versions it is for; every condition of the event and of its file must hold."""
 
     def filled(self, variables: Mapping[str, str]) -> ExpectedEvent:
         """Return the event with its variables replaced."""
@@ -74,16 +73,16 @@ class Expected:
     events: tuple[ExpectedEvent, ...]
 
     scope: Scope = "all"
-    """The default of a comparison: a file is about its own DAGs, a folder or a mapping about all events."""
+    """Default scope of a comparison: dags for a file, all for a folder or a mapping."""
 
     templates: tuple[Templates, ...] = ()
     """The expectations of files in the format of Airflow's own system tests."""
 
     @classmethod
     def of(cls, keys: Mapping[str, Any], source: str = "expected", scope: Scope = "all") -> Expected:
-        """Return expectations from a mapping of key to one event or a list; BadInputError says what is wrong.
+        """Return expectations from a mapping of key to one event or a list; BadInputError names the mistake.
 
-        Matchers are written as in a JSON file, or are what `matchers.make` returns.
+        Matchers are written as in a JSON file, or made by `matchers.make`.
 
         >>> run_id = {"$match": "uuid"}
         >>> Expected.of({"dag.task.event.start": {"run": {"runId": run_id}}}).events[0].document
@@ -103,7 +102,7 @@ class Expected:
     ) -> Expected:
         """Return expectations from templates of Airflow's own system tests, by key or as an array.
 
-        `counts` gives the number of events, for example `">=2"`, by regular expressions that cover a key.
+        `counts` is the number of events, for example `">=2"`, by regular expression that covers a key.
         `sort` orders the events of a key by their documents. `helpers` is a Jinja environment whose globals,
         filters and tests the templates may use in addition to ours.
         """
@@ -111,25 +110,25 @@ class Expected:
 
     @property
     def keys(self) -> list[str]:
-        """The keys of all events and templates, as they are written."""
+        """The keys of all events and templates, as written."""
         return [event.key for event in self.events] + [templates.key for templates in self.templates]
 
     def meant_for(self, versions: Versions) -> list[ExpectedEvent]:
-        """Return the events that are expected of these versions.
+        """Return the events that are expected for these versions.
 
-        Raises BadInputError if nothing is left, or if two files are left that expect the same key.
+        Raises BadInputError if there are none, or if two files expect the same key.
         """
         refusals = [versions.refusal(event.when) for event in self.events]
-        meant = [event for event, refusal in zip(self.events, refusals, strict=True) if not refusal]
-        if self.events and not meant and not self.templates:
+        applicable = [event for event, refusal in zip(self.events, refusals, strict=True) if not refusal]
+        if self.events and not applicable and not self.templates:
             names = ", ".join(sorted({event.source for event in self.events}))
-            raise BadInputError(f"{names}: expects nothing of these versions: {refusals[0]}.")
+            raise BadInputError(f"{names}: no event is expected for these versions: {refusals[0]}.")
         files: dict[str, str] = {}
-        items: list[ExpectedEvent | Templates] = [*self.templates, *meant]
+        items: list[ExpectedEvent | Templates] = [*self.templates, *applicable]
         for item in items:
             if files.setdefault(item.key, item.source) != item.source:
-                raise BadInputError(f"{item.source}: `{item.key}` is expected in {files[item.key]} already.")
-        return meant
+                raise BadInputError(f"{item.source}: `{item.key}` is also expected in {files[item.key]}.")
+        return applicable
 
 
 @collector_paused()
@@ -156,19 +155,19 @@ def read_expected(path: Path | str) -> Expected:
 
 
 def keys_of(tree: Any, file: Path) -> dict[str, Any]:
-    """Return what `parse` has read of an expected file as events by key, and perhaps `when`."""
+    """Return the parsed tree of an expected file as events by key, and perhaps `when`."""
     if tree is None:
         raise BadInputError(f"{file}: is empty, so no event is expected.")
     if not isinstance(tree, dict):
         raise BadInputError(f"{file}: not a mapping of `<dag_id>.<task_id>.event.<type>` to events.")
     if not tree.keys() - {WHEN}:
-        raise BadInputError(f"{file}: expects no event at all.")
+        raise BadInputError(f"{file}: expects no events.")
     keys: dict[str, Any] = values_of(tree, str(file))
     return keys
 
 
 def events_of_tree(keys: Mapping[str, Any], source: str) -> Iterator[ExpectedEvent]:
-    """Yield the events that a tree of `values_of` expects; BadInputError says what is wrong."""
+    """Yield the expected events of a tree of `values_of`; BadInputError names the mistake."""
     of_file = read_conditions(keys, source)
     for key, value in keys.items():
         if key == WHEN:
@@ -237,7 +236,7 @@ _STANDARD = "tag:yaml.org,2002:"
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Reads JSON's values and no others; a tag is read as the matcher that it is in JSON."""
+    """Reads JSON's values only; a tag becomes the matcher object of JSON."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
     yaml_constructors: ClassVar[dict[str | None, Any]] = {
@@ -251,7 +250,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     }
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Bring in what `<<` names, once what the mapping itself has is checked."""
+        """Check the mapping's own keys, then merge the mappings that `<<` names."""
         if getattr(node, "is_flat", False):  # another mapping has this one as `<<`
             return
         node.is_flat = True  # type: ignore[attr-defined]
@@ -296,7 +295,7 @@ for _kind, _pattern, _first in (
 
 
 def values_of(value: Any, source: str, path: tuple[str, ...] = ()) -> Any:
-    """Return JSON's values, as Python or `parse` has them, with matchers; BadInputError names the place.
+    """Return JSON's values with matchers, from values of Python or `parse`; BadInputError names the place.
 
     >>> values_of({"a": ({"$match": "regex", "value": "x+"},), "$$b": 1}, "expected")
     {'a': [Matcher(name='regex', argument='x+')], '$b': 1}
@@ -319,7 +318,7 @@ def values_of(value: Any, source: str, path: tuple[str, ...] = ()) -> Any:
 
 
 def _unescaped(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the object, in which `$$schema` is the key `$schema`; others are refused, as typing errors."""
+    """Return the object with `$$schema` as the key `$schema`; other keys with `$` raise, as typing errors."""
     for key in values:
         if key.startswith("$") and not key.startswith("$$"):
             raise ValueError(
@@ -336,20 +335,19 @@ def _matcher(values: dict[str, Any]) -> Matcher:
     if not isinstance(name, str):
         raise ValueError("`$match` is the name of a matcher, a string")
     if isinstance(argument, str) and name not in HOLDERS and _VARIABLE.search(argument):
-        return Matcher(name, argument)  # `fill` makes it once the variable is known
+        return Matcher(name, argument)  # `fill` makes the check once the variable is known
     return make(name, argument)
 
 
 _VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-"""A variable, or `$${`, which stands for `${`.
+"""A variable, or `$${`, the escape of `${`.
 
-Values come from the caller, not from the environment: a file that passes on one machine must not depend on
-what else is set there.
+Values come from the caller, not from the environment, so that a file gives the same result on each machine.
 """
 
 
 def fill(tree: Any, variables: Mapping[str, str], where: str) -> Any:
-    """Return the tree with every variable replaced; BadInputError names an unknown one and `where`."""
+    """Return the tree with every variable replaced; BadInputError names an unknown variable and `where`."""
     if isinstance(tree, str):
         return _filled(tree, variables, where) if "${" in tree else tree
     if isinstance(tree, dict):
@@ -362,7 +360,7 @@ def fill(tree: Any, variables: Mapping[str, str], where: str) -> Any:
         return tree
     try:
         if tree.name == "regex":
-            # A path is put into a regular expression as that path, not as a pattern.
+            # The value is quoted: a path in a regular expression is not a pattern.
             return make("regex", _filled(tree.argument, variables, where, re.escape))
         return make(tree.name, fill(tree.argument, variables, where))
     except ValueError as error:

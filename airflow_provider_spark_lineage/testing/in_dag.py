@@ -1,4 +1,4 @@
-"""The comparison as the last task of a DAG: `OpenLineageTestOperator`, for where there is only Airflow."""
+"""The comparison as the last task of a DAG: `OpenLineageTestOperator`, for deployments without pytest."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ NOT_WHILE_RUNNING = ("one_terminal",)
 """Relations that need not hold before the DAG run has ended."""
 
 NOT_IF_CLEARED = ("parents",)
-"""Relations that need not hold in a DAG run that was cleared: some tasks have a former parent."""
+"""Relations that need not hold in a cleared DAG run: tasks that did not run again keep their old parent."""
 
 PAUSE_S = 0.2
-"""Between two looks."""
+"""Time between two reads of the events."""
 
 TEMPLATE_OPTIONS = ("env", "allow_duplicate_events_regex", "event_count_assertions", "event_sort_fn")
-"""Arguments that are about templates alone."""
+"""Arguments for templates only."""
 
 
 class OpenLineageTestOperator(BaseOperator):
-    """Compares the events of this DAG run, and in files those of DAGs that it triggered, with expected ones.
+    """Compares the events of this DAG run, and in files also of DAGs that it triggered, with expected ones.
 
-    Make it the last task. A task's last event may be written after the next task has started: the check looks
-    again until the events have been as expected for `settle_s`, or until `timeout_s` has passed, then raises
-    LineageDiffersError with all differences. Its own events, and those of the end of its DAG run, are not
+    Make it the last task. A task's last event may be written after the next task has started: the check
+    repeats until the events have been as expected for `settle_s`, or until `timeout_s` has passed, then
+    raises LineageDiffersError with all differences. Its own events and the end events of its DAG run are not
     compared. If it fails, it deletes nothing.
 
-    :param event_templates: templates by `<dag_id>.<task_id>.event.<type>`, as Airflow's own system tests have
-        them; each a template, a list of them, or `{"$absent": reason}`.
-    :param file_path: instead of them a file: a JSON array of templates, or an expected file of this package.
-    :param env: Jinja environment whose globals, filters and tests templates may use besides ours.
-    :param allow_duplicate_events_regex: keys, covered by this regular expression, that may have many events.
+    :param event_templates: templates by `<dag_id>.<task_id>.event.<type>`, as in Airflow's own system tests;
+        each a template, a list of templates, or `{"$absent": reason}`.
+    :param file_path: a file instead: a JSON array of templates, or an expected file of this package.
+    :param env: Jinja environment with more globals, filters and tests for templates.
+    :param allow_duplicate_events_regex: regular expression of keys that may have several events.
     :param event_count_assertions: counts by regular expression: `"2"`, `"==2"`, `">=2"`, `"<=2"`.
-    :param clear_variables: delete this DAG run's Variables of a VariableTransport once all is as expected; of
-        several checks in one DAG only the last may do so.
-    :param fail_fast: raise with the first difference alone.
-    :param event_sort_fn: sorts the events of a key, by their JSON objects, before they are compared.
-    :param events: file or folder with the events; by default what OpenLineage's client here writes to.
-    :param variables: what replaces `${NAME}` in an expected file.
-    :param without: relations that are not checked, besides those that cannot hold while tasks run.
-    :param timeout_s: seconds to wait for events at most.
-    :param settle_s: seconds in which nothing else may come once everything is as expected.
+    :param clear_variables: delete this DAG run's Variables of a VariableTransport after success; if a DAG has
+        several checks, only the last may do so.
+    :param fail_fast: raise with the first difference only.
+    :param event_sort_fn: sort key of a key's events, from their JSON objects, before they are compared.
+    :param events: file or folder with the events; by default the destination of OpenLineage's client here.
+    :param variables: values of `${NAME}` in an expected file.
+    :param without: relations to skip, besides those that cannot hold while tasks run.
+    :param timeout_s: maximum seconds to wait for events.
+    :param settle_s: seconds without further events after everything is as expected.
     """
 
     def __init__(
@@ -94,12 +94,12 @@ class OpenLineageTestOperator(BaseOperator):
         self.without = (without,) if isinstance(without, str) else tuple(without)
         self.timeout_s = timeout_s
         self.settle_s = settle_s
-        # Wrong arguments fail when the DAG is parsed: relations that do not exist, variables without a value.
+        # Wrong arguments fail when the DAG is parsed: unknown relations, variables without a value.
         expected = self._expected()
         relations_without(self.without)
-        # Versions are only known when there are events.
+        # Versions are known only when there are events.
         if not any(event.when for event in expected.events):
-            # Without relations: a DAG is parsed often, and JSON schemas take long to load.
+            # Without relations: a DAG is parsed often, and JSON schemas load slowly.
             compare(expected, Events((), ()), variables=variables, without=RELATIONS)
 
     def execute(self, context: Context) -> None:
@@ -117,7 +117,7 @@ class OpenLineageTestOperator(BaseOperator):
             report = self._compare(expected, events, without)
             is_ok = isinstance(report, Report) and report.ok
             as_expected_since = min(as_expected_since, monotonic()) if is_ok else float("inf")
-            # What came just before the deadline may settle, too.
+            # Events that came just before the deadline get their `settle_s`, too.
             if monotonic() - as_expected_since >= self.settle_s or (is_late and not is_ok):
                 break
             sleep(PAUSE_S)
@@ -137,28 +137,28 @@ class OpenLineageTestOperator(BaseOperator):
         try:
             return compare(
                 expected,
-                # A line that another run cut off in a shared file is not a fault of this one.
+                # Another run may have written incomplete lines to a shared file.
                 replace(events, problems=()),
                 variables=self.variables,
                 scope="dags" if expected.scope == "all" else None,
                 without=without,
             )
         except BadInputError as error:
-            # An event that is yet to come may say the version that a condition asks for.
+            # A later event may have the version that a condition needs.
             return error
 
     def _expected_before_end(self, task: CheckingTask) -> Expected:
-        """Return what is expected, without events that are emitted when this task has ended."""
+        """Return the expected events, without events that are emitted after this task."""
         expected = self._expected()
         late = {f"{task.dag_id}.event.{kind}" for kind in TERMINAL}
         late |= {f"{task.subject}.event.{kind}" for kind in EVENT_TYPES}
         keys = expected.keys
         left_out = [key for key in keys if parse_key(key).plain in late]
-        self.log.info("Not looked for, because this task still runs: %s", ", ".join(left_out) or "nothing")
+        self.log.info("Not compared, because this task still runs: %s", ", ".join(left_out) or "nothing")
         if len(left_out) == len(keys):
             raise BadInputError(
-                f"OpenLineageTestOperator `{self.task_id}`: nothing is expected but its own events and the "
-                "end of its DAG run; expect events of the tasks before it."
+                f"OpenLineageTestOperator `{self.task_id}`: only its own events and the end of its DAG run "
+                "are expected; expect events of the tasks before it."
             )
         return replace(
             expected,
@@ -175,7 +175,7 @@ class OpenLineageTestOperator(BaseOperator):
         return store_of(client.transport, task)
 
     def _expected(self) -> Expected:
-        """Return what the arguments expect; BadInputError says what is wrong with them."""
+        """Return the expected events of the arguments; BadInputError names a mistake in them."""
         if (self.event_templates is None) is (self.file_path is None):
             raise BadInputError(
                 f"OpenLineageTestOperator `{self.task_id}`: give either event_templates or file_path."
@@ -189,7 +189,7 @@ class OpenLineageTestOperator(BaseOperator):
             if not isinstance(templates, list):
                 for name in TEMPLATE_OPTIONS:
                     if getattr(self, name) is not None:
-                        raise BadInputError(f"{path}: no JSON array, so `{name}` has no meaning.")
+                        raise BadInputError(f"{path}: not a JSON array, so `{name}` has no effect.")
                 return read_expected(path)
         counts = dict(self.event_count_assertions or {})
         if self.allow_duplicate_events_regex:

@@ -1,10 +1,10 @@
-"""What an expected event is about: its key, with an instance and a try, and the versions in its `when`.
+"""Keys of expected events, with the map index and try of a task, and the versions in `when`.
 
 A key names events; its address (`[<map_index>]`, `#<try>`) selects among them. Ids may contain dots, so a job
-name is never split: the airflow run facet of an event says which task it is about.
+name is never split: the airflow run facet of an event names its task.
 
-A version is what the caller gives, else what the events say, else what is installed here. One that nobody
-knows is an error: to skip an expectation for it would be a guess.
+A version comes from the caller, else from the events, else from the installed package. An unknown version is
+an error: to skip an expectation because of it would be a guess.
 """
 
 from __future__ import annotations
@@ -74,17 +74,17 @@ def parse_key(text: str) -> ExpectedKey:
 
 
 def key_order(key: str) -> tuple[str, int, int, str]:
-    """Return what keys are sorted by: the alphabet, but instances and tries by their numbers."""
+    """Return the sort key of a key: alphabetical, but instances and tries by number."""
     parsed = parse_key(key)
     index = -1 if parsed.map_index is None else parsed.map_index
     return f"{parsed.subject}.event.", index, parsed.try_number or 0, parsed.type
 
 
 class Addresses:
-    """The instance and the try of a task that each event is about.
+    """The map index and try of the task of each event.
 
-    A child run that does not say so belongs to those of the run that it is a child of; an event without
-    Airflow's facet, as after a state was set by hand, to those of the other events of its run.
+    A child run without its own takes them from its parent run. An event without Airflow's facet, as after a
+    state was set by hand, takes them from the other events of its run.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:
@@ -97,7 +97,7 @@ class Addresses:
                 self._parents[event.run_id] = event.parent_run_id
 
     def select(self, key: ExpectedKey, events: Iterable[Event]) -> list[Event]:
-        """Return the events that the key's address selects; all if it has none."""
+        """Return the events that the key's address selects; all if the key has no address."""
         return [
             event
             for event, full in ((event, self.key_of(event)) for event in events)
@@ -110,13 +110,13 @@ class Addresses:
         return ExpectedKey(event.subject, event.type, task.map_index, task.try_number)
 
     def try_of(self, event: Event) -> TaskTry | None:
-        """Return the try that the event is about; None for what is not a task of Airflow."""
+        """Return the event's try; None if the event is not about a task of Airflow."""
         same_run = self._tasks.get(event.run_id) if event.run_id else None
         is_same_job = same_run is not None and same_run.name == event.name
         return event.task_try or (same_run.task_try if same_run and is_same_job else None)
 
     def _task_of(self, event: Event) -> Event:
-        """Return the event of the task that this one belongs to; the event itself if there is none."""
+        """Return an event of this event's task; the event itself if there is none."""
         if event.try_number is not None or event.map_index is not None:
             return event
         if self.try_of(event):
@@ -132,7 +132,7 @@ class Addresses:
 
 
 WHEN = "when"
-"""The key, at the top of a file or of an event, that says for which versions it is meant."""
+"""Key at the top of a file or event with the versions that it applies to."""
 
 DISTRIBUTIONS: Mapping[str, str] = {
     "airflow": "apache-airflow-core",
@@ -140,7 +140,7 @@ DISTRIBUTIONS: Mapping[str, str] = {
 }
 """Name in `when:` -> distribution with that version; `openlineage` is Airflow's provider.
 
-That of a processing engine has the name of the engine, perhaps behind `py`.
+The distribution of a processing engine has the name of the engine, perhaps after `py`.
 """
 
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)*")
@@ -151,7 +151,7 @@ class Condition:
     """One range of `when:`; all ranges of an expectation must hold."""
 
     name: str
-    """`airflow`, `openlineage`, `python`, or a processing engine as its events name it, in lower case."""
+    """`airflow`, `openlineage`, `python`, or a processing engine by its name in events, in lower case."""
 
     range: str
     """A PEP 440 specifier, for example `>=3.1,<4`."""
@@ -161,7 +161,7 @@ class Condition:
 
 
 def read_conditions(document: Mapping[str, Any], where: str) -> tuple[Condition, ...]:
-    """Return the conditions in the `when` of a file or an event; BadInputError says what is wrong."""
+    """Return the conditions in the `when` of a file or an event; BadInputError names the mistake."""
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
     if WHEN not in document:
@@ -183,7 +183,7 @@ def read_conditions(document: Mapping[str, Any], where: str) -> tuple[Condition,
 
 
 class Versions:
-    """The versions of one comparison, looked up when a condition asks for them.
+    """The versions of one comparison, looked up when a condition needs them.
 
     >>> versions = Versions([], {"airflow": "3.1.4"})
     >>> versions.refusal((Condition("airflow", ">=3.2", "dag.yaml"),))
@@ -198,9 +198,9 @@ class Versions:
         self._given = {"python": platform.python_version(), **given}
 
     def refusal(self, conditions: Iterable[Condition]) -> str:
-        """Return why an expectation is not for these versions; empty if every condition holds.
+        """Return the reason why an expectation is not for these versions; empty if every condition holds.
 
-        Raises BadInputError if a version is not known, or differs among the events and decides.
+        Raises BadInputError if a version is unknown, or if events disagree and the result depends on it.
         """
         return next(filter(None, map(self._refusal, conditions)), "")
 
@@ -211,15 +211,15 @@ class Versions:
         allowed = SpecifierSet(condition.range)
         refused = [text for text in known if not allowed.contains(_parsed(text) or "", prereleases=True)]
         if not known or 0 < len(refused) < len(known):
-            problem = f"the events say {' and '.join(known)}" if known else "nobody says it"
+            problem = f"the events have {' and '.join(known)}" if known else "it is unknown"
             raise BadInputError(
-                f"{condition.where}: `when` asks for the version of {name}, and {problem}; say which with"
+                f"{condition.where}: `when` needs the version of {name}, but {problem}; give it with"
                 f" `--version {name}=...`, in Python `versions={{'{name}': '...'}}`."
             )
         return f"{name} {refused[0]} is not {condition.range}" if refused else ""
 
     def _known(self, name: str) -> set[str]:
-        """Return the versions that the caller gives, that the events say, or that are installed."""
+        """Return the versions given by the caller, in the events, or installed."""
         if name in self._given:
             return {self._given[name]}
         emitted = {text for text in self._emitted.get(name, ()) if _parsed(text) is not None}
@@ -227,7 +227,7 @@ class Versions:
 
     @cached_property
     def _emitted(self) -> dict[str, set[str]]:
-        """What the `processing_engine` facets say: Airflow's of task events, other engines' of their runs."""
+        """Versions in `processing_engine` facets: Airflow's in task events, other engines' in their runs."""
         versions: dict[str, set[str]] = {}
         for event in self._events:
             facet = ("run", "facets", "processing_engine")
@@ -240,7 +240,7 @@ class Versions:
 
 
 def _parsed(text: str) -> Version | None:
-    """Return the version; its release alone where a vendor adds what PEP 440 lacks (`3.5.1-amzn-0`)."""
+    """Return the version; only its release if a vendor's suffix is not PEP 440 (`3.5.1-amzn-0`)."""
     from packaging.version import InvalidVersion, Version
 
     try:

@@ -1,4 +1,4 @@
-"""The matchers of expected files: what each accepts, and which argument it takes.
+"""The matchers of expected files, with their checks and arguments.
 
 A matcher must never pass by accident: booleans are not numbers, strings of digits are not integers, a regular
 expression covers the whole string. How a matcher is written (YAML tag, JSON object) is defined in `expected`;
@@ -24,7 +24,7 @@ Check = Callable[[Any], str]
 
 @dataclass(frozen=True)
 class Matcher:
-    """What an expected file has in place of a value that varies from run to run.
+    """A placeholder in an expected file for a value that varies between runs.
 
     >>> make("number", ">= 1").check("5")
     'is not a number but a string'
@@ -39,7 +39,7 @@ class Matcher:
 
     @property
     def accepts_absence(self) -> bool:
-        """Whether the key may be missing that has this matcher as its value."""
+        """True if a key with this matcher as its value may be missing."""
         return self.name in ("absent", "optional")
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ class Matcher:
 
 
 def make(name: str, argument: Any = None) -> Matcher:
-    """Return the matcher of that name; ValueError says what is wrong with the name or the argument.
+    """Return the matcher of that name; ValueError names the mistake in the name or the argument.
 
     >>> str(make("one_of", ["COMPLETE", make("uuid")]))
     '!one_of ["COMPLETE", {"$match": "uuid"}]'
@@ -149,7 +149,7 @@ def _comparison(text: str) -> tuple[str, float]:
 
 
 class Row(NamedTuple):
-    """How the argument of a matcher becomes a check, and whether the matcher takes one."""
+    """Definition of a matcher: the function that builds its check, and whether it takes an argument."""
 
     build: Callable[[str], Check]
     argument: str = "none"
@@ -166,15 +166,15 @@ MATCHERS: Mapping[str, Row] = {
     "integer": Row(_numeric("an integer", int), "optional"),
     "absent": Row(lambda _: lambda actual: "must be absent"),
 }
-"""Name -> matcher. `any` wants the key to be there, whatever its value, null included."""
+"""Name -> matcher. `any` requires the key, with any value, null included."""
 
 HOLDERS: Mapping[str, tuple[type, str]] = {
-    "optional": (object, "the value that the key has if it is there"),
+    "optional": (object, "the value of the key if it is there"),
     "one_of": (list, "a list with at least one value"),
-    "exact": (dict, "an object, whose keys are all that may be there"),
+    "exact": (dict, "an object with all allowed keys"),
     "at_least": (list, "a list with at least one value"),
 }
-"""Name -> argument of the matchers that hold values, with matchers in them."""
+"""Name -> argument of the matchers that hold values, which may contain matchers."""
 
 ABSENT_KEY = make("absent")
 
@@ -183,7 +183,7 @@ ABSENT_KEY = make("absent")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return half a sentence that helps with a misspelt name."""
+    """Return a clause that suggests the nearest known name, or lists all."""
     known = list(known)
     close = get_close_matches(name.lower(), known, n=1, cutoff=0.4)
     return f"did you mean `{close[0]}`?" if close else f"known are {', '.join(known)}"
@@ -200,7 +200,7 @@ def json_text(value: Any) -> str:
 
 
 def as_object(value: Any) -> Any:
-    """Return a matcher, or a mapping that is not a dictionary, as JSON has it; for `json.dumps`."""
+    """Return the JSON object of a matcher, or of a mapping that is not a dictionary, for `json.dumps`."""
     if isinstance(value, Matcher):
         return {"$match": value.name} | ({} if value.argument is None else {"value": value.argument})
     if isinstance(value, Mapping):
@@ -209,7 +209,7 @@ def as_object(value: Any) -> Any:
 
 
 def json_type(value: Any) -> str:
-    """Return what a value is called in a message, with its article."""
+    """Return the type of a value for a message, with its article."""
     for kind, name in _JSON_TYPES:
         if isinstance(value, kind):
             return name

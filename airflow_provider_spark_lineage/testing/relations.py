@@ -1,7 +1,7 @@
-"""What must hold between events, whatever is expected of each: a table of relations that are always checked.
+"""Relations that must hold between events, whatever the expected events: a table, always checked.
 
-A relation reports only what the events prove. A run whose START was emitted elsewhere is for the caller to
-except, with `without=`. What a relation cannot check becomes a note.
+A relation reports only mistakes that the events prove. If the START of a run was emitted elsewhere, the
+caller turns the relation off with `without=`. Events that a relation cannot check become a note.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ class Broken(NamedTuple):
 
 
 Findings = Iterator[Broken | str]
-"""What does not hold; a string is a note on what cannot be checked, without its full stop."""
+"""Broken places; a string is a note on events that cannot be checked, without full stop."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The events that are compared, grouped by run."""
+    """The compared events, grouped by run."""
 
     events: Sequence[Event]
 
     all_events: Events
-    """Also those that are not compared: a parent may belong to another DAG."""
+    """Compared or not: a parent may belong to another DAG."""
 
     addresses: Addresses
 
     several: Collection[str] = ()
-    """Keys of which one run may emit more than one event."""
+    """Keys with more than one allowed event per run."""
 
     compared: Collection[int] = ()
-    """The `id` of each event that is in scope; the others are looked at because a run or a DAG is whole."""
+    """The `id` of each event in scope; the other events complete their runs and DAGs."""
 
     @cached_property
     def runs(self) -> list[list[Event]]:
-        """The events of one try of a task instance if Airflow's facet says which; else of one run id."""
+        """Groups of events: of one try of a task instance if Airflow's facet names it, else of one run id."""
         groups: dict[Any, list[Event]] = {}
         for event in self.events:
             identity = self.addresses.try_of(event) or event.run_id
@@ -62,7 +62,7 @@ class Runs:
 
     @cached_property
     def by_run_id(self) -> Mapping[str, Event]:
-        """An event of each run, compared or not: the first that names a parent, else the first."""
+        """An event of each run, compared or not: the first with a parent, else the first."""
         first: dict[str, Event] = {}
         for event in self.all_events:
             known = first.setdefault(event.run_id, event)
@@ -85,7 +85,7 @@ def relations_without(names: Collection[str]) -> dict[str, Callable[[Runs], Find
 
 
 def _start_first(runs: Runs) -> Findings:
-    """A run starts before it ends. `dag.test()` emits no START of the DAG, so a DAG run may lack it."""
+    """Check that a run starts before it ends; a DAG run may lack START: `dag.test()` emits none."""
     for run in runs.runs:
         # A task that was resumed has several STARTs.
         start = _earliest(_of_types(run, "start"))
@@ -98,7 +98,7 @@ def _start_first(runs: Runs) -> Findings:
 
 
 def _one_terminal(runs: Runs) -> Findings:
-    """A run that has started ends, and ends once. A run that nobody asked for may be going on still."""
+    """Check that a started run ends, and ends once; runs without events in scope may still be running."""
     for run in runs.runs:
         if not any(id(event) in runs.compared for event in run):
             continue
@@ -110,7 +110,7 @@ def _one_terminal(runs: Runs) -> Findings:
 
 
 def _one_run_id(runs: Runs) -> Findings:
-    """All events of one try of a task instance have one run id, and nothing else has it."""
+    """Check that all events of one try of a task instance have one run id, which no other run has."""
     owners: dict[str, Event] = {}
     for run in runs.runs:
         with_id = [event for event in run if event.run_id]
@@ -125,23 +125,23 @@ def _one_run_id(runs: Runs) -> Findings:
 
 
 def _one_job(runs: Runs) -> Findings:
-    """All events of one run name one job; a task's is `<dag_id>.<task_id>`, a DAG run's `<dag_id>`."""
+    """Check that a run's events name one job: `<dag_id>.<task_id>` for a task, `<dag_id>` for a DAG run."""
     for run in runs.runs:
         first = run[0]
-        reason = f"is not that of {_label(first)} of the same run"
+        reason = f"differs from {_label(first)} of the same run"
         for event in run:
             of_facets = event.task_try.task if event.task_try else ""
             if event.is_dag_run and event.dag_run:
                 of_facets = event.dag_run[0]
             if of_facets:
-                yield from _same_value(event, "job.name", of_facets, "is not what its facets say")
+                yield from _same_value(event, "job.name", of_facets, "differs from its facets")
             else:
                 yield from _same_value(event, "job.name", first.at("job", "name"), reason)
             yield from _same_value(event, "job.namespace", first.at("job", "namespace"), reason)
 
 
 def _schemas(runs: Runs) -> Findings:
-    """Every event is valid against the JSON schemas that it names."""
+    """Check every event against the JSON schemas that it names."""
     with extra("testing"):
         import jsonschema_rs  # noqa: F401 - `validation` imports it when it has something to check
 
@@ -156,21 +156,21 @@ def _schemas(runs: Runs) -> Findings:
             else:
                 yield Broken(event, path.removeprefix("event").removeprefix("."), reason)
     for url in sorted(unknown):
-        yield f"there is no copy of {url} here, so what names it was not checked"
+        yield f"the schema {url} is not available, so the parts of events that name it were not checked"
 
 
 def _unique_keys(runs: Runs) -> Findings:
-    """A run emits one START and one end, and no event twice word for word.
+    """Check that a run emits one START and one end, and no event twice with the same content.
 
-    The START of a task may come again: any operator may defer itself, and is started once more when it is
-    resumed, in Airflow 3 with the time of the first START.
+    A task may have several STARTs: any operator may defer itself, and emits START again when it is resumed,
+    in Airflow 3 with the time of the first START.
     """
     for run in runs.runs:
         by_type: dict[str, list[Event]] = {}
         for event in run:
             before = by_type.setdefault(event.type, [])
             may_repeat = event.type in ("running", "other")
-            other = next((one for one in before if not may_repeat or one.document == event.document), None)
+            other = next((e for e in before if not may_repeat or e.document == event.document), None)
             before.append(event)
             is_resumed = event.type == "start" and runs.addresses.try_of(event)
             if other and not is_resumed and event.key not in runs.several:
@@ -178,12 +178,12 @@ def _unique_keys(runs: Runs) -> Findings:
 
 
 def _parents(runs: Runs) -> Findings:
-    """Every parent is a run with events, or the DAG run that Airflow names, and has the same root.
+    """Check that every parent is a run with events, or the DAG run that Airflow names, with the same root.
 
-    A run whose events name a parent names it in all of them, and a task always has one.
+    If one event of a run names a parent, all of them must; every task has a parent.
     """
     parents_of = _dag_runs_of_tasks(runs)
-    # The conf of a DAG run may give its tasks a root, and the DAG run itself no parent.
+    # The conf of a DAG run may set a root for its tasks, while the DAG run itself has no parent.
     roots: dict[str, Event] = {}
     for event in runs.events:
         if event.root_run_id and runs.addresses.try_of(event):
@@ -200,7 +200,7 @@ def _parents(runs: Runs) -> Findings:
                 run_id, other = next(iter(wanted.items()))
                 reason = f"names another DAG run as parent than {_label(other)}"
                 yield Broken(event, f"{_PARENT}.run.runId", reason, run_id, event.parent_run_id)
-        # What triggered a DAG run may have events elsewhere, and so may a root.
+        # The run that triggered a DAG run, and a root, may have their events elsewhere.
         elif (
             not event.is_dag_run
             and event.parent_run_id != event.root_run_id
@@ -216,11 +216,11 @@ def _parents(runs: Runs) -> Findings:
                 reason = f"names no parent, but {_label(with_parent)} of the same run does"
                 yield Broken(event, _PARENT, reason, with_parent.parent_run_id, ABSENT)
             elif not with_parent and runs.addresses.try_of(event):
-                yield Broken(event, _PARENT, "names no parent, but every task has its DAG run as one")
+                yield Broken(event, _PARENT, "names no parent, but the parent of a task is its DAG run")
 
 
 def _same_chain(event: Event, runs: Runs, roots: Mapping[str, Event]) -> Findings:
-    """The parent and the root have the jobs that their child names, and the parent has the same root."""
+    """Check that parent and root have the jobs that the child names, and that the parent has its root."""
     parent, root = (runs.by_run_id.get(run_id) for run_id in (event.parent_run_id, event.root_run_id))
     of_root: Event | None = parent
     own = (parent.run_id,) if parent and event.is_dag_run else ()
@@ -228,11 +228,11 @@ def _same_chain(event: Event, runs: Runs, roots: Mapping[str, Event]) -> Finding
         of_root = parent if parent and parent.parent_run_id else roots[event.parent_run_id]
     # The root of a triggered DAG run is its parent, unless its conf names a root.
     if of_root and event.root_run_id not in ("", _root_of(of_root), *own):
-        reason = f"is not what its events say ({_label(of_root)})"
+        reason = f"differs from its events ({_label(of_root)})"
         yield from _same_value(event, f"{_PARENT}.root.run.runId", _root_of(of_root), reason)
     for ancestor, place in ((parent, "job"), (root, "root.job")):
         if ancestor is not None and ancestor.run_id != event.run_id:
-            reason = f"is not what its events say ({_label(ancestor)})"
+            reason = f"differs from its events ({_label(ancestor)})"
             for key in ("namespace", "name"):
                 path = f"{_PARENT}.{place}.{key}"
                 if event.at(*path.split(".")):
@@ -244,22 +244,23 @@ def _root_of(event: Event) -> str:
 
 
 def _dag_runs_of_tasks(runs: Runs) -> Mapping[Any, Mapping[str, Event]]:
-    """Return the parents that tasks may have, by DAG run of Airflow and its attempt.
+    """Return the possible parents of tasks, by DAG run of Airflow and its attempt.
 
-    Each time that a DAG run is cleared, it is another OpenLineage run. Tasks that do not run again keep
-    events of a former attempt, whose parent is the former run. The events of DAG runs are asked first, then
-    those of the first task of each attempt.
+    Each time that a DAG run is cleared, it gets another OpenLineage run id. Tasks that do not run again keep
+    events of an earlier attempt, whose parent is the earlier run. Events of DAG runs win over events of the
+    first task of each attempt.
     """
-    said: dict[Any, dict[str, Event]] = {}
+    by_dag_runs: dict[Any, dict[str, Event]] = {}
     for event in runs.all_events:
         if event.is_dag_run and event.dag_run and event.run_id:
-            said.setdefault((event.dag_run, event.clear_number), {}).setdefault(event.run_id, event)
-    named: dict[Any, dict[str, Event]] = {}
+            known = by_dag_runs.setdefault((event.dag_run, event.clear_number), {})
+            known.setdefault(event.run_id, event)
+    by_tasks: dict[Any, dict[str, Event]] = {}
     tasks = [(task_try, event) for event in runs.events if (task_try := runs.addresses.try_of(event))]
     for task_try, event in sorted(tasks, key=lambda task: task[0].try_number or 1):
         if task_try.dag_run and event.parent_run_id:
-            named.setdefault((task_try.dag_run, event.clear_number), {event.parent_run_id: event})
-    return {**named, **said}
+            by_tasks.setdefault((task_try.dag_run, event.clear_number), {event.parent_run_id: event})
+    return {**by_tasks, **by_dag_runs}
 
 
 RELATIONS: Mapping[str, Callable[[Runs], Findings]] = {
@@ -271,13 +272,13 @@ RELATIONS: Mapping[str, Callable[[Runs], Findings]] = {
     "schemas": _schemas,
     "unique_keys": _unique_keys,
 }
-"""Name -> relation, in the order in which they are reported."""
+"""Name -> relation, in the order of reports."""
 
 _PARENT = "run.facets.parent"
 
 
 def _same_value(event: Event, path: str, wanted: Any, reason: str) -> Iterator[Broken]:
-    """Yield the place if the event has another value there."""
+    """Yield the place if the event's value there is not the wanted one."""
     actual = event.at(*path.split("."))
     if actual != wanted:
         values = [ABSENT if value is None else value for value in (wanted, actual)]
@@ -293,7 +294,7 @@ def _label(event: Event) -> str:
 
 
 def _earliest(events: list[Event]) -> Event | None:
-    """Return the first event by time; by order, if no time can be read."""
+    """Return the first event by time, or by order if no time can be read."""
     timed = [event for event in events if event.time_ns is not None]
     return min(timed or events[:1], key=lambda event: event.time_ns or 0, default=None)
 

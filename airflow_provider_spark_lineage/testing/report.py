@@ -19,36 +19,36 @@ from airflow_provider_spark_lineage.testing.yaml_text import yaml_line
 from airflow_provider_spark_lineage.words import counted
 
 _LONGEST = 400
-"""Characters of a value that the text shows; a whole facet would hide the difference in it."""
+"""Maximum of characters of a value in the text; a whole facet would hide the difference in it."""
 
 _MOST_NAMES = 20
-"""Keys or DAGs that the text lists as not compared."""
+"""Maximum of keys or DAGs that the text lists as not compared."""
 
 
 class Kind(Enum):
-    """What is wrong with one event."""
+    """Kind of a difference."""
 
     CHANGED = "changed"
     """It has another value somewhere."""
 
     MISSING = "missing"
-    """It was expected and not emitted."""
+    """It was expected, but not emitted."""
 
     UNEXPECTED = "unexpected"
-    """It was emitted and not expected, or more often than expected."""
+    """It was emitted, but not expected, or more often than expected."""
 
     RELATION = "relation"
-    """It contradicts other events; `rule` says which of `relations.RELATIONS` is broken."""
+    """It contradicts other events; `rule` names the broken one of `relations.RELATIONS`."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One place where one event is not as expected; a missing or unexpected event is one difference."""
+    """One place where an event differs; a missing or unexpected event is one difference."""
 
     kind: Kind
     key: str
     path: str
-    """Where in the event, for example `inputs[file /in].facets.schema`; empty for a whole event."""
+    """Path in the event, for example `inputs[file /in].facets.schema`; empty for a whole event."""
 
     expected: Any
     """The expected value or matcher; `ABSENT` if nothing was expected."""
@@ -60,7 +60,7 @@ class Difference:
     """Completes the sentence "the actual value ..."."""
 
     where: str
-    """Which of the events with this key: file and line, map index and try."""
+    """Place of the event: file and line, map index and try."""
 
     event: int = 0
     """The same number for all differences of one event."""
@@ -69,7 +69,7 @@ class Difference:
     """For a broken relation, its name."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain JSON values; whole events are left out, `where` says where they are."""
+        """Return plain JSON values, without whole events; `where` has their place."""
         values: dict[str, Any] = {"kind": self.kind.value, "key": self.key, "event": self.event}
         if self.kind is Kind.RELATION:
             values["rule"] = self.rule
@@ -82,7 +82,7 @@ class Difference:
 
 
 class Line(NamedTuple):
-    """One line of the text, and the style that a terminal shows it in."""
+    """One line of the text, and its style on a terminal."""
 
     text: str
     style: str = ""
@@ -90,7 +90,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """What a comparison found: `ok` for code, `text()` for people."""
+    """Result of a comparison: `ok` for code, `text()` for people."""
 
     passed: tuple[str, ...]
     """The keys of the expected events that were emitted as expected."""
@@ -106,19 +106,19 @@ class Report:
     """DAG id -> events that were not compared, because of the scope."""
 
     notes: tuple[str, ...] = ()
-    """What may explain the differences, and what relations could not check, one sentence each."""
+    """Possible causes of the differences, and events that relations could not check, one sentence each."""
 
     relations: tuple[str, ...] = ()
     """Names of the relations that were checked."""
 
     skipped_keys: tuple[str, ...] = ()
-    """The keys of the events that were not compared, each once, if only events of certain keys were."""
+    """Keys of the events that were not compared, each once, if the scope is keys."""
 
     @property
     def ok(self) -> bool:
-        """Whether every expected event was emitted as expected, no other was, and all could be read.
+        """True if every expected event was emitted as expected, no other was, and all could be read.
 
-        No events at all are not ok: they do not even prove that none was expected.
+        False without any events: then even an expected absence is not proved.
         """
         return bool(self.emitted) and not self.differences and not self.problems
 
@@ -129,7 +129,7 @@ class Report:
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """Likely causes if there are no events at all; else empty."""
+        """Likely causes if no event was emitted; else empty."""
         return () if self.emitted else LIKELY_CAUSES
 
     @property
@@ -139,19 +139,19 @@ class Report:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """Names of the relations that do not hold, in the order in which they were checked."""
+        """Names of the relations that do not hold, in the order of the checks."""
         return tuple(dict.fromkeys(item.rule for item in self.differences if item.kind is Kind.RELATION))
 
     @property
     def summary(self) -> str:
-        """`N events match, M differ`, and the relations that are broken."""
+        """`N events match, M differ`, and the broken relations."""
         relations = f"; broken: {', '.join(self.broken)}" if self.broken else ""
         match = "matches" if self.matched == 1 else "match"
         differ = "differs" if self.differing == 1 else "differ"
         return f"{counted(self.matched, 'event')} {match}, {self.differing:,} {differ}{relations}"
 
     def by_event(self) -> list[tuple[Difference, ...]]:
-        """Return the differences of one event after the other."""
+        """Return the differences grouped by event."""
         return [tuple(group) for _, group in groupby(self.differences, key=lambda item: item.event)]
 
     def lines(self) -> Iterator[Line]:
@@ -176,11 +176,11 @@ class Report:
         yield Line(self.summary, "bold green" if self.ok else "bold red")
 
     def text(self) -> str:
-        """Return everything for a person; the last line is the summary."""
+        """Return the whole report for people; the last line is the summary."""
         return "\n".join(line.text for line in self.lines())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything for a program, in plain JSON values."""
+        """Return the whole report for programs, in plain JSON values."""
         return {
             "summary": self.summary,
             "ok": self.ok,
@@ -198,9 +198,9 @@ class Report:
     def junit(self) -> str:
         """Return JUnit XML for a CI server.
 
-        There is a test case for every expected event (class `event`) and every relation (`relation`); cases
-        of the classes `unexpected` and `readable` only if something is wrong. Several events of one key are
-        numbered: `key`, `key (2)`.
+        It has a test case for every expected event (class `event`) and every relation (`relation`), and cases
+        of the classes `unexpected` and `readable` for problems only. Several events of one key are numbered:
+        `key`, `key (2)`.
         """
         suite = ElementTree.Element("testsuite", name=_SUITE)
         seen = Counter[str]()
@@ -253,7 +253,7 @@ Groups: TypeAlias = Iterable[tuple[Difference, ...]]
 _SUITE = "spark-lineage"
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML document may have, escaped or not."""
+"""Characters not allowed in XML, even if escaped."""
 
 
 def _printable(text: str) -> str:
@@ -272,13 +272,13 @@ def _group_lines(group: tuple[Difference, ...]) -> Iterator[Line]:
         yield Line(f"  {difference.path or 'the event'} {difference.reason}", "cyan")
         values = ("expected", difference.expected, "green"), ("actual", difference.actual, "red")
         for name, value, style in values:
-            # A relation does not always have two values to show.
+            # A relation may have only one value to show, or none.
             if first.kind is Kind.CHANGED or not isinstance(value, Absent):
                 yield Line(f"    {name:<8}  {value_text(value)}", style)
 
 
 def value_text(value: Any) -> str:
-    """Return a value on one line, as it is written in YAML; text alone is in quotes."""
+    """Return a value on one line, as in YAML; a single text is in quotes."""
     if isinstance(value, Mapping | list) or (isinstance(value, Matcher) and value.name in HOLDERS):
         text = yaml_line(value)
     else:

@@ -1,7 +1,7 @@
-"""Runs one DAG in real Airflow, in a process and an AIRFLOW_HOME of its own, and keeps its events and logs.
+"""Runs one DAG in real Airflow, in a separate process and AIRFLOW_HOME, and keeps its events and logs.
 
-A run is `dag.test()`, which differs from a deployment in two ways: there is no START event of the DAG, and
-all tasks share one process. Nothing here imports Airflow: the process that is started finds it.
+A run is `dag.test()`, which differs from a deployment in two ways: the DAG emits no START event, and all
+tasks share one process. Only the started process imports Airflow, not this module.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from airflow_provider_spark_lineage.errors import BadInputError, SparkLineageErr
 from airflow_provider_spark_lineage.events import Events, read_events
 
 _SETTINGS_OF_USER = ("AIRFLOW", "OPENLINEAGE")
-"""Environment variables that start like this are for the user's own Airflow; a run does not see them."""
+"""Prefixes of environment variables of the user's own Airflow, which are hidden from a run."""
 
 
 class RunError(SparkLineageError):
-    """The DAG could not be run to its end; the message has the end of the log and says where it is."""
+    """The DAG did not run to its end; the message has the path and the end of the log."""
 
 
 @dataclass(frozen=True)
 class DagRun:
-    """A DAG run that has ended, well or not."""
+    """A DAG run that has ended, successful or not."""
 
     dag_id: str
     state: str
@@ -40,10 +40,10 @@ class DagRun:
     """Final state by task id, with `[map_index]` for a mapped task."""
 
     events: Path
-    """What the OpenLineage provider wrote, as JSON Lines; there is no such file if it wrote nothing."""
+    """Events of the OpenLineage provider, as JSON Lines; the file does not exist if nothing was emitted."""
 
     log: Path
-    """What Airflow and the tasks printed."""
+    """Output of Airflow and the tasks."""
 
     seconds: float
 
@@ -62,13 +62,13 @@ def run_dag(
     settings: Mapping[str, str | None] | None = None,
     timeout_s: float = 600,
 ) -> DagRun:
-    """Run a DAG, given as its file or as the object, in a process of its own.
+    """Run a DAG, given as its file or as the object, in a separate process.
 
-    `dag_id` selects one if a file has several. `home` becomes the AIRFLOW_HOME (by default a new folder),
-    with a copy of `metadata` (of `make_metadata`) if one is given; it keeps the events and the logs.
+    `dag_id` selects a DAG if the file has several. `home` becomes the AIRFLOW_HOME (by default a new folder),
+    with a copy of `metadata` (from `make_metadata`) if it is given; it keeps the events and the logs.
     `settings` are more environment variables; `AIRFLOW__...` configures Airflow, and None removes a variable.
-    Raises BadInputError if there is no such DAG, and RunError if it does not run to its end, or not in time.
-    A run whose tasks fail does end; see its `state`.
+    Raises BadInputError if the DAG is not found, and RunError if it does not run to its end in time. A run
+    whose tasks fail does not raise; see its `state`.
     """
     if not isinstance(dag, str | Path):
         if not (hasattr(dag, "fileloc") and hasattr(dag, "dag_id")):
@@ -90,9 +90,9 @@ def run_dag(
     variables = environment(
         home,
         {
-            # Not its folder: Airflow would import every file there, tests included.
+            # The file, not its folder: Airflow would import every file there, tests included.
             "AIRFLOW__CORE__DAGS_FOLDER": str(file),
-            # The file was named by a person; it need not look like a DAG file.
+            # The caller named the file; it need not look like a DAG file.
             "AIRFLOW__CORE__DAG_DISCOVERY_SAFE_MODE": "False",
             # DAG files may import their neighbours.
             "PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(file.parent)])),
@@ -128,9 +128,9 @@ def run_dag(
 
 
 def make_metadata(home: Path) -> Path:
-    """Create Airflow's metadata under `home`, unless they are there, and return the SQLite file.
+    """Create Airflow's metadata database in `home` if it does not exist, and return the SQLite file.
 
-    It takes some ten seconds; create it once, and have every run copy it (`run_dag(metadata=...)`).
+    This takes about ten seconds; create it once, and let every run copy it (`run_dag(metadata=...)`).
     """
     database, unfinished = home / "airflow.db", home / "unfinished.db"
     if not database.exists():
@@ -150,7 +150,7 @@ def make_metadata(home: Path) -> Path:
 def environment(home: Path, settings: Mapping[str, str | None]) -> dict[str, str]:
     """Return the environment of a process that runs Airflow and writes nothing outside `home`.
 
-    It is that of this process without the user's Airflow; `settings` win, and None removes a variable.
+    It is this process's environment without the user's Airflow; `settings` win, and None removes a variable.
     """
     temporary = home / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
@@ -173,9 +173,9 @@ def tail(log: Path, lines: int = 40) -> str:
 
 
 class Program:
-    """A program that ends, with all that it started, at the end of the block or of this process.
+    """A program that ends, with its child processes, at the end of the block or of this process.
 
-    `lifeline.py` ends it, also when this process is killed. Standard error goes where standard output goes.
+    `lifeline.py` ends it, also if this process is killed. Standard error is merged into standard output.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class Program:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 pass_fds=[theirs],
-                # A terminal sends Ctrl-C to this process alone, which then ends the program.
+                # A terminal then sends Ctrl-C to this process only, which ends the program.
                 start_new_session=True,
             )
         finally:

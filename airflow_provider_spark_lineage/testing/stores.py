@@ -1,6 +1,6 @@
-"""Where the events of a DAG run are, for a task that compares them: files or Airflow Variables.
+"""Places of the events of a DAG run, for a task that compares them: files or Airflow Variables.
 
-Both keep what earlier runs emitted, so this module also selects the events of one DAG run.
+Both keep events of earlier runs, so this module also selects the events of one DAG run.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from airflow_provider_spark_lineage.events.variables import (
 )
 
 CHECK_CLASS = ".OpenLineageTestOperator"
-"""How the class of a check ends, in Airflow's facet."""
+"""End of the class name of a check in Airflow's facet."""
 
 
 @dataclass(frozen=True)
 class CheckingTask:
-    """The task that compares the events of its DAG run; events of checks are not among them."""
+    """The task that compares the events of its DAG run, without events of checks."""
 
     dag_id: str
 
     run_id: str
-    """Airflow's."""
+    """Airflow's `run_id` of the DAG run."""
 
     task_id: str
 
@@ -44,9 +44,9 @@ class CheckingTask:
         return f"{self.dag_id}.{self.task_id}"
 
     def own(self, events: Iterable[Event]) -> list[Event]:
-        """Return the events of this DAG run, of its tasks as they ran last, and of the jobs below them.
+        """Return the events of this DAG run, of the last attempt of its tasks, and of the jobs below them.
 
-        The end of the DAG run is of a former attempt, because this task runs.
+        An end of the DAG run is left out: it belongs to an earlier attempt, because this task still runs.
         """
         of_run = [
             event
@@ -65,7 +65,7 @@ class CheckingTask:
         return [*latest, *_below(latest, events)]
 
     def select(self, events: Events) -> Events:
-        """Return its own events and those of the DAG runs that its tasks started, in their order."""
+        """Return its own events and the events of DAG runs that its tasks started, in reading order."""
         own = self.own(events)
         tasks = [event for event in own if not event.is_dag_run]
         selected = {id(event) for event in (*own, *_below(tasks, events, with_dag_runs=True))}
@@ -73,7 +73,7 @@ class CheckingTask:
 
 
 def _instance(event: Event) -> object:
-    """Return what identifies an instance of a task, whatever the try, or the DAG run."""
+    """Return the identity of a task instance, without its try, or of the DAG run."""
     return event.subject, event.map_index
 
 
@@ -82,12 +82,12 @@ def _order(event: Event) -> tuple[int, int]:
 
 
 def _attempt(event: Event) -> str:
-    """Return the OpenLineage run of the DAG run, which is another one each time that it is cleared."""
+    """Return the OpenLineage run id of the DAG run, which changes each time that it is cleared."""
     return event.run_id if event.is_dag_run else event.parent_run_id
 
 
 def _below(parents: Sequence[Event], events: Iterable[Event], *, with_dag_runs: bool = False) -> list[Event]:
-    """Return the events of all jobs below these; DAG runs and tasks of Airflow only if asked for."""
+    """Return the events of all jobs below these; DAG runs and tasks of Airflow only `with_dag_runs`."""
     waiting: dict[str, list[Event]] = {}
     for event in events:
         if (with_dag_runs or event.dag_run is None) and event.parent_run_id not in ("", event.run_id):
@@ -102,13 +102,13 @@ def _below(parents: Sequence[Event], events: Iterable[Event], *, with_dag_runs: 
 
 
 class FileStore:
-    """A file of FileTransport, a folder, or the start of the names of its files; never cleared."""
+    """A file of FileTransport, a folder, or a prefix of file names; never cleared."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> Events:
-        """Return the events of all files there; none if there is no file yet."""
+        """Return the events of all files; none if no file exists yet."""
         try:
             return read_events(self.path)
         except BadInputError:
@@ -122,15 +122,15 @@ class FileStore:
 
 
 class VariableStore:
-    """The Variables with events of a DAG run and of the jobs below it; those of other DAGs are not read."""
+    """The Variables with events of a DAG run and of the jobs below it; other DAGs' Variables are not read."""
 
     def __init__(self, task: CheckingTask) -> None:
         self._task = task
         self._read: dict[str, Event | str] = {}
-        """Key of a Variable -> its event, or why it is not one. No Variable is written twice."""
+        """Key of a Variable -> its event, or the reason why it is not one. No Variable is written twice."""
 
     def read(self) -> Events:
-        """Return the events in the order of the times in their keys."""
+        """Return the events, ordered by the times in their keys."""
         variables = _variables()
         self._fetch(variables, {tag_of_dag_run(self._task.dag_id, self._task.run_id)})
         own = [event for event in self._read.values() if isinstance(event, Event)]
@@ -153,7 +153,7 @@ class VariableStore:
                 self._read[key] = _event(key, value)
 
     def clear(self, events: Collection[Event]) -> None:
-        """Delete their Variables, and those of all other events of the DAG run that were read."""
+        """Delete the Variables of these events and of all other events of the DAG run that were read."""
         variables = _variables()
         given = {id(event) for event in events}
         dag_run = (self._task.dag_id, self._task.run_id)
@@ -190,11 +190,11 @@ def _event(key: str, value: str) -> Event | str:
 
 
 def store_of(transport: Any, task: CheckingTask) -> FileStore | VariableStore:
-    """Return where a transport of the OpenLineage client writes; BadInputError if no task can read that."""
+    """Return the destination of an OpenLineage transport; BadInputError if a task cannot read it."""
     waiting, kinds = [transport], []
     while waiting:
         outer = waiting.pop(0)
-        # Some transports hand events on to others.
+        # Some transports pass events on to others.
         inner = getattr(outer, "transports", None) or getattr(outer, "transport", None)
         path = getattr(getattr(outer, "config", None), "log_file_path", None)
         if inner is not None:
@@ -206,6 +206,6 @@ def store_of(transport: Any, task: CheckingTask) -> FileStore | VariableStore:
         else:
             kinds.append(str(outer.kind))
     raise BadInputError(
-        f"OpenLineage emits by transport {', '.join(kinds) or 'none'} here, which no task can read;"
-        " configure FileTransport or VariableTransport, or say with `events=` which file or folder it is."
+        f"OpenLineage emits by transport {', '.join(kinds) or 'none'} here, which a task cannot read;"
+        " configure FileTransport or VariableTransport, or name the file or folder with `events=`."
     )

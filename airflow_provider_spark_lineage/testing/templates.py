@@ -1,7 +1,7 @@
 """The expected files of Airflow's own system tests: JSON arrays of event templates, with Jinja in strings.
 
-Their meaning is not that of our files: one template is for the last event of its key, lists have an order,
-null means absent. They are not translated, so that a file means the same here and there. Jinja2 comes with
+Their meaning differs from our files: one template is for the last event of its key, lists have an order, null
+means absent. They are not translated, so that a file means the same here and in Airflow. Jinja2 comes with
 the extra `testing` and is imported when the first template is read.
 """
 
@@ -30,7 +30,7 @@ SortKey = Callable[[Mapping[str, Any]], Any]
 
 
 class Count(NamedTuple):
-    """How many events of a key there may be: `"2"`, `"==2"`, `">=2"` or `"<=2"`."""
+    """Allowed number of events of a key: `"2"`, `"==2"`, `">=2"` or `"<=2"`."""
 
     text: str
     least: int
@@ -38,7 +38,7 @@ class Count(NamedTuple):
 
     @classmethod
     def of(cls, value: str | int) -> Count:
-        """Read a count; ValueError says what one looks like."""
+        """Parse a count; the message of ValueError has the format."""
         match = re.fullmatch(r"\s*(==|>=|<=)?\s*([0-9]+)\s*", str(value))
         if not match or isinstance(value, bool):
             raise ValueError(f"`{value}` is not a count; write `2`, `==2`, `>=2` or `<=2`")
@@ -54,18 +54,18 @@ class Templates:
     key: str
 
     documents: tuple[Mapping[str, Any], ...]
-    """Expected values, with matchers for what is special about templates."""
+    """Expected values, with matchers for null, lists and Jinja."""
 
     count: Count
     source: str
 
     absent: str = ""
-    """Why no event of this key may be emitted; empty if there must be some."""
+    """Reason why no event of this key may be emitted; empty if events are expected."""
 
     sort: SortKey | None = None
 
     def sorted(self, events: list[Event]) -> list[Event]:
-        """Return the events in the order in which the templates are for them."""
+        """Return the events in the order of the templates."""
         sort = self.sort
         return sorted(events, key=lambda event: sort(event.document)) if sort else events
 
@@ -77,11 +77,11 @@ def templates_of(
     sort: SortKey | None,
     helpers: Environment | None,
 ) -> tuple[Templates, ...]:
-    """Return templates from a mapping by key or an array, as the operator of Airflow's tests takes them."""
+    """Return templates from a mapping by key or an array, as the operator of Airflow's tests accepts them."""
     keys = templates if isinstance(templates, Mapping) else _by_key(templates, source)
     if not keys:
-        raise BadInputError(f"{source}: expects no event at all.")
-    found = []
+        raise BadInputError(f"{source}: expects no events.")
+    parsed_templates = []
     for key, value in keys.items():
         documents = value if isinstance(value, list) else [value]
         if not documents or not all(isinstance(document, Mapping) for document in documents):
@@ -89,13 +89,13 @@ def templates_of(
         try:
             parse_key(key)
             reason = _absent_reason(documents)
-            # Each of several templates is for one event; a count is for a template that is for all events.
+            # Each of several templates is for one event; a count applies to a single template.
             count = _count_for(key, counts) if len(documents) == 1 and not reason else len(documents)
             parsed = tuple(_parsed(document, helpers) for document in documents)
-            found.append(Templates(key, parsed, Count.of(count), source, reason, sort))
+            parsed_templates.append(Templates(key, parsed, Count.of(count), source, reason, sort))
         except ValueError as error:
             raise BadInputError(f"{source}: `{key}`: {sentence(error)}") from None
-    return tuple(found)
+    return tuple(parsed_templates)
 
 
 def _by_key(array: Sequence[Any], source: str) -> dict[str, list[Any]]:
@@ -115,10 +115,10 @@ def _by_key(array: Sequence[Any], source: str) -> dict[str, list[Any]]:
 
 
 def _absent_reason(documents: list[Any]) -> str:
-    """Return why no event may be emitted; empty if one is expected."""
+    """Return the reason why no event may be emitted; empty if one is expected."""
     reasons = [document["$absent"] for document in documents if "$absent" in document]
     if reasons and len(documents) > 1:
-        raise ValueError("has `$absent`, so that no event may be emitted, beside another template")
+        raise ValueError("has `$absent` (no event may be emitted) beside another template")
     if reasons and not (isinstance(reasons[0], str) and reasons[0]):
         raise ValueError("has `$absent` without the reason why no event may be emitted, a string")
     return reasons[0] if reasons else ""
@@ -135,7 +135,7 @@ def _count_for(key: str, counts: Mapping[str, str | int]) -> str | int:
 
 
 def _parsed(value: Any, helpers: Environment | None) -> Any:
-    """Return the value of a file as an expected value: what is special about templates becomes matchers."""
+    """Return the value of a file as an expected value, with matchers for null, lists and Jinja."""
     if isinstance(value, Mapping):
         if isinstance(value.get("$optional"), str):
             rest = {key: item for key, item in value.items() if key != "$optional"}
@@ -151,10 +151,10 @@ def _parsed(value: Any, helpers: Environment | None) -> Any:
 
 
 def _check_of(text: str, helpers: Environment | None) -> Callable[[Any], str]:
-    """Return the check of a string with `{{`: it accepts what it renders as `true`, or as the actual value.
+    """Return the check of a string with `{{`, which must render as `true` or as the actual value.
 
     >>> _check_of("{{ is_uuid(result) }}", None)("no")
-    'is not what the template wants, it renders "false"'
+    'does not match the template, which renders "false"'
     """
     with extra("testing"):
         from jinja2 import TemplateError
@@ -168,10 +168,10 @@ def _check_of(text: str, helpers: Environment | None) -> Callable[[Any], str]:
         try:
             rendered = template.render(result=actual)
         except Exception as error:  # a template is the user's code, and may raise anything
-            return f"is not what the template wants, it fails ({type(error).__name__}: {error})"
+            return f"does not match the template, which fails ({type(error).__name__}: {error})"
         if rendered.lower() == "true" or rendered == actual:
             return ""
-        return f'is not what the template wants, it renders "{rendered[:100]}"'
+        return f'does not match the template, which renders "{rendered[:100]}"'
 
     return check
 
@@ -192,7 +192,7 @@ def _environment(helpers: Environment | None) -> Environment:
 
 
 def _true_if(read: Callable[[str], Any]) -> Callable[[Any], str]:
-    """Return a function that renders as true if the value can be read."""
+    """Return a function that returns `true` if the value can be parsed."""
 
     def is_readable(result: Any) -> str:
         try:

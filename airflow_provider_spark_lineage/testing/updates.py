@@ -1,8 +1,8 @@
-"""Writes expected files from emitted events, and brings existing ones up to date.
+"""Writes expected files from emitted events, and updates existing ones.
 
-Expected values and matchers that accept what was emitted stay. Only the keys whose events changed are written
-anew, and comments inside them are lost, and named; the text of all other keys stays as it is. Nothing is
-written before the new text has been read back and compared with the events.
+Expected values and matchers that accept the emitted values stay. Only keys whose events changed are
+rewritten; comments inside them are lost and reported. The text of all other keys stays unchanged. Nothing is
+written before the new text has been parsed and compared with the events.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from airflow_provider_spark_lineage.testing.yaml_text import yaml_text
 
 @dataclass
 class Update:
-    """What became of an expected file; keys are listed once for each of their events."""
+    """Result of an update of an expected file; keys are listed once for each of their events."""
 
     path: Path
 
@@ -62,21 +62,21 @@ class Update:
     added: list[str] = field(default_factory=list)
     refreshed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
-    """Expected before, and not emitted."""
+    """Expected before, but not emitted."""
 
     kept: list[str] = field(default_factory=list)
-    """Not emitted, and left in the file, because nothing at all was emitted by their DAG."""
+    """Not emitted, but left in the file, because their DAG emitted nothing at all."""
 
     lost_comments: list[str] = field(default_factory=list)
     """Comments inside rewritten keys: `line 3: # why`."""
 
     @property
     def changed(self) -> bool:
-        """Whether the file was written."""
+        """True if the file was written."""
         return bool(self.added or self.refreshed or self.removed)
 
     def text(self) -> str:
-        """Return everything for a person; the last line is the summary."""
+        """Return the result for people; the last line is the summary."""
         groups = {name: getattr(self, name) for name in ("added", "refreshed", "removed", "kept")}
         lines = [f"{what:<11} {key}" for what, keys in groups.items() for key in keys]
         lines += [f"comment lost, {comment}" for comment in self.lost_comments]
@@ -92,9 +92,9 @@ def draft_expected(
     dag_id: str | None = None,
     rules: DraftRules = NO_RULES,
 ) -> str:
-    """Return the text of a new expected file, in YAML; with `dag_id`, for that DAG alone.
+    """Return the text of a new expected file, in YAML; with `dag_id`, for that DAG only.
 
-    Raises BadInputError if there are no events, or some could not be read.
+    Raises BadInputError without events, or if some could not be read.
 
     >>> event = {"eventType": "START", "run": {}, "job": {"name": "dag.task"}, "inputs": []}
     >>> print(draft_expected(Events.of([event])), end="")
@@ -112,11 +112,11 @@ def update_expected(
     dag_id: str | None = None,
     rules: DraftRules = NO_RULES,
 ) -> Update:
-    """Write an expected file in YAML, or bring an existing one up to date.
+    """Write an expected file in YAML, or update an existing one.
 
-    The value of a variable is written as `${NAME}`. A new file expects all events, or those of `dag_id`; an
-    existing one stays with the DAGs that it names. Raises BadInputError, and does not write, if the file or
-    an event cannot be read, if there are no events, and if the new text would not match them.
+    The value of a variable is written as `${NAME}`. A new file expects all events, or events of `dag_id`
+    only; an existing file keeps the DAGs that it names. Raises BadInputError, and does not write, if the file
+    or an event cannot be read, without events, and if the new text would not match the events.
     """
     path = Path(path)
     if path.is_dir() or path.suffix not in (".yaml", ".yml"):
@@ -145,11 +145,11 @@ def _of_dag(events: Events, dag_id: str | None) -> Events:
         more = f" (and {len(events.problems) - 1} more)" if len(events.problems) > 1 else ""
         raise BadInputError(f"Not all events can be read, so some would be lost: {events.problems[0]}{more}")
     if not len(events):
-        raise BadInputError("There are no events at all to expect.")
+        raise BadInputError("The input has no events, so nothing can be expected.")
     chosen = tuple(event for event in events if dag_id in (None, events.dag_id_of(event)))
     if not chosen:
         known = ", ".join(sorted(set(map(events.dag_id_of, events))))
-        raise BadInputError(f"No event is of the DAG `{dag_id}`; there are events of: {known}.")
+        raise BadInputError(f"The DAG `{dag_id}` has no events; DAGs with events: {known}.")
     return Events(chosen)
 
 
@@ -169,16 +169,15 @@ def _check(text: str, drafts: Drafts, versions: Mapping[str, str] | None, update
     )
     for item in report.differences:
         if item.kind is not Kind.MISSING or item.key not in update.kept:
-            raise BadInputError(
-                f"{update.path}: left alone, as `{item.key}` cannot be written: {item.path} {item.reason}."
-            )
+            reason = f"`{item.key}` cannot be written: {item.path} {item.reason}"
+            raise BadInputError(f"{update.path}: unchanged, because {reason}.")
 
 
 def _write(path: Path, text: str) -> None:
     target = path.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        # Under another name first, so that no reader sees half a file.
+        # Under another name first, so that no reader sees an incomplete file.
         new = target.with_name(f".{target.name}.new")
         new.write_bytes(text.encode())
         if target.exists():
@@ -188,18 +187,18 @@ def _write(path: Path, text: str) -> None:
         raise BadInputError(f"{path}: cannot be written ({error}).") from None
 
 
-# What a file says when the events are right.
+# The updated content of a file.
 
 
 def _updated_tree(
     tree: Mapping[str, Any], path: Path, drafts: Drafts, versions: Versions, update: Update
 ) -> dict[str, Any]:
-    """Return the new value of the file, and note in `update` what changes."""
+    """Return the new content of the file, and record the changes in `update`."""
     expected = Expected(tuple(events_of_tree(tree, str(path))), "dags")
-    meant = expected.meant_for(versions)
-    actual, new = _paired(expected, meant, drafts)
+    applicable = expected.meant_for(versions)
+    actual, new = _paired(expected, applicable, drafts)
     dag_ids = frozenset(map(drafts.events.dag_id_of, drafts.events))
-    ids_of_meant = set(map(id, meant))
+    applicable_ids = set(map(id, applicable))
     values: dict[str, list[Any]] = {}
     for event, (key, document) in zip(expected.events, _documents(tree), strict=True):
         documents = values.setdefault(key, [])
@@ -211,7 +210,7 @@ def _updated_tree(
                 update.refreshed.append(key)
                 when = {WHEN: document[WHEN]} if WHEN in document else {}
                 documents.append({**when, **new_document})
-        elif id(event) not in ids_of_meant:
+        elif id(event) not in applicable_ids:
             documents.append(document)
         elif dag_named_by(parse_key(key).plain, dag_ids):
             update.removed.append(key)
@@ -224,7 +223,7 @@ def _updated_tree(
         values.setdefault(key, []).append(drafts.of(unexpected))
     update.added.sort(key=key_order)
     new_tree: dict[str, Any] = {WHEN: tree[WHEN]} if WHEN in tree else {}
-    # New keys stand where the alphabet wants them if the file is sorted, else at its end.
+    # If the file is sorted, new keys are inserted in order, else at its end.
     keys = [key for key in tree if key != WHEN]
     is_sorted = keys == sorted(keys, key=key_order)
     for key in sorted(values, key=key_order) if is_sorted else values:
@@ -234,18 +233,18 @@ def _updated_tree(
 
 
 def _paired(
-    expected: Expected, meant: list[ExpectedEvent], drafts: Drafts
+    expected: Expected, applicable: list[ExpectedEvent], drafts: Drafts
 ) -> tuple[dict[int, Event], list[Event]]:
-    """Return the emitted event by the id of the expected one, and the events that nothing is expected of."""
+    """Return the emitted event by the `id` of the expected one, and the unexpected events."""
     emitted = ByKey(in_scope(drafts.events, expected, "dags").compared, drafts.events)
-    filled = [event.filled(drafts.variables) for event in meant]
-    original = {id(copy): id(event) for copy, event in zip(filled, meant, strict=True)}
+    filled = [event.filled(drafts.variables) for event in applicable]
+    original = {id(copy): id(event) for copy, event in zip(filled, applicable, strict=True)}
     actual: dict[int, Event] = {}
     surplus: dict[int, Event] = {}
     for group in groups_of(filled, emitted):
         actual.update({original[id(group.wanted[i])]: group.emitted[j] for i, j in group.pairs.items()})
         surplus.update({id(event): event for event in group.surplus()})
-    # A key, and the same key with an address, may both have asked for an event.
+    # A key and the same key with an address may both select an event.
     for event in actual.values():
         surplus.pop(id(event), None)
     new = [*surplus.values(), *emitted.left()]
@@ -255,16 +254,16 @@ def _paired(
 def _refreshed_event(event: ExpectedEvent, actual: Event, drafts: Drafts) -> Mapping[str, Any]:
     masked = drafts.masked(actual.document)
     new: Mapping[str, Any] = _refreshed(event.document, actual.document, masked, drafts.variables)
-    # Nothing of what is expected is left: the draft says more than the masked event.
+    # No expected value matches any more: the draft is better than the masked event.
     return new if new.keys() <= event.document.keys() else drafts.of(actual)
 
 
 def _refreshed(
     expected: Any, actual: Any, masked: Any, variables: Mapping[str, str], path: tuple[str, ...] = ()
 ) -> Any:
-    """Return the expected value, changed as little as possible so that it accepts the actual one.
+    """Return the expected value, changed as little as possible so that it accepts the actual value.
 
-    `path` are the last keys that lead to it, which say what lists have no order.
+    `path` are the last keys before it, which tell if a list has an order.
     """
     filled = fill(expected, variables, "")
     if matches(filled, actual, path):
@@ -291,7 +290,7 @@ def _refreshed(
 
 
 def _updated_text(text: str, path: Path, tree: Mapping[str, Any], new_tree: Mapping[str, Any]) -> str:
-    """Return the new text, with the unchanged keys as they were written, if that is possible."""
+    """Return the new text, with the text of unchanged keys as before, if that is possible."""
     chunks = _chunks(text)
     parts = [chunks.pop("", "")]
     for key, value in new_tree.items():
@@ -303,12 +302,12 @@ def _updated_text(text: str, path: Path, tree: Mapping[str, Any], new_tree: Mapp
         is_right = keys_of(parse(new_text, path), path) == new_tree
     except BadInputError:
         is_right = False
-    # An anchor may tie a key that is kept to one that was rewritten.
+    # An unchanged key may use an anchor in a rewritten one.
     return new_text if is_right else yaml_text(new_tree)
 
 
 def _chunks(text: str) -> dict[str, str]:
-    """Return the lines of each top-level key with the comments above it; `""` has those above the first."""
+    """Return the lines of each top-level key with the comments above it; `""`: lines above the first key."""
     root = yaml.compose(text, Loader=yaml.BaseLoader)
     lines = text.splitlines(keepends=True)
     starts: list[tuple[str, int]] = []
@@ -323,7 +322,7 @@ def _chunks(text: str) -> dict[str, str]:
 
 
 def _lost_comments(old: str, new: str) -> list[str]:
-    """Return every comment that the new text no longer has, with the line where it was."""
+    """Return every comment of the old text that is not in the new one, with its line."""
     comment = re.compile(r"(?<!\S)#.*")
     left = Counter(comment.findall(new))
     lost = []

@@ -1,4 +1,4 @@
-"""Values and matchers as the YAML of expected files: whole files, and single values on one line."""
+"""YAML of expected files: whole files, and single values on one line."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import yaml
 from airflow_provider_spark_lineage.testing.matchers import Matcher, json_text
 
 LONGEST_LINE = 170
-"""Characters of a value on one line, counted as JSON, which is longer than YAML; an edge fits."""
+"""Maximum of characters of a value on one line, counted as JSON, which is longer than YAML; an edge fits."""
 
 
 def yaml_text(tree: Mapping[str, Any]) -> str:
-    """Return the text of a YAML file; what is short is on one line.
+    """Return the text of a YAML file, with short values on one line.
 
     >>> yaml_text({"a": ["x", "12", None], "$b": "${DATA}/in"})
     "a: [x, '12', null]\\n$$b: ${DATA}/in\\n"
     """
     text = yaml.dump(_File(tree), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=float("inf"))
-    # Behind a tag without value, a space is needed only before a comma or bracket.
+    # After a tag without value, a space is needed only before a comma or bracket.
     return re.sub(r"(![a-z_]+) +$", r"\1", str(text), flags=re.MULTILINE)
 
 
 def yaml_line(value: Any) -> str:
-    """Return a value on one line, as an expected file may have it.
+    """Return a value on one line, in the syntax of expected files.
 
     >>> yaml_line({"name": Matcher("regex", "/in/.*"), "size": Matcher("integer"), "v": "5"})
     "{name: !regex '/in/.*', size: !integer , v: '5'}"
@@ -40,7 +40,7 @@ def yaml_line(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return dictionaries and lists in place of what else is compared as such."""
+    """Return plain dictionaries and lists in place of other mappings and tuples."""
     if isinstance(value, Matcher):
         return replace(value, argument=_plain(value.argument))
     if isinstance(value, Mapping):
@@ -52,7 +52,7 @@ _STANDARD = "tag:yaml.org,2002:"
 
 
 _NO_TAGS = frozenset({"template", "in_order", "unless_empty"})
-"""Matchers of Airflow's own templates, which no YAML file has: what they hold is shown."""
+"""Matchers of Airflow's own templates, which have no YAML syntax: only their argument is shown."""
 
 
 class _File(dict[str, Any]):
@@ -66,7 +66,7 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def choose_scalar_style(self) -> Any:
-        # PyYAML would put quotes behind a tag: `!uuid ''`, `!optional '5'`.
+        # PyYAML would write quotes after a tag: `!uuid ''`, `!optional '5'`.
         event: Any = self.event
         is_matcher = (event.tag or "").startswith("!")
         return "" if is_matcher and not event.style else super().choose_scalar_style()
@@ -74,7 +74,7 @@ class _Dumper(yaml.SafeDumper):
     def write_plain(self, text: str, split: bool = True) -> None:
         if text:
             super().write_plain(text, split)
-        else:  # YAML takes a comma or a bracket right behind a tag for a part of its name
+        else:  # YAML reads a comma or bracket right after a tag as part of its name
             self.write_indicator("", True)
 
 
@@ -86,7 +86,7 @@ def _represent_matcher(dumper: yaml.SafeDumper, matcher: Matcher) -> yaml.Node:
         return dumper.represent_scalar(tag, "")
     if isinstance(argument, str):
         return dumper.represent_scalar(tag, argument, style="'" if argument.isprintable() else '"')
-    if isinstance(argument, Matcher):  # YAML takes no tag behind a tag
+    if isinstance(argument, Matcher):  # YAML does not allow a tag after a tag
         held = {} if argument.argument is None else {"value": argument.argument}
         return dumper.represent_mapping(tag, {"$match": argument.name, **held}, flow_style=True)
     node = dumper.represent_data(argument)
@@ -122,7 +122,7 @@ _Dumper.add_representer(
     lambda dumper, items: dumper.represent_sequence(f"{_STANDARD}seq", items, flow_style=_is_short(items)),
 )
 _Dumper.add_representer(str, _represent_text)
-# `expected` reads `1e3` as a number, and PyYAML does not: quote it.
+# `expected` reads `1e3` as a number, but PyYAML does not: quote it.
 _Dumper.add_implicit_resolver(
     f"{_STANDARD}float", re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"), list("-0123456789")
 )

@@ -1,10 +1,10 @@
-"""Keeps OpenLineage events in Airflow Variables: for deployments whose processes share no disk.
+"""Stores OpenLineage events in Airflow Variables, for deployments whose processes share no disk.
 
     [openlineage]
     transport = {"type": "airflow_provider_spark_lineage.transports.VariableTransport"}
 
-Only for tests: an event is a row in Airflow's metadata until somebody deletes it. Every event has a Variable
-of its own, which is written once, so tasks that emit at the same time do not overwrite each other.
+Only for tests: an event is a row in Airflow's metadata database until somebody deletes it. Every event has
+its own Variable, which is written once, so tasks that emit at the same time do not overwrite each other.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class VariableTransport(Transport):
         self.config = config
 
     def emit(self, event: EmittedEvent) -> None:
-        """Store the event; errors of Airflow go to the caller, who logs them."""
+        """Store the event; errors of Airflow reach the caller, who logs them."""
         from openlineage.client.serde import Serde
 
         document: dict[str, Any] = Serde.to_dict(event)
@@ -42,7 +42,7 @@ class VariableTransport(Transport):
 
 
 def _store(key: str, value: str) -> None:
-    """Write a new Variable: over the API of the task, or into the database."""
+    """Write a new Variable, with the API of the task or into the database."""
     comms = getattr(sys.modules.get("airflow.sdk.execution_time.task_runner"), "SUPERVISOR_COMMS", None)
     if comms is None:
         # The scheduler emits the events of DAG runs.

@@ -259,7 +259,7 @@ def test_only_what_the_analyzer_does_not_know_is_a_variable():
         ([UNRESOLVED.format("other")], "`other` cannot be resolved"),
         ([UNRESOLVED.format("cut"), UNRESOLVED.format("cut")], "`cut` cannot be resolved"),
         ([UNRESOLVED.format("cut"), PLAN.replace("[a#1]", "[a#1,cut#2]")], "and a column"),
-        ([PLAN + "variablereference(system.session.cut=1)"], "a variable of the session"),
+        ([PLAN + "variablereference(system.session.cut=1)"], "session and script both have a variable `cut`"),
     ],
 )
 def test_a_statement_whose_names_are_not_clear_has_no_plan(answers, why):

@@ -67,4 +67,4 @@ def test_a_scan_of_many_partitions_says_that_not_all_were_asked() -> None:
     assert (origin["paths"][0], origin["paths"][-1]) == (paths[0], paths[-1])
     assert len(origin["paths"]) == MAX_PARTITIONS
     (reason,) = gap_reasons({"origins": [unasked, origin]})
-    assert "only some" in reason
+    assert "only the files of some" in reason

@@ -242,7 +242,7 @@ def test_every_problem_is_reported_at_once(doctor, tmp_path):
     }
     assert "pyspark-client 9.9.9 and pyspark" in problems.pop("pyspark-client")
     assert "AirflowConfigException" in problems.pop("execution")
-    assert f"disabled_for_operators` silences {operator};" in problems.pop("disabled_for_operators")
+    assert f"disabled_for_operators` turns off {operator};" in problems.pop("disabled_for_operators")
     assert "`[spark_lineage] disabled`; set it to False" in problems.pop("disabled")
     assert "max_plan_bytes = '5MB' is not a number" in problems.pop("option")
     assert problems == {}
@@ -409,9 +409,9 @@ def test_unusable_java_is_a_problem(output, advice, machine, tmp_path):
 def test_missing_java_is_a_problem(machine, tmp_path):
     """Without Java the first session fails with a message of the gateway that names no cure."""
     seen = machine(JAVA_HOME=str(tmp_path / "nowhere"))
-    assert seen["java"]["advice"].startswith(
-        f"JAVA_HOME names {tmp_path / 'nowhere'}, where there is no Java;"
-    )
+    assert seen["java"]["advice"].startswith(f"JAVA_HOME is {tmp_path / 'nowhere'}, which has no `bin/java`;")
     path = Path(sys.executable).parent
     seen = machine(JAVA_HOME="", PATH=str(path))
-    assert seen["java"]["advice"].startswith(f"Spark needs Java {OLDEST_JAVA} or newer and finds none;")
+    assert seen["java"]["advice"].startswith(
+        f"Spark needs Java {OLDEST_JAVA} or newer, and no `java` is on PATH;"
+    )

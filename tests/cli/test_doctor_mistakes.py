@@ -140,7 +140,7 @@ def test_what_is_wrong_comes_first(monkeypatch):
     lines = text.splitlines()
     assert lines[0] == "To fix:"
     assert lines[1].startswith("1. Spark needs Java")
-    assert lines[2].startswith("Note: All jobs land in")
+    assert lines[2].startswith("Note: All jobs are in")
     assert [line.split()[-1] for line in lines[5:8]] == ["fix", "note", "ok"]
 
 

@@ -279,12 +279,12 @@ def test_extractors_that_the_provider_ignores_or_confuses(doctor):
     found = mistakes(findings)
     assert code == 1
     [twice] = found["extractor-twice"]
-    assert "first.Extractor and second.Extractor both answer for `TwiceOperator`" in twice
+    assert "first.Extractor and second.Extractor both claim `TwiceOperator`" in twice
     [repeated] = found["extractor-repeated"]
-    assert "again.Extractor and good.Extractor are names of one class" in repeated
+    assert "again.Extractor and good.Extractor are the same class" in repeated
     assert "(now first.Extractor)" in twice or "(now second.Extractor)" in twice
     assert (
-        "leaves `SparkSubmitOperator` alone, because of_submit.Extractor"
+        "does not capture `SparkSubmitOperator`, because of_submit.Extractor"
         in found["extractor-before-capture"][0]
     )
     assert "company.operators.CompanyOperator" in found["extractor-interface"][0]
@@ -390,13 +390,13 @@ def test_many_mistakes_in_files_and_variables(doctor, tmp_path):
     assert "connection `spark_default`" in places
     assert "`[openlineage] spark_inject_transport_info`" in found["java-listener-injected"][0]
     assert any("own_plugin.py" in advice for advice in found["plugin-broken"])
-    assert "`[openlineage] namespace` is set in quotes" in found["option-quoted"][0]
+    assert "`[openlineage] namespace` is in quotes" in found["option-quoted"][0]
     unknown = "no option `[openlineage] extractor`; set `extractors`"
     assert any(unknown in advice for advice in found["option-unknown"])
     assert any("write `good.Extractor;first.Extractor`" in advice for advice in found["list-separator"])
     assert any("write `a.b;c.d`" in advice for advice in found["list-separator"])
     assert "did you mean `auto_capture`?" in found["own-option"][0]
-    assert "call it AIRFLOW__SPARK_LINEAGE__DISABLED" in found["own-variable"][0]
+    assert "rename it to AIRFLOW__SPARK_LINEAGE__DISABLED" in found["own-variable"][0]
     assert any("auto_capture_include" in advice for advice in found["own-value"])
     assert any("'x = y' is left out" in advice for advice in found["own-value"])
     assert "nowhere.Operator, which cannot be imported" in found["own-operator"][0]
@@ -412,7 +412,7 @@ def test_many_mistakes_in_files_and_variables(doctor, tmp_path):
         ('{"type": "http", "apiKey": "tr0ub4dor"', "transport-unreadable", "not a JSON object"),
         ('\'{"type": "http"}\'', "transport-unreadable", "not a JSON object"),
         ('{"type": "htpp", "url": "http://marquez"}', "transport-unknown", "to http,"),
-        ('{"type": "good.Extractor"}', "transport-unknown", "is no subclass of Transport"),
+        ('{"type": "good.Extractor"}', "transport-unknown", "is not a subclass of Transport"),
         ('{"type": "nowhere.Transport"}', "transport-unknown", "No module named 'nowhere'"),
         ('["http"]', "transport-unreadable", "not a JSON object"),
     ],

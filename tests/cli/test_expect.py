@@ -60,7 +60,7 @@ def test_conditions_are_for_the_versions_given(folder):
     file.write_text(f"when: {{spark: '<3'}}\n{DRAFT}")
     result = run(folder, "--update", str(file), "--version", "spark=4.1")
     assert result.exit_code == 2
-    assert "expects nothing of these versions" in result.stderr
+    assert "no event is expected for these versions" in result.stderr
     assert run(folder, "--update", str(file), "--version", "spark=2.4").exit_code == 0
 
 
@@ -70,11 +70,11 @@ def test_conditions_are_for_the_versions_given(folder):
         (["--update", "broken.yaml"], "broken.yaml, line 1: not YAML"),
         (["--update", "list.json"], "list.json: expected events are written to one file"),
         (["--update", "notes.txt"], "notes.txt: expected events are written to one file"),
-        (["nowhere"], "No event is of the DAG `nowhere`; there are events of: dag, other."),
+        (["nowhere"], "The DAG `nowhere` has no events; DAGs with events: dag, other."),
         (["--var", "DATA"], "--var DATA: not NAME=VALUE."),
         (["--update", "new.yaml", "--version", "spark"], "--version spark: not NAME=VALUE."),
         (["--events", "nothing.jsonl"], "nothing.jsonl: no such file or folder"),
-        (["--events", "empty.jsonl"], "There are no events at all to expect."),
+        (["--events", "empty.jsonl"], "The input has no events, so nothing can be expected."),
     ],
 )
 def test_bad_input(folder, monkeypatch, arguments, message):
@@ -94,9 +94,9 @@ def test_bad_input(folder, monkeypatch, arguments, message):
 def test_help_says_the_exit_codes():
     """A script may rely on them, so `--help` has all three."""
     text = CliRunner().invoke(main, ["expect", "--help"]).stdout
-    assert "0  the draft was printed, or the file is as it was" in text
+    assert "0  the draft was printed, or the file is unchanged" in text
     assert "1  the file was written or changed" in text
-    assert "2  bad input; the file is as it was" in text
+    assert "2  bad input; the file is unchanged" in text
 
 
 def test_needs_neither_airflow_nor_spark(folder):

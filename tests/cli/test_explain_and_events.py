@@ -159,7 +159,7 @@ def test_the_scripts_exit_code_decides_how_the_run_ended(recorded, code, ending)
 @BOTH
 def test_no_folder_and_no_records_are_one_sentence(command, tmp_path):
     """Exit code 2, one sentence that names the folder and the cause, no traceback."""
-    for folder, cause in ((tmp_path / "gone", "does not exist"), (tmp_path, "holds no records")):
+    for folder, cause in ((tmp_path / "gone", "does not exist"), (tmp_path, "has no records")):
         result = run(command, folder)
         assert (result.exit_code, result.stdout) == (2, "")
         (sentence,) = result.stderr.splitlines()
@@ -238,6 +238,6 @@ def test_a_driver_that_left_no_record_says_why(tmp_path, command):
     result = run(command, tmp_path)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
-        f"spark-lineage: {tmp_path} holds no records: no Spark execution was captured there; "
+        f"spark-lineage: {tmp_path} has no records: no Spark execution was captured there; "
         "nothing is captured: out of memory\n"
     )

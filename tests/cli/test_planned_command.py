@@ -92,7 +92,7 @@ def test_a_text_that_no_parser_accepts_is_a_mistake(tmp_path):
     result = run("--conf", "spark.sql.warehouse.dir=s3://b/w", file)
     assert result.exit_code == 2
     assert result.stdout.startswith("reads   s3://b/w db.t\n")
-    said = [f"spark-lineage: {file} is not Spark SQL that can be parsed: line {line}" for line in (1, 4)]
+    said = [f"spark-lineage: {file} cannot be parsed as Spark SQL: line {line}" for line in (1, 4)]
     assert result.stderr.splitlines() == said
 
 
@@ -100,12 +100,12 @@ def test_a_text_that_no_parser_accepts_is_a_mistake(tmp_path):
     ("name", "content", "more", "sentence"),
     [
         ("app.py", b"x = 1\nspark.read(\n", (), "is not Python: line 2: '(' was never closed"),
-        ("app.py", b"\xff\xfe", (), "is not a text in UTF-8: byte 0 cannot be decoded; save it as UTF-8"),
+        ("app.py", b"\xff\xfe", (), "is not UTF-8: byte 0 cannot be decoded; save it as UTF-8"),
         ("app.py", b"x\0", (), "is not Python"),
         ("app.sh", b"", (), "give a PySpark script (.py) or a file of Spark SQL (.sql, .hql)"),
-        ("missing.py", None, (), "does not exist: give the path of a script or of a file of SQL"),
+        ("missing.py", None, (), "does not exist: give the path of a script or SQL file"),
         ("folder.py", "folder", (), "cannot be read: Is a directory"),
-        ("query.sql", b"", ("x",), "takes no arguments: options such as --var stand before the file"),
+        ("query.sql", b"", ("x",), "takes no arguments: put options such as --var before the file"),
     ],
 )
 def test_bad_input(tmp_path, name, content, more, sentence):

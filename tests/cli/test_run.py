@@ -356,8 +356,8 @@ def test_bad_records_are_told_and_the_others_used(finished, tmp_path, command):
 @pytest.mark.parametrize(
     ("place", "sentence"),
     [
-        ("nowhere", "nowhere does not exist: give the folder that `spark-lineage run` wrote"),
-        ("empty", "empty holds no records: no Spark execution was captured there"),
+        ("nowhere", "nowhere does not exist: give a folder written by `spark-lineage run`"),
+        ("empty", "empty has no records: no Spark execution was captured there"),
         ("bad", "is truncated or damaged: it is empty"),
     ],
 )
@@ -377,5 +377,5 @@ def test_the_library_refuses_a_folder_without_records_in_the_same_words(tmp_path
     """Code that reads a folder gets the sentence that the command prints."""
     from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
 
-    with pytest.raises(RecordError, match="holds no records"):
+    with pytest.raises(RecordError, match="has no records"):
         RecordedFolder(tmp_path).run()

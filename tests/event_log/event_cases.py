@@ -6,7 +6,7 @@ from record_cases import lineage
 from recordings import EVENTS, RECORDS, Recording, recordings
 from recordings import FORMATTED as PHYSICAL
 
-from airflow_provider_spark_lineage.event_log.executions import Application
+from airflow_provider_spark_lineage.event_log.executions import LoggedApplication
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.runs.executions import executions
@@ -19,7 +19,9 @@ FORMATTED = recordings(PHYSICAL)
 def lineage_of_log(log: Recording) -> Lineage:
     lines = log.text.encode().splitlines(keepends=True)
     problems: list[str] = []
-    found = compose(execution.lineage for execution in executions(Application().records(lines, problems)))
+    found = compose(
+        execution.lineage for execution in executions(LoggedApplication().records(lines, problems))
+    )
     assert problems == []
     return found
 

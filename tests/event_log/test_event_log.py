@@ -158,7 +158,7 @@ def test_a_log_whose_application_has_not_ended_says_so(tmp_path: Path, mark: str
     result = command("events", place)
     assert [json.loads(line)["eventType"] for line in result.stdout.splitlines()] == ["START", "COMPLETE"]
     assert result.stderr == (
-        f"spark-lineage: {place.name} had not ended: its application runs, or was killed; what came later is"
+        f"spark-lineage: {place.name} had not ended: its application runs, or was killed; later events are"
         " missing\n"
     )
     assert "had not ended" in result.stdout
@@ -170,7 +170,7 @@ def test_a_rolling_log_says_what_is_missing_from_it(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "events_1_app-9").write_bytes(LINES[0] + STARTED)
     (folder / "events_3_app-9").write_bytes(ENDED)
-    assert read(folder)[1] == ["eventlog_v2_app-9 has no file events_2: what it held is missing"]
+    assert read(folder)[1] == ["eventlog_v2_app-9 has no file events_2: its events are missing"]
     (folder / "events_2_app-9.compact").write_bytes(LINES[0] + STARTED)
     (problem,) = read(folder)[1]
     assert problem.startswith("eventlog_v2_app-9 was compacted: Spark removed the executions")
@@ -198,7 +198,7 @@ def test_a_folder_of_records_is_no_event_log(tmp_path: Path) -> None:
     (tmp_path / "local-1-000001.record.json.gz").write_bytes(b"")
     (tmp_path / "spark-lineage-run.json").write_text("{}", encoding="utf-8")
     assert not is_event_log(tmp_path)
-    with pytest.raises(RecordError, match="holds no event log"):
+    with pytest.raises(RecordError, match="has no Spark event log"):
         read(tmp_path)
 
 
@@ -229,7 +229,7 @@ def test_zstd(tmp_path: Path, whole: list[Record]) -> None:
     path.write_bytes(flushed)
     assert read(path) == (
         whole,
-        ["app-1.zstd ends in the middle (its last frame has no end): what came later is missing"],
+        ["app-1.zstd ends in the middle (its last frame has no end): later events are missing"],
     )
     path.write_bytes(flushed[:-40])
     records, problems = read(path)
@@ -282,7 +282,7 @@ def test_a_codec_that_is_not_read_is_one_sentence(tmp_path: Path, codec: str) ->
     path.write_bytes(b"x")
     assert is_event_log(path)
     with pytest.raises(
-        RecordError, match=r"is not read: set spark\.eventLog\.compression\.codec to zstd or lz4"
+        RecordError, match=r"is not supported: set spark\.eventLog\.compression\.codec to zstd or lz4"
     ):
         read(path)
 
@@ -296,14 +296,14 @@ def test_an_empty_log_is_one_sentence(tmp_path: Path) -> None:
     folder = tmp_path / "eventlog_v2_app-2"
     folder.mkdir()
     (folder / "events_1_app-2").write_bytes(b"")
-    assert read(folder) == ([], ["eventlog_v2_app-2 does not say which application wrote it"])
+    assert read(folder) == ([], ["eventlog_v2_app-2 does not name the application that wrote it"])
 
 
 def test_a_file_of_another_program_is_one_sentence(tmp_path: Path) -> None:
     """Many programs write a JSON object a line."""
     path = tmp_path / "log"
     path.write_bytes(b'{"event": "started"}\n')
-    with pytest.raises(RecordError, match="log holds no event log of Spark"):
+    with pytest.raises(RecordError, match="log has no Spark event log"):
         RecordedFolder(path).text()
 
 
@@ -322,7 +322,7 @@ def test_a_log_of_half_a_line_says_so(tmp_path: Path) -> None:
     path = tmp_path / "app-1"
     path.write_bytes(LINES[0][:20])
     assert read(path)[0] == []
-    assert "app-1 ends in the middle of an event: what came later is missing" in read(path)[1]
+    assert "app-1 ends in the middle of an event: later events are missing" in read(path)[1]
 
 
 def test_logs_of_several_applications_say_so(tmp_path: Path, whole: list[Record]) -> None:

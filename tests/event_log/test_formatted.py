@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from airflow_provider_spark_lineage.event_log.executions import Application
+from airflow_provider_spark_lineage.event_log.executions import LoggedApplication
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.executions import execution_lineage
@@ -260,7 +260,7 @@ def test_a_batch_of_a_stream_says_that_its_sink_is_missing() -> None:
         {"Event": f"{sql}SQLExecutionEnd", "executionId": 1, "time": 2},
     ]
     lines = [json.dumps(event, separators=(",", ":")).encode() for event in events]
-    (record,) = Application().records(lines, [])
+    (record,) = LoggedApplication().records(lines, [])
     lineage = execution_lineage(record).lineage
     assert [read.dataset.id.name for read in lineage.inputs] == ["/in"]
-    assert "where a batch of a stream writes is not in its physical plan" in gaps(lineage)
+    assert "the target of a stream's batch is not in its physical plan" in gaps(lineage)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.event_log.executions import Application
+from airflow_provider_spark_lineage.event_log.executions import LoggedApplication
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.runs.executions import executions
@@ -18,7 +18,9 @@ LOGS = sorted(PLACE.glob("*.jsonl.gz"))
 
 def text_of(lines: list[bytes]) -> str:
     problems: list[str] = []
-    found = compose(execution.lineage for execution in executions(Application().records(lines, problems)))
+    found = compose(
+        execution.lineage for execution in executions(LoggedApplication().records(lines, problems))
+    )
     return "\n".join([render(found), *problems])
 
 

@@ -111,20 +111,20 @@ FIELD = f"{OUT}/columnLineage/fields/k/inputFields/0"
     [
         # the event itself
         (without("schemaURL"), "event.schemaURL: is missing"),
-        (with_("schemaURL", f"{CORE}#/$defs/RunEventx"), "event.schemaURL: names `#/$defs/RunEventx`, and "),
-        (with_("schemaURL", f"{CORE}#/$def/RunEvent"), "event.schemaURL: names `#/$def/RunEvent`, and "),
+        (with_("schemaURL", f"{CORE}#/$defs/RunEventx"), "event.schemaURL: names `#/$defs/RunEventx`, but "),
+        (with_("schemaURL", f"{CORE}#/$def/RunEvent"), "event.schemaURL: names `#/$def/RunEvent`, but "),
         (with_("schemaURL", f"{CORE}#/$defs/JobEvent"), "event.schemaURL: no schema known"),
         (
             with_("run/facets/parent/_schemaURL", f"{PARENT_SCHEMA}#/$defs/ParentsRunFacet"),
-            "run.facets.parent: names `#/$defs/ParentsRunFacet`, and ",
+            "run.facets.parent: names `#/$defs/ParentsRunFacet`, but ",
         ),
         (
             with_("run/facets/parent/_schemaURL", f"{PARENT_SCHEMA}#/defs/ParentRunFacet"),
-            "run.facets.parent: names `#/defs/ParentRunFacet`, and ",
+            "run.facets.parent: names `#/defs/ParentRunFacet`, but ",
         ),
         (
             with_("run/facets/parent/_schemaURL", CORE),
-            f"run.facets.parent: names {CORE}, which defines many things; append `#/$defs/RunFacet`",
+            f"run.facets.parent: names {CORE}, which has several definitions; append `#/$defs/RunFacet`",
         ),
         (with_("schemaURL", "https://example.org/Event.json"), "event.schemaURL: no schema known"),
         (without("eventTime"), 'event: "eventTime"'),

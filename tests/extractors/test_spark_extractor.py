@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_provider_spark_lineage.known_operators import COMMAND, DRIVERS, PYTHON, driver_of
+from airflow_provider_spark_lineage.known_operators import COMMAND, DRIVERS, PYTHON, driver_kind
 from airflow_provider_spark_lineage.lineage.model import Dataset, Gap, Input, Lineage
 from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
@@ -164,7 +164,7 @@ def test_every_decorator_of_airflow_is_captured_or_left_alone():
         module = import_module(f"{decorators.__name__}.{found.name}")
         classes = (value for value in vars(module).values() if isinstance(value, type))
         (operator,) = (value for value in classes if value.__module__ == module.__name__)
-        assert driver_of(operator) == DECORATORS[found.name], found.name
+        assert driver_kind(operator) == DECORATORS[found.name], found.name
 
 
 @pytest.mark.parametrize("name", OPERATORS)
@@ -172,4 +172,4 @@ def test_every_operator_of_a_function_is_captured_or_left_alone(name):
     """The same without the decorators."""
     from airflow.providers.standard.operators import python
 
-    assert driver_of(getattr(python, name)) == OPERATORS[name]
+    assert driver_kind(getattr(python, name)) == OPERATORS[name]

@@ -9,8 +9,8 @@ from airflow_provider_spark_lineage.launch.application import (
     NOTEBOOK,
     PYTHON,
     SQL,
-    Application,
     Launch,
+    LaunchedApplication,
     R,
 )
 from airflow_provider_spark_lineage.launch.facets import LAUNCH, MAX_APPLICATIONS, launch_facets
@@ -33,7 +33,8 @@ def event(facets: dict[str, object]) -> dict[str, object]:
 
 def test_all_kinds_of_applications_are_valid():
     kinds = tuple(
-        Application(kind, main="m", main_class="c", name="n") for kind in (PYTHON, JAR, SQL, R, NOTEBOOK)
+        LaunchedApplication(kind, main="m", main_class="c", name="n")
+        for kind in (PYTHON, JAR, SQL, R, NOTEBOOK)
     )
     launch = Launch(kinds, service="Livy", run_id="7", page="http://livy/batches/{}")
     assert problems_of(event(launch_facets(launch, with_arguments=True))) == []
@@ -42,7 +43,7 @@ def test_all_kinds_of_applications_are_valid():
 
 def test_an_unknown_kind_is_found():
     """The check above can fail."""
-    assert problems_of(event(launch_facets(Launch((Application("cobol"),)), with_arguments=True)))
+    assert problems_of(event(launch_facets(Launch((LaunchedApplication("cobol"),)), with_arguments=True)))
 
 
 def test_a_launch_that_could_not_be_read_has_no_facet():
@@ -51,7 +52,7 @@ def test_a_launch_that_could_not_be_read_has_no_facet():
 
 
 def test_an_event_does_not_grow_with_the_number_of_applications():
-    launch = Launch(tuple(Application(PYTHON) for _ in range(MAX_APPLICATIONS + 1)))
+    launch = Launch(tuple(LaunchedApplication(PYTHON) for _ in range(MAX_APPLICATIONS + 1)))
     assert len(launch_facets(launch, with_arguments=True)[LAUNCH].applications) == MAX_APPLICATIONS
 
 
@@ -71,13 +72,13 @@ def test_an_event_does_not_grow_with_the_number_of_applications():
     ],
 )
 def test_secrets_among_arguments_are_masked(arguments, written):
-    launch = Launch((Application(PYTHON, arguments=arguments),))
+    launch = Launch((LaunchedApplication(PYTHON, arguments=arguments),))
     [entry] = launch_facets(launch, with_arguments=True)[LAUNCH].applications
     assert entry.arguments == written
 
 
 def test_secrets_in_a_files_address_are_masked():
-    [entry] = launch_facets(Launch((Application(PYTHON, "s3a://AK:hunter2@b/a.py"),)), with_arguments=True)[
-        LAUNCH
-    ].applications
+    [entry] = launch_facets(
+        Launch((LaunchedApplication(PYTHON, "s3a://AK:hunter2@b/a.py"),)), with_arguments=True
+    )[LAUNCH].applications
     assert entry.main == "s3a://***@b/a.py"

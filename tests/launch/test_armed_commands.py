@@ -16,7 +16,7 @@ from servers.commands import write_command
 from servers.driver import driver
 
 from airflow_provider_spark_lineage.launch.shell.armed import Armed
-from airflow_provider_spark_lineage.submitted.place import Place
+from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
 
 SETTINGS = {"spark.lineage.sqlText": "full"}
 
@@ -140,7 +140,7 @@ Bash.__name__, SSH.__name__ = "BashOperator", "SSHOperator"
 def armed(task: Bash, base: Path | str, **options: Any) -> Armed:
     collector = Armed(
         task,
-        Place(str(base), Instance()),
+        RecordsFolder(str(base), Instance()),
         settings=SETTINGS,
         base=str(base),
         since=None,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from recordings import Recording
 
-from airflow_provider_spark_lineage.launch.application import JAR, PYTHON, SQL, Application, Launch
+from airflow_provider_spark_lineage.launch.application import JAR, PYTHON, SQL, Launch, LaunchedApplication
 from airflow_provider_spark_lineage.launch.collector import Launched
 from airflow_provider_spark_lineage.launch.texts import planned_of
 from airflow_provider_spark_lineage.planned.lineage import PLANNED
@@ -29,9 +29,9 @@ spark.read.parquet(sys.argv[1]).write.parquet(sys.argv[2])
 """
 
 
-def script(path: Path, *arguments: str | None, **fields: object) -> Application:
+def script(path: Path, *arguments: str | None, **fields: object) -> LaunchedApplication:
     path.write_text(SCRIPT)
-    return Application(PYTHON, main=str(path), arguments=arguments, **{"is_here": True, **fields})
+    return LaunchedApplication(PYTHON, main=str(path), arguments=arguments, **{"is_here": True, **fields})
 
 
 def names(lineage):
@@ -82,7 +82,9 @@ def test_a_text_elsewhere_is_not_read(main, tmp_path, monkeypatch):
     """A relative path is one of the folder where the command runs, not of this process."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text(SCRIPT)
-    assert planned_of([Application(PYTHON, main=main, arguments=("s3://b/in", "s3://b/out"))])[0] is None
+    assert (
+        planned_of([LaunchedApplication(PYTHON, main=main, arguments=("s3://b/in", "s3://b/out"))])[0] is None
+    )
 
 
 @pytest.mark.parametrize("scheme", ["", "file://", "local://"])
@@ -90,7 +92,10 @@ def test_statements_of_a_file_have_their_variables(scheme, tmp_path):
     text = "insert overwrite directory 's3://b/${day}' using parquet select * from parquet.`s3://b/in`"
     (tmp_path / "q.sql").write_text(text)
     main = f"{scheme}{tmp_path / 'q.sql'}"
-    assert names(planned_of([Application(SQL, main=main, variables={"day": "1"})])[0]) == (["in"], ["1"])
+    assert names(planned_of([LaunchedApplication(SQL, main=main, variables={"day": "1"})])[0]) == (
+        ["in"],
+        ["1"],
+    )
 
 
 def test_a_text_that_is_too_large_is_not_read(tmp_path):
@@ -122,7 +127,7 @@ def launched(
     base: str | Path, *places: str | Path, since: datetime | None = SINCE, run_id: str = "records"
 ) -> Launched:
     applications = (
-        Application(JAR, main="a.jar", conf={"spark.lineage.records": str(place)}) for place in places
+        LaunchedApplication(JAR, main="a.jar", conf={"spark.lineage.records": str(place)}) for place in places
     )
     collector = Launched(Launch(tuple(applications)), str(base), since, run_id=run_id)
     collector.finish()

@@ -8,7 +8,7 @@ import pytest
 from launch.operators import ROWS, Row
 from providers import import_or_skip
 
-from airflow_provider_spark_lineage.launch.application import Application, Launch
+from airflow_provider_spark_lineage.launch.application import Launch, LaunchedApplication
 from airflow_provider_spark_lineage.launch.table import LAUNCHERS, launch_of
 
 
@@ -111,7 +111,7 @@ def written(launch: Launch | None) -> str:
     return f"{words}; {about}" if about else words
 
 
-def line(application: Application) -> str:
+def line(application: LaunchedApplication) -> str:
     fields = {
         "text": application.statements.replace("\n", "\\n"),
         "class": application.main_class,

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_provider_spark_lineage.launch.application import Application, Launch
+from airflow_provider_spark_lineage.launch.application import Launch, LaunchedApplication
 from airflow_provider_spark_lineage.launch.facets import _entry
 from airflow_provider_spark_lineage.launch.shell.operators import of_bash, of_ssh
 
@@ -28,7 +28,7 @@ def written(launch: Launch | None) -> str | None:
     return ", ".join([*map(line, launch.applications), *(f"!{problem}" for problem in launch.problems)])
 
 
-def line(application: Application) -> str:
+def line(application: LaunchedApplication) -> str:
     fields = {
         "text": application.statements,
         "class": application.main_class,

@@ -18,7 +18,7 @@ from openlineage.client.naming.dataset import (
     LocalFileSystem,
 )
 
-from airflow_provider_spark_lineage.sources import identify, is_internal, keeps_nothing, stored_name
+from airflow_provider_spark_lineage.sources import discards_rows, identify, is_internal, stored_name
 from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Symlink
 from airflow_provider_spark_lineage.sources.paths import MAX_SIBLINGS, split_location, trim_partitions
 
@@ -283,8 +283,8 @@ def test_nothing_known_gives_no_name() -> None:
 
 def test_noop_keeps_nothing() -> None:
     """Spark's `noop` format throws rows away, so writing to it is no output."""
-    assert keeps_nothing({"provider": "org.apache.spark.sql.execution.datasources.noop.NoopTable$"})
-    assert not keeps_nothing({"provider": "org.example.Table"})
+    assert discards_rows({"provider": "org.apache.spark.sql.execution.datasources.noop.NoopTable$"})
+    assert not discards_rows({"provider": "org.example.Table"})
 
 
 @pytest.mark.parametrize("table", [None, ["spark_catalog", "db", "lines"]])

@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.records.record import Record, encode_record
 from airflow_provider_spark_lineage.records.status import UNFINISHED, DriverNote
 from airflow_provider_spark_lineage.submitted.collector import Submitted
 from airflow_provider_spark_lineage.submitted.jobs import Job
-from airflow_provider_spark_lineage.submitted.place import Place
+from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
 
 RECORD = Record.from_json(json.loads(Recording("scan_write_parquet").lines[0]))
 
@@ -61,7 +61,7 @@ def collected(tmp_path: Path):
         task.application = application
         instance = SimpleNamespace(dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1)
         settings = {SQL_TEXT: "full"}
-        place = Place(str(tmp_path / "records"), instance)
+        place = RecordsFolder(str(tmp_path / "records"), instance)
         collector = Submitted(task, place, job_class=OwnJob, run_method="submit", settings=settings)
         collector.start()
         with suppress(error):
@@ -93,7 +93,7 @@ def test_records_of_another_release_of_the_agent_are_a_gap(collected, tmp_path: 
     collector = collected(lambda folder: write(folder, note(), version=version), str(script))
     run = collector.run()
     reasons = [gap.reason for gap in run.lineage.gaps]
-    assert any("is not a driver's note of version 1: use this release's agent" in each for each in reasons)
+    assert any("is not a status file of version 1: use this release's agent" in each for each in reasons)
     assert any(f"has record version {version}, " in each for each in reasons)
     assert not run.lineage.outputs
     assert [output.dataset.id.name for output in collector.planned.outputs] == ["/lake/copy"]

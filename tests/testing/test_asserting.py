@@ -31,10 +31,10 @@ def test_events_may_be_plain(events):
     [
         ({KEY: {}}, EVENT, "The events are an object; give a file, a folder, or a list of events."),
         ({KEY: {}}, 5, "The events are an integer; give"),
-        ({KEY: {}}, [EVENT, 5], "The list of events has something that is not a mapping."),
+        ({KEY: {}}, [EVENT, 5], "The list of events has an item that is not a mapping."),
         ({5: {}}, [EVENT], "a key is not a string."),
-        ([EVENT], [EVENT], "What is expected is a list; give a file, a folder, or a mapping of"),
-        (None, [EVENT], "What is expected is null; give"),
+        ([EVENT], [EVENT], "The expected events are a list; give a file, a folder, or a mapping of"),
+        (None, [EVENT], "The expected events are null; give"),
     ],
 )
 def test_what_is_none_of_these_is_refused(expected, events, said):

@@ -336,7 +336,7 @@ changed     dag.task.event.start  (event 1)
 missing     dag.task.event.complete  (expected in {file})
   no event with this key was emitted
 unexpected  dag.extra.event.start  (event 2)
-  nothing with this key is expected
+  no event with this key is expected
 
 0 events match, 3 differ"""
     )

@@ -97,14 +97,14 @@ dag.task.event.complete:
         ("", "is empty, so no event is expected"),
         ("# later\n", "is empty, so no event is expected"),
         ("- a\n", "not a mapping"),
-        ("{}", "expects no event at all"),
+        ("{}", "expects no events"),
         (f"{KEY}:\n", "neither an event"),
         (f"{KEY}: []\n", "empty list"),
         (f"{KEY}: [{{}}, 5]\n", "neither an event"),
         (f"{KEY}: !any\n", "neither an event"),
         (f"{KEY}: {{outptus: !absent }}\n", r"`outptus`, which events do not have; did you mean `outputs`\?"),
         (f"{KEY}: {{}}\nwhn: {{spark: '<4'}}\n", "the key `whn` is not"),
-        ("when: {spark: '<4'}\n", "expects no event at all"),
+        ("when: {spark: '<4'}\n", "expects no events"),
         ("dag.task: {}", r"the key `dag.task` is not `<dag_id>"),
         ("dag.task.event.COMPLETE: {}", r"does not end in an event type; did you mean `complete`\?"),
         ("dag.task.event.completed: {}", r"does not end in an event type; did you mean `complete`\?"),
@@ -191,7 +191,7 @@ def test_a_folder_is_the_union_of_its_files(tmp_path):
     write(tmp_path, '{"other.event.start": {}}', "other.json")
     assert [event.key for event in read_expected(tmp_path).events] == [KEY, "other.event.start"]
     write(tmp_path, f"{KEY}: {{}}\n", "again.yml")
-    with pytest.raises(BadInputError, match=rf"dag\.yaml: `{KEY}` is expected in .*again\.yml already"):
+    with pytest.raises(BadInputError, match=rf"dag\.yaml: `{KEY}` is also expected in .*again\.yml"):
         compare(read_expected(tmp_path), Events.of([]))
 
 

@@ -112,7 +112,7 @@ def test_an_instance_that_nobody_expects():
         (
             "unexpected",
             "my.dag.group.task.event.start",
-            "nothing is expected of this instance and try, `my.dag.group.task[1]#2.event.start`",
+            "no event of this instance and try is expected, `my.dag.group.task[1]#2.event.start`",
         )
     ]
 
@@ -272,6 +272,6 @@ def test_a_child_run_in_a_triggered_dag_is_of_that_dag():
     assert check({"a.trig.event.start": {}}, *events, scope="dags").skipped == {"b": 3}
     report = check({"b.load.event.start": {}, "b.load.event.complete": {}}, *events, scope="dags")
     assert found(report) == [
-        ("unexpected", "b.load.query.1.event.start", "nothing with this key is expected")
+        ("unexpected", "b.load.query.1.event.start", "no event with this key is expected")
     ]
     assert Events.of([query]).dag_id_of(Event(query)) == "a"

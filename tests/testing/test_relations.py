@@ -298,8 +298,8 @@ def test_a_schema_from_elsewhere_is_not_judged():
     assert (
         report.text()
         == f"""\
-schemas: there is no copy of {own} here, so what names it was not checked.
-schemas: there is no copy of {newer} here, so what names it was not checked.
+schemas: the schema {own} is not available, so the parts of events that name it were not checked.
+schemas: the schema {newer} is not available, so the parts of events that name it were not checked.
 14 events match, 0 differ"""
     )
 

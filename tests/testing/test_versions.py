@@ -42,7 +42,7 @@ def test_variants_of_one_event(tmp_path):
 
 def test_nothing_left_is_an_error(tmp_path):
     """A comparison with nothing expected would pass whatever is emitted."""
-    with pytest.raises(BadInputError, match=r"dag\.yaml: expects nothing .*: spark 4\.1 is not <4"):
+    with pytest.raises(BadInputError, match=r"dag\.yaml: no event is expected .*: spark 4\.1 is not <4"):
         check(tmp_path, VARIANTS, event(4), spark="4.1", airflow="3.0.6")
 
 
@@ -60,7 +60,7 @@ def test_an_event_whose_variants_are_all_for_others(tmp_path):
     """It is unexpected as ever, and the reason says that it is expected elsewhere."""
     text = f"other.event.start: {{}}\n{KEY}: {{when: {{spark: '<4'}}}}\n"
     (found,) = check(tmp_path, text, event(), event(name="other"), spark="4.1").differences
-    assert found.reason == "nothing with this key is expected of these versions"
+    assert found.reason == "no event with this key is expected for these versions"
 
 
 def test_what_the_caller_says_wins(tmp_path):
@@ -103,7 +103,7 @@ def test_two_versions_among_the_events(tmp_path):
     assert check(tmp_path, both, *events).ok
     text = f"{KEY}:\n- {{}}\n- {{when: {{spark: '<4'}}}}\n"
     with pytest.raises(
-        BadInputError, match=r"the events say 3\.5\.1 and 4\.1\.4; .*`--version spark=\.\.\.`"
+        BadInputError, match=r"the events have 3\.5\.1 and 4\.1\.4; .*`--version spark=\.\.\.`"
     ):
         check(tmp_path, text, *events)
     assert check(tmp_path, text, *events, spark="3.5").ok
@@ -114,7 +114,7 @@ def test_a_version_that_nobody_knows(tmp_path, monkeypatch):
     from airflow_provider_spark_lineage.testing import keys
 
     monkeypatch.setattr(keys, "_installed", lambda name: set())
-    with pytest.raises(BadInputError, match=r"nobody says it; say which with `--version spark=\.\.\.`"):
+    with pytest.raises(BadInputError, match=r"it is unknown; give it with `--version spark=\.\.\.`"):
         check(tmp_path, VARIANTS, event())
 
 
@@ -155,7 +155,7 @@ def test_files_for_different_versions_may_expect_the_same(tmp_path):
     events = Events.of([event()])
     assert compare(read_expected(tmp_path), events, versions={"spark": "3.5"}).matched == 1
     assert compare(read_expected(tmp_path), events, versions={"spark": "4.1"}).matched == 1
-    with pytest.raises(BadInputError, match=r"four\.yaml: .* is expected in .*five\.yaml already"):
+    with pytest.raises(BadInputError, match=r"four\.yaml: .* is also expected in .*five\.yaml"):
         compare(read_expected(tmp_path), events, versions={"spark": "5.0"})
 
 

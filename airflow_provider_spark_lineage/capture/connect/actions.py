@@ -1,4 +1,4 @@
-"""Which plans are recorded, and what about them: one row for each kind of command of Spark Connect."""
+"""Actions of recorded plans: one row for each kind of command of Spark Connect."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 @dataclass
 class Action:
-    """What one plan does, in plain values beside the relations that the server explains."""
+    """The effect of one plan, in plain values, with the relations that the server explains."""
 
     name: str
-    """What Spark calls such an action: `collect`, `save`, `command`."""
+    """Spark's name of such an action: `collect`, `save`, `command`."""
 
     ask: Ask = Ask.BESIDE
     relations: List[Any] = field(default_factory=list)
-    """The relations to explain: one, or none where there is none or the server must not analyse it."""
+    """The relations to explain: one, or none if there is none or the server must not analyse it."""
 
     sql: str = ""
-    """The statement to explain, in place of a relation."""
+    """The statement to explain, instead of a relation."""
 
     statement: Any = None
     """The relation that holds the statement, with its arguments."""
@@ -40,13 +40,13 @@ class Action:
     """The command as plain JSON; empty for a query."""
 
     targets: Tuple[str, ...] = ()
-    """Names of tables that it creates, changes or drops, as written."""
+    """Names of created, changed or dropped tables, as written."""
 
     is_costly: bool = False
-    """The server runs a job to make a plan of it, and keeps the plan since Spark 4.0."""
+    """The server runs a job to plan it, and keeps the plan since Spark 4.0."""
 
     has_rows: bool = False
-    """Rows that the program sent are part of the plan."""
+    """The plan has rows that the program sent."""
 
     is_of_partition: bool = False
     """The statement names a partition."""
@@ -55,19 +55,19 @@ class Action:
     """The statement certainly inserts rows."""
 
     function: str = ""
-    """The name of the temporary function that the statement makes."""
+    """The name of the temporary function that the statement creates."""
 
     is_script: bool = False
     """The statement is an SQL script."""
 
     variables: Optional[Dict[str, str]] = None
-    """Variables of the script that the statement is part of, and their types; None outside of scripts."""
+    """Variables of the statement's script, with their types; None outside of scripts."""
 
     queried: Set[str] = field(default_factory=set)
-    """Those of the variables whose values come from queries."""
+    """Variables whose values come from queries."""
 
     view: str = ""
-    """The name of the temporary view that it makes."""
+    """The name of the temporary view that it creates."""
 
     reads: List[Any] = field(default_factory=list)
     """The relations that read files or tables, in the order of the plan."""
@@ -81,12 +81,12 @@ class Action:
 
     @property
     def renames(self) -> bool:
-        """Return whether it may change which table a name means."""
+        """Return whether it may change the meaning of names."""
         return bool(self.is_command and self.ask is not Ask.BESIDE)
 
 
 def action_of(plan: Any, decompress: Callable[[bytes], bytes]) -> Optional[Action]:
-    """Return what a plan does; None for a plan that touches no data."""
+    """Return the action of a plan; None for a plan that does not touch data."""
     kind = plan.WhichOneof("op_type")
     if kind == "compressed_operation":
         plan = _decompressed(plan, decompress)
@@ -101,7 +101,7 @@ def action_of(plan: Any, decompress: Callable[[bytes], bytes]) -> Optional[Actio
 
 
 def _decompressed(plan: Any, decompress: Callable[[bytes], bytes]) -> Any:
-    """Return a plan that the client compressed because it is large, as it was (since Spark 4.1)."""
+    """Return the original of a large plan that the client compressed (since Spark 4.1)."""
     compressed = plan.compressed_operation
     name = compressed.OpType.Name(compressed.op_type)
     whole = type(plan)()
@@ -114,7 +114,7 @@ _NAMES = {"show_string": "showString", "html_string": "htmlString"}
 
 
 def _query(relation: Any) -> Optional[Action]:
-    """An action that fetches rows."""
+    """Return the action of a query that fetches rows."""
     kind = kind_of(relation)
     if kind == "catalog":
         return _made(relation.catalog)
@@ -126,7 +126,7 @@ def _query(relation: Any) -> Optional[Action]:
 
 
 def _made(catalog: Any) -> Optional[Action]:
-    """`spark.catalog.createTable`; the other calls of the catalog change no data."""
+    """Return the action of `spark.catalog.createTable`; other calls of the catalog do not change data."""
     kind = catalog.WhichOneof("cat_type")
     if kind not in ("create_table", "create_external_table"):
         return None
@@ -135,7 +135,7 @@ def _made(catalog: Any) -> Optional[Action]:
 
 
 def _explain(action: Action, relation: Any) -> None:
-    """Let the server explain a relation."""
+    """Add a relation that the server explains, or the reason why it must not."""
     action.reads = reads_of(relation)
     action.has_rows = has_rows_of_program(relation)
     lost = why_not(relation)
@@ -158,7 +158,7 @@ _MODES = {
 
 
 def _write(write: Any) -> Action:
-    """`df.write`, to a path, a table, or a place that the options name."""
+    """Return the action of `df.write`, to a path, a table, or a place in the options."""
     to = write.WhichOneof("save_type")
     command: Dict[str, Any] = {
         "kind": "write",
@@ -174,7 +174,7 @@ def _write(write: Any) -> Action:
         if command["mode"] == "Ignore":
             action.ask = Ask.BEFORE
         if command["format"] == "iceberg" and "/" not in write.path:
-            # A name in place of a path.
+            # A name instead of a path.
             command["table"], command["insert"] = write.path, False
             action.targets = (write.path,)
     elif to == "table":
@@ -191,11 +191,11 @@ def _write(write: Any) -> Action:
 
 
 _OPTIONS = {"replacewhere": "replace_where", "replaceusing": "replace_using", "replaceon": "replace_on"}
-"""Option in lower case by which an overwrite replaces some rows -> the fact that there is one."""
+"""Option, in lower case, that restricts an overwrite to some rows -> the fact that it is used."""
 
 
 def _replaces(options: Mapping[str, str]) -> Dict[str, Any]:
-    """Return what options say of the rows that an overwrite replaces; of a condition, that there is one."""
+    """Return facts from options about the rows that an overwrite replaces, without the conditions' texts."""
     named = {name.lower(): value for name, value in options.items()}
     facts: Dict[str, Any] = {fact: True for name, fact in _OPTIONS.items() if name in named}
     if "partitionoverwritemode" in named:
@@ -204,7 +204,7 @@ def _replaces(options: Mapping[str, str]) -> Dict[str, Any]:
 
 
 def _write_v2(write: Any) -> Action:
-    """`df.writeTo(table)`."""
+    """Return the action of `df.writeTo(table)`."""
     mode = type(write).Mode.Name(write.mode)
     command = {
         "kind": "write_v2",
@@ -221,7 +221,7 @@ def _write_v2(write: Any) -> Action:
 
 
 def _statement(command: Any) -> Optional[Action]:
-    """`spark.sql`: a command runs at once; a query runs when its rows are fetched."""
+    """Return the action of `spark.sql`: a command runs at once; a query runs when its rows are fetched."""
     relation = _statement_relation(command)
     text = relation.sql.query if relation is not None else command.sql
     statement = statement_of(text)
@@ -244,7 +244,7 @@ def _statement(command: Any) -> Optional[Action]:
 
 
 def _statement_relation(command: Any) -> Any:
-    """Return the relation with the text, since Spark 4.0; a statement over DataFrames has it below them."""
+    """Return the relation with the text (since Spark 4.0); for a statement over DataFrames, its root."""
     if "input" not in command.DESCRIPTOR.fields_by_name or not command.HasField("input"):
         return None
     relation = command.input
@@ -252,7 +252,7 @@ def _statement_relation(command: Any) -> Any:
 
 
 def _view(command: Any) -> Optional[Action]:
-    """A temporary view counts where it is used; what it reads is no part of the plans that use it."""
+    """Return the action of a temporary view, which counts when it is used: plans do not have its reads."""
     action = Action("createView", Ask.NEVER, view=command.name.strip("`").lower())
     action.reads = reads_of(command.input)
     action.has_rows = has_rows_of_program(command.input)
@@ -260,7 +260,7 @@ def _view(command: Any) -> Optional[Action]:
 
 
 def _checkpoint(command: Any) -> Action:
-    """`checkpoint`, `localCheckpoint`: later plans read the rows under new ids of their columns."""
+    """Return the action of a checkpoint: later plans read its rows with new column ids."""
     name = "localCheckpoint" if command.local else "checkpoint"
     action = Action(name, command={"kind": "checkpoint"})
     _explain(action, command.relation)
@@ -268,7 +268,7 @@ def _checkpoint(command: Any) -> Action:
 
 
 def _merge(command: Any) -> Action:
-    """`df.mergeInto`."""
+    """Return the action of `df.mergeInto`."""
     action = Action(
         "mergeInto",
         command={"kind": "merge", "table": command.target_table_name},
@@ -279,7 +279,7 @@ def _merge(command: Any) -> Action:
 
 
 def _stream(command: Any) -> Action:
-    """`df.writeStream.start`: the batches run on the server, and end when the query does."""
+    """Return the action of `df.writeStream.start`; its batches run on the server until the query ends."""
     to = command.WhichOneof("sink_destination")
     value = {
         "kind": "stream",
@@ -298,19 +298,20 @@ def _stream(command: Any) -> Action:
 
 
 def _external(command: Any) -> Action:
-    """`spark.executeCommand`: runs in a system that Spark does not read."""
+    """Return the action of `spark.executeCommand`, which runs in an external system."""
     return Action(
         "executeCommand",
         command={"kind": "other"},
-        problems=["what a command of an external system did is not recorded"],
+        problems=["the effect of an external system's command is not recorded"],
     )
 
 
 def _learn(command: Any) -> Optional[Action]:
-    """MLlib: `fit` and `evaluate` read a DataFrame; a model that is saved is not recorded."""
+    """Return the action of MLlib's `fit` and `evaluate`, which read a DataFrame, or of a model's save."""
     kind = command.WhichOneof("command")
     if kind == "write":
-        return Action("save", command={"kind": "other"}, problems=["where a model was saved is not recorded"])
+        lost = "the place of a saved model is not recorded"
+        return Action("save", command={"kind": "other"}, problems=[lost])
     if kind not in ("fit", "evaluate"):
         return None
     action = Action(kind)
@@ -329,4 +330,4 @@ COMMANDS: Dict[str, Callable[[Any], Optional[Action]]] = {
     "execute_external_command": _external,
     "ml_command": _learn,
 }
-"""`Command.command_type` -> its row. Commands without a row register functions, or concern the session."""
+"""`Command.command_type` -> its row. Other commands register functions, or concern the session."""

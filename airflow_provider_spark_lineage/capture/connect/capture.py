@@ -16,9 +16,9 @@ from airflow_provider_spark_lineage.records.record import Record
 
 
 class ConnectCapture:
-    """Records what the clients of Spark Connect execute between `arm` and `disarm`.
+    """Records the executions of Spark Connect clients between `arm` and `disarm`.
 
-    `sink` receives each record, on the worker of its session; `problems` a sentence for everything lost.
+    `sink` receives each record, on the worker of its session; `problems` receives a sentence for each loss.
     """
 
     def __init__(
@@ -30,16 +30,16 @@ class ConnectCapture:
         self._sql_text = sql_text
         self._sessions: Dict[str, Session] = {}
         self._counts: Dict[str, int] = {}
-        """Application id -> how many records it has."""
+        """Application id -> number of its records."""
         self._lock = threading.Lock()
         self._emitting = threading.Lock()
 
     def arm(self) -> None:
-        """Record what any client executes from now on."""
+        """Record all executions of clients from now on."""
         client_hooks().add(self)
 
     def begins(self, client: Any, plan: Any) -> Union[Execution, ScriptExecution, None]:
-        """Return the execution of a plan that a client is about to send; None if it touches no data."""
+        """Return the execution of a plan before a client sends it; None if it does not touch data."""
         action = action_of(plan, lambda data: _decompressed(client, data))
         if action is None:
             return None
@@ -53,27 +53,27 @@ class ConnectCapture:
         return execution
 
     def closes(self, client: Any) -> None:
-        """Record what a client has executed, before it closes."""
+        """Record all executions of a client before it closes."""
         session = self._sessions.get(client._session_id)
         if session is not None:
             _finish_streams(session)
             session.settle()
 
     def drain(self, timeout_seconds: float) -> None:
-        """Wait until everything that has ended is recorded; raise `TimeoutError` if that takes too long."""
+        """Wait until all ended executions are recorded; raise `TimeoutError` if that takes too long."""
         until = time.monotonic() + timeout_seconds
         for session in tuple(self._sessions.values()):
             if not session.worker.wait(max(0.0, until - time.monotonic())):
                 raise TimeoutError(f"recording the executions takes more than {timeout_seconds:g} seconds")
 
     def disarm(self) -> None:
-        """Record nothing that begins from now on."""
+        """Stop recording new executions."""
         client_hooks().remove(self)
         for session in tuple(self._sessions.values()):
             _finish_streams(session)
 
     def close(self) -> None:
-        """End the workers; the caller has drained."""
+        """End the workers; call `drain` before."""
         with self._lock:
             sessions, self._sessions = tuple(self._sessions.values()), {}
         for session in sessions:
@@ -96,13 +96,13 @@ class ConnectCapture:
 
 
 def _finish_streams(session: Session) -> None:
-    """Record the streaming queries that a session has started."""
+    """Record the streaming queries of a session."""
     streams, session.streams = session.streams, []
     for execution in streams:
         execution.finish_stream()
 
 
 def _decompressed(client: Any, data: bytes) -> bytes:
-    """Return what the client compressed by the module that it compressed it with."""
+    """Return the original of compressed data, with the client's own compression module."""
     module = getattr(client, "_zstd_module", None) or sys.modules["zstandard"]
     return bytes(module.decompress(data))

@@ -1,7 +1,7 @@
-"""Observes the clients of Spark Connect: replaces methods of pyspark's `SparkConnectClient`.
+"""Observes the clients of Spark Connect by replaced methods of pyspark's `SparkConnectClient`.
 
-Every action and every command of a client ends in one of two methods, `_execute` and
-`_execute_and_fetch_as_iterator`, from Spark 3.5 on. They are replaced while there is a watcher.
+Since Spark 3.5, every action and every command of a client calls `_execute` or
+`_execute_and_fetch_as_iterator`. These are replaced while there is a watcher.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MODULE = "pyspark.sql.connect.client.core"
 
 
 class ClientHooks:
-    """Notifies its watchers of executed plans, and of clients that are about to close.
+    """Notifies its watchers of executed plans, and of clients before they close.
 
     A watcher has the methods `begins(client, plan)`, which returns an object with the methods
     `received(response)` and `ended(error)`, or None to ignore the plan, and `closes(client)`; `problems` is a
@@ -39,7 +39,7 @@ class ClientHooks:
         """Notify a watcher from now on."""
         with self._lock:
             if not self._awake():
-                # A forked child that captures itself has watchers of its own.
+                # A forked child that captures has its own watchers.
                 self._process = os.getpid()
                 self._watchers.clear()
             self._watchers.append(watcher)
@@ -49,7 +49,7 @@ class ClientHooks:
                 imports().wait(MODULE, self._install_if_watched)
 
     def remove(self, watcher: Any) -> None:
-        """Stop notifying a watcher; put the client's methods back after the last one."""
+        """Stop notifying a watcher; after the last one, restore the client's methods."""
         with self._lock:
             if watcher in self._watchers:
                 self._watchers.remove(watcher)
@@ -123,7 +123,7 @@ class ClientHooks:
 
     @contextmanager
     def _observed(self, client: Any, req: Any) -> Iterator[Sequence[Tuple[Any, List[str]]]]:
-        """Notify the watchers that a plan is about to be executed, and again when it was."""
+        """Notify the watchers before and after the execution of a plan."""
         executions: List[Tuple[Any, List[str]]] = []
         for watcher in self._awake():
             with harmless("a plan of Spark Connect could not be recorded", watcher.problems):
@@ -142,11 +142,11 @@ class ClientHooks:
             for execution, problems in executions:
                 with harmless("an execution of Spark Connect could not be recorded", problems):
                     execution.ended(error)
-            # The traceback holds this frame: the cycle would keep the program's data alive.
+            # The traceback refers to this frame: the cycle would keep the program's data alive.
             error = None
 
     def _awake(self) -> Tuple[Any, ...]:
-        """Return the watchers; none in a forked child, whose executions are not those of the task."""
+        """Return the watchers; none in a forked child, whose executions do not belong to the task."""
         return tuple(self._watchers) if os.getpid() == self._process else ()
 
 

@@ -1,4 +1,4 @@
-"""One plan that a client executes: asks for its text while it runs, and makes a record of it afterwards."""
+"""One executed plan of a client: requests its text while it runs, and makes a record of it afterwards."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENG
 class Execution:
     """One action of a client, from its request to its record.
 
-    `emit` receives the record, on the session's worker; `lost` a sentence where there is none.
+    `emit` receives the record, on the session's worker; `lost` receives a sentence if there is no record.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Execution:
         self._stream_error: Optional[Dict[str, str]] = None
 
     def begin(self) -> None:
-        """Ask for the plan: before the action runs where it would change the answer, else beside it."""
+        """Request the plan: before the action if that would change the answer, else while it runs."""
         action, session = self._action, self._session
         if action.function:
             session.functions.temporary[action.function] = None
@@ -74,7 +74,7 @@ class Execution:
             )
         if session.is_too_slow:
             self._problems.append(
-                "the plan was not asked for: the server took too long to explain earlier ones"
+                "the plan was not requested: the server took too long to explain earlier plans"
             )
             self._asked.set()
         elif not self._may_ask():
@@ -87,8 +87,8 @@ class Execution:
         self._began = datetime.now(timezone.utc)
 
     def _explain_result(self) -> str:
-        """Return the plan of a checkpoint's result, whose columns have ids that later plans refer to."""
-        # Let the result go: the server keeps it as long as the client has it.
+        """Return the plan of a checkpoint's result, whose column ids are used by later plans."""
+        # Drop the result: the server keeps it as long as the client has it.
         result = self._results.pop("checkpoint_command_result", None)
         if result is None:
             return ""
@@ -103,7 +103,7 @@ class Execution:
         return ""
 
     def _may_ask(self) -> bool:
-        """Return whether there is something to ask before the action has ended."""
+        """Return whether there is a request to make before the action has ended."""
         action = self._action
         if action.is_costly and self._session.version(self._server).startswith("3."):
             # Spark 3.5 does not keep the plan, and would run the same job twice.
@@ -113,7 +113,7 @@ class Execution:
         return bool(is_explained or action.command)
 
     def ask(self) -> None:
-        """Ask for the plan on this thread."""
+        """Request the plan on this thread."""
         self._ask()
 
     def wait(self, seconds: float) -> None:
@@ -121,7 +121,7 @@ class Execution:
         self._wait(max(0.0, seconds))
 
     def give_up(self) -> None:
-        """Do without the plan."""
+        """Continue without the plan."""
         self._wait(0.0)
 
     def tell(self, problem: str) -> None:
@@ -129,7 +129,7 @@ class Execution:
         self._problems = [problem]
 
     def received(self, response: Any) -> None:
-        """Read what the server answers besides rows: metrics, and the results of commands."""
+        """Store the server's answers besides rows: metrics, and results of commands."""
         if isinstance(response, dict):
             self._results.update(response)
         elif type(response).__name__ == "PlanMetrics":
@@ -139,7 +139,7 @@ class Execution:
         """Wait for the plan, and leave the rest to the session's worker."""
         self._ended = datetime.now(timezone.utc)
         self._error = error
-        # Spark 3.5 answers a statement with several inserts, which it has run, as it answers a query.
+        # Spark 3.5 answers a statement with several inserts like a query, although it has run.
         is_statement = self._action.sql and not self._action.is_insert
         if is_statement and is_query_result(self._results.get("sql_command_result")):
             return
@@ -155,12 +155,12 @@ class Execution:
 
     @property
     def _stream(self) -> Any:
-        """Return the id of the streaming query that it started; None if it started none."""
+        """The id of the streaming query that it started; None without one."""
         started = self._results.get("write_stream_operation_start_result")
         return started.query_id if started is not None else None
 
     def finish_stream(self) -> None:
-        """Record what a streaming query has done until now."""
+        """Record a streaming query's work up to now."""
         self._session.worker.submit(self._finish_stream)
 
     def _finish_stream(self) -> None:
@@ -184,7 +184,7 @@ class Execution:
         before: Dict[str, Any] = {}
         settings: Dict[str, str] = {}
         try:
-            with harmless("the plan could not be asked for", problems):
+            with harmless("the plan could not be requested", problems):
                 try:
                     if self._action.ask is Ask.BEFORE:
                         before = self._state(problems)
@@ -195,14 +195,14 @@ class Execution:
                 except RefusedError as refusal:
                     problems.append(f"the server did not explain the plan: {refusal}")
         finally:
-            # The user's thread may have stopped waiting: what comes later is not used.
+            # The user's thread may have stopped waiting: then the answer is not used.
             if not self._asked.is_set():
                 self._text, self._before, self._settings = text, before, settings
                 self._problems.extend(problems)
             self._asked.set()
 
     def _state(self, problems: List[str]) -> Dict[str, Any]:
-        """Return what is at the places that the command names, before it runs."""
+        """Return the state of the command's targets before it runs."""
         before = self._session.describe(self._server, names_to_describe(self._action, ""), problems)
         self._session.forget()
         path = self._action.command.get("path")
@@ -235,7 +235,7 @@ class Execution:
                 about = self._session.about(self._server)
                 connect = self._completed(self._action.command)
             except RefusedError as refusal:
-                problems.append(f"the server did not say what belongs to the plan: {refusal}")
+                problems.append(f"the server did not answer requests about the plan: {refusal}")
             record = self._record(about, version)
             views = self._session.views_in(self._text)
             record.connect = {
@@ -254,21 +254,21 @@ class Execution:
             record.settings = {name: value for name, value in about.items() if name not in _OF_APPLICATION}
             record.settings.update(self._settings)
             if record.failed and not record.explain and not self._action.is_script:
-                # The server explains a failed plan no better than it runs it.
+                # A failed plan usually cannot be explained either: no gap for that.
                 self._problems.clear()
             for problem in (*self._problems, *problems):
                 tell(problem, record.problems)
             self._emit(record)
 
     def _read(self, relation: Any) -> Dict[str, Any]:
-        """Return what a relation reads, with the schema of files."""
+        """Return the read of a relation, with the schema of files."""
         read = self._completed(described_read(relation))
         if "paths" in read:
             read["schema"] = self._session.schema(self._server, relation)
         return read
 
     def _completed(self, value: Dict[str, Any]) -> Dict[str, Any]:
-        """Return the JSON of a command or a read with complete paths."""
+        """Return the JSON of a command or read with complete paths."""
         completed = dict(value)
         with harmless("the file system of the server is not known", self._problems):
             if completed.get("path"):
@@ -308,7 +308,7 @@ _OF_APPLICATION = frozenset({"spark.app.id", "spark.app.name", "spark.extraListe
 
 
 def sql_of(text: str, sql_text: str) -> str:
-    """Return as much of a statement as may be recorded."""
+    """Return the part of a statement that may be recorded."""
     if sql_text == NONE or not text:
         return ""
     if sql_text == FULL:
@@ -328,6 +328,6 @@ def error_of(error: BaseException, sql_text: str) -> Dict[str, str]:
 
 
 def message_of(name: str, text: str, sql_text: str) -> Dict[str, str]:
-    """Return class and message of an error; a message may repeat literals of a statement."""
+    """Return class and message of an error; the message may repeat literals of a statement."""
     message = without_secrets(text) if sql_text == FULL else ""
     return {"class": name, "message": message[:MAX_MESSAGE_LENGTH]}

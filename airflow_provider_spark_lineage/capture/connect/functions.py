@@ -1,4 +1,4 @@
-"""Asks the server for functions that are written in SQL: DESCRIBE FUNCTION, once for each until a command."""
+"""Requests the SQL functions of a plan by DESCRIBE FUNCTION, once for each function until a command runs."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from airflow_provider_spark_lineage.capture.sql_literals import without_sql_lite
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 _IN_PLANS = re.compile(r"(?<![\w$.`#])((?:[\w$]+\.){2}[\w$]+)\(")
-"""A function of a catalog, by its full name; Spark's own have no catalog."""
+"""A function of a catalog, by its full name; Spark's own functions have no catalog."""
 
 _ROW = re.compile(r"([A-Z][A-Za-z ]*):[ \t]*(.*)", re.DOTALL)
 
 _MAX_FUNCTIONS = 20
-"""How many functions of one plan are described."""
+"""Limit of described functions of one plan."""
 
 
 class Functions:
-    """The functions of one session that were described."""
+    """The described functions of one session."""
 
     def __init__(self) -> None:
         self.temporary: Dict[str, None] = {}
-        """Names of temporary functions that the session made: plans have them without a catalog."""
+        """Names of temporary functions of the session, which have no catalog in plans."""
 
         self._known: Dict[str, Dict[str, str]] = {}
 
@@ -33,22 +33,22 @@ class Functions:
         self._known.clear()
 
     def described_in(self, server: Server, text: str) -> Dict[str, Dict[str, str]]:
-        """Return the parameters and the body of each function in a plan that is written in SQL."""
+        """Return the parameters and the body of each SQL function in a plan."""
         names = dict.fromkeys(_IN_PLANS.findall(text))
         names.update((name, None) for name in self.temporary if re.search(rf"(?<![\w$.]){name}\(", text))
-        found: Dict[str, Dict[str, str]] = {}
+        functions: Dict[str, Dict[str, str]] = {}
         for name in list(names)[:_MAX_FUNCTIONS]:
             if name not in self._known:
                 self._known[name] = described(server, name)
             if self._known[name]:
-                found[name] = self._known[name]
-        return found
+                functions[name] = self._known[name]
+        return functions
 
 
 def described(server: Server, name: str) -> Dict[str, str]:
-    """Return `parameters` and `body` of a function; nothing where it is not written in SQL.
+    """Return `parameters` and `body` of an SQL function; nothing for any other function.
 
-    The gap about a function is there in any case, so a server that does not answer adds none.
+    The function itself already is a gap, so a server that does not answer adds none.
     """
     try:
         if local_server() is not None and not server.has_function(name):
@@ -59,10 +59,10 @@ def described(server: Server, name: str) -> Dict[str, str]:
 
 
 def described_by(rows: List[Dict[str, Any]]) -> Dict[str, str]:
-    """Read the rows of DESCRIBE FUNCTION EXTENDED.
+    """Parse the rows of DESCRIBE FUNCTION EXTENDED.
 
-    Until Spark 4.1 the properties of the function are one JSON object; later they are a row each, where a row
-    without a name goes on with the one before.
+    Until Spark 4.1, the properties of the function are one JSON object; later, each property is a row, and a
+    row without a name continues the row before.
     """
     named: Dict[str, str] = {}
     name = ""

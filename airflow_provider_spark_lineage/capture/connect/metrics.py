@@ -1,4 +1,4 @@
-"""What the server counted in a plan's physical scans and writes: the metrics in its responses."""
+"""Counts of a plan's physical scans and writes, from the metrics in the server's responses."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _BY_RANGE = "rangepartitioning("
 def counts_of(metrics: Iterable[Any], text: str) -> List[Dict[str, Any]]:
     """Return one entry for each physical scan or write; `text` is the explained plan.
 
-    To sort, Spark reads what is below a second time to sample the ranges, but nothing below another exchange.
-    The metrics do not say which exchange is by ranges: where there is one, no rows below any are counted.
+    To sort, Spark runs the nodes below twice, to sample the ranges, down to the next exchange. The metrics do
+    not tell which exchange is by ranges: if there is one, rows below any exchange are not counted.
     """
     nodes = {metric.plan_id: metric for metric in metrics}
     has_ranges = _BY_RANGE in text

@@ -1,4 +1,4 @@
-"""Puts the arguments of a statement into its text, to explain it: EXPLAIN takes no arguments.
+"""Puts the arguments of a statement into its text, because EXPLAIN takes no arguments.
 
 Only literals can be written as SQL. Dates and times become nulls of their type, which have the same lineage.
 """
@@ -18,9 +18,9 @@ class NoLiteralError(ValueError):
 
 
 def explain_of(command: Any) -> Any:
-    """Return a relation whose rows are the plan of a statement: EXPLAIN does not run it.
+    """Return a relation whose rows are the plan of a statement, by EXPLAIN, which does not run it.
 
-    Raise `NoLiteralError` where an argument is an expression.
+    Raise `NoLiteralError` if an argument is an expression.
     """
     import pyspark.sql.connect.proto as pb2
 
@@ -42,7 +42,7 @@ def explain_of(command: Any) -> Any:
 
 
 def with_text(command: Any, text: str) -> Any:
-    """Return a command of SQL with another text, and the same arguments."""
+    """Return an SQL command with another text and the same arguments."""
     other = type(command)()
     other.CopyFrom(command)
     if "input" in other.DESCRIPTOR.fields_by_name and other.HasField("input"):
@@ -53,9 +53,9 @@ def with_text(command: Any, text: str) -> Any:
 
 
 def with_variable(command: Any, name: str, kind: str) -> Any:
-    """Return a command of SQL with a value in place of a variable of that type."""
+    """Return an SQL command with a value in place of a variable of that type."""
     is_whole = kind.partition("(")[0].strip().upper() in _WHOLE
-    # Where LIMIT stands before it, a null is an error.
+    # After LIMIT, a null is an error.
     value = "1" if is_whole else f"CAST(NULL AS {kind})" if kind else "NULL"
     has_input = "input" in command.DESCRIPTOR.fields_by_name and command.HasField("input")
     text = command.input.sql.query if has_input else command.sql
@@ -67,7 +67,7 @@ _WHOLE = frozenset({"BIGINT", "BYTE", "INT", "INTEGER", "LONG", "SHORT", "SMALLI
 
 
 def _outside_quotes(text: str, change: Callable[[str], str]) -> str:
-    """Return a text whose parts outside of quotes and comments are changed."""
+    """Apply a change to the parts of a text outside of quotes and comments."""
     parts: List[str] = []
     end = 0
     for quoted in SPARK.finditer(text):
@@ -77,7 +77,7 @@ def _outside_quotes(text: str, change: Callable[[str], str]) -> str:
 
 
 def _arguments(statement: Any) -> Tuple[Dict[str, str], List[str]]:
-    """Return the arguments by name, and those by position, as SQL."""
+    """Return the arguments by name and by position, as SQL."""
     named: Dict[str, str] = {}
     listed: List[str] = []
     for field, value in statement.ListFields():
@@ -89,7 +89,7 @@ def _arguments(statement: Any) -> Tuple[Dict[str, str], List[str]]:
 
 
 def with_arguments(text: str, named: Dict[str, str], listed: List[str]) -> str:
-    """Replace `:name` and `?` in a statement, but not inside of quotes and comments.
+    """Replace `:name` and `?` in a statement, outside of quotes and comments.
 
     >>> with_arguments("insert into t select ?, ':a', :a", {"a": "1"}, ["'x'"])
     "insert into t select 'x', ':a', 1"

@@ -1,7 +1,7 @@
-"""Walks through the relations of a Spark Connect plan: which of them the server may explain, what they read.
+"""Walks through the relations of a Spark Connect plan: their reads, and if the server may explain them.
 
-Explaining analyses a relation, and the server does some relations' work while it analyses them: the calls of
-the catalog, the statistics of a DataFrame, the text of `show`. Only relations in `LAZY` do nothing.
+Explaining analyses a relation, and the server runs some relations during analysis: calls of the catalog,
+statistics of a DataFrame, the text of `show`. Relations in `LAZY` do not run.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ LAZY = frozenset(
         "with_watermark",
     }
 )
-"""Relations that the server analyses without running a job, as they are called in `Relation.rel_type`."""
+"""Relations that the server analyses without running a job, by their names in `Relation.rel_type`."""
 
 COMPUTED = frozenset(
     {
@@ -81,7 +81,7 @@ COMPUTED = frozenset(
         "transpose",
     }
 )
-"""Relations of one input whose rows the server may compute while it analyses them."""
+"""Relations with one input whose rows the server may compute during analysis."""
 
 _RELATION = "spark.connect.Relation"
 
@@ -90,12 +90,12 @@ _children: Dict[str, Tuple[str, ...]] = {}
 
 
 def kind_of(relation: Any) -> str:
-    """Return what a relation is; empty for one that this release of pyspark does not know."""
+    """Return the kind of a relation; empty if this release of pyspark does not know it."""
     return str(relation.WhichOneof("rel_type") or "")
 
 
 def inputs(relation: Any) -> List[Any]:
-    """Return the relations directly below a relation, in their order."""
+    """Return the relations directly below a relation, in order."""
     kind = kind_of(relation)
     if not kind:
         return []
@@ -118,7 +118,7 @@ def inputs(relation: Any) -> List[Any]:
 
 
 def walk(relation: Any) -> Iterator[Any]:
-    """Yield a relation and all below it, each before those below it."""
+    """Yield a relation and all relations below it, in pre-order."""
     waiting = [relation]
     while waiting:
         current = waiting.pop()
@@ -127,15 +127,15 @@ def walk(relation: Any) -> Iterator[Any]:
 
 
 def with_own_views(relation: Any) -> Any:
-    """Return a relation whose statements over DataFrames make temporary views under names of their own.
+    """Return a relation whose statements over DataFrames create temporary views with unique names.
 
-    While the server analyses such a statement it has a view for each DataFrame, which it drops afterwards
-    (`SparkConnectPlanner.executeSQLWithRefs`): to explain the statement beside the program that runs it would
-    drop the view of the program.
+    During analysis of such a statement, the server creates a view for each DataFrame and drops it afterwards
+    (`SparkConnectPlanner.executeSQLWithRefs`). Explaining the statement while the program runs it would drop
+    the program's view.
     """
     if not any(map(_is_over_frames, walk(relation))):
         return relation
-    # The program's own plan stays as it is.
+    # The program's own plan must not change.
     copy = type(relation)()
     copy.CopyFrom(relation)
     for each in filter(_is_over_frames, walk(copy)):
@@ -153,7 +153,7 @@ def _is_over_frames(relation: Any) -> bool:
 
 
 def shown(relation: Any) -> Any:
-    """Return the relation whose rows an action fetches, in place of one that only shows or measures them."""
+    """Return the relation whose rows an action fetches, below relations that only show or measure them."""
     while kind_of(relation) in COMPUTED:
         below = inputs(relation)
         if len(below) != 1:
@@ -163,7 +163,7 @@ def shown(relation: Any) -> Any:
 
 
 def why_not(relation: Any) -> str:
-    """Return why the server must not be asked to explain a relation, a sentence; empty if it may be."""
+    """Return the reason why the server must not explain a relation, as a sentence; empty if it may."""
     for each in walk(relation):
         kind = kind_of(each)
         if kind == "sql" and not is_query(each.sql.query):
@@ -174,11 +174,11 @@ def why_not(relation: Any) -> str:
 
 
 _CACHED = frozenset({"crosstab"})
-"""Relations that the server computes while it plans them, once: since Spark 4.0 it keeps the plan."""
+"""Relations that the server computes during planning; since Spark 4.0, it keeps the plan and does so once."""
 
 
 def is_costly(relation: Any) -> bool:
-    """Return whether the server runs a job to make a plan of a relation, which has to be made only once."""
+    """Return whether the server runs a job to plan a relation, so that it must be planned only once."""
     return any(
         kind_of(each) in _CACHED
         or (
@@ -194,7 +194,7 @@ _DIRECT = re.compile(r"UnresolvedRelation \[(?P<format>\w+), (?P<path>[^\]\n]*/[
 
 
 def direct_reads(text: str) -> List[Any]:
-    """Return relations for the files that a statement reads by their path: ``parquet.`/in` ``."""
+    """Return relations for files that a statement reads by path: ``parquet.`/in` ``."""
     import pyspark.sql.connect.proto as pb2
 
     reads: List[Any] = []
@@ -212,7 +212,7 @@ _DIRECTORY = re.compile(
 
 
 def directory_in(text: str) -> Dict[str, str]:
-    """Return `path` and `format` of INSERT OVERWRITE DIRECTORY; empty for every other plan."""
+    """Return `path` and `format` of INSERT OVERWRITE DIRECTORY; empty for any other plan."""
     match = _DIRECTORY.search(text)
     return {"path": without_secrets(match["path"]), "format": match["format"]} if match else {}
 
@@ -223,17 +223,17 @@ def has_rows_of_program(relation: Any) -> bool:
 
 
 def reads_of(relation: Any) -> List[Any]:
-    """Return the relations of a plan that read files or tables, in its order, without those of its views."""
+    """Return the relations of a plan that read files or tables, in order, without reads of its views."""
     return [each for each in walk(relation) if kind_of(each) == "read"]
 
 
 def described_read(relation: Any) -> Dict[str, Any]:
-    """Return what a relation reads: a `table`, or a `format` with its `paths` and `options`."""
+    """Return the read of a relation: a `table`, or a `format` with its `paths` and `options`."""
     return _read(relation.read)
 
 
 def infers_schema(relation: Any) -> bool:
-    """Return whether the server reads files to find out which columns they have."""
+    """Return whether the server reads files to infer their columns."""
     source = relation.read.data_source
     return source.format.lower() in _INFERRED and not source.schema
 
@@ -255,7 +255,7 @@ def _read(read: Any) -> Dict[str, Any]:
 
 
 def wanted(options: Mapping[str, str]) -> Dict[str, str]:
-    """Return those options that say what is read or written, without secrets and literals of queries."""
+    """Return the options that identify a dataset, without secrets and literals of queries."""
     named = {name.lower(): value for name, value in options.items()}
     dialect = dialect_of(named)
     return {

@@ -1,8 +1,8 @@
-"""An SQL script that a client executes: its statements are explained one by one, as if the client sent them.
+"""An SQL script of a client, whose statements are explained one by one, as if the client sent them.
 
-The server runs a script as one request, and explains none. Each statement is explained before, beside or
-after the script, when its names mean what they mean while it runs. The others, and those that may not have
-run, are named in a gap.
+The server runs a script as one request, and cannot explain it. Each statement is explained before, during or
+after the script: at a time when its names mean the same as when it runs. Statements without such a time, and
+statements that may not have run, are listed in a gap.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FAILED = "the SQL script failed: it is unknown which of its statements ran befo
 
 
 class ScriptExecution:
-    """One script, from its request to the records of its statements; takes the place of an `Execution`."""
+    """One script, from its request to the records of its statements; used instead of an `Execution`."""
 
     def __init__(
         self,
@@ -42,13 +42,13 @@ class ScriptExecution:
         self._whole: Optional[Execution] = None
 
     def begin(self) -> None:
-        """Ask for what the script may change before it runs, and for the rest beside it."""
+        """Request plans that the script may change before it runs, and the other plans while it runs."""
         steps: List[Step] = []
         try:
             script = read_script(self._action.sql)
             steps, self._action.problems = steps_of(script, self._action.statement)
         except UnreadScriptError as reason:
-            self._action.problems = [f"what an SQL script ran is not recorded: {reason}"]
+            self._action.problems = [f"the statements of an SQL script are not recorded: {reason}"]
         self._whole = self._execution(self._action)
         self._whole.begin()
         self._executions = [(step, self._execution(step.action)) for step in steps]
@@ -66,17 +66,17 @@ class ScriptExecution:
             ask.start()
 
     def received(self, response: Any) -> None:
-        """Read what the server answers besides rows."""
+        """Store the server's answers besides rows."""
         if self._whole is not None:
             self._whole.received(response)
 
     def ended(self, error: Optional[BaseException]) -> None:
-        """Ask for what the script has made, and leave the rest to the session's worker."""
+        """Request plans over tables that the script has created; leave the rest to the session's worker."""
         if self._whole is None:
             return
         self._session.worker.submit(self._session.forget)
         if error is not None:
-            # What was explained stays unused.
+            # Explained plans are not used.
             self._whole.tell(_FAILED)
             self._whole.ended(error)
             return
@@ -102,7 +102,7 @@ class ScriptExecution:
 
 
 def _ask_all(executions: Sequence[Execution], lost: List[str]) -> None:
-    """Ask for one plan after the other."""
+    """Request one plan after the other."""
     for execution in executions:
-        with harmless("the plan of a statement could not be asked for", lost):
+        with harmless("the plan of a statement could not be requested", lost):
             execution.ask()

@@ -1,6 +1,6 @@
-"""Plans how the statements of an SQL script are explained: which of them, with which text, and when.
+"""Plans the requests for the statements of an SQL script: the statements, their texts, and the times.
 
-Reads texts alone. A statement of which this says nothing certain is named in a sentence.
+Only reads texts. Statements that cannot be explained with certainty are listed in a sentence.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from airflow_provider_spark_lineage.capture.connect.statements import (
 )
 
 MAX_STATEMENTS = 50
-"""How many statements of a script are explained: each is a request or two."""
+"""Limit of explained statements of a script: each takes one or two requests."""
 
 _UNCERTAIN = "statements of the SQL script may not have run, and are not recorded"
 _UNCLEAR = "statements of the SQL script are not recorded, because other statements change their tables"
@@ -38,7 +38,7 @@ _WITH = re.compile(r"(?i)\s*with\b(?!\s+recursive\b)")
 
 
 class When(Enum):
-    """When a statement can be explained: its names mean what they mean when it runs."""
+    """Time when a statement can be explained, because its names mean the same as when it runs."""
 
     BEFORE = "before the script"
     BESIDE = "at any time"
@@ -55,7 +55,7 @@ class Step:
 
 
 def steps_of(script: Script, command: Any) -> Tuple[List[Step], List[str]]:
-    """Return the statements of a script that are explained, and a sentence for each kind that is not.
+    """Return the explained statements of a script, and a sentence for each reason to leave statements out.
 
     `command` is the client's command with the text of the script.
     """
@@ -63,14 +63,14 @@ def steps_of(script: Script, command: Any) -> Tuple[List[Step], List[str]]:
 
 
 class _Steps:
-    """Goes through the statements of a script in their order."""
+    """Reads the statements of a script in order."""
 
     def __init__(self, script: Script, command: Any) -> None:
         self._script = script
         self._command = command
         self._changes = [changed_names(part.text) for part in script.parts]
         self._made: Dict[str, Created] = {}
-        """Name of a table or a temporary view that the script has made of a query -> how."""
+        """Name of a table or temporary view that the script has created from a query -> its definition."""
 
         self._steps: List[Step] = []
         self._left_out: Dict[str, List[Part]] = {}
@@ -85,7 +85,7 @@ class _Steps:
         return self._steps, [f"{why}: {_listed(parts)}" for why, parts in self._left_out.items()]
 
     def _add(self, number: int, part: Part) -> str:
-        """Add the step of a statement; return why there is none, a sentence."""
+        """Add the step of a statement; return the reason if there is none, as a sentence."""
         if not part.is_certain:
             return _UNCERTAIN
         if statement_of(part.text).lost:
@@ -96,7 +96,7 @@ class _Steps:
             return ""
         created = created_table(part.text)
         if created is not None and created.query and self._is_dropped(number, _last(created.name)):
-            # Nothing stays of the table; what it was made from is read.
+            # The table does not remain, but its sources are read.
             part, created = replace(part, text=created.query), None
         action = self._action(part, part.text, created)
         query = part.text if created is None or created.if_new else created.query
@@ -111,13 +111,13 @@ class _Steps:
             self._steps.append(Step(part, action, when))
             return ""
         if created is None and made_from_query(part.text) is not None:
-            # A temporary view counts where it is used.
+            # A temporary view counts when it is used.
             return ""
         self._add_output(number, part)
         return _UNCLEAR
 
     def _add_output(self, number: int, part: Part) -> None:
-        """Add what a statement inserts into, where no more is known of it."""
+        """Add only the target of a statement that inserts but cannot be explained."""
         statement = statement_of(part.text)
         if not statement.is_insert or len(statement.targets) != 1:
             return
@@ -129,7 +129,7 @@ class _Steps:
             self._steps.append(Step(part, action, When.BESIDE))
 
     def _note(self, number: int, part: Part) -> None:
-        """Keep what a statement makes of queries, and forget what it changes."""
+        """Store the tables and views that a statement creates from queries; forget those that it changes."""
         changed = self._changes[number]
         if changed is None:
             self._made.clear()
@@ -140,13 +140,13 @@ class _Steps:
             self._made[_last(made.name)] = made
 
     def _is_undone(self, part: Part) -> bool:
-        """Return whether a statement drops what the script itself has made."""
+        """Return whether a statement drops an object that the script itself has created."""
         dropped = dropped_name(part.text)
         made = self._made.get(_last(dropped))
         return "." not in dropped and made is not None and not made.replaces
 
     def _is_dropped(self, number: int, name: str) -> bool:
-        """Return whether a table is dropped later in the script, and not changed otherwise."""
+        """Return whether a table is dropped later in the script, without other changes."""
         parts = [
             self._script.parts[at]
             for at in range(number + 1, len(self._changes))
@@ -157,7 +157,7 @@ class _Steps:
         )
 
     def _used(self, text: str) -> FrozenSet[str]:
-        """Return the names in a statement, and in the queries of the views that it uses."""
+        """Return the names in a statement and in the queries of its views."""
         names = names_of(text)
         for name in reversed(list(self._made)):
             if name in names and self._made[name].is_view:
@@ -165,7 +165,7 @@ class _Steps:
         return names
 
     def _inlined(self, text: str) -> Tuple[str, FrozenSet[str]]:
-        """Return a statement with the queries of what the script has made in WITH, and its other names."""
+        """Return a statement with the script's own tables and views as WITH queries, and its other names."""
         used: List[str] = []
         names = names_of(text)
         for name in reversed(list(self._made)):
@@ -174,14 +174,14 @@ class _Steps:
                 names |= names_of(self._made[name].query)
         texts = " ".join([text, *(self._made[name].query for name in used)])
         if not used or any(re.search(rf"(?i)\.\s*`?{re.escape(name)}\b", texts) for name in used):
-            # WITH gives no meaning to a name with a database.
+            # WITH cannot define a name with a database.
             return text, names
         queries = ", ".join(f"`{name}` AS ({self._made[name].query})" for name in used)
         rest = _WITH.sub(", ", text, count=1) if _WITH.match(text) else f" {text}"
         return f"WITH {queries}{rest}", names - frozenset(used)
 
     def _action(self, part: Part, text: str, created: Optional[Created]) -> Action:
-        """Return what a statement does, whose text may have been changed to be explained."""
+        """Return the action of a statement, whose text may have been changed to be explained."""
         statement = statement_of(part.text)
         if created is None or created.if_new:
             action = Action(
@@ -194,7 +194,7 @@ class _Steps:
                 is_insert=statement.is_insert,
             )
         elif created.query:
-            # The query alone can be explained when the table is there.
+            # When the table exists, only the query can be explained.
             action = Action("command", sql=part.text, statement=with_text(self._command, created.query))
             action.targets = (created.name,)
             action.command = {
@@ -213,12 +213,12 @@ class _Steps:
         return action
 
     def _moment(self, number: int, action: Action, names: FrozenSet[str]) -> Optional[When]:
-        """Return when a statement can be explained; None where there is no such time."""
+        """Return the time when a statement can be explained; None if there is none."""
         earlier, later = self._changes[:number], self._changes[number + 1 :]
         targets = frozenset(map(_last, action.targets))
         is_gone = bool(targets) and any(_concerns(change, targets) for change in later)
         if is_gone and not dropped_name(action.sql):
-            # What it writes is not described after the script any more.
+            # After the script, its target can no longer be described.
             return None
         is_before = not any(_concerns(change, names) for change in earlier)
         is_after = not any(_concerns(change, names) for change in later) and not action.renames
@@ -244,7 +244,7 @@ def _concerns(change: Optional[FrozenSet[str]], names: FrozenSet[str]) -> bool:
 
 
 def _listed(parts: Sequence[Part]) -> str:
-    """Return statements by their first word, the tables that they change, and their lines."""
+    """Return a list of statements by first word, changed tables, and line."""
     texts = []
     for part in parts[:10]:
         word = re.match(r"\W*(\w*)", part.text)

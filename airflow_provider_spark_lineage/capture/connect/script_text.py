@@ -1,7 +1,7 @@
-"""Splits an SQL script (`BEGIN ... END`) into its statements, and says which of them certainly ran.
+"""Splits an SQL script (`BEGIN ... END`) into its statements, and marks statements that certainly ran.
 
-Reads what `singleCompoundStatement` of Spark's grammar allows; a script that it does not understand, or that
-handles errors, is an `UnreadScriptError`. Nothing is known here of tables.
+Reads the syntax of `singleCompoundStatement` in Spark's grammar; a script that it does not understand, or
+that handles errors, raises `UnreadScriptError`. It is independent of tables.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BLOCKS = frozenset({"CASE", "FOR", "IF", "LOOP", "REPEAT", "WHILE"})
 """Blocks whose statements may not run, or run several times."""
 
 _EXITS = frozenset({"ITERATE", "LEAVE", "RESIGNAL", "SIGNAL"})
-"""What ends an iteration, a block, or the script; a script that succeeded ran no SIGNAL."""
+"""Words that end an iteration, a block, or the script; a successful script did not run SIGNAL."""
 
 _CURSORS = frozenset({"CLOSE", "FETCH", "OPEN"})
 
@@ -32,7 +32,7 @@ class UnreadScriptError(ValueError):
 
 @dataclass(frozen=True)
 class Part:
-    """One statement, or one expression that has a query inside."""
+    """One statement, or one expression with a query inside."""
 
     text: str
     line: int
@@ -45,23 +45,23 @@ class _Block:
     kind: str
     label: str
     is_left: bool = False
-    """A LEAVE for it was read: what follows inside of it may not have run."""
+    """A LEAVE for it was read: later statements inside it may not have run."""
 
 
 @dataclass
 class Script:
-    """What a script runs, in its order."""
+    """The statements and variables of a script, in order."""
 
     parts: List[Part] = field(default_factory=list)
     variables: Dict[str, str] = field(default_factory=dict)
-    """Name of a variable in lower case -> its type as SQL, empty where the script does not say it."""
+    """Name of a variable in lower case -> its type as SQL; empty if it is not in the script."""
 
     queried: Set[str] = field(default_factory=set)
     """Variables whose values come from queries."""
 
 
 def read_script(text: str) -> Script:
-    """Return the parts of a script; raise `UnreadScriptError` where it is not understood.
+    """Return the parts of a script; raise `UnreadScriptError` if it is not understood.
 
     >>> [part.text for part in read_script("BEGIN INSERT INTO t SELECT 1; DROP TABLE u; END").parts]
     ['INSERT INTO t SELECT 1', 'DROP TABLE u']
@@ -75,7 +75,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._plain = SPARK.sub(lambda match: blank(match[0]), text)
-        """The text without names in quotes, too: they may hold any word."""
+        """The text also without quoted names, which may contain any word."""
 
         self._tokens = [
             (match[0].upper(), match.start(), match.end()) for match in _TOKEN.finditer(self._plain)
@@ -103,12 +103,12 @@ class _Reader:
         return self._tokens[at][0] if at < len(self._tokens) else ""
 
     def _skip(self, word: str) -> bool:
-        found = self._word() == word
-        self._at += found
-        return found
+        is_next = self._word() == word
+        self._at += is_next
+        return is_next
 
     def _until(self, *stops: str) -> str:
-        """Return the text up to a word outside of CASE expressions, which comes next."""
+        """Return the text up to one of the words outside of CASE expressions; that word is next."""
         begin = self._tokens[self._at - 1][2] if self._at else 0
         cases = 0
         while self._at < len(self._tokens):
@@ -158,7 +158,7 @@ class _Reader:
             self._add(self._text_to_end())
 
     def _text_to_end(self) -> Tuple[str, int]:
-        """Return a statement up to its semicolon, and its place."""
+        """Return a statement up to its semicolon, and its position."""
         start = self._tokens[self._at - 1][2]
         letter = _LETTER.search(self._plain, start)
         start = letter.start() if letter else start
@@ -168,19 +168,19 @@ class _Reader:
             self._fail()
         return self._text[start : self._tokens[self._at - 1][1]], start
 
-    def _add(self, found: Tuple[str, int]) -> None:
-        text, start = found
+    def _add(self, statement: Tuple[str, int]) -> None:
+        text, start = statement
         line = self._text.count("\n", 0, start) + 1
         is_certain = not any(block.is_left or block.kind in _BLOCKS for block in self._open)
         self._script.parts.append(Part(text.strip(), line, is_certain))
 
     def _add_expression(self, text: str) -> None:
-        """Add an expression as a query, if it has one inside."""
+        """Add an expression as a query, if it contains a query."""
         if _SELECT.search(without_texts(text)):
             self._add((f"SELECT {text.strip()}", self._tokens[self._at - 1][1]))
 
     def _leave(self, label: str) -> None:
-        """Note which block may be left."""
+        """Mark the block that may be left."""
         left = next((block for block in reversed(self._open) if block.label == label), self._open[0])
         left.is_left = True
 
@@ -230,7 +230,7 @@ class _Reader:
         begin = self._at
         while self._word() not in ("", ";"):
             if self._word() == "HANDLER":
-                raise UnreadScriptError("it handles errors, and may have left statements out")
+                raise UnreadScriptError("it handles errors, and may have skipped statements")
             if self._word() == "CURSOR":
                 raise UnreadScriptError("it has a cursor")
             self._at += 1

@@ -1,4 +1,4 @@
-"""What capture asks a Spark Connect server, in the session of the user: plans, settings, rows of statements.
+"""Requests of capture to a Spark Connect server, in the user's session: plans, settings, rows of statements.
 
 Every request has a time limit and is sent once: pyspark's own calls repeat a request for minutes.
 """
@@ -12,21 +12,21 @@ from typing import Any, Dict, List, Sequence
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 _ADDRESS = ("session_id", "user_context", "client_type", "client_observed_server_side_session_id")
-"""Fields of a request that say whose session it is about."""
+"""Fields of a request that identify the session."""
 
 QUERY_SECONDS = 10.0
-"""The time limit of a request that should be answered at once."""
+"""Time limit of a request that should be answered at once."""
 
 
 class RefusedError(Exception):
-    """The server did not answer a request: it is not there, too slow, or does not accept it."""
+    """The server did not answer a request: it is unreachable, too slow, or does not accept it."""
 
 
 class Channel:
-    """A connection of our own to the server of a client.
+    """Our own connection to the server of a client.
 
-    Threads that used the client's would wait for each other: while a call of gRPC holds its channel, Python
-    may finalize a session that the program has dropped, and that waits until all other calls are done.
+    On the client's own connection, threads could wait for each other: while a gRPC call holds the channel,
+    Python may finalize a session that the program has dropped, and that waits for all other calls.
     """
 
     def __init__(self, client: Any) -> None:
@@ -53,9 +53,9 @@ class Channel:
 
 
 class Server:
-    """The server of one client; made in the thread that uses the client, used in any.
+    """The server of one client; created in the client's thread, used in any thread.
 
-    Requests carry what the client sends with its own: the user, tokens, extensions of the user's context.
+    Requests carry the same user, tokens and extensions of the user's context as the client's requests.
     """
 
     def __init__(self, client: Any, channel: Channel) -> None:
@@ -64,7 +64,7 @@ class Server:
         self._address = client._analyze_plan_request_with_metadata()
 
     def explained(self, relation: Any, seconds: float) -> str:
-        """Return the text of `explain(extended=True)` of a relation, which is analysed for it."""
+        """Return the text of `explain(extended=True)` of a relation, for which the server analyses it."""
         import pyspark.sql.connect.proto as pb2
 
         request = pb2.AnalyzePlanRequest()
@@ -91,7 +91,7 @@ class Server:
         return str(self._analyzed(request, QUERY_SECONDS).spark_version.version)
 
     def settings(self, names: Sequence[str]) -> Dict[str, str]:
-        """Return the settings of the session that are set, without secrets."""
+        """Return those of the named settings that are set in the session, without secrets."""
         import pyspark.sql.connect.proto as pb2
 
         request = pb2.ConfigRequest()
@@ -100,7 +100,7 @@ class Server:
         return {pair.key: without_secrets(pair.value) for pair in response.pairs if pair.HasField("value")}
 
     def set(self, settings: Dict[str, Any]) -> None:
-        """Change settings of the session; None removes one."""
+        """Change settings of the session; None removes a setting."""
         import pyspark.sql.connect.proto as pb2
 
         unset = [name for name, value in settings.items() if value is None]
@@ -115,7 +115,7 @@ class Server:
             self._sent("Config", request, QUERY_SECONDS)
 
     def rows(self, relation: Any, seconds: float = QUERY_SECONDS) -> List[Dict[str, Any]]:
-        """Return the rows of a relation; only for statements that change nothing, such as DESCRIBE."""
+        """Return the rows of a relation; only for statements without effects, such as DESCRIBE."""
         import pyspark.sql.connect.proto as pb2
         from pyarrow import ipc
 
@@ -129,7 +129,7 @@ class Server:
         return rows
 
     def commanded(self, command: Any, seconds: float) -> List[Any]:
-        """Return the answers to a command that changes nothing, such as a question about a stream."""
+        """Return the answers to a command without effects, such as a request about a stream."""
         import pyspark.sql.connect.proto as pb2
 
         request = pb2.ExecutePlanRequest()
@@ -137,7 +137,7 @@ class Server:
         return list(self._sent("ExecutePlan", request, seconds))
 
     def statement(self, text: str, seconds: float = QUERY_SECONDS) -> List[Dict[str, Any]]:
-        """Return the rows of a statement that changes nothing."""
+        """Return the rows of a statement without effects."""
         import pyspark.sql.connect.proto as pb2
 
         relation = pb2.Relation()
@@ -145,7 +145,7 @@ class Server:
         return self.rows(relation, seconds)
 
     def has_table(self, name: str) -> bool:
-        """Return whether there is a table or a view of a name; no error is printed."""
+        """Return whether a table or view with a name exists, without a printed error."""
         import pyspark.sql.connect.proto as pb2
 
         relation = pb2.Relation()
@@ -153,7 +153,7 @@ class Server:
         return any(value for row in self.rows(relation) for value in row.values())
 
     def has_function(self, name: str) -> bool:
-        """Return whether there is a function of a name; no error is printed."""
+        """Return whether a function with a name exists, without a printed error."""
         import pyspark.sql.connect.proto as pb2
 
         relation = pb2.Relation()
@@ -164,7 +164,7 @@ class Server:
         return self._sent("AnalyzePlan", request, seconds)
 
     def _sent(self, method: str, request: Any, seconds: float) -> Any:
-        """Send a request; raise `RefusedError` with a sentence where it is not answered."""
+        """Send a request; raise `RefusedError` with a sentence if it is not answered."""
         for name in _ADDRESS:
             field = request.DESCRIPTOR.fields_by_name.get(name)
             if field is None:
@@ -187,7 +187,7 @@ class Server:
 def local_server() -> Any:
     """Return the Spark context of the server that pyspark started in this process; None for any other server.
 
-    It prints the stack trace of a request that fails into the program's log.
+    Such a server prints the stack trace of a failed request into the program's log.
     """
     if "SPARK_LOCAL_REMOTE" not in os.environ:
         return None
@@ -197,7 +197,7 @@ def local_server() -> Any:
 
 
 def _reason(error: Any) -> str:
-    """Return what a gRPC error says, without the server's stack trace."""
+    """Return the reason of a gRPC error, without the server's stack trace."""
     code = getattr(error, "code", lambda: None)()
     name = getattr(code, "name", "") or type(error).__name__
     if name == "DEADLINE_EXCEEDED":

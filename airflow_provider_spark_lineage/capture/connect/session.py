@@ -1,8 +1,8 @@
-"""One session of a Spark Connect client: what is asked about its plans, and when its user waits for it.
+"""One session of a Spark Connect client: the requests about its plans, and when the program waits for them.
 
-The plan of an action is asked for while the action runs, on a thread of its own, and the action's end waits
-for the answer, because the program may change files or names next. Everything else is asked afterwards, on
-the session's worker; only a command that changes names waits for that.
+The plan of an action is requested while the action runs, on a separate thread, and the action's end waits for
+the answer, because the program may change files or names next. All other requests follow on the session's
+worker; only a command that changes names waits for these.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from airflow_provider_spark_lineage.guard import alarm_paused
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 EXPLAIN_SECONDS = 60.0
-"""The time limit of the request for a plan; the server works on it while the action runs."""
+"""Time limit of the request for a plan; the server works on it while the action runs."""
 
 WAIT_SECONDS = 5.0
-"""How long the end of an action waits for its plan, and a command for what is asked about earlier actions."""
+"""Maximum wait of an action's end for its plan, and of a command for the requests of earlier actions."""
 
 BUDGET_SECONDS = 30.0
-"""How long the program waits for a session's plans in all; after that, no plan is asked for."""
+"""Maximum wait of the program for all plans of a session; after that, plans are not requested any more."""
 
 NAMES = (
     "spark.app.id",
@@ -48,16 +48,16 @@ NAMES = (
     "spark.sql.catalogImplementation",
     "spark.sql.warehouse.dir",
 )
-"""Settings of a session that name its application and its catalog, or say how it writes."""
+"""Settings of a session that name its application and its catalog."""
 
 OF_WRITES = ("spark.sql.sources.default", "spark.sql.sources.partitionOverwriteMode")
 """Settings that a program may change between two writes."""
 
 _OF_CATALOG = ("", ".catalog-impl", ".type", ".uri", ".url", ".warehouse")
-"""Ends of the settings of a catalog that are recorded; others may be secrets."""
+"""Suffixes of the recorded settings of a catalog; other settings may be secrets."""
 
 _WIDE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxMetadataStringLength": "100000"}
-"""Settings by which Spark shortens the texts of plans, and values by which it does not."""
+"""Settings that limit the texts of plans, with values that do not."""
 
 _SHORTENED = re.compile(r"\.\.\. \d+ more fields|Location: [^\n]*?\.\.\.")
 
@@ -80,9 +80,9 @@ class Session:
         self.tables = Tables()
         self.functions = Functions()
         self.views: Dict[str, Action] = {}
-        """Name of a temporary view in lower case -> the action that made it."""
+        """Name of a temporary view in lower case -> the action that created it."""
         self.streams: List[Any] = []
-        """Executions that started a streaming query, which is not recorded yet."""
+        """Executions whose streaming query is not recorded yet."""
         self.waited_seconds = 0.0
         self._max_plan_bytes = max_plan_bytes
         self._settings: Dict[str, str] = {}
@@ -93,12 +93,12 @@ class Session:
 
     @property
     def is_too_slow(self) -> bool:
-        """Return whether the program has waited for plans long enough."""
+        """Return whether the program has waited for plans longer than the budget."""
         return self.waited_seconds > BUDGET_SECONDS
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Count how long the program waits in the block, with Airflow's `execution_timeout` paused."""
+        """Add the duration of the block to `waited_seconds`, with Airflow's `execution_timeout` paused."""
         began = time.monotonic()
         try:
             with alarm_paused():
@@ -107,15 +107,12 @@ class Session:
             self.waited_seconds += time.monotonic() - began
 
     def settle(self) -> bool:
-        """Wait, for a limited time, until what was to be asked about earlier actions is asked.
-
-        Return whether it is.
-        """
+        """Wait up to `WAIT_SECONDS` for pending requests; return whether all are done."""
         with self.waiting():
             return self.worker.wait(WAIT_SECONDS)
 
     def explained(self, server: Server, action: Action, problems: List[str]) -> str:
-        """Return the text of the extended plan of an action; raise `RefusedError` where there is none."""
+        """Return the text of the extended plan of an action; raise `RefusedError` if there is none."""
         if action.variables is None:
             text = self._plan(server, action)
         else:
@@ -143,23 +140,23 @@ class Session:
         return "\n".join(str(value) for row in rows for value in row.values())
 
     def _plan_of_part(self, server: Server, action: Action, problems: List[str]) -> str:
-        """Return the plan of a statement of a script, with values in place of the script's variables.
+        """Return the plan of a script's statement, with values in place of the script's variables.
 
-        Which names are variables, and not columns, only the analyzer knows: each request names one that it
-        cannot resolve. Raise `RefusedError` where there is another reason why it has no plan.
+        Only the analyzer knows which names are variables, not columns: each request reports one name that it
+        cannot resolve. Raise `RefusedError` if the plan is missing for another reason.
         """
         waiting = dict(action.variables or {})
         while True:
             text = self._plan(server, action)
             shadow = next((name for name in _SESSION_VARIABLE.findall(text) if name in waiting), "")
             if shadow:
-                raise RefusedError(f"a variable of the session is called `{shadow}` as one of the script")
+                raise RefusedError(f"session and script both have a variable `{shadow}`")
             failed = _FAILED.search(text)
             if not failed:
                 replaced = (action.variables or {}).keys() - waiting.keys()
                 column = next((name for name in replaced if re.search(rf"(?i)\b{name}#\d", text)), "")
                 if column:
-                    # Elsewhere in the statement the name may have meant the column.
+                    # Elsewhere in the statement, the name may mean the column.
                     raise RefusedError(f"`{column}` is a variable of the script and a column")
                 return text
             unresolved = _UNRESOLVED.search(failed[1])
@@ -171,26 +168,26 @@ class Session:
                 problems.append(f"the origin of the variable `{name}` of the SQL script is not recorded")
 
     def describe(self, server: Server, names: Mapping[str, str], problems: List[str]) -> Dict[str, Any]:
-        """Return what the catalog says of tables: name as written -> name to ask by."""
+        """Return the catalog's descriptions of tables; `names`: name as written -> name for the request."""
         tables: Dict[str, Any] = {}
-        for name, asked in names.items():
+        for name, full_name in names.items():
             try:
-                tables[name] = self.tables.described(server, asked)
+                tables[name] = self.tables.described(server, full_name)
             except RefusedError as refusal:
                 problems.append(f"the table {name} could not be described: {refusal}")
         return tables
 
     def forget(self, *, moves_rows: bool = False) -> None:
-        """Forget what the server said of tables and files, which a command may have changed."""
+        """Forget the descriptions of tables and files, which a command may have changed."""
         self.tables.forget(moves_rows=moves_rows)
         self._schemas.clear()
         if not moves_rows:
             self.functions.forget()
 
     def schema(self, server: Server, read: Any) -> str:
-        """Return the schema of files that are read, as Spark's JSON; empty where the server does not say.
+        """Return the schema of files that are read, as Spark's JSON; empty if the server does not answer.
 
-        Spark 3.5 reads files again to find out their columns, so it is not asked for that.
+        Spark 3.5 would read files again to infer their columns, so it gets no such request.
         """
         key = bytes(read.read.SerializeToString(deterministic=True))
         if key not in self._schemas:
@@ -207,7 +204,7 @@ class Session:
         return [(name, view) for name, view in known if view is not None]
 
     def exists(self, server: Server, path: str) -> Optional[bool]:
-        """Return whether there is a file or a folder at a path; None where the server does not say."""
+        """Return whether a file or folder exists at a path; None if the server does not answer."""
         local = local_server()
         if local is not None:
             with contextlib.suppress(Exception):
@@ -231,8 +228,8 @@ class Session:
         )
         missing = [name for name in names if name not in self._settings]
         if missing:
-            found = server.settings(missing)
-            self._settings.update((name, found.get(name, "")) for name in missing)
+            values = server.settings(missing)
+            self._settings.update((name, values.get(name, "")) for name in missing)
         return {name: value for name, value in self._settings.items() if value}
 
     def version(self, server: Server) -> str:
@@ -244,7 +241,7 @@ class Session:
     def complete(self, server: Server, path: str) -> str:
         """Return a path with the file system and the folder that the server adds to it.
 
-        Spark reports a path that does not exist with both, and nothing else on the server says them.
+        Only Spark's error about a path that does not exist has both.
         """
         if re.match(r"[A-Za-z][\w+.-]+:", path):
             return path
@@ -258,7 +255,7 @@ _NOT_FOUND = re.compile(r"PATH_NOT_FOUND|Path does not exist")
 
 
 def _text_at(path: str) -> Any:
-    """Return a relation whose schema is known without reading a file."""
+    """Return a relation whose schema Spark knows without reading a file."""
     import pyspark.sql.connect.proto as pb2
 
     relation = pb2.Relation()
@@ -268,7 +265,7 @@ def _text_at(path: str) -> Any:
 
 
 def _place(server: Server, probe: str) -> str:
-    """Return what the server puts before a path; empty where it does not say."""
+    """Return the server's prefix of a path; empty if it does not answer."""
     local = local_server()
     if local is not None:
         with contextlib.suppress(Exception):
@@ -285,9 +282,9 @@ def _place(server: Server, probe: str) -> str:
 
 
 def names_to_describe(action: Action, text: str) -> Dict[str, str]:
-    """Return the names of the tables that an action is about: as written -> to ask by.
+    """Return the names of an action's tables: as written -> for the request.
 
-    A full name, where the plan has it: the program may have changed the current database meanwhile.
+    The request uses the full name if the plan has it: the program may have changed the current database.
     """
     names = {name: name for name in (*action.targets, *names_in_plan(text))}
     full = inserted_table(text)

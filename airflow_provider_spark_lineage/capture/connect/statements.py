@@ -1,4 +1,4 @@
-"""What an SQL statement is, by its first words: a query, a command, and which tables it names."""
+"""Kinds of SQL statements by their words: query or command, and the tables that they change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from airflow_provider_spark_lineage.capture.sql_literals import SPARK, without_s
 
 
 class Ask(Enum):
-    """When the server is asked to explain what runs."""
+    """Time of the request to explain a statement."""
 
     NEVER = "nothing is read or written, or explaining would run it"
     BEFORE = "the statement changes what its names mean"
@@ -38,7 +38,7 @@ _TARGETS = tuple(
         r"analyze \s+ table",
     )
 )
-"""Where a command names the table that it changes."""
+"""Patterns of commands with the table that they change."""
 
 _FIRST_WORD = re.compile(r"[\s(;]*([A-Za-z]+)")
 _CHANGES_ROWS = re.compile(r"(?i)\b(?:insert|merge|update|delete)\b")
@@ -58,10 +58,10 @@ _IGNORED = frozenset(
 
 _UNEXPLAINED = {
     # Since Spark 4.1 the analyzer runs the statement.
-    "execute": "what EXECUTE IMMEDIATE ran is not recorded",
-    "begin": "what an SQL script ran is not recorded",
+    "execute": "the statement of EXECUTE IMMEDIATE is not recorded",
+    "begin": "the statements of an SQL script are not recorded",
 }
-"""First word of statements that must not be, or cannot be, explained -> what is lost."""
+"""First word of statements that must not or cannot be explained -> the loss."""
 
 _BESIDE = frozenset({"delete", "from", "insert", "merge", "update", "with"})
 
@@ -73,28 +73,28 @@ class Statement:
     text: str
     ask: Ask
     lost: str = ""
-    """What is not known of a statement that is not explained, a sentence."""
+    """The loss if a statement is not explained, as a sentence."""
 
     targets: Tuple[str, ...] = ()
-    """Names of the tables that it creates, changes or drops, as written."""
+    """Names of created, changed or dropped tables, as written."""
 
     is_of_partition: bool = False
     """It names a partition."""
 
     is_insert: bool = False
-    """It certainly inserts rows, whatever word it begins with."""
+    """It certainly inserts rows, even if it begins with another word."""
 
     function: str = ""
-    """The name of the temporary function that it makes."""
+    """The name of the temporary function that it creates."""
 
     is_script: bool = False
     """It is an SQL script."""
 
 
 def statement_of(text: str) -> Statement:
-    """Return what a statement is.
+    """Return the description of a statement.
 
-    A query, which runs only later, is a statement that is never explained, as is one that touches no data.
+    Queries, which run only later, and statements that do not touch data are never explained.
     """
     plain = without_sql_literals(text, "spark")
     match = _FIRST_WORD.match(plain)
@@ -122,7 +122,7 @@ def statement_of(text: str) -> Statement:
 
 
 def is_query(text: str) -> bool:
-    """Return whether a text is certainly a query: analysing it changes nothing."""
+    """Return whether a text is certainly a query, whose analysis has no effects."""
     plain = without_sql_literals(text, "spark")
     match = _FIRST_WORD.match(plain)
     return match is not None and match[1].lower() in _QUERIES and not _CHANGES_ROWS.search(plain)
@@ -134,7 +134,7 @@ _KEEPING = frozenset(
         *("REDUCE", "SELECT", "SHOW", "TABLE", "TRUNCATE", "UPDATE", "VALUES", "WITH"),
     )
 )
-"""First words of statements after which every name means what it meant before."""
+"""First words of statements that do not change the meaning of names."""
 
 _CHANGED = re.compile(
     rf"""(?xi) \b
@@ -163,17 +163,17 @@ def without_texts(text: str) -> str:
 
 
 def blank(text: str) -> str:
-    """Return spaces in place of a text; its lines stay."""
+    """Return a text with all characters replaced by spaces, except line ends."""
     return re.sub(r"[^\n]", " ", text)
 
 
 def names_of(text: str) -> FrozenSet[str]:
-    """Return every word of a statement that may be a name, in lower case."""
+    """Return all words of a statement that may be names, in lower case."""
     return frozenset((quoted or plain).lower() for quoted, plain in _WORD.findall(without_texts(text)))
 
 
 def changed_names(text: str) -> Optional[FrozenSet[str]]:
-    """Return the names that mean something else after a statement; None where it may be any of them."""
+    """Return the names whose meaning a statement changes; None if it may be any name."""
     plain = without_texts(text)
     word = re.match(r"\W*(\w*)", plain)
     if word and word[1].upper() in _KEEPING:
@@ -194,21 +194,21 @@ def changed_names(text: str) -> Optional[FrozenSet[str]]:
 
 @dataclass(frozen=True)
 class Created:
-    """A table that a statement creates, or a temporary view."""
+    """A table or temporary view that a statement creates."""
 
     name: str
     replaces: bool
     if_new: bool
     format: str
     query: str
-    """Empty where the statement gives the table no rows."""
+    """Empty if the statement only creates the table, without rows."""
 
     is_view: bool = False
-    """It is a temporary view: its query runs where it is used."""
+    """It is a temporary view, whose query runs when it is used."""
 
 
 def created_table(text: str) -> Optional[Created]:
-    """Return what a CREATE TABLE says; None for every other statement."""
+    """Return the table of a CREATE TABLE; None for any other statement."""
     plain = without_texts(text)
     match = _CREATED.match(plain)
     if not match:
@@ -228,7 +228,7 @@ def created_table(text: str) -> Optional[Created]:
 
 
 def made_from_query(text: str) -> Optional[Created]:
-    """Return the table or the temporary view that a statement makes of a query; None for any other."""
+    """Return the table or temporary view that a statement creates from a query; None for any other."""
     created = created_table(text)
     if created is not None:
         return created if created.query and not created.if_new else None
@@ -239,6 +239,6 @@ def made_from_query(text: str) -> Optional[Created]:
 
 
 def dropped_name(text: str) -> str:
-    """Return the name of the table or the view that a DROP is about; empty for every other statement."""
+    """Return the name of the table or view of a DROP; empty for any other statement."""
     match = _DROPPED.match(without_texts(text))
     return match["name"] if match else ""

@@ -1,4 +1,4 @@
-"""Streaming queries that a client started: they run on the server, which says what they have done so far."""
+"""State of streaming queries that a client started, which run on the server."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from airflow_provider_spark_lineage.capture.connect.server import QUERY_SECONDS,
 
 
 def state_of(server: Server, query_id: Any) -> Dict[str, Any]:
-    """Return how many batches with rows a query has done, whether it is active, and its error.
+    """Return the number of batches with rows of a query, whether it is active, and its error.
 
-    `query_id` is the answer of the server to the start of the query.
+    `query_id` is the server's answer to the start of the query.
     """
     batches: List[Dict[str, Any]] = []
     for response in _asked(server, query_id, "recent_progress"):
@@ -34,7 +34,7 @@ def _has_rows(batch: Dict[str, Any]) -> bool:
 
 
 def _asked(server: Server, query_id: Any, question: str) -> List[Any]:
-    """Return the server's answers to a question about a query."""
+    """Return the server's answers to a request about a query."""
     import pyspark.sql.connect.proto as pb2
 
     command = pb2.Command()

@@ -1,4 +1,4 @@
-"""What the server's catalog says about tables: DESCRIBE, once for each name until a command runs."""
+"""Descriptions of tables by the server's catalog: DESCRIBE, once for each name until a command runs."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ _INFO = {
     "Type": "type",
     "View Text": "",
 }
-"""Rows of DESCRIBE TABLE EXTENDED that are recorded -> their names in a record."""
+"""Recorded rows of DESCRIBE TABLE EXTENDED -> their names in a record."""
 
 _IN_PLANS = (
     # A V2 relation, with its columns and its name; since Spark 4.0 the name may be followed by options.
     re.compile(r"RelationV2\[[^\]]*\]\s+(?P<name>(?:`[^`]*`|[\w$.-])+)"),
-    # A table of files: its path is in the plan only where Spark planned a scan.
+    # A table of files: its path is in the plan only if Spark planned a scan.
     re.compile(r"\bRelation (?P<name>[\w$-]+(?:\.[\w$-]+)+)\["),
     re.compile(r"HiveTableRelation \[(?P<name>(?:`[^`]*`\.?)+)"),
 )
-"""Tables in the text of a plan, which may have their location nowhere."""
+"""Tables in the text of a plan, which may not have their location."""
 
 _FULL = re.compile(r"(?:`(?:[^`]|``)+`\.){2}`(?:[^`]|``)+`")
-"""Catalog, database and table as a plan prints them: the same table whatever the current database is."""
+"""Catalog, database and table in a plan: the same table for any current database."""
 
 _INSERT = re.compile(rf"InsertIntoHadoopFsRelationCommand [^\n]*, (?P<name>{_FULL.pattern}), ")
 _OF_FILES = frozenset({"avro", "csv", "json", "orc", "parquet", "text"})
-"""Providers whose tables no write adds columns to."""
+"""Providers of tables whose columns no write changes."""
 
 _PROPERTY = re.compile(r"(?:^\[|, )([\w.]+)=(.*?)(?=, [\w.]+=|\]$)")
 
 _MAX_TABLES = 20
-"""How many tables of one plan are described."""
+"""Limit of described tables of one plan."""
 
 
 class Tables:
-    """The tables of one session that were described."""
+    """The described tables of one session."""
 
     def __init__(self) -> None:
         self._known: Dict[str, Dict[str, Any]] = {}
@@ -54,7 +54,7 @@ class Tables:
     def forget(self, *, moves_rows: bool = False) -> None:
         """Forget all tables, which a command may have changed.
 
-        One that moves rows leaves tables of Spark's own files as they are: their full names stay known.
+        A command that only moves rows does not change tables of Spark's own files, known by full name.
         """
         self._known = {
             name: table
@@ -63,18 +63,18 @@ class Tables:
         }
 
     def all(self) -> List[Dict[str, Any]]:
-        """Return what is known of any table."""
+        """Return all known descriptions."""
         return [table for table in tuple(self._known.values()) if table]
 
     def described(self, server: Server, name: str) -> Dict[str, Any]:
-        """Return what the catalog says of a table; nothing where there is no such table."""
+        """Return the catalog's description of a table; empty if the table does not exist."""
         if name not in self._known:
             self._known[name] = described(server, name) or {}
         return self._known[name]
 
 
 def names_in_plan(text: str) -> List[str]:
-    """Return the names of the tables in an explained plan that have to be described."""
+    """Return the names of the tables to describe in an explained plan."""
     names = dict.fromkeys(
         match["name"].rstrip(".") for pattern in _IN_PLANS for match in pattern.finditer(text)
     )
@@ -82,15 +82,15 @@ def names_in_plan(text: str) -> List[str]:
 
 
 def inserted_table(text: str) -> str:
-    """Return the full name of the table of files that a plan inserts into; empty where there are several."""
+    """Return the full name of the table of files that a plan inserts into; empty if there are several."""
     names = {match["name"] for match in _INSERT.finditer(text)}
     return names.pop() if len(names) == 1 else ""
 
 
 def described(server: Server, name: str) -> Optional[Dict[str, Any]]:
-    """Return columns, partition columns, location and kind of a table; None where there is no such table.
+    """Return columns, partition columns, location and kind of a table; None if the table does not exist.
 
-    Raise `RefusedError` where the server does not answer.
+    Raise `RefusedError` if the server does not answer.
     """
     if local_server() is not None and not server.has_table(name):
         return None
@@ -104,7 +104,7 @@ def described(server: Server, name: str) -> Optional[Dict[str, Any]]:
 
 
 def described_by(rows: List[Dict[str, Any]]) -> Dict[str, Any]:
-    """Read the rows of DESCRIBE TABLE EXTENDED: columns, then sections that begin with `#`."""
+    """Parse the rows of DESCRIBE TABLE EXTENDED: columns, then sections that begin with `#`."""
     columns: List[List[str]] = []
     partitions: List[str] = []
     table: Dict[str, Any] = {"columns": columns, "partition_columns": partitions}

@@ -1,4 +1,4 @@
-"""A thread that does one job after the other, in the order in which they were given."""
+"""A thread that runs one job after the other, in the order of submission."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Job = Callable[[], None]
 
 
 class Worker:
-    """Does jobs on a thread of its own, which starts with the first job; a job must not raise."""
+    """Runs jobs on a separate thread, which starts with the first job; a job must not raise."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -19,7 +19,7 @@ class Worker:
         self._lock = threading.Lock()
 
     def submit(self, job: Job) -> None:
-        """Do a job after those that were submitted before; return at once."""
+        """Run a job after all jobs submitted before; return at once."""
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
@@ -35,7 +35,7 @@ class Worker:
         return done.wait(timeout_seconds)
 
     def close(self) -> None:
-        """End the thread after the jobs that were submitted."""
+        """End the thread after all submitted jobs."""
         if self._thread is not None:
             self._jobs.put(None)
 

@@ -1,7 +1,7 @@
 """The part of capture that runs in Spark's JVM: Java sources beside this file, compiled for each JVM.
 
-Java reads plans, facts and counts and writes them as JSON; Python removes secrets and literals of databases'
-SQL.
+Java reads plans, facts and counts, and writes them as JSON. Python removes secrets, and literals in SQL of
+databases.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _QUERIES = frozenset({"dbtable", "query"})
 """Options whose value may be SQL text."""
 
 CALL = "spark.lineage.call"
-"""Local property of a thread during a call over an RDD; Spark passes it on to the jobs of the thread."""
+"""Local property of a thread during a call over an RDD; Spark passes it to the jobs of the thread."""
 
 MAX_PROBLEM_LENGTH = 400
-"""A limit of characters."""
+"""Limit of characters."""
 
 
 class JvmReader:
-    """Reads queries of one Spark application, by our Java code in its JVM."""
+    """Reads queries of one Spark application with our Java code in its JVM."""
 
     def __init__(self, context: Any, rdds: RddReader, sql_text: str) -> None:
         self._reader = _new_reader(context._gateway, context._jvm, sql_text)
         self._rdds = rdds
         self._numbers = sql_text == FULL
-        """Whether numbers stay in the SQL of databases; string literals never do."""
+        """Keep numbers in the SQL of databases; string literals are always removed."""
 
     def listener(self, context: Any, max_plan_bytes: int) -> Any:
         """Return a new listener for an application; the caller registers it."""
@@ -45,28 +45,28 @@ class JvmReader:
     def read(self, session: Any, query: Any, max_plan_bytes: int) -> Dict[str, Any]:
         """Return fields of a record for a query: `sql`, `plan_kind`, `plan`, `facts` and `problems`.
 
-        Where a plan's text is longer than `max_plan_bytes`, the optimized plan takes its place.
+        If a plan's text is longer than `max_plan_bytes`, the optimized plan replaces it.
         """
         about, _, body = self._reader.read(session, query, max_plan_bytes).partition("\n")
         return self.completed(about, body)
 
     def computed(self, query: Any, name: str) -> Any:
-        """Return what a query has computed, by its method's name; None if it failed or was not computed."""
+        """Return a computed value of a query by its method's name; None if it failed or was not computed."""
         return self._reader.computed(query, name)
 
     def foresee(self, session: Any, text: str) -> None:
-        """Probe what an SQL statement is about to drop or create, before it runs."""
+        """Probe the objects that an SQL statement will drop or create, before it runs."""
         self._reader.foresee(session, text)
 
     def error(self, exception: Any) -> Dict[str, str]:
-        """Return `class`, `message` and, where Spark has one, `sql_state` of an exception of the JVM."""
+        """Return `class`, `message` and, if there is one, `sql_state` of an exception of the JVM."""
         about, _, body = self._reader.error(exception).partition("\n")
         return _cut(self.completed(about, body))
 
     def completed(self, about: str, body: str) -> Dict[str, Any]:
-        """Return the JSON that Java wrote, without secrets and with the values that Python has to add.
+        """Return the JSON that Java wrote, without secrets and completed with the values that Python adds.
 
-        `about` lists the texts that may contain secrets, and whether there are values to add.
+        `about` lists the texts that may contain secrets, and tells if there are values to add.
         """
         hints = json.loads(about)
         secrets = {text: clean for text in hints["suspects"] if (clean := without_secrets(text)) != text}
@@ -120,7 +120,7 @@ def _new_reader(gateway: Any, jvm: Any, sql_text: str) -> Any:
 
 
 def prepare_jvm(gateway: Any, jvm: Any) -> None:
-    """Load in a JVM what a `JvmReader` needs, so that the first one is there in a moment."""
+    """Load the classes of `JvmReader` in a JVM, so that the first reader is created quickly."""
     _new_reader(gateway, jvm, FULL)
 
 

@@ -1,8 +1,8 @@
 """The classes of the Java sources beside this file, in Spark's JVM.
 
-The compiler is Janino, by which Spark compiles the code that it generates, so that capture needs no jar. A
-JVM that has just started takes more than a second for it, so what it compiled is kept in the user's cache,
-for the same sources, Spark, Scala and Java.
+The compiler is Janino, which Spark uses for its generated code, so capture needs no jar. In a new JVM,
+compiling takes more than a second, so the compiled classes are kept in the user's cache, for the same
+sources, Spark, Scala and Java.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CLASSES = (
 )
 
 _loaded: Tuple[Any, Any] = (None, None)
-"""A gateway, and the class `Reader` in its JVM; one for all applications of the process."""
+"""A gateway, and the class `Reader` in its JVM, for all applications of the process."""
 
 _loading = threading.Lock()
 
@@ -55,14 +55,14 @@ def reader_class(gateway: Any, jvm: Any) -> Any:
 
 
 def cache_folder() -> Optional[Path]:
-    """Return the folder for compiled classes; None where there is none that belongs to the user alone.
+    """Return the folder for compiled classes; None unless it belongs to the user alone.
 
-    What is in it runs inside the user's jobs.
+    The classes in it run inside the user's jobs.
     """
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = Path(cache, "airflow-provider-spark-lineage")
     if not folder.is_absolute():
-        # A user without a home, as in containers with a number for a user.
+        # A user without a home, as in containers whose user is only a number.
         return None
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -74,9 +74,9 @@ def cache_folder() -> Optional[Path]:
 
 
 def load_reader(gateway: Any, jvm: Any, folder: Optional[Path]) -> Any:
-    """Return the class `Reader` as it is kept in `folder`; else compile it, and keep it there."""
+    """Return the class `Reader` from `folder`; if it is not there, compile it and store it there."""
     key = _key(jvm)
-    # py4j keeps methods by the name of their class: a name may be loaded once in a JVM.
+    # py4j caches methods by the name of their class: a name may be loaded only once in a JVM.
     if folder is None or jvm.System.setProperty(f"sparklineage.{key}", "loaded") is not None:
         package = f"sparklineage.of{uuid.uuid4().hex}"
         return _compile(jvm, package).getClassLoader().loadClass(f"{package}.Reader")
@@ -94,8 +94,8 @@ def load_reader(gateway: Any, jvm: Any, folder: Optional[Path]) -> Any:
 def _load(gateway: Any, jvm: Any, file: Path, package: str) -> Any:
     """Return the class `Reader` in a file of compiled classes.
 
-    All classes are loaded now, and the file is closed: it may be removed, or be on a disk that goes away. A
-    class that the listener did not find later would be an error on Spark's bus, which stops the context.
+    All classes are loaded now, and the file is closed, because it may be removed, or its disk unmounted. If
+    the listener did not find a class later, the error on Spark's bus would stop the context.
     """
     urls = gateway.new_array(jvm.java.net.URL, 1)
     urls[0] = jvm.java.io.File(str(file)).toURI().toURL()
@@ -106,7 +106,7 @@ def _load(gateway: Any, jvm: Any, file: Path, package: str) -> Any:
 
 
 def _key(jvm: Any) -> str:
-    """Return a hash of what the compiled classes depend on: our sources and this Spark, Scala and Java."""
+    """Return a hash of the dependencies of compiled classes: our sources, and this Spark, Scala and Java."""
     spark = jvm.org.apache.spark.package
     about = (
         __name__,
@@ -121,7 +121,7 @@ def _key(jvm: Any) -> str:
 
 
 def _is_whole(file: Path) -> bool:
-    """Return whether a file has all classes; its checksums tell whether they are as they were written."""
+    """Return whether a file has all classes, with correct checksums."""
     try:
         with zipfile.ZipFile(file) as classes:
             return classes.testzip() is None and len(classes.namelist()) == len(_CLASSES)
@@ -137,12 +137,12 @@ def _compile(jvm: Any, package: str) -> Any:
 
 
 def _parent(jvm: Any) -> Any:
-    """Return the class loader that has the application's jars, too."""
+    """Return the class loader that includes the application's jars."""
     return jvm.java.lang.Thread.currentThread().getContextClassLoader()
 
 
 def _source(package: str) -> str:
-    """Return all Java sources as one compilation unit, as Janino needs it."""
+    """Return all Java sources as one compilation unit, which Janino needs."""
     imports: Dict[str, None] = {}
     bodies = []
     for name in _CLASSES:

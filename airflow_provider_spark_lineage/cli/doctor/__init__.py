@@ -83,7 +83,7 @@ def command(*, as_json: bool, airflow: bool) -> None:
 
     Exit code 0 when it can, 1 when something must be fixed first.
     """
-    # Importing Airflow prints warnings on both streams; those that matter become findings.
+    # Importing Airflow prints warnings on both streams; relevant ones become findings.
     with (
         _progress() as progress,
         contextlib.redirect_stdout(io.StringIO()),
@@ -114,7 +114,7 @@ def examine(found: Found) -> list[Finding]:
 
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
-    """Give a function that shows what is looked at, on the error stream and only on a terminal."""
+    """Yield a function that shows the current step, on the error stream and only on a terminal."""
     from rich.console import Console
 
     with Console(file=sys.stderr).status("Looking ...") as status:
@@ -130,7 +130,7 @@ _LEVELS: Mapping[Level, tuple[str, str]] = {
 
 
 def _print(findings: list[Finding], problems: list[Finding]) -> None:
-    """Print a sentence for each problem and each note, then a table of all that was looked at."""
+    """Print a sentence for each problem and each note, then a table of all checks."""
     if problems:
         click.echo("To fix:")
         for number, finding in enumerate(problems, start=1):
@@ -154,12 +154,12 @@ def _print_table(findings: list[Finding]) -> None:
     table.add_column("found", overflow="fold")
     table.add_column("", no_wrap=True)
     for finding in sorted(findings, key=lambda each: list(_LEVELS).index(each.level)):
-        # Text, because `[openlineage]` would be taken for markup.
+        # Text, because a string with `[openlineage]` would be parsed as markup.
         table.add_row(finding.topic, Text(finding.value), Text(*_LEVELS[finding.level]))
     if sys.stdout.isatty():
         Console().print(table)
         return
-    # A pipe has no width, for which rich takes 80 characters.
+    # For a pipe, which has no width, rich assumes 80 characters.
     console = Console(width=_WIDEST)
     with console.capture() as capture:
         console.print(table)

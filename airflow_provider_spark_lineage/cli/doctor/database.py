@@ -1,4 +1,4 @@
-"""The doctor's check of Airflow's metadata database, which `--airflow` asks."""
+"""The doctor's check of Airflow's metadata database, which `--airflow` queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MISSED = "so DAGs and connections were not looked at"
 
 
 def database(found: Found) -> Iterator[Finding]:
-    """Report whether `--airflow` could ask."""
+    """Report whether `--airflow` could query the database."""
     reason, dags = found.plugins.database_error, found.plugins.dags
     if reason == SILENT:
         advice = (

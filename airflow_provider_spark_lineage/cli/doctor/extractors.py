@@ -1,4 +1,4 @@
-"""The doctor's checks of `[openlineage] extractors`: are they imported, and for which operators."""
+"""The doctor's checks of `[openlineage] extractors`: their import, their interface, their operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BUILT_IN = ("PythonOperator", "_PythonDecoratedOperator", "BashOperator")
 
 _SETTING = "`[openlineage] extractors`"
 _CIRCULAR = ("partially initialized", "circular import")
-"""What Python says of a module that is imported while it is being imported."""
+"""Parts of Python's messages about a circular import."""
 
 _ADVICE = {
     "extractor-import": (
@@ -47,15 +47,15 @@ _ADVICE = {
         "OperatorLineage, which has no `name`, where TaskMetadata was."
     ),
 }
-"""Mistake of one extractor -> what is said of it."""
+"""Mistake of one extractor -> template of its advice."""
 
 
 def _wrong(name: str, extractor: Extractor, reason: str = "") -> Finding:
-    """Return the finding of a mistake of one extractor; the reason is the exception unless it is given."""
+    """Return the finding for a mistake of one extractor; the default reason is its exception."""
     advice = _ADVICE[name].format(
         path=extractor.path,
         reason=reason or extractor.error,
-        imports=", ".join(extractor.airflow_imports) or "what it needs of Airflow",
+        imports=", ".join(extractor.airflow_imports) or "the modules of Airflow that it needs",
         interface=extractor.interface,
         legacy=" and ".join(extractor.legacy_names),
     )
@@ -76,7 +76,7 @@ def imports(found: Found) -> Iterator[Finding]:
         elif any(words in extractor.error for words in _CIRCULAR):
             yield _wrong("extractor-circular", extractor)
         elif "," in extractor.path or len(extractor.path.split()) > 1:
-            continue  # Several names: `list-separator` says it.
+            continue  # Several names: `list-separator` reports it.
         elif extractor.is_import_error:
             yield _wrong("extractor-import", extractor)
         else:
@@ -91,14 +91,14 @@ def airflow_imports(found: Found) -> Iterator[Finding]:
 
 
 def interface(found: Found) -> Iterator[Finding]:
-    """Check that each extractor is a class that the provider can ask."""
+    """Check that each extractor has the interface that the provider calls."""
     for extractor in found.plugins.extractors:
         if extractor.interface:
             yield _wrong("extractor-interface", extractor)
 
 
 def clashes(found: Found) -> Iterator[Finding]:
-    """Look for operators that several extractors answer for: the provider keeps one for a class name."""
+    """Look for operators with several extractors: the provider keeps one for each class name."""
     several: dict[tuple[str, ...], list[str]] = {}
     classes = {extractor.path: extractor.dotted or extractor.path for extractor in found.plugins.extractors}
     for name, extractors in _by_operator(found).items():
@@ -107,30 +107,29 @@ def clashes(found: Found) -> Iterator[Finding]:
             several.setdefault(paths, []).append(name)
         elif name in _BUILT_IN and not _is_ours(paths[0]):
             advice = (
-                f"{paths[0]} answers for `{name}` in place of the provider's own extractor, whose source "
-                f"code facet is lost; take `{name}` out of its `get_operator_classnames` if that is not "
-                "meant."
+                f"{paths[0]} replaces the provider's own extractor for `{name}`, so the source code facet "
+                f"is lost; remove `{name}` from its `get_operator_classnames` if that is not intended."
             )
             yield mistake("extractor-over-built-in", "extractor", name, advice)
     for paths, names in several.items():
         if len({classes[path] for path in paths}) == 1:
             advice = (
-                f"{' and '.join(paths)} are names of one class, and OpenLineage warns of that in each "
-                f"process; leave one of them in {_SETTING}."
+                f"{' and '.join(paths)} are the same class, and OpenLineage warns about that in each "
+                f"process; keep one of them in {_SETTING}."
             )
             yield mistake("extractor-repeated", "extractor", paths[0], advice)
             continue
         # The provider reads the option into a set, whose order differs between processes.
         advice = (
-            f"{' and '.join(paths)} both answer for {', '.join(f'`{name}`' for name in names)}: OpenLineage "
-            "has one extractor for a class name, and the last one registered wins, in an order that may "
-            f"change with each process (now {_winner(found, names[0])}); leave one of them in {_SETTING}."
+            f"{' and '.join(paths)} both claim {', '.join(f'`{name}`' for name in names)}: OpenLineage "
+            "keeps one extractor for each class name, the last one registered, and the order may "
+            f"change with each process (now {_winner(found, names[0])}); keep one of them in {_SETTING}."
         )
         yield mistake("extractor-twice", "extractor", ", ".join(names), advice)
 
 
 def before_capture(found: Found) -> Iterator[Finding]:
-    """Look for the user's extractors that auto-capture leaves operators to."""
+    """Look for the user's extractors whose operators auto-capture therefore does not capture."""
     airflow = found.readable
     if airflow is None or airflow.own_values.get("auto_capture") is not True:
         return
@@ -143,8 +142,8 @@ def before_capture(found: Found) -> Iterator[Finding]:
                 "" if launches else ", or name the operator in `[spark_lineage] extra_operators` to have both"
             )
             advice = (
-                f"Auto-capture leaves `{name}` alone, because {others[0]} answers for it; take that out of "
-                f"{_SETTING}{both}."
+                f"Auto-capture does not capture `{name}`, because {others[0]} is its extractor; remove that "
+                f"from {_SETTING}{both}."
             )
             yield mistake("extractor-before-capture", "extractor", name, advice)
 
@@ -162,7 +161,7 @@ def _winner(found: Found, name: str) -> str:
 
 
 def _is_shadowed(extractor: Extractor, found: Found) -> bool:
-    """Return whether others answer for all of an extractor's operators, so that it need not be registered."""
+    """Return whether other extractors claim all operators of this one, so that it may be unregistered."""
     by_operator = _by_operator(found)
     return all(len(by_operator[name]) > 1 for name in extractor.names)
 

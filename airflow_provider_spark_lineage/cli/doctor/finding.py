@@ -1,4 +1,4 @@
-"""A finding of `doctor`, and the table of all mistakes that it knows."""
+"""A finding of `doctor`, and the table of all mistakes that it reports."""
 
 from __future__ import annotations
 
@@ -101,19 +101,19 @@ class Finding:
     """
 
     topic: str
-    """What was looked at; a script may rely on it, so it does not change."""
+    """Subject of the check; scripts may rely on it, so it does not change."""
 
     value: str
-    """What was found, without anything secret."""
+    """Value that was found, without secrets."""
 
     level: Level = "ok"
     """`note` works but may surprise; `problem` means that lineage cannot work until it is fixed."""
 
     advice: str = ""
-    """One sentence that says what is wrong and which setting to change; empty where nothing is to fix."""
+    """One sentence: the problem, and the setting to change; empty if there is nothing to fix."""
 
     mistake: str = ""
-    """The name in `MISTAKES`; a script may rely on it. Empty where nothing is to fix."""
+    """The name in `MISTAKES`; scripts may rely on it. Empty if there is nothing to fix."""
 
 
 def mistake(name: str, topic: str, value: str, advice: str) -> Finding:

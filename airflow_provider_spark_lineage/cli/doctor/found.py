@@ -1,4 +1,4 @@
-"""What the doctor found, as plain data: the checks are functions of it and look at nothing else."""
+"""Findings on this machine as plain data, the only input of the doctor's checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Unreadable:
     """The class of the exception."""
 
     reason: str
-    """The first line of its message; empty where that may quote a secret."""
+    """The first line of its message; empty if that may quote a secret."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Java:
     """The Java that Spark would start."""
 
     home: str = ""
-    """JAVA_HOME, empty where it is not set."""
+    """JAVA_HOME, empty if it is not set."""
 
     path: str = ""
-    """The program, empty where there is none."""
+    """The program, empty if there is none."""
 
     version: str = ""
-    """What it says of itself, empty where it does not answer."""
+    """The version that it prints, empty if it does not start."""
 
 
 @dataclass(frozen=True)
@@ -39,22 +39,22 @@ class Extractor:
     path: str
 
     error: str = ""
-    """Class and first line of the exception that importing it raised; empty where it was imported."""
+    """Class and first line of the exception that importing it raised; empty if it was imported."""
 
     is_import_error: bool = False
     """The provider ignores an extractor whose import raises ImportError; any other stops its plugin."""
 
     interface: str = ""
-    """What is wrong with the class, as the end of a sentence that begins with its path."""
+    """Problem of the class, as the end of a sentence that begins with its path."""
 
     dotted: str = ""
-    """The class by the module that defines it, of which `path` may be another name."""
+    """The class with the module that defines it; `path` may name a re-export."""
 
     names: tuple[str, ...] = ()
-    """The operators' class names that it answers for."""
+    """Class names of its operators."""
 
     is_registered: bool = True
-    """False where it can be imported, but could not be while Airflow loaded its plugins."""
+    """False if it can be imported now, but could not be while Airflow loaded its plugins."""
 
     airflow_imports: tuple[str, ...] = ()
     """Modules of Airflow that its file imports at the top."""
@@ -65,39 +65,39 @@ class Extractor:
 
 @dataclass(frozen=True)
 class Plugins:
-    """What Airflow's plugin manager and OpenLineage's extractor manager have after loading."""
+    """State of Airflow's plugin manager and OpenLineage's extractor manager after loading."""
 
     error: str = ""
-    """Why that could not be asked at all."""
+    """Reason why the process gave no answer at all."""
 
     has_listener: bool = True
     listener_error: str = ""
     """Class and first line of the exception that importing OpenLineage's plugin raised."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
-    """Other plugins that do not load -> why."""
+    """Other plugins that do not load -> the reason."""
 
     extractors: tuple[Extractor, ...] = ()
     registered: Mapping[str, str] = field(default_factory=dict)
     """Class name of an operator -> the extractor's dotted class, in that process."""
 
     broken_operators: Mapping[str, str] = field(default_factory=dict)
-    """Class of `[spark_lineage] extra_operators` that cannot be imported -> why."""
+    """Class of `[spark_lineage] extra_operators` that cannot be imported -> the reason."""
 
     broken_transports: Mapping[str, str] = field(default_factory=dict)
-    """Class of a transport that cannot be imported -> why."""
+    """Class of a transport that cannot be imported -> the reason."""
 
     dags: Mapping[str, tuple[str, ...]] | None = None
-    """DAG -> its tasks, as the metadata database has them; None where it was not asked."""
+    """DAG -> its tasks in the metadata database; None if the database was not queried."""
 
     connections_with_listener: tuple[str, ...] = ()
     database_error: str = ""
-    """`EMPTY` or `SILENT` of `look_database`, or what ended the question: an exception, an exit code."""
+    """`EMPTY` or `SILENT` of `look_database`, or the exception or exit code that ended the query."""
 
 
 @dataclass(frozen=True)
 class Unreachable:
-    """A place of a transport that no event gets to."""
+    """A place of a transport that no event can reach."""
 
     mistake: str
     """`transport-folder` or `transport-silent`."""
@@ -114,24 +114,24 @@ class SparkHome:
     """The folder of Spark that SPARK_HOME names."""
 
     path: str = ""
-    """Empty where SPARK_HOME is not set."""
+    """Empty if SPARK_HOME is not set."""
 
     has_spark: bool = True
-    """False where the folder has no `bin/spark-submit`, which PySpark starts."""
+    """False if the folder has no `bin/spark-submit`, which PySpark starts."""
 
     version: str = ""
-    """The version of its jars; empty where it is unknown."""
+    """The version of its jars; empty if it is unknown."""
 
 
 @dataclass(frozen=True)
 class Airflow:
-    """What Airflow and OpenLineage's provider say of their options."""
+    """Options of Airflow and of OpenLineage's provider."""
 
     error: Unreadable | None = None
-    """Why the provider cannot be imported; then nothing else here is known."""
+    """Reason why the provider cannot be imported; then nothing else here is known."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Function of the provider's `conf` -> its value, or `Unreadable`; those that it lacks are absent."""
+    """Function of the provider's `conf` -> its value, or `Unreadable`; absent if `conf` lacks it."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
     """Option of `[openlineage]` -> its text; only those that are set."""
@@ -146,7 +146,7 @@ class Airflow:
     """Option of `[spark_lineage]` -> its value after parsing."""
 
     own_warnings: tuple[str, ...] = ()
-    """What `conf` says of values of `[spark_lineage]` that it cannot use."""
+    """Warnings of `conf` about values of `[spark_lineage]` that it cannot use."""
 
     lineage_backend: str = ""
     """`[lineage] backend`, which Airflow 3 no longer has."""
@@ -155,7 +155,7 @@ class Airflow:
     """The transport's configuration, or `Unreadable`."""
 
     unreachable: tuple[Unreachable, ...] = ()
-    """The places that no event gets to, each once."""
+    """The places that no event can reach, each once."""
 
     transport_types: tuple[str, ...] = ()
     """The types that the client knows by name."""
@@ -172,15 +172,15 @@ class Found:
     """Installed package -> version; names in lower case with hyphens."""
 
     requirements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Installed package that lineage needs -> what its metadata require."""
+    """Installed package that lineage needs -> its requirements."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
 
     spark_in_files: str = ""
-    """The version that PySpark's files name; empty where there are none."""
+    """The version in PySpark's files; empty if there are none."""
 
     warns_of_pandas: bool = False
-    """Whether PySpark's files say that pandas 3 is not fully supported."""
+    """PySpark's files warn that pandas 3 is not fully supported."""
 
     spark_home: SparkHome = SparkHome()
     java: Java = Java()
@@ -189,14 +189,14 @@ class Found:
     """File of Spark's configuration -> its `spark.extraListeners`."""
 
     airflow: Airflow | None = None
-    """None where Airflow or OpenLineage's provider is not installed."""
+    """None if Airflow or OpenLineage's provider is not installed."""
 
     secrets: frozenset[str] = frozenset()
     """Texts that no finding may repeat."""
 
     @property
     def readable(self) -> Airflow | None:
-        """Airflow's options, None where there are none to check."""
+        """Airflow's options, None if they cannot be read."""
         return self.airflow if self.airflow is not None and self.airflow.error is None else None
 
     @property
@@ -206,5 +206,5 @@ class Found:
 
     @property
     def plugins(self) -> Plugins:
-        """What a process of Airflow has after it loaded its plugins."""
+        """Plugins and extractors of an Airflow process."""
         return self.readable.plugins if self.readable is not None else Plugins()

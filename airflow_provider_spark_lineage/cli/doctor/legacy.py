@@ -1,4 +1,4 @@
-"""The doctor's check of settings that old guides teach, translated to those of today."""
+"""The doctor's check of settings from old guides, with their current names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VARIABLES = {
     "MARQUEZ_NAMESPACE": "`[openlineage] namespace`",
     "MARQUEZ_API_KEY": _KEY,
 }
-"""Environment variable -> today's setting. The provider still reads those of OpenLineage."""
+"""Environment variable -> current setting. The provider still reads the OPENLINEAGE_ variables."""
 
 _OPTION = {
     "OPENLINEAGE_EXTRACTORS": "extractors",
@@ -33,21 +33,21 @@ _OPTION = {
     "OPENLINEAGE_API_KEY": "transport",
     "OPENLINEAGE_ENDPOINT": "transport",
 }
-"""Environment variable -> the option that, where it is set, has it ignored."""
+"""Environment variable -> the option that takes precedence over it."""
 
 _PREFIX = "OPENLINEAGE_EXTRACTOR_"
 _BACKENDS = ("openlineage.", "marquez")
 
 
 def variables(found: Found) -> Iterator[Finding]:
-    """Look for environment variables of the time before Airflow had the options."""
+    """Look for environment variables that became options of Airflow."""
     airflow = found.readable
     texts = airflow.texts if airflow else {}
     for name, today in VARIABLES.items():
         if not found.environment.get(name):
             continue
         if name == "OPENLINEAGE_DISABLED" and airflow and airflow.options.get("is_disabled") is True:
-            continue  # `openlineage-off` says it.
+            continue  # `openlineage-off` reports it.
         option = _OPTION.get(name, "")
         is_ignored = bool(texts.get(option)) or name.startswith("MARQUEZ")
         what = "is ignored" if is_ignored else "is an old form"
@@ -57,7 +57,7 @@ def variables(found: Found) -> Iterator[Finding]:
 
 
 def extractor_variables(found: Found) -> Iterator[Finding]:
-    """Look for `OPENLINEAGE_EXTRACTOR_<Operator>`, which no provider reads."""
+    """Look for `OPENLINEAGE_EXTRACTOR_<Operator>`, which the provider does not read."""
     paths = {
         name: found.environment[name]
         for name in sorted(found.environment)

@@ -1,6 +1,6 @@
-"""Collects what the doctor's checks read: packages, Java, Spark's files, the environment, Airflow's options.
+"""Collects the input of the doctor's checks: packages, Java, Spark's files, environment, Airflow's options.
 
-It changes nothing, sends nothing, and raises in no state of the machine.
+It changes nothing, sends nothing, and never raises.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _JAVA_TIMEOUT_SECONDS = 10
 def look(*, database: bool = False, progress: Callable[[str], object]) -> Found:
     """Look at this machine, and at Airflow if it is installed with OpenLineage's provider.
 
-    `database` asks Airflow's metadata database too, for DAGs and connections. `progress` is called with what
-    is looked at next.
+    `database` also queries Airflow's metadata database for DAGs and connections. `progress` is called with
+    the name of each step.
     """
     progress("packages, Spark and Java")
     found = look_at_machine()
@@ -61,16 +61,16 @@ def look_at_machine() -> Found:
 
 
 def _distributions() -> dict[str, str]:
-    """Return what is installed; of two versions of one package, the one that Python imports."""
-    found: dict[str, str] = {}
+    """Return installed packages and versions; of two versions of a package, the one that Python imports."""
+    versions: dict[str, str] = {}
     for distribution in metadata.distributions():
         try:
             name, version = distribution.metadata["Name"], distribution.version
-        except Exception:  # noqa: S112  a folder that pip left behind half removed is no package
+        except Exception:  # noqa: S112  a folder that pip removed only in part is not a package
             continue
         if name and version:
-            found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), version)
-    return found
+            versions.setdefault(re.sub(r"[-_.]+", "-", name).lower(), version)
+    return versions
 
 
 def _requirements(name: str) -> tuple[str, ...]:
@@ -81,19 +81,19 @@ def _requirements(name: str) -> tuple[str, ...]:
 
 
 def _version_in_files() -> str:
-    """Return the version that PySpark's files name."""
+    """Return the version in PySpark's files."""
     match = re.search(r"__version__[^=\n]*=\s*[\"']([^\"']+)", _text_of_pyspark("version.py"))
     return match[1] if match else ""
 
 
 def _warns_of_pandas() -> bool:
-    """Return whether PySpark warns of pandas 3: it does so where it checks for the oldest pandas."""
+    """Return whether PySpark warns about pandas 3, in the module that checks for the oldest pandas."""
     text = _text_of_pyspark("sql/pandas/utils.py")
     return re.search(r"(?i)not (yet )?fully support(ed)? pandas", text) is not None
 
 
 def _text_of_pyspark(name: str) -> str:
-    """Return a file of PySpark, empty where there is none; nothing is imported."""
+    """Return the text of a file of PySpark without importing it; empty if there is none."""
     try:
         spec = importlib.util.find_spec("pyspark")
         if spec is None or spec.origin is None:
@@ -107,14 +107,14 @@ def _text_of_pyspark(name: str) -> str:
 
 
 def _spark_listeners() -> dict[str, str]:
-    """Return the listeners that Spark's own configuration files name: file -> its value."""
+    """Return `spark.extraListeners` of Spark's own configuration files by file."""
     spec = importlib.util.find_spec("pyspark")
     homes = [Path(os.environ["SPARK_HOME"])] if os.environ.get("SPARK_HOME") else []
     homes += [Path(spec.origin).parent] if spec and spec.origin else []
     folders = [home / "conf" for home in homes]
     if os.environ.get("SPARK_CONF_DIR"):
         folders = [Path(os.environ["SPARK_CONF_DIR"])]
-    found = {}
+    listeners = {}
     for file in (folder / "spark-defaults.conf" for folder in folders):
         try:
             text = file.read_text(encoding="utf-8", errors="replace")
@@ -123,8 +123,8 @@ def _spark_listeners() -> dict[str, str]:
         # A property file of Java: a key, then spaces, `=` or `:`, then the value.
         values = re.findall(r"^\s*spark\.extraListeners(?:\s*[=:]\s*|\s+)(\S.*)$", text, re.MULTILINE)
         if values:
-            found[str(file)] = values[-1].strip()
-    return found
+            listeners[str(file)] = values[-1].strip()
+    return listeners
 
 
 def _spark_home(path: str) -> SparkHome:

@@ -1,7 +1,7 @@
-"""Reads the options of Airflow and of OpenLineage's provider, by the provider's own functions.
+"""Reads the options of Airflow and of OpenLineage's provider with the provider's own functions.
 
-Nothing is emitted: a connection to the host of a transport is opened, and closed. What raises becomes
-`Unreadable`.
+Nothing is emitted: a connection to the host of a transport is opened and closed. An option whose reading
+raises becomes `Unreadable`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MAY_QUOTE_SECRETS = ("is_disabled", "transport")
 
 
 def look_airflow(*, database: bool, progress: Callable[[str], object]) -> Airflow:
-    """Return the options of Airflow and of the provider, and what a process that loads plugins says."""
+    """Return the options of Airflow and of the provider, and the state of a process that loads plugins."""
     progress("the options of Airflow")
     try:
         options = importlib.import_module("airflow.providers.openlineage.conf")
@@ -87,7 +87,7 @@ def _plugins(airflow: Airflow, *, database: bool) -> Plugins:
 def _called(function: Callable[[], Any], name: str) -> Any:
     try:
         return function()
-    except BaseException as error:  # Airflow parses each option with errors of its own.
+    except BaseException as error:  # Each option may raise its own class of error.
         return _unreadable(error, quotes=name in _MAY_QUOTE_SECRETS)
 
 
@@ -109,7 +109,7 @@ def _text(section: str, option: str) -> str:
 
 
 def _texts(section: str) -> dict[str, str]:
-    """Return the options of a section that a file or the environment sets, whether known or not."""
+    """Return the options of a section that a file or the environment sets, known or not."""
     from airflow.providers.common.compat.sdk import conf
 
     try:
@@ -134,7 +134,7 @@ def _known_options() -> frozenset[str]:
     try:
         module = importlib.import_module("airflow.providers.openlineage.get_provider_info")
         return frozenset(module.get_provider_info()["config"]["openlineage"]["options"])
-    except Exception:  # A provider that raises when it is imported is a finding of its own.
+    except Exception:  # A provider whose import raises is a separate finding.
         return frozenset()
 
 
@@ -150,7 +150,7 @@ class _Keep(logging.Handler):
 
 
 def _own_values() -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return our own options, and what `conf` says of those that it cannot use."""
+    """Return this package's options, and the warnings of `conf` about values that it cannot use."""
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.get_provider_info import get_provider_info
 
@@ -170,7 +170,7 @@ def _own_values() -> tuple[dict[str, Any], tuple[str, ...]]:
 
 
 def _transport(values: dict[str, Any]) -> Any:
-    """Return the transport's configuration from where the provider's adapter takes it, or None."""
+    """Return the configuration of the transport that the provider's adapter would use, or None."""
     option, path = values["config_path_option"], values["config_path"]
     transport = values["transport"]
     if isinstance(transport, Unreadable):
@@ -191,7 +191,7 @@ def _transport_of_file(path: Path) -> Any:
 
 
 def _transport_of_environment() -> dict[str, Any]:
-    """Read `OPENLINEAGE__TRANSPORT__URL` and its like as the client does: a level per double underscore."""
+    """Read `OPENLINEAGE__TRANSPORT__...` as the client does: each double underscore starts a level."""
     config: dict[str, Any] = {}
     for name in sorted(os.environ):
         if not name.startswith("OPENLINEAGE__TRANSPORT"):
@@ -217,5 +217,5 @@ def _transport_types() -> tuple[str, ...]:
     try:
         factory = importlib.import_module("openlineage.client.transport").get_default_factory()
         return tuple(factory.transports)
-    except Exception:  # A client that raises when it is imported is a finding of the provider's plugin.
+    except Exception:  # A client whose import raises is a finding of the provider's plugin.
         return ()

@@ -1,6 +1,6 @@
-"""Asks Airflow's metadata database for DAGs and connections, in the process that `probe` starts.
+"""Reads DAGs and connections from Airflow's metadata database, in the process that `probe` starts.
 
-It reads only, and what raises becomes a word for the reason: the message may quote a password.
+An exception is reported by its class only: its message may quote a password.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 EMPTY = "empty"
-"""The reason where there is no database yet, or one without Airflow's tables."""
+"""The reason if there is no database yet, or it lacks Airflow's tables."""
 
 SILENT = "silent"
-"""The reason where the database did not answer in time."""
+"""The reason if the database did not answer in time."""
 
 
 def look_database() -> dict[str, Any]:
@@ -34,10 +34,10 @@ def look_database() -> dict[str, Any]:
             rows = SerializedDagModel.get_latest_serialized_dags(dag_ids=names, session=session)
             dags = {row.dag_id: _tasks(row.data) for row in rows}
             connections = session.query(Connection).all()
-            found = [str(each.conn_id) for each in connections if LISTENER in str(each.extra or "")]
-    except BaseException as error:  # A database of another version, or one that refuses.
+            with_listener = [str(each.conn_id) for each in connections if LISTENER in str(each.extra or "")]
+    except BaseException as error:  # For example a database of another version, or without permission.
         return {"database_error": type(error).__name__}
-    return {"dags": dags, "connections_with_listener": sorted(found)}
+    return {"dags": dags, "connections_with_listener": sorted(with_listener)}
 
 
 def _is_missing_file(url: Any) -> bool:

@@ -1,6 +1,6 @@
-"""Looks for places of a transport that no event gets to: folders that cannot be written, silent hosts.
+"""Looks for places of a transport that no event can reach: folders that cannot be written, silent hosts.
 
-A connection is opened and closed; nothing is sent, and no file is made.
+A connection is opened and closed; nothing is sent, and no file is created.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from airflow_provider_spark_lineage.cli.doctor.secrets import without_credential
 from airflow_provider_spark_lineage.cli.doctor.transport import members_of
 
 SECONDS = 5
-"""How long all hosts together have to answer, the look-up of their names included."""
+"""Time limit for all hosts together, including DNS look-ups."""
 
 _PORTS = {"http": 80, "https": 443}
 
 
 def unreachable(config: Any) -> tuple[Unreachable, ...]:
-    """Return the places of a transport, and of those inside it, that no event gets to: each place once."""
+    """Return the places of a transport, and of transports inside it, that no event can reach, each once."""
     transports = list(_transports(config))
     paths = [path for each in transports if (path := _local_path(each)) is not None]
     places = {problem.place: problem for path in paths if (problem := _folder_problem(*path))}
@@ -34,7 +34,7 @@ def unreachable(config: Any) -> tuple[Unreachable, ...]:
 
 
 def _transports(config: Any) -> Iterator[dict[str, Any]]:
-    """Yield a transport, then those inside it."""
+    """Yield a transport, then the transports inside it."""
     if isinstance(config, dict):
         yield config
         for member in members_of(config):
@@ -49,18 +49,18 @@ def _is_http(config: dict[str, Any]) -> bool:
 
 
 def _local_path(config: dict[str, Any]) -> tuple[Path, bool] | None:
-    """Return where a file transport writes, and whether it appends; None where that is on no local disk."""
+    """Return the path of a file transport, and whether it appends; None if that is not a local path."""
     path = config.get("log_file_path")
     if config.get("type") != "file" or config.get("filesystem") or not isinstance(path, str) or not path:
         return None
     if path.startswith("file://"):
         path = url2pathname(urlsplit(path).path)
-    # Where a relative path leads depends on the folder that a task starts in, which is not this one.
+    # A relative path depends on the working directory of the task, which is not this one.
     return (Path(path), config.get("append") is True) if Path(path).is_absolute() else None
 
 
 def _folder_problem(path: Path, is_appended: bool) -> Unreachable | None:
-    """Return what keeps a transport from writing its file; without `append`, it writes beside the path."""
+    """Return the problem that keeps a transport from writing; without `append`, it writes beside the path."""
     place, reason = path.parent, ""
     try:
         if is_appended and path.is_dir():
@@ -82,7 +82,7 @@ def _folder_problem(path: Path, is_appended: bool) -> Unreachable | None:
 
 
 def _silent(urls: list[str]) -> Iterator[Unreachable]:
-    """Yield the addresses whose host, or the proxy before it, takes no connection; all are tried at once."""
+    """Yield the addresses whose host or proxy accepts no connection; all are tried at the same time."""
     addresses: dict[tuple[str, int], str] = {}
     for url in urls:
         if (address := _address(url)) is not None:
@@ -101,7 +101,7 @@ def _silent(urls: list[str]) -> Iterator[Unreachable]:
 
 
 def _address(url: str) -> tuple[str, int] | None:
-    """Return the host and the port that the client connects to: those of the proxy if one is set."""
+    """Return the host and port that the client connects to, which may be a proxy."""
     try:
         parts = urlsplit(url.strip())
         if parts.scheme not in _PORTS or not parts.hostname:
@@ -111,13 +111,13 @@ def _address(url: str) -> tuple[str, int] | None:
         if proxy and not proxy_bypass(parts.hostname):
             parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
         return (parts.hostname, parts.port or _PORTS.get(parts.scheme, 1080)) if parts.hostname else None
-    except ValueError:  # A port that is no number: `transport-url` says it.
+    except ValueError:  # A port that is not a number: `transport-url` reports it.
         return None
 
 
 def _connect(address: tuple[str, int], reasons: dict[tuple[str, int], str]) -> None:
     try:
-        # Longer than anybody waits for it, so that there is one reason for hosts that never answer.
+        # Longer than `_silent` waits, so that hosts that never answer always get its reason.
         socket.create_connection(address, timeout=2 * SECONDS).close()
         reasons[address] = ""
     except (OSError, UnicodeError) as error:

@@ -1,4 +1,4 @@
-"""The doctor's checks of OpenLineage's provider: is anything emitted, by what, and how."""
+"""The doctor's checks of OpenLineage's provider: its plugin, and the options that decide about events."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _MODULES: Mapping[str, str] = {
     "PythonOperator": f"{_STANDARD}.operators.python",
     "_PythonDecoratedOperator": f"{_STANDARD}.decorators.python",
 }
-"""Class name of an operator that users write without its module -> the module."""
+"""Class name of an operator that users may write without its module -> the module."""
 
 
 def readable(found: Found) -> Iterator[Finding]:
-    """Check that the provider can be imported at all."""
+    """Check that the provider can be imported."""
     error = found.airflow.error if found.airflow else None
     if error is not None:
         yield mistake(
@@ -41,14 +41,14 @@ def readable(found: Found) -> Iterator[Finding]:
 
 
 def activity(found: Found) -> Iterator[Finding]:
-    """Check whether OpenLineage emits, and which setting decides it, as the provider's `is_disabled`."""
+    """Check whether OpenLineage emits, and which setting decides that, as the provider's `is_disabled`."""
     airflow = found.readable
     if airflow is None:
         return
     inactive = airflow.options.get("is_disabled")
     switch = airflow.options.get("disabled_option")
     if isinstance(inactive, Unreadable) and isinstance(switch, Unreadable):
-        if not _is_quoted(airflow.texts.get("disabled", "")):  # `quoted` says it.
+        if not _is_quoted(airflow.texts.get("disabled", "")):  # `quoted` reports it.
             advice = f"`[openlineage] disabled`: {_raises(switch)}; correct that option."
             yield mistake("option-unreadable", "openlineage", "cannot be read", advice)
     elif isinstance(inactive, Unreadable):
@@ -59,8 +59,8 @@ def activity(found: Found) -> Iterator[Finding]:
         )
         if _is_quoted(airflow.texts.get("transport", "")):
             advice = (
-                "`[openlineage] transport` is not a JSON object, because the quotes around it count as part "
-                "of it; remove the quotes."
+                "`[openlineage] transport` is not a JSON object, because the quotes around it are part of "
+                "its value; remove the quotes."
             )
         yield mistake("transport-unreadable", "openlineage", "cannot be read", advice)
     elif not inactive:
@@ -83,7 +83,7 @@ def _off(switch: str, cure: str) -> Finding:
 
 
 def _decided_by(airflow: Airflow, environment: Mapping[str, str]) -> str:
-    """Return the name of the setting that the provider's adapter uses, in its order of precedence."""
+    """Return the setting that the provider's adapter uses, in its order of precedence."""
     if connection := airflow.options.get("config_conn_id"):
         return f"connection `{connection}` ([openlineage] config_conn_id)"
     if airflow.options.get("config_path_option"):
@@ -101,19 +101,19 @@ def listener(found: Found) -> Iterator[Finding]:
         return
     plugins = found.plugins
     reason = plugins.error or plugins.listener_error
-    # `extractor-breaks-plugin` says which extractor stops the plugin.
+    # `extractor-breaks-plugin` reports which extractor stops the plugin.
     if any(each.error and not each.is_import_error and each.error in reason for each in plugins.extractors):
         return
     if plugins.error:
         advice = (
-            f"Airflow's plugins cannot be loaded to look at OpenLineage's: {plugins.error}; run "
-            "`airflow plugins`, and fix the plugin or extractor that it stops at."
+            f"Airflow's plugins cannot be loaded, so OpenLineage's is not checked: {plugins.error}; run "
+            "`airflow plugins`, and fix the plugin or extractor at which it stops."
         )
         yield mistake("listener-unknown", "listener", "unknown", advice)
     elif plugins.listener_error:
         advice = (
             "OpenLineage's plugin does not load, so nothing is emitted: Airflow raises "
-            f"{plugins.listener_error}; fix or remove what raises, for example in `[openlineage] extractors`."
+            f"{plugins.listener_error}; fix or remove the cause, for example in `[openlineage] extractors`."
         )
         yield mistake("listener-missing", "listener", "missing", advice)
     elif not plugins.has_listener:
@@ -127,10 +127,10 @@ def listener(found: Found) -> Iterator[Finding]:
 
 
 def other_plugins(found: Found) -> Iterator[Finding]:
-    """Report other plugins of Airflow that do not load: ours may be one of them."""
+    """Report other plugins of Airflow that do not load; this package's plugin may be one of them."""
     for source, text in found.plugins.errors.items():
         advice = (
-            f"Airflow's plugin {source} does not load ({text}); fix it, or take it out of `plugins_folder`."
+            f"Airflow's plugin {source} does not load ({text}); fix it, or remove it from `plugins_folder`."
         )
         yield mistake("plugin-broken", "plugins", source, advice)
 
@@ -139,12 +139,12 @@ def other_plugins(found: Found) -> Iterator[Finding]:
 
 
 def execution(found: Found) -> Iterator[Finding]:
-    """Check the time that an event may take, and where it is made."""
+    """Check the time limit for an event, and whether a thread or a forked child emits it."""
     airflow = found.readable
     seconds = airflow.options.get("execution_timeout") if airflow else None
     if airflow is None or isinstance(seconds, Unreadable) or seconds is None:
         return
-    # Providers before the option only know the forked child.
+    # Providers without the option always fork a child.
     in_thread = airflow.options.get("execute_in_thread") is True
     value = f"{'thread' if in_thread else 'forked child'}, given up after {seconds} s"
     if seconds < 1:
@@ -161,7 +161,7 @@ def unreadable(found: Found) -> Iterator[Finding]:
         return
     for name, value in airflow.options.items():
         is_reported = name in ("is_disabled", "transport", "disabled_option")
-        # The quotes that keep an option from being read are what `quoted` reports.
+        # If the cause is the quotes around the value, `quoted` reports it.
         if isinstance(value, Unreadable) and not (is_reported or _is_quoted(airflow.texts.get(name, ""))):
             topic = {"execution_timeout": "execution"}.get(name, name)
             advice = f"`[openlineage] {name}`: {_raises(value)}; correct that option."
@@ -169,20 +169,20 @@ def unreadable(found: Found) -> Iterator[Finding]:
 
 
 def quoted(found: Found) -> Iterator[Finding]:
-    """Look for values in quotes: Airflow's configuration takes them for a part of the value."""
+    """Look for values in quotes, which Airflow's configuration treats as part of the value."""
     airflow = found.readable
     if airflow is None:
         return
     for name, text in airflow.texts.items():
-        # A transport in quotes cannot be read: `activity` says why.
+        # A transport in quotes cannot be read: `activity` reports it.
         is_reported = name == "transport" and isinstance(airflow.options.get("is_disabled"), Unreadable)
         if _is_quoted(text) and not is_reported:
-            advice = f"`[openlineage] {name}` is set in quotes, which count as part of it; remove the quotes."
+            advice = f"`[openlineage] {name}` is in quotes, which are part of its value; remove the quotes."
             yield mistake("option-quoted", name, "in quotes", advice)
 
 
 def unknown_options(found: Found) -> Iterator[Finding]:
-    """Look for options that this provider does not have: misspelled, or of another release."""
+    """Look for options that this provider does not have: misspelled, or from another release."""
     airflow = found.readable
     if airflow is None or not airflow.known_options:
         return
@@ -205,7 +205,7 @@ def separators(found: Found) -> Iterator[Finding]:
         if wrong is not None:
             names = [part for entry in entries for part in entry.replace(",", " ").split()]
             advice = (
-                f"`[openlineage] {name}` is separated by semicolons only, so that `{wrong}` counts as one "
+                f"`[openlineage] {name}` is separated by semicolons only, so `{wrong}` is read as one "
                 f"name; write `{';'.join(names)}`."
             )
             yield mistake("list-separator", name, "one name", advice)
@@ -219,7 +219,8 @@ def namespace(found: Found) -> Iterator[Finding]:
         return
     if name == "default":
         advice = (
-            "All jobs land in the namespace `default`; set `[openlineage] namespace` to tell Airflows apart."
+            "All jobs are in the namespace `default`; set `[openlineage] namespace` if several Airflow "
+            "deployments share a backend."
         )
         yield mistake("namespace-default", "namespace", name, advice)
     else:
@@ -227,22 +228,22 @@ def namespace(found: Found) -> Iterator[Finding]:
 
 
 def switches(found: Found) -> Iterator[Finding]:
-    """Look for the options that silence single operators or DAGs."""
+    """Look for options that turn off single operators or DAGs."""
     airflow = found.readable
     options = airflow.options if airflow else {}
     named = options.get("disabled_operators")
     silenced = sorted(name for name in named if _is_spark_task(name)) if isinstance(named, set) else []
     if silenced:
         names = ", ".join(silenced)
-        advice = f"`[openlineage] disabled_for_operators` silences {names}; take it out."
+        advice = f"`[openlineage] disabled_for_operators` turns off {names}; remove it from the option."
         yield mistake("operators-off", "disabled_for_operators", names, advice)
-    # An entry with a comma or a space is several names: `list-separator` says it.
+    # An entry with a comma or a space is several names: `list-separator` reports it.
     bare = sorted(name for name in named if name.isidentifier()) if isinstance(named, set) else []
     if bare:
         right = ";".join(f"{_MODULES.get(name, '<module>')}.{name}" for name in bare)
         advice = (
-            f"`[openlineage] disabled_for_operators` names {', '.join(bare)} without the module, which "
-            f"silences nothing; write `{right}`."
+            f"`[openlineage] disabled_for_operators` names {', '.join(bare)} without the module, so it has "
+            f"no effect; write `{right}`."
         )
         yield mistake("operators-bare-name", "disabled_for_operators", ", ".join(bare), advice)
     if options.get("selective_enable") is True:
@@ -253,7 +254,7 @@ def switches(found: Found) -> Iterator[Finding]:
 
 
 def emission_policy(found: Found) -> Iterator[Finding]:
-    """Look for rules that keep events of tasks, or their lineage, back."""
+    """Look for rules that suppress events of tasks, or their lineage."""
     airflow = found.readable
     rules = airflow.options.get("emission_policy") if airflow else None
     for rule in rules if isinstance(rules, list) else []:
@@ -262,8 +263,8 @@ def emission_policy(found: Found) -> Iterator[Finding]:
         if off:
             scope = ", ".join(f"{name} {value}" for name, value in (rule.get("scope") or {}).items())
             advice = (
-                f"`[openlineage] emission_policy` sets `{off[0]}` to false for {scope or 'all tasks'}, so no "
-                "lineage is sent of them; set it to true if that is not meant."
+                f"`[openlineage] emission_policy` sets `{off[0]}` to false for {scope or 'all tasks'}, so "
+                "their lineage is not sent; set it to true if that is not intended."
             )
             yield mistake("emission-policy", "emission_policy", off[0], advice)
 

@@ -19,30 +19,30 @@ _PREFIX = "AIRFLOW__SPARK_LINEAGE__"
 
 
 def values(found: Found) -> Iterator[Finding]:
-    """Report values that cannot be used, as `conf` says it."""
+    """Report values that cannot be used, in the words of `conf`."""
     for line in found.readable.own_warnings if found.readable else ():
         yield mistake("own-value", "option", line.split(" = ")[0].split(":")[0], line)
 
 
 def names(found: Found) -> Iterator[Finding]:
-    """Look for options that there are none of, with the nearest that there is."""
+    """Look for unknown options, and suggest the nearest known one."""
     for name in sorted(set(found.readable.own_texts if found.readable else ()) - OPTIONS):
         nearest = difflib.get_close_matches(name, OPTIONS, n=1)
         cure = (
             f"did you mean `{nearest[0]}`?" if nearest else f"the options are {', '.join(sorted(OPTIONS))}."
         )
-        advice = f"There is no option `[spark_lineage] {name}`, so it has no effect: {cure}"
+        advice = f"`[spark_lineage] {name}` is not an option, so it has no effect: {cure}"
         yield mistake("own-option", name, "unknown option", advice)
 
 
 def variables(found: Found) -> Iterator[Finding]:
-    """Look for environment variables that were meant for `[spark_lineage]` and are not read."""
+    """Look for misspelled environment variables of `[spark_lineage]`, which are not read."""
     for name in sorted(found.environment):
         if name.startswith(_PREFIX) or not name.upper().startswith("AIRFLOW"):
             continue
         match = re.fullmatch(r"AIRFLOW_+SPARK_*LINEAGE_+(.+)", name, re.IGNORECASE)
         if match:
-            advice = f"The environment variable {name} is not read; call it {_PREFIX}{match[1].upper()}."
+            advice = f"The environment variable {name} is not read; rename it to {_PREFIX}{match[1].upper()}."
             yield mistake("own-variable", name, "not read", advice)
 
 
@@ -54,7 +54,7 @@ def disabled(found: Found) -> Iterator[Finding]:
 
 
 def auto_capture(found: Found) -> Iterator[Finding]:
-    """Check that extractors are not alone: auto-capture needs none."""
+    """Check that auto-capture is set, and that extractors are not used without it."""
     airflow = found.readable
     if airflow is None:
         return
@@ -65,8 +65,8 @@ def auto_capture(found: Found) -> Iterator[Finding]:
     # The extractor of launched applications reads records by itself.
     if not is_on and any(not name.startswith(f"{PACKAGE}.extractors.launchers.") for name in ours):
         advice = (
-            "`[openlineage] extractors` names ours, but without auto-capture they know only the texts of "
-            "jobs; set `[spark_lineage] auto_capture` to True."
+            "`[openlineage] extractors` names this package's extractors, but without auto-capture they read "
+            "only the source code of jobs; set `[spark_lineage] auto_capture` to True."
         )
         yield mistake("planned-only", "auto_capture", value, advice)
     elif not is_on and not ours and "auto_capture" not in airflow.own_texts:
@@ -106,8 +106,8 @@ def operator_names(found: Found) -> Iterator[Finding]:
         else:
             continue
         advice = (
-            f"{others} in `[spark_lineage] extra_operators` have one class name, `{name}`, and OpenLineage "
-            "has one extractor for a class name; rename the class."
+            f"{others} in `[spark_lineage] extra_operators` have the same class name, `{name}`, and "
+            "OpenLineage has one extractor for each class name; rename the class."
         )
         yield mistake("own-operator-name", "extra_operators", name, advice)
 
@@ -132,7 +132,7 @@ def patterns(found: Found) -> Iterator[Finding]:
     hidden = [each for each in include if any(other in (each, "*") for other in exclude)]
     if include and len(hidden) == len(include):
         advice = (
-            "`[spark_lineage] auto_capture_exclude` leaves out all that `auto_capture_include` names, so "
-            "nothing is captured; take those patterns out of one of them."
+            "`[spark_lineage] auto_capture_exclude` excludes everything that `auto_capture_include` names, "
+            "so nothing is captured; remove those patterns from one of them."
         )
         yield mistake("own-pattern", "auto_capture_exclude", ";".join(exclude), advice)

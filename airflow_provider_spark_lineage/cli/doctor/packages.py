@@ -1,4 +1,4 @@
-"""The doctor's checks of installed packages: what lineage needs, in versions that fit together."""
+"""The doctor's checks of installed packages: packages that lineage needs, in compatible versions."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ NEEDED = (
 OLDEST_SPARK = (3, 5)
 
 _WATCHED = re.compile(r"apache-airflow|openlineage|py4j|pyspark")
-"""Beginnings of the packages whose versions are compared with what the needed ones require."""
+"""Beginnings of the packages whose versions are compared with the requirements of the needed ones."""
 
 
 def needed(found: Found) -> Iterator[Finding]:
-    """Check that what lineage needs is installed."""
+    """Check that all packages that lineage needs are installed."""
     for name in NEEDED:
         version = found.distributions.get(name)
         if version is None:
@@ -34,7 +34,7 @@ def needed(found: Found) -> Iterator[Finding]:
 
 
 def versions(found: Found) -> Iterator[Finding]:
-    """Compare installed versions with what the packages that lineage needs say they require."""
+    """Compare installed versions with the requirements of the packages that lineage needs."""
     from packaging.requirements import InvalidRequirement, Requirement
 
     unmet: dict[str, dict[str, str]] = {}
@@ -48,7 +48,7 @@ def versions(found: Found) -> Iterator[Finding]:
             version = found.distributions.get(name)
             if version is None or not _WATCHED.match(name):
                 continue
-            # An extra's line is for who installs it.
+            # Requirements of an extra apply only if it is installed.
             if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
                 continue
             if not requirement.specifier.contains(version, prereleases=True):
@@ -58,19 +58,19 @@ def versions(found: Found) -> Iterator[Finding]:
         needs = f"{name}{','.join(dict.fromkeys(ranges.values()))}"
         verb = "needs" if len(ranges) == 1 else "need"
         advice = (
-            f"{' and '.join(ranges)} {verb} {needs}, and {version} is installed; run `pip install '{needs}'`."
+            f"{' and '.join(ranges)} {verb} {needs}, but {version} is installed; run `pip install '{needs}'`."
         )
         yield mistake("package-version", name, version, advice)
 
 
 def legacy(found: Found) -> Iterator[Finding]:
-    """Look for packages that came before OpenLineage's provider."""
+    """Look for predecessors of OpenLineage's provider."""
     for name in ("openlineage-airflow", "marquez-airflow"):
         version = found.distributions.get(name)
         if version is not None:
             advice = (
-                f"{name} was made for Airflow 2 before 2.7 and holds openlineage-python back; run `pip "
-                f"uninstall {name}`, because apache-airflow-providers-openlineage has replaced it."
+                f"{name} is for Airflow before 2.7 and keeps openlineage-python at an old version; run `pip "
+                f"uninstall {name}`: apache-airflow-providers-openlineage has replaced it."
             )
             yield mistake("legacy-package", name, version, advice)
 
@@ -93,18 +93,18 @@ def pyspark(found: Found) -> Iterator[Finding]:
         yield mistake("spark-missing", "pyspark", "missing", f"pyspark is not installed; {cure}.")
     elif not found.spark_in_files:
         advice = (
-            f"The files of pyspark {full} are gone, as after removing pyspark-client; {_reinstall(full)}."
+            f"The files of pyspark {full} are missing, as after removing pyspark-client; {_reinstall(full)}."
         )
         yield mistake("spark-files", "pyspark", f"{full}, files missing", advice)
     elif found.spark_in_files != full:
         advice = (
-            f"pip lists pyspark {full}, but its files are those of {found.spark_in_files}; "
+            f"pip lists pyspark {full}, but its files have version {found.spark_in_files}; "
             f"{_reinstall(full)}."
         )
         yield mistake("spark-files", "pyspark", f"{full}, files of {found.spark_in_files}", advice)
     elif numbers(full) < OLDEST_SPARK:
         advice = (
-            f"pyspark {full} is older than 3.5, the oldest that is captured; run `pip install "
+            f"pyspark {full} is older than 3.5, the oldest supported version; run `pip install "
             "'pyspark>=3.5'`."
         )
         yield mistake("spark-too-old", "pyspark", full, advice)
@@ -113,7 +113,7 @@ def pyspark(found: Found) -> Iterator[Finding]:
 
 
 def pyspark_client(found: Found) -> Iterator[Finding]:
-    """Compare the version of `pyspark-client` with that of `pyspark`."""
+    """Compare the versions of `pyspark-client` and `pyspark`."""
     full, client = found.distributions.get("pyspark"), found.distributions.get("pyspark-client")
     # Files of the client's version are the same mistake, which `pyspark` reports.
     if full and client and client not in (full, found.spark_in_files):
@@ -127,7 +127,7 @@ def pyspark_client(found: Found) -> Iterator[Finding]:
 
 
 def pyspark_connect(found: Found) -> Iterator[Finding]:
-    """Look for `pyspark-connect`, which changes what `SparkSession.builder` gives."""
+    """Look for `pyspark-connect`, which makes `SparkSession.builder` create sessions of Spark Connect."""
     connect, full = found.distributions.get("pyspark-connect"), found.distributions.get("pyspark")
     if connect is None:
         return
@@ -139,14 +139,14 @@ def pyspark_connect(found: Found) -> Iterator[Finding]:
         yield mistake("spark-connect-version", "pyspark-connect", connect, advice)
     else:
         advice = (
-            "pyspark-connect makes every session one of Spark Connect, which is captured by its client; set "
-            "`spark.api.mode` to `classic`, or run `pip uninstall pyspark-connect`, if that is not meant."
+            "pyspark-connect makes every session one of Spark Connect, which is captured in its client; set "
+            "`spark.api.mode` to `classic`, or run `pip uninstall pyspark-connect`, if that is not intended."
         )
         yield mistake("spark-connect-default", "pyspark-connect", connect, advice)
 
 
 def py4j(found: Found) -> Iterator[Finding]:
-    """Check for the bridge to the JVM."""
+    """Check for py4j, the bridge to the JVM."""
     full, version = found.distributions.get("pyspark"), found.distributions.get("py4j")
     if full is not None and version is None:
         yield mistake("py4j-missing", "py4j", "missing", f"py4j is not installed; {_reinstall(full)}.")
@@ -155,14 +155,14 @@ def py4j(found: Found) -> Iterator[Finding]:
 
 
 def pandas(found: Found) -> Iterator[Finding]:
-    """Check for a pandas that is too new for this Spark: uses of it fail inside Spark, or PySpark warns."""
+    """Check for a pandas that is too new for this Spark: PySpark fails inside, or warns."""
     version, spark = found.distributions.get("pandas"), found.distributions.get("pyspark")
     if version is None or spark is None:
         return
     if numbers(version) >= (3,) and numbers(spark) < (4, 2):
         advice = (
-            f"pyspark {spark} was made for pandas 2: pandas-on-Spark and `toPandas` may fail with {version}; "
-            "run `pip install 'pandas<3'` or take pyspark 4.2 or newer."
+            f"pyspark {spark} supports pandas 2: pandas-on-Spark and `toPandas` may fail with {version}; "
+            "run `pip install 'pandas<3'`, or use pyspark 4.2 or newer."
         )
         yield mistake("pandas-too-new", "pandas", version, advice)
     elif numbers(version) >= (3,) and found.warns_of_pandas:

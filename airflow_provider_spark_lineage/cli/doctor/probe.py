@@ -1,9 +1,9 @@
-"""Loads Airflow's plugins in a process of its own, and reports what became of the extractors.
+"""Loads Airflow's plugins in a separate process, and reports the state of the extractors.
 
-A process of its own, because plugins and extractors are the user's code: it may print, hang or end the
-process, and what it breaks stays broken in the process that imported it. Plugins are loaded before
-anything else is imported, as Airflow does, so that an import that is circular there is circular here.
-The database is asked last, when all else is written: it may not answer.
+The process is separate because plugins and extractors are the user's code: it may print, hang or end the
+process, and a failed import may leave broken modules behind. Plugins are loaded before anything else is
+imported, so that circular imports fail here as they do in Airflow. The database is queried last, when all
+other answers are written, because it may not answer.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ TIMEOUT_SECONDS = 120
 _TOO_LONG = f"loading them takes more than {TIMEOUT_SECONDS} seconds"
 _DATABASE_SECONDS = 30
 _TIMER = "exit code 1"
-"""How faulthandler ends the program when the database takes too long."""
+"""Exit code of the process if faulthandler ends it because the database takes too long."""
 
 _ROOT = Path(__file__).parents[3]
 _PROGRAM = f"""
 import sys
 root = sys.argv[1]
-# Airflow's commands do not search the working directory, and need not find this package beside others.
+# As in Airflow's commands, without the working directory; this package's root last.
 sys.path[:] = [*filter(None, sys.path), root]
 from {__name__} import main
 main(*sys.argv[2:])
@@ -44,7 +44,7 @@ _PLUGIN = "airflow.providers.openlineage.plugins.openlineage"
 
 
 def probed(questions: dict[str, Any], *, database_seconds: float = _DATABASE_SECONDS) -> Plugins:
-    """Return what a new process says of plugins, extractors, operators and, if asked, the database."""
+    """Return the state of plugins, extractors, operators and, if asked for, the database of a new process."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "answers.jsonl"
         questions = {**questions, "database_seconds": database_seconds}
@@ -68,9 +68,9 @@ def probed(questions: dict[str, Any], *, database_seconds: float = _DATABASE_SEC
 
 
 def _run(command: list[str]) -> str | None:
-    """Run the program to its end, and return its exit code in words; None if it takes too long."""
+    """Run the program, and return its exit code in words; None if it takes too long."""
     try:
-        # No pipes: what a plugin leaves running would hold them open, and a question would wait for ever.
+        # No pipes: a process that a plugin leaves running would hold them open; a prompt would wait for ever.
         done = subprocess.run(  # noqa: S603  this module, by the Python that runs it
             command,
             stdin=subprocess.DEVNULL,
@@ -87,7 +87,7 @@ def _run(command: list[str]) -> str | None:
 
 
 def _written(file: Path) -> list[dict[str, Any]]:
-    """Return the parts of the answer that are whole, however the process ended."""
+    """Return the complete parts of the answer, however the process ended."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     except OSError:
@@ -103,19 +103,19 @@ def _tuples(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(questions: str, file: str) -> None:
-    """Write each part of the answer as a line of a file; Airflow and plugins print to the streams."""
+    """Write each part of the answer as a line of a file, because Airflow and plugins print to the streams."""
     with Path(file).open("w", encoding="utf-8") as lines:
         for part in _parts(json.loads(questions)):
             print(json.dumps(part), file=lines, flush=True)
-    # Plugins may have started threads that would keep the process.
+    # Plugins may have started threads that would keep the process alive.
     os._exit(0)
 
 
 def _parts(questions: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what plugins, extractors and operators are, then what the database has."""
+    """Yield the state of plugins, extractors and operators, then the content of the database."""
     yield _loaded(questions)
     if questions["database"]:
-        # By a thread of C: the driver of a database may keep Python's lock while it waits.
+        # A C thread, because the driver of a database may hold the GIL while it waits.
         with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
             faulthandler.dump_traceback_later(questions["database_seconds"], exit=True, file=nowhere)
             answer = look_database()
@@ -125,7 +125,7 @@ def _parts(questions: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _loaded(questions: dict[str, Any]) -> dict[str, Any]:
     answers = _plugins() if questions["active"] else {}
-    # The plugin has loaded extractors, and whatever else it needs: now the rest may be imported.
+    # The plugin has loaded the extractors and its own imports; now the rest may be imported.
     registered = _registered() if questions["active"] and not answers.get("listener_error") else {}
     classes = registered.values()
     answers["registered"] = {name: _dotted(extractor) for name, extractor in registered.items()}
@@ -144,7 +144,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _plugins() -> dict[str, Any]:
-    """Have Airflow load its plugins, and return what its manager says of OpenLineage's and the others."""
+    """Load Airflow's plugins, and return the state of OpenLineage's and the errors of the others."""
     try:
         manager = importlib.import_module("airflow.plugins_manager")
         manager.ensure_plugins_loaded()
@@ -167,7 +167,7 @@ def _plugins() -> dict[str, Any]:
 
 
 def _registered() -> dict[str, type]:
-    """Return the extractors that OpenLineage's plugin has: class name of an operator -> class."""
+    """Return the extractors of OpenLineage's plugin: class name of an operator -> class."""
     try:
         listener = importlib.import_module("airflow.providers.openlineage.plugins.listener")
         return dict(listener.get_openlineage_listener().extractor_manager.extractors)
@@ -204,7 +204,7 @@ def _extractor(path: str, registered: set[type]) -> dict[str, Any]:
 
 
 def _interface(cls: Any) -> tuple[list[str], str]:
-    """Return the class names that an extractor answers for, and what is wrong with it."""
+    """Return the class names of an extractor's operators, and the problem of its interface."""
     if not inspect.isclass(cls):
         return [], "is not a class"
     read = getattr(cls, "get_operator_classnames", None)
@@ -222,16 +222,16 @@ def _interface(cls: Any) -> tuple[list[str], str]:
         return strings, f"does not implement {', '.join(missing)}"
     dotted = [name for name in strings if "." in name]
     if dotted:
-        return strings, f"answers for {dotted[0]}, but OpenLineage compares class names without their module"
+        return strings, f"names {dotted[0]}, but OpenLineage compares class names without their module"
     return strings, ""
 
 
 def _source(module: str) -> str:
-    """Return the text of a module without importing it; its packages are imported."""
+    """Return the text of a module without importing it; its parent packages are imported."""
     try:
         spec = importlib.util.find_spec(module)
         return Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
-    except BaseException:  # Importing the package may raise anything; that is reported with the extractor.
+    except BaseException:  # Importing the package may raise anything, which is reported with the extractor.
         return ""
 
 
@@ -242,7 +242,7 @@ def _no_problem(cls: Any) -> str:
 def _transport_problem(cls: Any) -> str:
     from openlineage.client.transport import Transport
 
-    return "" if inspect.isclass(cls) and issubclass(cls, Transport) else "is no subclass of Transport"
+    return "" if inspect.isclass(cls) and issubclass(cls, Transport) else "is not a subclass of Transport"
 
 
 def _broken(paths: list[str], problem: Callable[[Any], str] = _no_problem) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Which texts no finding may repeat: passwords and keys of transports, connections and the environment."""
+"""Texts that no finding may repeat: passwords and keys of transports, connections and the environment."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from airflow_provider_spark_lineage.records.credentials import REMOVED, without_
 _SECRET_NAME = re.compile(r"pass|secret|token|api_?key|private|credential|jaas|auth|signature", re.IGNORECASE)
 _SECRET_VARIABLE = re.compile(r"(PASSWORD|SECRET|TOKEN|API_KEY|FERNET_KEY)$")
 _SHORTEST = 4
-"""Shorter texts are in every sentence."""
+"""Shorter texts would match parts of ordinary words."""
 
 _WORDS = frozenset({"airflow", "openlineage", "spark", "default", "password", "none", "true", "false"})
-"""Passwords of examples, which are also words of every report."""
+"""Passwords of examples that are also common words in a report."""
 
 
 def secrets_of(environment: Mapping[str, str], airflow: Airflow | None) -> frozenset[str]:
-    """Return the secrets among what was found."""
+    """Return the secrets in the environment and in the transport's configuration."""
     secrets: set[str] = set()
     for name, value in environment.items():
         if name.startswith("AIRFLOW_CONN_") or "://" in value:
@@ -37,10 +37,10 @@ def secrets_of(environment: Mapping[str, str], airflow: Airflow | None) -> froze
 
 
 def _of_config(config: Any, *, secret: bool) -> Iterator[str]:
-    """Yield the values of a transport's configuration whose names, or those around them, are of secrets."""
+    """Yield the values of a transport's configuration whose name, or an outer name, is a secret's."""
     if isinstance(config, dict):
         for name, value in config.items():
-            # `{"auth": {"type": "api_key"}}` names a kind, no secret.
+            # The type in `{"auth": {"type": "api_key"}}` is not a secret.
             yield from _of_config(
                 value, secret=(secret or bool(_SECRET_NAME.search(str(name)))) and name != "type"
             )
@@ -54,7 +54,7 @@ def _of_config(config: Any, *, secret: bool) -> Iterator[str]:
 
 
 def _of_address(text: str) -> Iterator[str]:
-    """Yield the password of an address, as it is written and as it is meant."""
+    """Yield the password of an address, as written and decoded."""
     try:
         password = urlsplit(text.strip()).password
     except ValueError:
@@ -64,7 +64,7 @@ def _of_address(text: str) -> Iterator[str]:
 
 
 def hidden(finding: Finding, secrets: frozenset[str]) -> Finding:
-    """Return a finding without secrets, those that were found and what looks like one."""
+    """Return a finding without the given secrets, and without texts that look like secrets."""
 
     def hide(text: str) -> str:
         for secret in sorted(secrets, key=len, reverse=True):

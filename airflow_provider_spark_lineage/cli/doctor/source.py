@@ -1,4 +1,4 @@
-"""What the text of an extractor's module says: imports of Airflow at its top, names of older packages."""
+"""Static reading of an extractor's module: imports of Airflow at its top, names of older packages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 _HARMLESS = ("airflow.providers.openlineage.extractors", "airflow.providers.common.compat.openlineage")
-"""What an extractor needs to be defined; OpenLineage's plugin has imported it before."""
+"""Modules that define an extractor's base; OpenLineage's plugin has imported them before."""
 
 _LEGACY = ("TaskMetadata", "openlineage.airflow")
 """The result of an extractor in the package `openlineage-airflow`, and its modules."""
@@ -39,7 +39,7 @@ def _parsed(text: str) -> ast.AST:
 
 
 def _executed(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes that run on import: not those in functions, nor those for type checkers."""
+    """Yield the nodes that run on import: not inside functions, nor under `if TYPE_CHECKING`."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             continue

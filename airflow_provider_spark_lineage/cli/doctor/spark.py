@@ -1,4 +1,4 @@
-"""The doctor's checks of what Spark starts with: Java, and OpenLineage's Java listener."""
+"""The doctor's checks of Spark's environment: Java, SPARK_HOME, and OpenLineage's Java listener."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LISTENER = "OpenLineageSparkListener"
 """The class `io.openlineage.spark.agent.OpenLineageSparkListener`, as every configuration of it names it."""
 
 _NO_SUBJECT = 23
-"""From here on, `Subject.getSubject` raises (JDK-8296244); Hadoop calls it when a session starts."""
+"""First Java whose `Subject.getSubject` raises (JDK-8296244); Hadoop calls it when a session starts."""
 
 _WITH_SUBJECT_FIXED = (4, 1)
-"""The first Spark whose Hadoop does not call it."""
+"""First Spark whose Hadoop does not call it."""
 
 
 def java(found: Found) -> Iterator[Finding]:
@@ -29,10 +29,10 @@ def java(found: Found) -> Iterator[Finding]:
     where = "(JAVA_HOME)" if home else "(PATH)"
     shown = f"{version} {where}"
     if not path and home:
-        advice = f"JAVA_HOME names {home}, where there is no Java; {cure} or unset it."
+        advice = f"JAVA_HOME is {home}, which has no `bin/java`; {cure}, or unset JAVA_HOME."
         yield mistake("java-missing", "java", "not found", advice)
     elif not path:
-        advice = f"Spark needs Java {oldest} or newer and finds none; {cure}."
+        advice = f"Spark needs Java {oldest} or newer, and no `java` is on PATH; {cure}."
         yield mistake("java-missing", "java", "not found", advice)
     elif not version:
         advice = f"`{path} -version` fails; {cure}."
@@ -48,12 +48,12 @@ def java(found: Found) -> Iterator[Finding]:
 
 
 def spark_home(found: Found) -> Iterator[Finding]:
-    """Check SPARK_HOME, whose Spark PySpark starts in place of its own."""
+    """Check SPARK_HOME: PySpark starts the Spark in that folder instead of its own."""
     home, full = found.spark_home, found.distributions.get("pyspark")
     if not home.path:
         return
     if not home.has_spark:
-        advice = f"SPARK_HOME names {home.path}, where there is no Spark; unset or correct it."
+        advice = f"SPARK_HOME is {home.path}, which has no `bin/spark-submit`; unset or correct it."
         yield mistake("spark-home-missing", "SPARK_HOME", "no Spark", advice)
     elif not full or not home.version or _release(home.version) == _release(full):
         yield Finding("SPARK_HOME", home.version or home.path)
@@ -61,7 +61,7 @@ def spark_home(found: Found) -> Iterator[Finding]:
         is_patch = numbers(home.version) == numbers(full)
         same = ".".join(map(str, _release(home.version)))
         advice = (
-            f"SPARK_HOME names {home.path} with Spark {home.version}, which pyspark {full} starts in place "
+            f"SPARK_HOME is {home.path} with Spark {home.version}, which pyspark {full} starts instead "
             f"of its own; unset it, or run `pip install pyspark=={same}`."
         )
         name = "spark-home-patch" if is_patch else "spark-home-version"
@@ -82,7 +82,7 @@ def java_major(version: str) -> int:
 
 
 def java_listener(found: Found) -> Iterator[Finding]:
-    """Look for OpenLineage's Java listener, which reports the same executions once more."""
+    """Look for OpenLineage's Java listener, which reports the same executions a second time."""
     places = [name for name, listeners in found.spark_listeners.items() if LISTENER in listeners]
     places += _variables(found.environment)
     if found.airflow is not None:
@@ -91,7 +91,7 @@ def java_listener(found: Found) -> Iterator[Finding]:
     for place in places:
         advice = (
             f"OpenLineage's Java listener is configured in {place}, so each execution is reported twice; "
-            f"take `{LISTENER}` out of `spark.extraListeners` there, or set `[spark_lineage] disabled` to "
+            f"remove `{LISTENER}` from `spark.extraListeners` there, or set `[spark_lineage] disabled` to "
             "True."
         )
         yield mistake("java-listener", "java listener", place, advice)
@@ -113,7 +113,7 @@ def injection(found: Found) -> Iterator[Finding]:
     for name in ("spark_inject_parent_job_info", "spark_inject_transport_info"):
         if options.get(name) is True:
             advice = (
-                f"`[openlineage] {name}` is for OpenLineage's Java listener, which this package does "
-                "without; set it to False unless a cluster has that listener."
+                f"`[openlineage] {name}` is for OpenLineage's Java listener, which this package does not "
+                "use; set it to False unless a cluster has that listener."
             )
             yield mistake("java-listener-injected", name, "True", advice)

@@ -1,6 +1,6 @@
-"""The doctor's checks of OpenLineage's transport: where events go.
+"""The doctor's checks of OpenLineage's transport, the destination of events.
 
-Only its type and its address are repeated: the rest may hold credentials.
+Findings repeat only its type and address: the rest may hold credentials.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _NEEDS = {
     "transform": ("transport", "transformer_class"),
     "amazon_datazone_api": ("domainId",),
 }
-"""Transport type -> the options without which the client cannot build it, the address first."""
+"""Transport type -> the options that the client requires, the address first."""
 
 _PACKAGES = {
     "kafka": ("confluent-kafka",),
     "msk-iam": ("confluent-kafka", "aws-msk-iam-sasl-signer-python"),
 }
-"""Transport type -> the packages that the client imports for it, and does not bring."""
+"""Transport type -> the packages that the client imports for it, but does not require."""
 
 _ENDPOINT = "/api/v1/lineage"
-"""What the client appends to the address of an HTTP transport."""
+"""Path that the client appends to the address of an HTTP transport."""
 
 
 def transport(found: Found) -> Iterator[Finding]:
-    """Check where events go."""
+    """Check the destination of events."""
     airflow = found.readable
     if airflow is None or not found.is_active:
         return
@@ -87,7 +87,7 @@ def _unreachable(place: Unreachable, value: str) -> Finding:
         advice = f"OpenLineage's backend at {place.place} {reason}; {cure}."
     else:
         cures = {"does not exist": "create it", "cannot be written": "let the user of the tasks write there"}
-        cure = cures.get(place.reason, "move what is there")
+        cure = cures.get(place.reason, "move the file or folder at that path")
         advice = (
             f"OpenLineage's file transport cannot write its events: {place.place} {place.reason}; {cure}, or "
             "correct the transport's `log_file_path`."
@@ -98,9 +98,9 @@ def _unreachable(place: Unreachable, value: str) -> Finding:
 def describe_transport(
     config: Any, types: tuple[str, ...] = (), broken: Mapping[str, str] | None = None
 ) -> Finding:
-    """Return where events go, by type and address only.
+    """Return the finding on the destination of events, with its type and address only.
 
-    `types` are those that the client knows by name; `broken` the classes that cannot be imported.
+    `types` are the types that the client knows by name; `broken` is the reason by type that cannot be used.
     """
     kind = config.get("type") if isinstance(config, dict) else None
     if not isinstance(kind, str):
@@ -115,7 +115,7 @@ def describe_transport(
     if broken and kind in broken:
         advice = (
             f"The OpenLineage transport `{kind}` cannot be used ({broken[kind]}); correct its `type`, or "
-            "install what is missing where Airflow's processes can import it."
+            "install the missing package for Airflow's processes."
         )
         return mistake("transport-unknown", "transport", kind, advice)
     needed = [name for name in _NEEDS.get(kind, ()) if not config.get(name)]
@@ -126,7 +126,7 @@ def describe_transport(
         shown = without_credentials(str(config["url"]))
         return mistake("transport-url", "transport", f"{kind} to {shown}", problem)
     if kind == "noop":
-        advice = "The OpenLineage transport `noop` throws every event away; choose another type."
+        advice = "The OpenLineage transport `noop` discards every event; choose another type."
         return mistake("transport-noop", "transport", kind, advice)
     if kind == "console":
         advice = "Events only go to the task's log; choose another transport to keep them."
@@ -146,18 +146,18 @@ def _url_problem(url: str) -> str:
     try:
         parts = urlsplit(url)
         _ = parts.port
-    except ValueError:  # Half an IPv6 address, a port that is no number.
+    except ValueError:  # An incomplete IPv6 address, or a port that is not a number.
         return (
-            "The OpenLineage transport's `url` is no address; correct it, for example "
+            "The OpenLineage transport's `url` is not a valid address; correct it, for example "
             "`http://localhost:5000`."
         )
     if parts.scheme not in ("http", "https") or not parts.netloc:
         return (
-            f"The OpenLineage transport's `url` is {shown if '@' not in shown else 'no address'}, which does "
+            f"The OpenLineage transport's `url`{f' is {shown}, which' if '@' not in shown else ''} does "
             "not begin with a scheme and a host; set it to an address such as `http://localhost:5000`."
         )
     if parts.path.rstrip("/").endswith(_ENDPOINT):
-        return f"The client appends `{_ENDPOINT}` to the transport's `url` by itself; take it out of {shown}."
+        return f"The client appends `{_ENDPOINT}` to the transport's `url` itself; remove it from {shown}."
     return ""
 
 
@@ -172,7 +172,7 @@ def _address(config: Any) -> str:
 
 
 def transport_classes(config: Any) -> list[str]:
-    """Return the types that a transport's configuration names, its own and those of its members."""
+    """Return the types of a transport and of all transports inside it."""
     if not isinstance(config, dict):
         return []
     kind = config.get("type")

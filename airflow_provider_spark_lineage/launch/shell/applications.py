@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from airflow_provider_spark_lineage.launch.application import Application
+from airflow_provider_spark_lineage.launch.application import LaunchedApplication
 from airflow_provider_spark_lineage.launch.secret_names import is_secret
 from airflow_provider_spark_lineage.launch.shell.mention import mentions_spark
 from airflow_provider_spark_lineage.launch.shell.spark_commands import (
@@ -59,7 +59,7 @@ REDEFINED = "the script redefines spark-submit or spark-sql (function or alias)"
 
 def applications_of(
     script: str, variables: Mapping[str, str], *, is_here: bool, depth: int = 0
-) -> Iterator[Application]:
+) -> Iterator[LaunchedApplication]:
     """Yield the applications that a script starts; raise `MalformedError` if it cannot be read.
 
     `variables` are its process's environment, `is_here` says that it runs on this machine, `depth` is the
@@ -76,7 +76,7 @@ def applications_of(
 
 def of_command(
     command: Command, *, is_here: bool, functions: Collection[str] = (), depth: int = 0
-) -> Iterator[Application]:
+) -> Iterator[LaunchedApplication]:
     """Yield the applications that one command starts: none, one, or several by a script in its arguments.
 
     `functions` are names of the script's functions that may run their arguments as a command.
@@ -139,7 +139,7 @@ def _program(word: Word, assigned: Collection[str]) -> str | None:
     return word.value if "PATH" not in assigned or "/" in word.spelled else None
 
 
-def _of_inner(word: Word, command: Command, *, is_here: bool, depth: int) -> Iterator[Application]:
+def _of_inner(word: Word, command: Command, *, is_here: bool, depth: int) -> Iterator[LaunchedApplication]:
     """Yield the applications of a script that is a word of a command, or its standard input."""
     # An unknown value is in it as `${name}`, which is unknown to the inner shell, too.
     script = word.spelled if word.value is None else word.value
@@ -234,7 +234,7 @@ def _without_start(word: Word, length: int) -> Word:
     return replace(word, value=value, spelled=word.spelled[length:], shown=(word.shown or "")[length:])
 
 
-def of_words(words: Iterable[Any]) -> Iterator[Application]:
+def of_words(words: Iterable[Any]) -> Iterator[LaunchedApplication]:
     """Yield the applications of another machine's command, whose words no shell expands."""
     texts = (str(word) for word in words)
     plain = tuple(Word(text, text, text) for text in texts)

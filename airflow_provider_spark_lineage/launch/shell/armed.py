@@ -15,7 +15,7 @@ from typing import Any
 from airflow_provider_spark_lineage.agent.settings import RECORDS
 from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
-from airflow_provider_spark_lineage.launch.application import PYTHON, SQL, Application, Launch, texts
+from airflow_provider_spark_lineage.launch.application import PYTHON, SQL, Launch, LaunchedApplication, texts
 from airflow_provider_spark_lineage.launch.collector import Launched
 from airflow_provider_spark_lineage.launch.shell.applications import HOMES
 from airflow_provider_spark_lineage.launch.shell.operators import environment_of_bash, of_script
@@ -26,7 +26,7 @@ from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.submitted.collector import UNREACHABLE, WITHOUT_FILES
 from airflow_provider_spark_lineage.submitted.jobs import PY_FILES, Job
-from airflow_provider_spark_lineage.submitted.place import TIMEOUT_SECONDS, Place
+from airflow_provider_spark_lineage.submitted.records_folder import TIMEOUT_SECONDS, RecordsFolder
 
 NO_PYTHON = "nothing is captured of {}: the agent needs a driver that runs Python"
 NOT_IN_SCRIPT = (
@@ -54,7 +54,7 @@ class Armed(Launched):
     def __init__(
         self,
         task: Any,
-        place: Place,
+        place: RecordsFolder,
         *,
         settings: Mapping[str, str],
         base: str,
@@ -113,7 +113,7 @@ class Armed(Launched):
         launch = of_script(script, variables, is_here=self._is_here)
         if known is None or launch is None:
             return script
-        applications, added = list[Application](), dict[int, str]()
+        applications, added = list[LaunchedApplication](), dict[int, str]()
         for application, other in zip(known.applications, launch.applications, strict=True):
             properties: dict[str, str] = {}
             if not application.conf.get(RECORDS):
@@ -131,7 +131,7 @@ class Armed(Launched):
             script = f"{script[:at]}{added[at]}{script[at:]}"
         return script
 
-    def _obstacle(self, application: Application, job: CommandJob) -> str:
+    def _obstacle(self, application: LaunchedApplication, job: CommandJob) -> str:
         """Return the reason why the agent cannot be added to an application; empty if it can."""
         command = "spark-sql" if application.kind == SQL else "spark-submit"
         name = application.main or application.main_class or command
@@ -154,7 +154,7 @@ class Armed(Launched):
             return UNREACHABLE
         return WITHOUT_FILES if job.is_on_kubernetes and not self._agent else ""
 
-    def _other_settings(self, application: Application) -> str:
+    def _other_settings(self, application: LaunchedApplication) -> str:
         """Return the variable or file that may give Spark other settings than here; empty if none."""
         environment = environment_of_bash(self._task)
         for name in HOMES:
@@ -200,7 +200,9 @@ class Armed(Launched):
 class CommandJob(Job):
     """One application of a script: where its driver runs, and how its file systems are accessed from here."""
 
-    def __init__(self, application: Application, variables: Mapping[str, str], *, is_here: bool) -> None:
+    def __init__(
+        self, application: LaunchedApplication, variables: Mapping[str, str], *, is_here: bool
+    ) -> None:
         super().__init__(None, application.main)
         self._conf = application.conf
         self._program = application.program or "spark-submit"
@@ -251,7 +253,7 @@ def _may_set_home(path: Path) -> bool:
 
 
 def _added(
-    application: Application, job: CommandJob, agent: str, properties: Mapping[str, str]
+    application: LaunchedApplication, job: CommandJob, agent: str, properties: Mapping[str, str]
 ) -> dict[int, str]:
     """Return the texts to insert into the script, by position."""
     words = [part for name, value in properties.items() for part in ("--conf", f"{name}={value}")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from airflow_provider_spark_lineage.launch.application import SQL, Application, kind_of
+from airflow_provider_spark_lineage.launch.application import SQL, LaunchedApplication, kind_of
 from airflow_provider_spark_lineage.launch.shell.words import UNKNOWN_TEXT, Command, Word
 
 _COMMAND = re.compile(r"(?:.*/)?spark\d?-(submit|sql)(?:\.sh|\.cmd)?", re.DOTALL)
@@ -127,12 +127,12 @@ class _Options:
         return {**self.pairs("--conf", "-c"), **{name: value for name, value in own.items() if value}}
 
 
-def read_command(name: str, words: Sequence[Word], command: Command) -> Application | None:
+def read_command(name: str, words: Sequence[Word], command: Command) -> LaunchedApplication | None:
     """Return the application of `submit` or `sql` with its arguments; None if they start none (`--help`)."""
     return (_of_submit if name == "submit" else _of_sql)(words, command)
 
 
-def _of_submit(words: Sequence[Word], command: Command) -> Application | None:
+def _of_submit(words: Sequence[Word], command: Command) -> LaunchedApplication | None:
     options = _Options(words)
     if options.switches & _NO_APPLICATION or _OTHER_REQUESTS & {name for name, _ in options.values}:
         return None
@@ -142,7 +142,7 @@ def _of_submit(words: Sequence[Word], command: Command) -> Application | None:
     problem = UNKNOWN_WORD.format("submit") if options.is_cut else ""
     if not main:
         problem = problem or "no application is given to spark-submit"
-    return Application(
+    return LaunchedApplication(
         kind=kind_of(main, main_class),
         main=main,
         main_class=main_class,
@@ -168,7 +168,7 @@ def _shown(words: Sequence[Word]) -> tuple[str, ...]:
     return (UNKNOWN_TEXT, *known) if words and words[0].shown is None else known
 
 
-def _of_sql(words: Sequence[Word], command: Command) -> Application | None:
+def _of_sql(words: Sequence[Word], command: Command) -> LaunchedApplication | None:
     options = _Options(words)
     if options.switches & _NO_APPLICATION:
         return None
@@ -187,7 +187,7 @@ def _of_sql(words: Sequence[Word], command: Command) -> Application | None:
     database = options.last("--database")
     if statements and database:
         statements = f"use {database};\n{statements}"
-    return Application(
+    return LaunchedApplication(
         kind=SQL,
         main="" if statements else file,
         statements=statements,

@@ -51,7 +51,7 @@ class About:
     settings: Mapping[str, str]
 
 
-Row = Callable[[Mapping[str, Any], About], Target]
+TargetReader = Callable[[Mapping[str, Any], About], Target]
 
 _NOTHING = Target("")
 
@@ -255,7 +255,7 @@ def _stream(command: Mapping[str, Any], about: About) -> Target:
     return Target("WriteToMicroBatchDataSource", facts)
 
 
-COMMANDS: dict[str, Row] = {
+COMMANDS: dict[str, TargetReader] = {
     "checkpoint": lambda command, about: _NOTHING,
     "create_table": _create_table,
     "stream": _stream,

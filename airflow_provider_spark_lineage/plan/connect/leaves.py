@@ -13,9 +13,8 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.connect.tables import facts_of, is_described, name_of, parts_of
 from airflow_provider_spark_lineage.plan.spark.explain.built import Relation
 from airflow_provider_spark_lineage.plan.spark.tree import type_name
-from airflow_provider_spark_lineage.records.plan_json import simple_name
+from airflow_provider_spark_lineage.records.plan_json import Tree, simple_name
 
-Tree = list[dict[str, Any]]
 Fact = dict[str, Any]
 Connect = Mapping[str, Any]
 

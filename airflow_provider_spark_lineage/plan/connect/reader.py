@@ -18,9 +18,7 @@ from airflow_provider_spark_lineage.plan.connect.tables import is_described
 from airflow_provider_spark_lineage.plan.database_sql.functions import Body, read_body
 from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_explain
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
-from airflow_provider_spark_lineage.records.plan_json import simple_name
-
-Tree = list[dict[str, Any]]
+from airflow_provider_spark_lineage.records.plan_json import Tree, simple_name
 
 _COMMAND = "org.apache.spark.sql.execution.command."
 _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."

@@ -11,37 +11,29 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
-    IDENTITY,
     Expression,
-    Kind,
     Plan,
     Subquery,
     Transformation,
 )
 from airflow_provider_spark_lineage.plan.database_sql.aliases import COLUMN, Meaning
 from airflow_provider_spark_lineage.plan.database_sql.scope import UNITS
-
-Steps = frozenset[Transformation]
-"""How a part acts on the whole; several steps if a value is both tested and used."""
+from airflow_provider_spark_lineage.plan.steps import (
+    AGGREGATED,
+    COUNTED,
+    FILTER,
+    MASKED,
+    NOTHING,
+    SAME,
+    SORT,
+    TESTED,
+    VALUE,
+    WINDOW,
+    Steps,
+)
 
 Parts = Iterator[tuple[Any, Steps]]
 """The parts of an expression, each with how it acts."""
-
-
-def _steps(*kinds: Kind, masking: bool = False) -> Steps:
-    return frozenset(Transformation(kind, masking) for kind in kinds)
-
-
-SAME = frozenset({IDENTITY})
-_VALUE = _steps(Kind.TRANSFORMATION)
-_AGGREGATED = _steps(Kind.AGGREGATION)
-_COUNTED = _steps(Kind.AGGREGATION, masking=True)
-_MASKED = _steps(Kind.TRANSFORMATION, masking=True)
-_TESTED = _steps(Kind.CONDITIONAL)
-_WINDOW = _steps(Kind.WINDOW)
-_FILTER = _steps(Kind.FILTER)
-_SORT = _steps(Kind.SORT)
-_NONE: Steps = frozenset()
 
 
 def _all(steps: Steps) -> Callable[[Any], Parts]:
@@ -70,8 +62,8 @@ def _coalesce(node: Any) -> Parts:
     """Yield the arguments of COALESCE: each may be the value; all except the last are tested for null."""
     values = [node.this, *node.expressions]
     for value in values[:-1]:
-        yield value, _VALUE | _TESTED
-    yield values[-1], _VALUE
+        yield value, VALUE | TESTED
+    yield values[-1], VALUE
 
 
 def _order(node: Any) -> Parts:
@@ -79,45 +71,45 @@ def _order(node: Any) -> Parts:
     if node.this is not None:
         yield node.this, SAME
     for part in node.expressions:
-        yield part, _VALUE if node.this is None else _SORT
+        yield part, VALUE if node.this is None else SORT
 
 
 def _window(node: Any) -> Parts:
     """Yield the function, which is the value, and the (named) window, which decides the covered rows."""
     from sqlglot import exp
 
-    yield from _named(_WINDOW, this=SAME)(node)
+    yield from _named(WINDOW, this=SAME)(node)
     select = node.find_ancestor(exp.Select)
     name = node.args.get("alias")
     for named in select.args.get("windows") or () if select is not None and name is not None else ():
         if named.name.lower() == name.name.lower():
-            yield from _all(_WINDOW)(named)
+            yield from _all(WINDOW)(named)
 
 
 def _decode(node: Any) -> Parts:
     """Yield the parts of DECODE: the tested value, pairs of search value and result, the default."""
     tested, *branches = node.expressions
-    yield tested, _TESTED
+    yield tested, TESTED
     for position, value in enumerate(branches):
-        yield value, _TESTED if position % 2 == 0 and position + 1 < len(branches) else _VALUE
+        yield value, TESTED if position % 2 == 0 and position + 1 < len(branches) else VALUE
 
 
 def _difference(node: Any) -> Parts:
     """Yield the two values; without a known dialect sqlglot may parse the second as the unit."""
     from sqlglot import exp
 
-    yield from _all(_VALUE)(node)
+    yield from _all(VALUE)(node)
     unit = node.args.get("unit")
     if isinstance(unit, exp.Var) and unit.name.lower() not in UNITS:
-        yield exp.column(unit.name), _VALUE
+        yield exp.column(unit.name), VALUE
 
 
 def _filtered(node: Any) -> Parts:
     """Yield the elements, then the lambda that filters them."""
     elements, *tests = node.expressions
-    yield elements, _VALUE
+    yield elements, VALUE
     for test in tests:
-        yield test, _TESTED
+        yield test, TESTED
 
 
 EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
@@ -130,35 +122,35 @@ EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     # The same column of another row of a hierarchy.
     **dict.fromkeys(("ConnectByRoot", "Prior"), _all(SAME)),
     # The type of a column, independent of its values.
-    **dict.fromkeys(("Collation", "Typeof"), _all(_NONE)),
+    **dict.fromkeys(("Collation", "Typeof"), _all(NOTHING)),
     # Tests, and the values that they choose from.
-    "Case": _named(_VALUE, this=_TESTED),
-    "If": _named(_VALUE, this=_TESTED),
-    "Nvl2": _named(_VALUE, this=_TESTED),
+    "Case": _named(VALUE, this=TESTED),
+    "If": _named(VALUE, this=TESTED),
+    "Nvl2": _named(VALUE, this=TESTED),
     "Coalesce": _coalesce,
-    "Nullif": _named(_TESTED, this=_VALUE | _TESTED),
+    "Nullif": _named(TESTED, this=VALUE | TESTED),
     "DecodeCase": _decode,
-    "Nanvl": _named(_VALUE, this=_VALUE | _TESTED),
-    "ArrayFilter": _named(_TESTED, this=_VALUE),
+    "Nanvl": _named(VALUE, this=VALUE | TESTED),
+    "ArrayFilter": _named(TESTED, this=VALUE),
     "map_filter": _filtered,
-    **dict.fromkeys(("nullifzero", "zeroifnull"), _all(_VALUE | _TESTED)),
+    **dict.fromkeys(("nullifzero", "zeroifnull"), _all(VALUE | TESTED)),
     # Aggregates.
-    "Filter": _named(_FILTER, this=SAME),
-    "WithinGroup": _named(_AGGREGATED, this=SAME),
+    "Filter": _named(FILTER, this=SAME),
+    "WithinGroup": _named(AGGREGATED, this=SAME),
     "Order": _order,
-    **dict.fromkeys(("Count", "CountIf", "ApproxDistinct", "Hll"), _all(_COUNTED)),
-    **dict.fromkeys(("count_min_sketch", "hll_sketch_agg", "theta_sketch_agg"), _all(_COUNTED)),
-    **dict.fromkeys(("ArgMax", "ArgMin"), _named(_TESTED, this=_AGGREGATED)),
+    **dict.fromkeys(("Count", "CountIf", "ApproxDistinct", "Hll"), _all(COUNTED)),
+    **dict.fromkeys(("count_min_sketch", "hll_sketch_agg", "theta_sketch_agg"), _all(COUNTED)),
+    **dict.fromkeys(("ArgMax", "ArgMin"), _named(TESTED, this=AGGREGATED)),
     # The value in the row where the other is the greatest.
-    "HavingMax": _named(_TESTED, this=SAME),
+    "HavingMax": _named(TESTED, this=SAME),
     # Windows: the function's argument is the value; the specification decides which rows it covers.
     "Window": _window,
-    **dict.fromkeys(("Lag", "Lead", "NthValue"), _all(_VALUE)),
+    **dict.fromkeys(("Lag", "Lead", "NthValue"), _all(VALUE)),
     **dict.fromkeys(("IgnoreNulls", "RespectNulls"), _all(SAME)),
     "DateDiff": _difference,
     # The value cannot be read back from the result.
-    **dict.fromkeys(("MD5", "MD5Digest", "SHA", "SHA1Digest", "SHA2", "FarmFingerprint"), _all(_MASKED)),
-    **dict.fromkeys(("crc32", "hash", "mask", "standard_hash", "xxhash64"), _all(_MASKED)),
+    **dict.fromkeys(("MD5", "MD5Digest", "SHA", "SHA1Digest", "SHA2", "FarmFingerprint"), _all(MASKED)),
+    **dict.fromkeys(("crc32", "hash", "mask", "standard_hash", "xxhash64"), _all(MASKED)),
 }
 """sqlglot's class, or the name of a function without a class -> its parts and how they act.
 
@@ -231,5 +223,5 @@ def _parts(node: Any) -> Parts:
     name = node.name.lower() if isinstance(node, exp.Anonymous) else type(node).__name__
     row = EXPRESSIONS.get(name)
     if row is None:
-        row = _all(_AGGREGATED if isinstance(node, exp.AggFunc) else _VALUE)
+        row = _all(AGGREGATED if isinstance(node, exp.AggFunc) else VALUE)
     return row(node)

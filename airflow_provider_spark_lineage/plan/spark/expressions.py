@@ -11,11 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
-    IDENTITY,
     VARIABLE,
     Attribute,
     Expression,
-    Kind,
     Plan,
     Scan,
     Subquery,
@@ -30,12 +28,21 @@ from airflow_provider_spark_lineage.plan.spark.lambdas import (
 )
 from airflow_provider_spark_lineage.plan.spark.structs import FIELD_ACCESS, part_of, parts_of
 from airflow_provider_spark_lineage.plan.spark.tree import end_of
-from airflow_provider_spark_lineage.records.plan_json import is_plan, simple_name
-
-Steps = frozenset[Transformation]
-"""How a child acts on its parent: several steps if a value is tested and used; empty if it does not act."""
-
-Tree = list[dict[str, Any]]
+from airflow_provider_spark_lineage.plan.steps import (
+    AGGREGATED,
+    COUNTED,
+    FILTER,
+    MASKED,
+    NOTHING,
+    SAME,
+    SORT,
+    TESTED,
+    TESTED_AND_CHOSEN,
+    VALUE,
+    WINDOW,
+    Steps,
+)
+from airflow_provider_spark_lineage.records.plan_json import Tree, is_plan, simple_name
 
 Rule = Callable[[Tree, int], list[Steps]]
 """(pre-order node list, position of the expression) -> the steps of each of its children."""
@@ -43,23 +50,6 @@ Rule = Callable[[Tree, int], list[Steps]]
 
 def _count(tree: Tree, position: int) -> int:
     return int(tree[position]["num-children"])
-
-
-def _steps(*kinds: Kind, masking: bool = False) -> Steps:
-    return frozenset(Transformation(kind, masking) for kind in kinds)
-
-
-_NONE: Steps = frozenset()
-_SAME = frozenset({IDENTITY})
-_VALUE = _steps(Kind.TRANSFORMATION)
-_MASKED = _steps(Kind.TRANSFORMATION, masking=True)
-_AGGREGATED = _steps(Kind.AGGREGATION)
-_COUNTED = _steps(Kind.AGGREGATION, masking=True)
-_TESTED = _steps(Kind.CONDITIONAL)
-_TESTED_AND_CHOSEN = _VALUE | _TESTED
-_WINDOW = _steps(Kind.WINDOW)
-_FILTER = _steps(Kind.FILTER)
-_SORT = _steps(Kind.SORT)
 
 
 def _name(steps: Steps) -> str:
@@ -101,7 +91,7 @@ def _cast(tree: Tree, position: int) -> list[Steps]:
     """the child: identity if the cast is to its own type, as in each view, else transformation"""
     child = tree[position + 1]
     unchanged = "dataType" in child and child["dataType"] == tree[position].get("dataType")
-    return [_SAME if unchanged else _VALUE]
+    return [SAME if unchanged else VALUE]
 
 
 def _if(tree: Tree, position: int) -> list[Steps]:
@@ -112,7 +102,7 @@ def _if(tree: Tree, position: int) -> list[Steps]:
     # Records of other expressions are not complete: the literals 1 and 2 look the same.
     is_column = all(simple_name(node["class"]) in _WRITTEN_IN_FULL for node in branch)
     is_same = is_column and branch == tree[alternative : end_of(tree, alternative)]
-    return [_NONE, _SAME, _SAME] if is_same else [_TESTED, _VALUE, _VALUE]
+    return [NOTHING, SAME, SAME] if is_same else [TESTED, VALUE, VALUE]
 
 
 _WRITTEN_IN_FULL = frozenset({"AttributeReference", "GetStructField"})
@@ -122,32 +112,32 @@ _WRITTEN_IN_FULL = frozenset({"AttributeReference", "GetStructField"})
 def _case_when(tree: Tree, position: int) -> list[Steps]:
     """each WHEN: conditional; each THEN and the ELSE: transformation"""
     count = _count(tree, position)
-    return [_TESTED if index % 2 == 0 and index + 1 < count else _VALUE for index in range(count)]
+    return [TESTED if index % 2 == 0 and index + 1 < count else VALUE for index in range(count)]
 
 
 EXPRESSIONS: dict[str, Rule] = {
     # The value, unchanged.
-    "Alias": _all(_SAME),
-    "SortOrder": _all(_SAME),
-    "KnownNullable": _all(_SAME),
-    "KnownNotNull": _all(_SAME),
-    "NormalizeNaNAndZero": _all(_SAME),
-    "KnownNotContainsNull": _all(_SAME),
-    "KnownFloatingPointNormalized": _all(_SAME),
-    "AssertNotNull": _all(_SAME),
-    "CheckOverflowInTableInsert": _all(_SAME),
-    "UpCast": _all(_SAME),
-    "TryEval": _all(_SAME),
-    "NamedArgumentExpression": _all(_SAME),
-    "PipeExpression": _all(_SAME),
-    "Measure": _all(_SAME),
-    "Collate": _first_then(_SAME, _NONE),
-    "With": _all(_SAME),
-    "CommonExpressionDef": _all(_SAME),
+    "Alias": _all(SAME),
+    "SortOrder": _all(SAME),
+    "KnownNullable": _all(SAME),
+    "KnownNotNull": _all(SAME),
+    "NormalizeNaNAndZero": _all(SAME),
+    "KnownNotContainsNull": _all(SAME),
+    "KnownFloatingPointNormalized": _all(SAME),
+    "AssertNotNull": _all(SAME),
+    "CheckOverflowInTableInsert": _all(SAME),
+    "UpCast": _all(SAME),
+    "TryEval": _all(SAME),
+    "NamedArgumentExpression": _all(SAME),
+    "PipeExpression": _all(SAME),
+    "Measure": _all(SAME),
+    "Collate": _first_then(SAME, NOTHING),
+    "With": _all(SAME),
+    "CommonExpressionDef": _all(SAME),
     # The body of an SQL function, which contains its arguments.
-    "SQLScalarFunction": _all(_SAME),
+    "SQLScalarFunction": _all(SAME),
     # A Python function that Spark can write as expressions: the function, and the expressions.
-    "TranspiledPythonUDF": _all(_SAME),
+    "TranspiledPythonUDF": _all(SAME),
     # When Spark runs, it replaces these by other expressions, which are their only child.
     **dict.fromkeys(
         (
@@ -178,43 +168,43 @@ EXPRESSIONS: dict[str, Rule] = {
             "TryUrlDecode",
             "ZeroIfNull",
         ),
-        _all(_SAME),
+        _all(SAME),
     ),
     # The type of a column, independent of its values.
-    "TypeOf": _all(_NONE),
-    "Collation": _all(_NONE),
+    "TypeOf": _all(NOTHING),
+    "Collation": _all(NOTHING),
     "Cast": _cast,
     # Tests, and the values that they choose from.
     "If": _if,
-    "NullIfResult": _first_then(_TESTED, _VALUE),
-    "TypedNullLiteral": _all(_NONE),
+    "NullIfResult": _first_then(TESTED, VALUE),
+    "TypedNullLiteral": _all(NOTHING),
     "CaseWhen": _case_when,
-    "Coalesce": _all_but_last(_TESTED_AND_CHOSEN, _VALUE),
-    "NaNvl": _first_then(_TESTED_AND_CHOSEN, _VALUE),
+    "Coalesce": _all_but_last(TESTED_AND_CHOSEN, VALUE),
+    "NaNvl": _first_then(TESTED_AND_CHOSEN, VALUE),
     # Aggregates; FILTER (WHERE ...) is the second child.
-    "AggregateExpression": _first_then(_AGGREGATED, _FILTER),
-    "Count": _all(_COUNTED),
-    "CountIf": _all(_COUNTED),
-    "HyperLogLogPlusPlus": _all(_COUNTED),
-    "RegrCount": _all(_COUNTED),
+    "AggregateExpression": _first_then(AGGREGATED, FILTER),
+    "Count": _all(COUNTED),
+    "CountIf": _all(COUNTED),
+    "HyperLogLogPlusPlus": _all(COUNTED),
+    "RegrCount": _all(COUNTED),
     # Sketches store hashes; a tuple sketch also stores sums of its second argument.
-    "CountMinSketchAgg": _all(_COUNTED),
-    "HllSketchAgg": _all(_COUNTED),
-    "ThetaSketchAgg": _all(_COUNTED),
-    "TupleSketchAggDouble": _first_then(_COUNTED, _AGGREGATED),
-    "TupleSketchAggInteger": _first_then(_COUNTED, _AGGREGATED),
+    "CountMinSketchAgg": _all(COUNTED),
+    "HllSketchAgg": _all(COUNTED),
+    "ThetaSketchAgg": _all(COUNTED),
+    "TupleSketchAggDouble": _first_then(COUNTED, AGGREGATED),
+    "TupleSketchAggInteger": _first_then(COUNTED, AGGREGATED),
     # The text and its delimiter; WITHIN GROUP (ORDER BY ...) follows.
-    "ListAgg": _first_then(_VALUE, _SORT, number=2),
-    "MaxBy": _first_then(_VALUE, _TESTED),
-    "MinBy": _first_then(_VALUE, _TESTED),
-    "MaxMinByK": _first_then(_VALUE, _TESTED),
-    "PivotFirst": _first_then(_TESTED, _VALUE),
+    "ListAgg": _first_then(VALUE, SORT, number=2),
+    "MaxBy": _first_then(VALUE, TESTED),
+    "MinBy": _first_then(VALUE, TESTED),
+    "MaxMinByK": _first_then(VALUE, TESTED),
+    "PivotFirst": _first_then(TESTED, VALUE),
     # Windows: the function's argument is the value; the specification decides which rows it covers.
-    "WindowExpression": _first_then(_SAME, _WINDOW),
-    "WindowSpecDefinition": _all(_WINDOW),
-    "Rank": _all(_WINDOW),
-    "DenseRank": _all(_WINDOW),
-    "PercentRank": _all(_WINDOW),
+    "WindowExpression": _first_then(SAME, WINDOW),
+    "WindowSpecDefinition": _all(WINDOW),
+    "Rank": _all(WINDOW),
+    "DenseRank": _all(WINDOW),
+    "PercentRank": _all(WINDOW),
     # The value cannot be read back from the result.
     **dict.fromkeys(
         (
@@ -230,14 +220,14 @@ EXPRESSIONS: dict[str, Rule] = {
             "Hmac",
             "Mask",
         ),
-        _all(_MASKED),
+        _all(MASKED),
     ),
     # The children of a subquery are its outer references, which are read inside its plan.
-    "ScalarSubquery": _all(_NONE),
-    "Exists": _all(_NONE),
-    "ListQuery": _all(_NONE),
-    "LateralSubquery": _all(_NONE),
-    "FunctionTableSubqueryArgumentExpression": _all(_NONE),
+    "ScalarSubquery": _all(NOTHING),
+    "Exists": _all(NOTHING),
+    "ListQuery": _all(NOTHING),
+    "LateralSubquery": _all(NOTHING),
+    "FunctionTableSubqueryArgumentExpression": _all(NOTHING),
 }
 """Simple class name -> rule. All other expressions, also Python UDFs, transform their children."""
 
@@ -245,10 +235,10 @@ EXPRESSIONS: dict[str, Rule] = {
 def _default(tree: Tree, position: int) -> list[Steps]:
     """Return the steps of a class without a row: identity if Spark replaces it by its child (NVL)."""
     replaced = isinstance(tree[position].get("replacement"), int)
-    return [_SAME if replaced else _VALUE] * _count(tree, position)
+    return [SAME if replaced else VALUE] * _count(tree, position)
 
 
-_VALUE_OF_SUBQUERY: dict[str, Steps] = {"ScalarSubquery": _SAME}
+_VALUE_OF_SUBQUERY: dict[str, Steps] = {"ScalarSubquery": SAME}
 """How a subquery's column acts on the expression around it; IN and EXISTS transform."""
 
 
@@ -320,7 +310,7 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting:
     subqueries: list[Subquery] = []
     separate: list[Expression] = []
     # The trees of outer references are read in place, so contexts wait beside their nodes.
-    stack: list[tuple[Tree, int, Steps]] = [(tree, 0, _SAME)]
+    stack: list[tuple[Tree, int, Steps]] = [(tree, 0, SAME)]
     while stack:
         nodes, start, context = stack.pop()
         contexts = [context]
@@ -337,7 +327,7 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting:
                 part = _read_apart(nodes, position, read)
                 if part is not None:
                     separate.append(part.after(steps_here))
-                    contexts.extend(_NONE for _ in range(_count(nodes, position)))
+                    contexts.extend(NOTHING for _ in range(_count(nodes, position)))
                     continue
             elif name == "LambdaFunction":
                 unbound.update((variable, Expression()) for variable in variables_of(nodes, position))
@@ -376,7 +366,7 @@ def _subqueries(
     for value in node.values():
         if is_plan(value):
             plan = read_plan(value)
-            steps = _composed(outer, _VALUE_OF_SUBQUERY.get(name, _VALUE))
+            steps = _composed(outer, _VALUE_OF_SUBQUERY.get(name, VALUE))
             yield from (Subquery(plan, step, name != "Exists") for step in steps)
 
 

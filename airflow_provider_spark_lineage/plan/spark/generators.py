@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Derive, Expression, Kind, Node
 from airflow_provider_spark_lineage.plan.spark.step import Step
 from airflow_provider_spark_lineage.plan.spark.tree import children, trees
-from airflow_provider_spark_lineage.records.plan_json import simple_name
-
-Tree = list[dict[str, Any]]
+from airflow_provider_spark_lineage.records.plan_json import Tree, simple_name
 
 
 def generate(step: Step) -> Node:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from airflow_provider_spark_lineage.plan.algebra import Expression, Kind, Member, Transformation, union
 from airflow_provider_spark_lineage.plan.spark.tree import children
-
-Tree = list[dict[str, Any]]
+from airflow_provider_spark_lineage.records.plan_json import Tree
 
 Read = Callable[[Tree], Expression]
 """Reads an expression with its parts."""

@@ -12,9 +12,7 @@ from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSIO
 from airflow_provider_spark_lineage.plan.spark.row_level import PLANS, restored
 from airflow_provider_spark_lineage.plan.spark.step import NodeReader, Step
 from airflow_provider_spark_lineage.plan.spark.tree import check, end_of, expanded
-from airflow_provider_spark_lineage.records.plan_json import is_plan, simple_name
-
-Tree = list[dict[str, Any]]
+from airflow_provider_spark_lineage.records.plan_json import Tree, is_plan, simple_name
 
 ROWS = {**NODES, **COMMANDS}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
     NO_NEW_DATA,
@@ -32,8 +31,6 @@ from airflow_provider_spark_lineage.plan.spark.programs import (
 from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, everything, same
 from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, trees
 from airflow_provider_spark_lineage.records.plan_json import simple_name
-
-Tree = list[dict[str, Any]]
 
 RECURSION = "recursion plan"
 """Field of a recursive CTE's node for its recursive part, put there by the reader; Spark's have no spaces."""

@@ -28,9 +28,7 @@ from airflow_provider_spark_lineage.plan.spark.tree import (
     trees,
     type_name,
 )
-from airflow_provider_spark_lineage.records.plan_json import is_tree, simple_name
-
-Tree = list[dict[str, Any]]
+from airflow_provider_spark_lineage.records.plan_json import Tree, is_tree, simple_name
 
 PLANS = {"MergeIntoCommand": ("target", "source")}
 """Class -> fields of a command whose plans are its children."""

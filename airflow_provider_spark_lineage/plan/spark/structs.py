@@ -20,9 +20,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
 )
 from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
 from airflow_provider_spark_lineage.plan.spark.tree import children, end_of
-from airflow_provider_spark_lineage.records.plan_json import is_plan, is_tree, simple_name
-
-Tree = list[dict[str, Any]]
+from airflow_provider_spark_lineage.records.plan_json import Tree, is_plan, is_tree, simple_name
 
 Rule = Callable[[Tree, int], Sequence[frozenset[Transformation]]]
 """Returns the steps of each child, from the table of expressions."""

@@ -23,7 +23,7 @@ At = tuple[int, str]
 
 
 @dataclass(frozen=True)
-class Row:
+class MethodReader:
     """The read or write of a method, and the arguments that name its data."""
 
     change: str = ""
@@ -39,32 +39,34 @@ class Row:
 FILES = ("csv", "json", "orc", "parquet", "text", "xml")
 _NAMED: At = (-1, "")
 
-ROWS: Mapping[tuple[str, str], Row] = {
-    ("context", "textFile"): Row(format="text", path=(0, "name")),
-    ("delta", "delete"): Row("overwrite", table=_NAMED, is_partial=True),
-    ("delta", "execute"): Row("overwrite", table=_NAMED, is_partial=True),
-    ("delta", "toDF"): Row(table=_NAMED),
-    ("delta", "update"): Row("overwrite", table=_NAMED, is_partial=True),
-    ("read", "jdbc"): Row(format="jdbc"),
-    ("read", "load"): Row(format=(1, "format"), path=(0, "path")),
-    ("read", "table"): Row(table=(0, "tableName")),
-    ("session", "table"): Row(table=(0, "tableName")),
-    ("writeStream", "start"): Row("append", (1, "format"), path=(0, "path"), mode=(2, "outputMode")),
-    ("writeStream", "toTable"): Row("append", table=(0, "tableName"), mode=(2, "outputMode")),
-    ("writeTo", "append"): Row("append", table=_NAMED),
-    ("writeTo", "create"): Row("create", table=_NAMED),
-    ("writeTo", "createOrReplace"): Row("overwrite", table=_NAMED),
-    ("writeTo", "overwrite"): Row("overwrite", table=_NAMED, is_partial=True),
-    ("writeTo", "overwritePartitions"): Row("overwrite", table=_NAMED, is_partial=True),
-    ("writeTo", "replace"): Row("overwrite", table=_NAMED),
-    ("write", "insertInto"): Row("append", table=(0, "tableName"), mode=(1, "overwrite"), is_partial=True),
-    ("write", "jdbc"): Row("create", "jdbc", mode=(2, "mode")),
-    ("write", "save"): Row("create", (1, "format"), path=(0, "path"), mode=(2, "mode")),
-    ("write", "saveAsTable"): Row("create", (1, "format"), (-1, "path"), (0, "name"), (2, "mode")),
-    **{("read", name): Row(format=name, path=(0, "path")) for name in FILES},
-    **{("write", name): Row("create", name, path=(0, "path"), mode=(1, "mode")) for name in FILES},
-    ("write", "text"): Row("create", "text", path=(0, "path"), mode=_NAMED),
-    ("", "saveAsTextFile"): Row("create", "text", path=(0, "path")),
+ROWS: Mapping[tuple[str, str], MethodReader] = {
+    ("context", "textFile"): MethodReader(format="text", path=(0, "name")),
+    ("delta", "delete"): MethodReader("overwrite", table=_NAMED, is_partial=True),
+    ("delta", "execute"): MethodReader("overwrite", table=_NAMED, is_partial=True),
+    ("delta", "toDF"): MethodReader(table=_NAMED),
+    ("delta", "update"): MethodReader("overwrite", table=_NAMED, is_partial=True),
+    ("read", "jdbc"): MethodReader(format="jdbc"),
+    ("read", "load"): MethodReader(format=(1, "format"), path=(0, "path")),
+    ("read", "table"): MethodReader(table=(0, "tableName")),
+    ("session", "table"): MethodReader(table=(0, "tableName")),
+    ("writeStream", "start"): MethodReader("append", (1, "format"), path=(0, "path"), mode=(2, "outputMode")),
+    ("writeStream", "toTable"): MethodReader("append", table=(0, "tableName"), mode=(2, "outputMode")),
+    ("writeTo", "append"): MethodReader("append", table=_NAMED),
+    ("writeTo", "create"): MethodReader("create", table=_NAMED),
+    ("writeTo", "createOrReplace"): MethodReader("overwrite", table=_NAMED),
+    ("writeTo", "overwrite"): MethodReader("overwrite", table=_NAMED, is_partial=True),
+    ("writeTo", "overwritePartitions"): MethodReader("overwrite", table=_NAMED, is_partial=True),
+    ("writeTo", "replace"): MethodReader("overwrite", table=_NAMED),
+    ("write", "insertInto"): MethodReader(
+        "append", table=(0, "tableName"), mode=(1, "overwrite"), is_partial=True
+    ),
+    ("write", "jdbc"): MethodReader("create", "jdbc", mode=(2, "mode")),
+    ("write", "save"): MethodReader("create", (1, "format"), path=(0, "path"), mode=(2, "mode")),
+    ("write", "saveAsTable"): MethodReader("create", (1, "format"), (-1, "path"), (0, "name"), (2, "mode")),
+    **{("read", name): MethodReader(format=name, path=(0, "path")) for name in FILES},
+    **{("write", name): MethodReader("create", name, path=(0, "path"), mode=(1, "mode")) for name in FILES},
+    ("write", "text"): MethodReader("create", "text", path=(0, "path"), mode=_NAMED),
+    ("", "saveAsTextFile"): MethodReader("create", "text", path=(0, "path")),
 }
 """(kind of the object, method) -> read or write; the kind is "" for methods that no other library has."""
 

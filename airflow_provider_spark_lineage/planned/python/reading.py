@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.planned.python.methods import (
     NOT_FOLLOWED,
     ROWS,
     VIEW,
-    Row,
+    MethodReader,
 )
 from airflow_provider_spark_lineage.planned.python.texts import formatted, joined
 from airflow_provider_spark_lineage.planned.python.values import (
@@ -121,7 +121,7 @@ class Reading:
         if is_foreign or NOT_FOLLOWED.fullmatch(name):
             self.gap(f"the reads and writes of `{name}` are not followed")
 
-    def _access(self, row: Row, chain: Chain, name: str, arguments: Arguments) -> None:
+    def _access(self, row: MethodReader, chain: Chain, name: str, arguments: Arguments) -> None:
         what = f"{chain.kind}.{name}".strip(".")
         options, is_complete = _options(chain, name, arguments)
         change = self._change(row, chain, arguments)
@@ -162,7 +162,7 @@ class Reading:
             access = replace(access, unknown_options=tuple(unknown), certain=not self.conditions)
             self.program.add([access])
 
-    def _change(self, row: Row, chain: Chain, arguments: Arguments) -> str:
+    def _change(self, row: MethodReader, chain: Chain, arguments: Arguments) -> str:
         """Return the change of a write; an unknown mode is taken as `append`, which removes nothing."""
         mode = row.mode and (arguments.get(*row.mode) or chain.last("mode", "outputMode"))
         if mode is None:
@@ -172,7 +172,7 @@ class Reading:
         word = (whole_text(mode) or "append").lower()
         return "append" if word in _APPENDS else "overwrite" if word in _OVERWRITES else "create"
 
-    def _format(self, row: Row, chain: Chain, arguments: Arguments) -> str:
+    def _format(self, row: MethodReader, chain: Chain, arguments: Arguments) -> str:
         if isinstance(row.format, str):
             return row.format
         if chain.last("foreach", "foreachBatch"):

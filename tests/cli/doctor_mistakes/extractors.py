@@ -49,35 +49,35 @@ PLANTED = [
         extractor(names=("SparkSubmitOperator",)),
         "extractor-twice",
         [
-            f"{OURS} and {USERS} both answer for `SparkSubmitOperator`",
-            "the last one registered wins",
+            f"{OURS} and {USERS} both claim `SparkSubmitOperator`",
+            "the last one registered",
             f"now {OURS}",
         ],
     ),
     (
         extractor(names=("PySparkOperator", "SparkSubmitOperator")),
         "extractor-twice",
-        ["both answer for `SparkSubmitOperator`, `PySparkOperator`:"],
+        ["both claim `SparkSubmitOperator`, `PySparkOperator`:"],
     ),
     (
         extractor("company.Extractor", dotted=OURS, names=("SparkSubmitOperator",)),
         "extractor-repeated",
-        [f"{OURS} and company.Extractor are names of one class"],
+        [f"{OURS} and company.Extractor are the same class"],
     ),
     (
         extractor(names=("LivyOperator",)),
         "extractor-before-capture",
-        ["Auto-capture leaves `LivyOperator` alone", "take that out of `[openlineage] extractors`."],
+        ["Auto-capture does not capture `LivyOperator`", "remove that from `[openlineage] extractors`."],
     ),
     (
         extractor(names=("PythonOperator",)),
         "extractor-over-built-in",
-        ["in place of the provider's own extractor"],
+        ["replaces the provider's own extractor"],
     ),
     (
         extractor(names=("SparkSqlOperator",)),
         "extractor-before-capture",
-        ["Auto-capture leaves `SparkSqlOperator` alone", "`[spark_lineage] extra_operators`"],
+        ["Auto-capture does not capture `SparkSqlOperator`", "`[spark_lineage] extra_operators`"],
     ),
 ]
 """What is found, the mistake in it, words of its advice."""

@@ -39,8 +39,8 @@ PLANTED = [
         "spark-too-old",
         ["pyspark 3.4.4 is older than 3.5", "pip install 'pyspark>=3.5'"],
     ),
-    (replace(FOUND, spark_in_files=""), "spark-files", ["files of pyspark 4.1.4 are gone"]),
-    (replace(FOUND, spark_in_files="4.0.0"), "spark-files", ["its files are those of 4.0.0"]),
+    (replace(FOUND, spark_in_files=""), "spark-files", ["files of pyspark 4.1.4 are missing"]),
+    (replace(FOUND, spark_in_files="4.0.0"), "spark-files", ["its files have version 4.0.0"]),
     (
         installed(pyspark_client="4.2.0"),
         "spark-client-version",
@@ -62,20 +62,20 @@ PLANTED = [
     (
         replace(FOUND, spark_home=SparkHome("/no/spark", has_spark=False)),
         "spark-home-missing",
-        ["SPARK_HOME names /no/spark, where there is no Spark; unset or correct it"],
+        ["SPARK_HOME is /no/spark, which has no `bin/spark-submit`; unset or correct it"],
     ),
     (
         replace(FOUND, spark_home=SparkHome("/opt/spark", version="3.5.1-amzn-0")),
         "spark-home-version",
-        ["SPARK_HOME names /opt/spark with Spark 3.5.1-amzn-0", "`pip install pyspark==3.5.1`"],
+        ["SPARK_HOME is /opt/spark with Spark 3.5.1-amzn-0", "`pip install pyspark==3.5.1`"],
     ),
     (
         replace(FOUND, spark_home=SparkHome("/opt/spark", version="4.1.2")),
         "spark-home-patch",
         ["with Spark 4.1.2, which pyspark 4.1.4 starts", "unset it"],
     ),
-    (replace(FOUND, java=Java()), "java-missing", ["Spark needs Java 17 or newer and finds none"]),
-    (replace(FOUND, java=Java("/no/jdk")), "java-missing", ["JAVA_HOME names /no/jdk", "unset it"]),
+    (replace(FOUND, java=Java()), "java-missing", ["Spark needs Java 17 or newer, and no `java` is on PATH"]),
+    (replace(FOUND, java=Java("/no/jdk")), "java-missing", ["JAVA_HOME is /no/jdk", "unset JAVA_HOME"]),
     (replace(FOUND, java=Java("", "/bin/java", "")), "java-fails", ["`/bin/java -version` fails"]),
     (replace(FOUND, java=Java("", "/bin/java", "11.0.2")), "java-too-old", ["Java 17 or newer, not 11.0.2"]),
     (

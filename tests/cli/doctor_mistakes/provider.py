@@ -88,7 +88,7 @@ PLANTED = [
     (
         transport({"type": "kafka", "topic": "lineage", "config": {"bootstrap.servers": "kafka:9092"}}),
         "transport-unknown",
-        ["`kafka` cannot be used (it needs confluent-kafka)", "install what is missing"],
+        ["`kafka` cannot be used (it needs confluent-kafka)", "install the missing package"],
     ),
     (transport({"type": "file"}), "transport-incomplete", ["`file` needs `log_file_path`"]),
     (
@@ -104,7 +104,7 @@ PLANTED = [
         "transport-url",
         ["does not begin with a scheme and a host"],
     ),
-    (transport({"type": "http", "url": "http://marquez:5oo0"}), "transport-url", ["is no address"]),
+    (transport({"type": "http", "url": "http://marquez:5oo0"}), "transport-url", ["is not a valid address"]),
     (
         options(is_disabled=UNREADABLE, disabled_option=UNREADABLE),
         "option-unreadable",
@@ -113,7 +113,7 @@ PLANTED = [
     (
         transport({"type": "http", "url": "http://u:hunter2hunter2@marquez:5000/api/v1/lineage"}),
         "transport-url",
-        ["appends `/api/v1/lineage`", "take it out of http://marquez:5000/api/v1/lineage"],
+        ["appends `/api/v1/lineage`", "remove it from http://marquez:5000/api/v1/lineage"],
     ),
     (
         transport(
@@ -148,7 +148,7 @@ PLANTED = [
         "transport-incomplete",
         ["`http` needs `url`"],
     ),
-    (transport({"type": "noop"}), "transport-noop", ["throws every event away"]),
+    (transport({"type": "noop"}), "transport-noop", ["discards every event"]),
     (transport({"type": "console"}), "transport-console", ["only go to the task's log"]),
     (
         options(config_path="ol.yml", config_path_option="ol.yml"),
@@ -166,7 +166,7 @@ PLANTED = [
         "option-unreadable",
         ["`[openlineage] emission_policy`", "must be a JSON array"],
     ),
-    (texts(namespace="'team'"), "option-quoted", ["`[openlineage] namespace` is set in quotes"]),
+    (texts(namespace="'team'"), "option-quoted", ["`[openlineage] namespace` is in quotes"]),
     (texts(transports="{}"), "option-unknown", ["no option `[openlineage] transports`; set `transport`"]),
     (
         texts(extractors=f"{OURS},{USERS}"),
@@ -185,7 +185,7 @@ PLANTED = [
     (
         options(disabled_operators={"airflow.providers.apache.spark.operators.spark_sql.SparkSqlOperator"}),
         "operators-off",
-        ["`[openlineage] disabled_for_operators` silences", "SparkSqlOperator; take it out"],
+        ["`[openlineage] disabled_for_operators` turns off", "SparkSqlOperator; remove it"],
     ),
     (
         options(disabled_operators={"SparkSubmitOperator", "OwnOperator", "company.Right"}),

@@ -63,13 +63,13 @@ PLANTED = [
     (
         airflow(own_texts={"autocapture": "True"}),
         "own-option",
-        ["no option `[spark_lineage] autocapture`", "did you mean `auto_capture`?"],
+        ["`[spark_lineage] autocapture` is not an option", "did you mean `auto_capture`?"],
     ),
     (airflow(own_texts={"xyzzy": "1"}), "own-option", ["the options are agent, asset_events, auto_capture,"]),
     (
         variables(AIRFLOW__SPARK_LINEAGE_AUTO_CAPTURE="True"),
         "own-variable",
-        ["call it AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE"],
+        ["rename it to AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE"],
     ),
     (
         plugins(broken_operators={"company.Submit": "ModuleNotFoundError: No module named 'company'"}),
@@ -79,7 +79,7 @@ PLANTED = [
     (
         own(extra_operators={"a.Submit": "spark-submit", "b.Submit": "spark-submit"}),
         "own-operator-name",
-        ["a.Submit and b.Submit", "one class name, `Submit`"],
+        ["a.Submit and b.Submit", "the same class name, `Submit`"],
     ),
     (
         own(extra_operators={"company.PythonOperator": "in process"}),
@@ -106,7 +106,7 @@ PLANTED = [
     (
         own(auto_capture=False),
         "planned-only",
-        ["only the texts", "set `[spark_lineage] auto_capture` to True"],
+        ["only the source code", "set `[spark_lineage] auto_capture` to True"],
     ),
     (
         plugins(database_error="OperationalError"),

@@ -14,8 +14,14 @@ from typing import Any
 
 from airflow_provider_spark_lineage.plan.database_sql.functions import Body
 from airflow_provider_spark_lineage.plan.spark.explain import types
-from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Found, Place, Relation, told_types
-from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, Tree, listed
+from airflow_provider_spark_lineage.plan.spark.explain.built import (
+    Built,
+    Found,
+    NodeContext,
+    Relation,
+    told_types,
+)
+from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, listed
 from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
 from airflow_provider_spark_lineage.plan.spark.explain.facts import relation_facts
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.operators import logical
@@ -36,6 +42,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     sections,
 )
 from airflow_provider_spark_lineage.plan.spark.relational import NODES as READERS
+from airflow_provider_spark_lineage.records.plan_json import Tree
 
 ROWS = {**NODES, **COMMANDS, **ROW_LEVEL, **PHYSICAL_ROWS}
 
@@ -215,7 +222,7 @@ def _read(root: Drawn, found: Found) -> Built:
 
 
 def _node(drawn: Drawn, children: list[Built], inner: list[Built], found: Found) -> Built:
-    place = Place(drawn, CLASSES.get(drawn.name, drawn.name), drawn.arguments, children, inner, found)
+    place = NodeContext(drawn, CLASSES.get(drawn.name, drawn.name), drawn.arguments, children, inner, found)
     row = ROWS.get(drawn.name, unknown)
     if drawn.name.startswith(UNREAD):
         place.name = f"unread {drawn.name.removeprefix(UNREAD)}"

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
-from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, Tree, listed
+from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, listed
 from airflow_provider_spark_lineage.plan.spark.explain.expressions import Reader
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.records.plan_json import Tree
 
 _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
 
@@ -83,7 +84,7 @@ class Found:
 
 
 @dataclass
-class Place:
+class NodeContext:
     """One node with the context for reading it; the nodes below it have already been read."""
 
     drawn: Drawn
@@ -166,5 +167,5 @@ def told_types(texts: list[str]) -> dict[int, types.Type]:
     return types_by_id
 
 
-Row = Callable[[Place], Built]
+NodeReader = Callable[[NodeContext], Built]
 """Reads a node; raises `UnreadableError` if its text is not understood."""

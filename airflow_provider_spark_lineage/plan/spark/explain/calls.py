@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
-from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK, Tree
+from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
 from airflow_provider_spark_lineage.plan.spark.explain.functions import (
     AGGREGATES,
     CLASSES,
@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.functions import (
     type_of_function,
 )
 from airflow_provider_spark_lineage.plan.spark.lambdas import ACCUMULATOR, FUNCTIONS, INDEX
+from airflow_provider_spark_lineage.records.plan_json import Tree
 
 
 @dataclass

@@ -10,11 +10,9 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.database_sql.functions import Body
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
-from airflow_provider_spark_lineage.records.plan_json import is_tree
+from airflow_provider_spark_lineage.records.plan_json import Tree, is_tree
 
 EXPRESSION = "org.apache.spark.sql.catalyst.expressions."
-
-Tree = list[dict[str, Any]]
 
 MARK = re.compile(r"#(\d+)(L?)(?:-T\d+ms)?")
 """The end of every reference to a column: its id, `L` for a bigint, and the delay of a watermark."""

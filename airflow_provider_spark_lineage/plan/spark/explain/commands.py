@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
-from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader
 from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
 from airflow_provider_spark_lineage.plan.spark.explain.targets import (
@@ -22,14 +22,14 @@ from airflow_provider_spark_lineage.plan.spark.explain.writes import WRITES
 _NO_PLACE = "the location of its table is not in the text"
 
 
-def _on_table(place: Place) -> Built:
+def _on_table(place: NodeContext) -> Built:
     """`CreateDataSourceTableCommand `db`.`t`, false`: the text has the table's name, but not its location."""
     add(place, session_table(place))
     place.problem(_NO_PLACE)
     return command(place)
 
 
-def _on_resolved(place: Place) -> Built:
+def _on_resolved(place: NodeContext) -> Built:
     """A V2 command over the name of its table."""
     facts = resolved_facts(place)
     add(place, facts)
@@ -41,7 +41,7 @@ def _on_resolved(place: Place) -> Built:
 _NEW_NAME = re.compile(r"\[([^\[\]]+)\]|((?:`[^`]*`|[^,\s`])+)")
 
 
-def _rename(place: Place) -> Built:
+def _rename(place: NodeContext) -> Built:
     """`RenameTable [db, newer], false`; in a physical plan `RenameTable db.newer, ...`."""
     match = _NEW_NAME.match(place.text)
     if not match:
@@ -54,7 +54,7 @@ def _rename(place: Place) -> Built:
     return command(place)
 
 
-def _drop(place: Place) -> Built:
+def _drop(place: NodeContext) -> Built:
     """`DropTable true, false` over the table's name; the table may not have existed."""
     facts = resolved_facts(place)
     add(place, {**facts, "if_exists": place.text.startswith("true")})
@@ -63,7 +63,7 @@ def _drop(place: Place) -> Built:
     return command(place)
 
 
-def _drop_of_session(place: Place) -> Built:
+def _drop_of_session(place: NodeContext) -> Built:
     """`DropTableCommand `db`.`t`, if exists, is view, purge`."""
     match = re.search(r"`, (true|false), (true|false), (true|false)$", place.text)
     facts = session_table(place)
@@ -73,14 +73,14 @@ def _drop_of_session(place: Place) -> Built:
     return command(place)
 
 
-def _drop_database(place: Place) -> Built:
+def _drop_database(place: NodeContext) -> Built:
     cascade = re.search(r", (true|false)$", place.text)
     facts = {"cascade": True} if cascade and cascade[1] == "true" else {}
     add(place, {**facts, **settings_facts(place.found.settings)})
     return command(place)
 
 
-def _view(place: Place) -> Built:
+def _view(place: NodeContext) -> Built:
     kind = re.search(r", (PersistedView|LocalTempView|GlobalTempView)\b", place.text)
     if place.name == "CreateViewCommand" and not kind:
         raise UnreadableError("no kind of view")
@@ -97,7 +97,7 @@ _OWN_COLUMNS = re.compile(r"`, \[(\(.+?,(?:None|Some\(.*?\))\))\], ")
 _OWN_COLUMN = re.compile(r"\((.+?),(?:None|Some\(.*?\))\)(?:, |$)")
 
 
-def _view_columns(place: Place) -> dict[str, Any]:
+def _view_columns(place: NodeContext) -> dict[str, Any]:
     """Return the columns of `create view v (number, total)`; the text is `[(number,None), (total,None)]`."""
     match = _OWN_COLUMNS.search(place.text)
     if not match:
@@ -113,7 +113,7 @@ def _view_columns(place: Place) -> dict[str, Any]:
     return {"schema": json.dumps({"type": "struct", "fields": fields})}
 
 
-def _variable(place: Place) -> Built:
+def _variable(place: NodeContext) -> Built:
     names = [drawn.text for drawn in (*place.drawn.children, *place.drawn.inner)]
     add(place, {"name": names[0] if names else "", "names": names})
     match = re.match(r"defaultvalueexpression\(", place.text)
@@ -121,12 +121,12 @@ def _variable(place: Place) -> Built:
     return command(place, **({"defaultExpr": value.tree} if value else {}))
 
 
-def _set_variable(place: Place) -> Built:
+def _set_variable(place: NodeContext) -> Built:
     values, _ = place.reader.several(1, ", ", "]")
     return place.built([], targetVariables=[value.tree for value in values])
 
 
-COMMANDS: dict[str, Row] = {
+COMMANDS: dict[str, NodeReader] = {
     **WRITES,
     "AlterViewAsCommand": _view,
     "CreateVariable": _variable,

@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.plan.algebra import Kind
 from airflow_provider_spark_lineage.plan.database_sql.functions import Body
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.calls import Arguments, Value, called, meant
-from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Columns, Marks, Tree
+from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Columns, Marks
 from airflow_provider_spark_lineage.plan.spark.explain.functions import (
     CLASSES,
     call,
@@ -27,6 +27,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.functions import (
 )
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
 from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
+from airflow_provider_spark_lineage.records.plan_json import Tree
 
 END = "\0"
 """Appended to the text, so that its end is a stop like any other."""

@@ -9,7 +9,8 @@ import pkgutil
 from collections.abc import Callable, Sequence
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
-from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Tree
+from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION
+from airflow_provider_spark_lineage.records.plan_json import Tree
 
 CLASSES: dict[str, str] = {
     # Conditions, and the values that they choose from.

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.calls import Value
-from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK, Tree
+from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
 from airflow_provider_spark_lineage.plan.spark.explain.expressions import END, Reader
 from airflow_provider_spark_lineage.plan.spark.explain.functions import call
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.records.plan_json import Tree
 
 _AS = " AS "
 

@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
-from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Relation, Row
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader, Relation
 from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
 from airflow_provider_spark_lineage.plan.spark.explain.items import named_list
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
 
 
-def _relation(place: Place) -> Built:
+def _relation(place: NodeContext) -> Built:
     """`Relation db.t[a#1,b#2] parquet`."""
     bracket = _first_list(place.text)
     ids, end = place.defined(bracket, ",")
@@ -29,13 +29,13 @@ def _first_list(text: str) -> int:
     raise UnreadableError("no columns")
 
 
-def _v2_relation(place: Place) -> Built:
+def _v2_relation(place: NodeContext) -> Built:
     """`RelationV2[a#1, b#2] lake.db.t lake.db.t`."""
     ids, end = place.defined(_first_list(place.text))
     return leaf(place, "DataSourceV2Relation", ids, place.text[end:].strip())
 
 
-def _hive_relation(place: Place) -> Built:
+def _hive_relation(place: NodeContext) -> Built:
     """``HiveTableRelation [`db`.`t`, serde, Data Cols: [a#1], Partition Cols: [p#2]]``."""
     match = re.match(r"\[((?:`[^`]*`\.?)+), ", place.text)
     data = re.search(r", Data Cols: (?=\[)", place.text)
@@ -55,7 +55,7 @@ _ABOUT_FILES = (
 """The type of the column that Spark adds to describe each row's file; no scan reads it."""
 
 
-def leaf(place: Place, name: str, ids: list[int], text: str, table: str = "", **fields: Any) -> Built:
+def leaf(place: NodeContext, name: str, ids: list[int], text: str, table: str = "", **fields: Any) -> Built:
     """Return a relation, and note it for `relation_facts`."""
     names = place.found.columns.names
     output = [(expr_id, min(names[expr_id])) for expr_id in ids]
@@ -68,21 +68,21 @@ def leaf(place: Place, name: str, ids: list[int], text: str, table: str = "", **
     return place.built(ids, name, **(fields or {"output": place.trees(ids)}))
 
 
-def _rows(name: str) -> Row:
-    def row(place: Place) -> Built:
+def _rows(name: str) -> NodeReader:
+    def row(place: NodeContext) -> Built:
         ids = place.defined(_first_list(place.text))[0] if "#" in place.text else []
         return place.built(ids, name, output=place.trees(ids))
 
     return row
 
 
-def _listed(place: Place) -> Built:
+def _listed(place: NodeContext) -> Built:
     """`LocalRelation [a#1]`; in a batch of a stream, it replaces each source without new data."""
     built = _rows("LocalRelation")(place)
     return Built([{**built.tree[0], "isStreaming": place.drawn.is_stream}], built.output)
 
 
-def _range(place: Place) -> Built:
+def _range(place: NodeContext) -> Built:
     """`Range`: its only column is not printed; its id is undefined elsewhere, or no other node uses it."""
     columns = place.found.columns
     expr_id = columns.lost_ids.pop(0) if columns.lost_ids else min([0, *columns.names]) - 1
@@ -90,17 +90,17 @@ def _range(place: Place) -> Built:
     return place.built([expr_id], output=place.trees([expr_id]))
 
 
-def _object(place: Place) -> Built:
+def _object(place: NodeContext) -> Built:
     """`ExternalRDD [obj#1]`."""
     ids = place.defined(_first_list(place.text))[0]
     return place.built(ids, outputObjAttr=place.trees(ids))
 
 
-def _argument(place: Place) -> Built:
+def _argument(place: NodeContext) -> Built:
     return place.built([])
 
 
-def _opaque(place: Place) -> Built:
+def _opaque(place: NodeContext) -> Built:
     known = set(place.found.columns.names)
     lists = place.lists()
     new = [ids for ids in lists if ids and not known.issuperset(ids)]
@@ -116,7 +116,7 @@ def _opaque(place: Place) -> Built:
     return place.built(output, output=place.trees(output), groupingAttributes=place.trees(keys), **sides)
 
 
-def _objects(place: Place) -> list[int]:
+def _objects(place: NodeContext) -> list[int]:
     """Define the object at the end of the arguments: `obj#5: org.example.Thing`."""
     match = next(iter(reversed(list(re.finditer(r"(?:^|, )(\w+)#(\d+): ", place.text)))), None)
     if match is None:
@@ -125,17 +125,17 @@ def _objects(place: Place) -> list[int]:
     return [int(match[2])]
 
 
-def _serializer(place: Place) -> Built:
+def _serializer(place: NodeContext) -> Built:
     items, _ = named_list(place.reader, place.text.index("["))
     return place.built([item.expr_id for item in items], serializer=[item.tree for item in items])
 
 
-def _deserializer(place: Place) -> Built:
+def _deserializer(place: NodeContext) -> Built:
     output = _objects(place)
     return place.built(output, outputObjAttr=place.trees(output))
 
 
-def _append_columns(place: Place) -> Built:
+def _append_columns(place: NodeContext) -> Built:
     lists = [match.start() for match in re.finditer(r"\[", place.text)]
     known = set(place.found.columns.names)
     for start in reversed(lists):
@@ -150,7 +150,7 @@ def _append_columns(place: Place) -> Built:
     raise UnreadableError("no columns")
 
 
-LEAVES: dict[str, Row] = {
+LEAVES: dict[str, NodeReader] = {
     "CommandResult": _rows("CommandResult"),
     "ExternalRDD": _object,
     "HiveTableRelation": _hive_relation,

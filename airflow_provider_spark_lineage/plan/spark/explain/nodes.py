@@ -6,29 +6,30 @@ import re
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
-from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader
 from airflow_provider_spark_lineage.plan.spark.explain.calls import Value
-from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Tree
+from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION
 from airflow_provider_spark_lineage.plan.spark.explain.expressions import END
 from airflow_provider_spark_lineage.plan.spark.explain.items import condition, everything_named, named_list
 from airflow_provider_spark_lineage.plan.spark.explain.leaves import LEAVES
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
 from airflow_provider_spark_lineage.plan.spark.relational import UNTRACED
 from airflow_provider_spark_lineage.plan.spark.tree import end_of
+from airflow_provider_spark_lineage.records.plan_json import Tree
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
 
 
-def _pass(place: Place) -> Built:
+def _pass(place: NodeContext) -> Built:
     return place.built(place.first)
 
 
-def _project(place: Place) -> Built:
+def _project(place: NodeContext) -> Built:
     items, _ = named_list(place.reader, 0)
     return place.built([item.expr_id for item in items], projectList=[item.tree for item in items])
 
 
-def _aggregate(place: Place) -> Built:
+def _aggregate(place: NodeContext) -> Built:
     grouping, position = _grouping(place)
     items, _ = named_list(place.reader, position)
     keys = {str(tree) for tree in grouping}
@@ -41,7 +42,7 @@ def _aggregate(place: Place) -> Built:
     )
 
 
-def _grouping(place: Place) -> tuple[list[Tree], int]:
+def _grouping(place: NodeContext) -> tuple[list[Tree], int]:
     """Return the keys, and the start of the list of results; without keys there is only one list."""
     reader = place.reader
     split = re.compile(r"\], (?=\[)")
@@ -77,11 +78,11 @@ def _mark_aggregates(tree: Tree, keys: set[str]) -> None:
                 tree.insert(1, {"class": EXPRESSION + "AggregateExpression", "num-children": 1})
 
 
-def _filter(place: Place) -> Built:
+def _filter(place: NodeContext) -> Built:
     return place.built(place.first, condition=condition(place.reader, 0)[0])
 
 
-def _sort(place: Place) -> Built:
+def _sort(place: NodeContext) -> Built:
     try:
         values, _ = place.reader.several(1, ", ", "]")
         order = [value.tree for value in values]
@@ -93,15 +94,15 @@ def _sort(place: Place) -> Built:
     return place.built(place.first, order=order)
 
 
-def _keys(field: str) -> Row:
-    def row(place: Place) -> Built:
+def _keys(field: str) -> NodeReader:
+    def row(place: NodeContext) -> Built:
         ids, _ = place.defined(0)
         return place.built(place.first, **{field: place.trees(ids)})
 
     return row
 
 
-def _event_time(place: Place) -> Built:
+def _event_time(place: NodeContext) -> Built:
     match = re.search(r"(?:^|, )([^,]+?#\d+)", place.text)
     if not match:
         raise UnreadableError("no column of the event time")
@@ -110,7 +111,7 @@ def _event_time(place: Place) -> Built:
     return place.built(place.first, eventTime=place.trees(ids))
 
 
-def _window(place: Place) -> Built:
+def _window(place: NodeContext) -> Built:
     items, _ = named_list(place.reader, 0)
     output = [*place.first, *(item.expr_id for item in items)]
     return place.built(output, windowExpressions=[item.tree for item in items])
@@ -119,7 +120,7 @@ def _window(place: Place) -> Built:
 _JOIN = re.compile(r"(?:Using|Natural)?(\w+)(?:\((.*?)#(\d+)L?\))?(?:, |$)")
 
 
-def _join(place: Place) -> Built:
+def _join(place: NodeContext) -> Built:
     match = _JOIN.match(place.text)
     if not match:
         raise UnreadableError("no kind of join")
@@ -137,7 +138,7 @@ def _join(place: Place) -> Built:
     return place.built(output, joinType=join_type, **fields)
 
 
-def _as_of_join(place: Place) -> Built:
+def _as_of_join(place: NodeContext) -> Built:
     kinds = list(re.finditer(r", (Inner|LeftOuter)(?=, |$)", place.text))
     if len(kinds) != 1:
         raise UnreadableError("no kind of join")
@@ -148,7 +149,7 @@ def _as_of_join(place: Place) -> Built:
     return place.built(place.below, **fields)
 
 
-def _lateral_join(place: Place) -> Built:
+def _lateral_join(place: NodeContext) -> Built:
     value = place.reader.whole(0, (", ",))
     kind = re.compile(r", (\w+)(?:, |$)").match(place.text, value.end)
     if not kind or "plan" not in value.tree[0]:
@@ -163,7 +164,7 @@ def _lateral_join(place: Place) -> Built:
 _BEHIND_GENERATOR = re.compile(r", (?:\[[^\[\]]*\], )?(?:true|false), (?:\w+, )?\[[^\[\]]*\]$")
 
 
-def _generator(place: Place) -> Value:
+def _generator(place: NodeContext) -> Value:
     """Return the generator; if it cannot be read, a function of the columns that it names."""
     try:
         value = place.reader.whole(0, (", ",))
@@ -180,7 +181,7 @@ def _generator(place: Place) -> Value:
     return value
 
 
-def _generate(place: Place) -> Built:
+def _generate(place: NodeContext) -> Built:
     value = _generator(place)
     # The qualifier may be between the flag and the columns.
     for match in re.finditer(r", (?=\[)", place.text[value.end :]):
@@ -201,7 +202,7 @@ def _generate(place: Place) -> Built:
     raise UnreadableError("no columns of the generator")
 
 
-def _spread(place: Place, generator: Tree, kind: types.Type, ids: list[int]) -> None:
+def _spread(place: NodeContext, generator: Tree, kind: types.Type, ids: list[int]) -> None:
     """Set the types of a generator's columns, if its argument's type has them."""
     kinds = place.found.columns.kinds
     name = generator[0]["class"].rpartition(".")[2]
@@ -218,7 +219,7 @@ def _spread(place: Place, generator: Tree, kind: types.Type, ids: list[int]) -> 
             kinds[expr_id] = types.unknown()
 
 
-def _expand(place: Place) -> Built:
+def _expand(place: NodeContext) -> Built:
     reader, position = place.reader, 1
     projections: list[list[Tree]] = []
     while reader.text.startswith("[", position):
@@ -233,7 +234,7 @@ def _expand(place: Place) -> Built:
     return place.built(ids, projections=projections, output=place.trees(ids))
 
 
-def _union(place: Place) -> Built:
+def _union(place: NodeContext) -> Built:
     kinds = place.found.columns.kinds
     sides = [child.output for child in place.children]
     if len({len(side) for side in sides}) != 1:
@@ -243,21 +244,21 @@ def _union(place: Place) -> Built:
     return place.built(place.first)
 
 
-def _with_cte(place: Place) -> Built:
+def _with_cte(place: NodeContext) -> Built:
     return Built(
         place.built([], plan=len(place.children) - 1).tree,
         place.children[-1].output if place.children else [],
     )
 
 
-def _definition(place: Place) -> Built:
+def _definition(place: NodeContext) -> Built:
     number = int(re.match(r"\d+", place.text)[0])  # type: ignore[index]
     place.found.definitions[number] = place.first
     return place.built(place.first, id=number)
 
 
-def _reference(field: str) -> Row:
-    def row(place: Place) -> Built:
+def _reference(field: str) -> NodeReader:
+    def row(place: NodeContext) -> Built:
         match = re.match(r"\d+", place.text)
         if not match:
             raise UnreadableError("no id of a definition")
@@ -272,7 +273,7 @@ def _reference(field: str) -> Row:
     return row
 
 
-def _loop(place: Place) -> Built:
+def _loop(place: NodeContext) -> Built:
     """A recursive CTE. Only the other plans of the text name its columns, which are in `loops`."""
     match = re.match(r"\d+", place.text)
     columns = place.found.columns
@@ -294,7 +295,7 @@ def _loop(place: Place) -> Built:
     return place.built(output, **fields)
 
 
-def _numbered(place: Place) -> Built:
+def _numbered(place: NodeContext) -> Built:
     """`AttachDistributedSequence[number#1L, a#2] Index: number#1L`."""
     ids, _ = place.defined(0)
     return place.built(ids, sequenceAttr=place.trees(ids[:1]))
@@ -304,11 +305,11 @@ _HOLDS_OTHERS = re.compile(r"#\d+L?,")
 """If a list was read with the wrong separator, its names contain other columns."""
 
 
-def _names(place: Place, ids: list[int]) -> list[str]:
+def _names(place: NodeContext, ids: list[int]) -> list[str]:
     return [name for expr_id in ids for name in place.found.columns.names[expr_id]]
 
 
-def unknown(place: Place) -> Built:
+def unknown(place: NodeContext) -> Built:
     """Keep the columns of all inputs; new columns in lists of the arguments have unknown sources."""
     known = set(place.found.columns.names)
     lists = [
@@ -321,7 +322,7 @@ def unknown(place: Place) -> Built:
     return place.built([*place.below, *added], **fields)
 
 
-NODES: dict[str, Row] = {
+NODES: dict[str, NodeReader] = {
     **LEAVES,
     "Aggregate": _aggregate,
     "AttachDistributedSequence": _numbered,

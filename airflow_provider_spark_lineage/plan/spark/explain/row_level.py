@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
-from airflow_provider_spark_lineage.plan.spark.explain.columns import Tree
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader
 from airflow_provider_spark_lineage.plan.spark.explain.facts import table_facts, v2_facts
 from airflow_provider_spark_lineage.plan.spark.explain.items import condition
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
@@ -14,12 +13,12 @@ from airflow_provider_spark_lineage.plan.spark.explain.targets import TABLE, add
 from airflow_provider_spark_lineage.plan.spark.explain.writes import table_of
 from airflow_provider_spark_lineage.plan.spark.relational import UNTRACED
 from airflow_provider_spark_lineage.plan.spark.tree import children
-from airflow_provider_spark_lineage.records.plan_json import simple_name
+from airflow_provider_spark_lineage.records.plan_json import Tree, simple_name
 
 _DELTA = re.compile(rf"(?:Delta\[version=(?P<version>\d+), (?P<path>.*?)\]|[\w.$]+@\w+), (?:{TABLE}, )?")
 
 
-def _delta(place: Place) -> tuple[dict[str, Any], int]:
+def _delta(place: NodeContext) -> tuple[dict[str, Any], int]:
     """Return the facts of the table of a Delta command, and the start of the next argument."""
     match = _DELTA.match(place.text + ", ")
     if not match:
@@ -33,7 +32,7 @@ def _delta(place: Place) -> tuple[dict[str, Any], int]:
     return facts, match.end()
 
 
-def _update(place: Place) -> Built:
+def _update(place: NodeContext) -> Built:
     """`UpdateCommand Delta[version=0, /t], `db`.`t`, [a#1, (b#2 + 1)], (a#1 = 3)`."""
     facts, position = _delta(place)
     if not place.text.startswith("[", position):
@@ -48,7 +47,7 @@ def _update(place: Place) -> Built:
     return place.built([], **fields)
 
 
-def _delete(place: Place) -> Built:
+def _delete(place: NodeContext) -> Built:
     """`DeleteCommand org.example.DeltaLog@1a, `db`.`t`, (a#1 = 3)`."""
     facts, position = _delta(place)
     add(place, facts)
@@ -57,7 +56,7 @@ def _delete(place: Place) -> Built:
     return place.built([], condition=condition(place.reader, position)[0])
 
 
-def _rewritten(place: Place) -> Built:
+def _rewritten(place: NodeContext) -> Built:
     """`ReplaceData RelationV2[a#1] lake.db.t`: the new rows of the table are below."""
     match = re.match(r"RelationV2(?=\[)", place.text)
     if not match:
@@ -87,7 +86,7 @@ def _condition(plan: Tree) -> Tree | None:
     return test
 
 
-def _merge_rows(place: Place) -> Built:
+def _merge_rows(place: NodeContext) -> Built:
     """The rows that the clauses of a MERGE compute: the text has only the columns."""
     place.problem("the values that its clauses assign are not in the text")
     ids, _ = place.defined(0)
@@ -96,7 +95,7 @@ def _merge_rows(place: Place) -> Built:
     return Built([above, *node.tree], ids)
 
 
-ROW_LEVEL: dict[str, Row] = {
+ROW_LEVEL: dict[str, NodeReader] = {
     "DeleteCommand": _delete,
     "MergeRows": _merge_rows,
     "ReplaceData": _rewritten,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext
 from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts, table_facts, v2_facts
 
 TABLE = r"((?:`(?:[^`]|``)*`\.?)+)"
@@ -15,30 +15,30 @@ _CATALOG = re.compile(r"(?:V2SessionCatalog\((?P<name>\w+)\)|(?P<class>[\w.$]+)@
 _CATALOGS = re.compile(r"spark\.sql\.catalog\.(\w+)")
 
 
-def add(place: Place, facts: dict[str, Any]) -> None:
+def add(place: NodeContext, facts: dict[str, Any]) -> None:
     """Add the facts of a command's target."""
     place.found.targets.append({"node": place.name, "expr_id": None, "probed": facts})
 
 
-def command(place: Place, **fields: Any) -> Built:
+def command(place: NodeContext, **fields: Any) -> Built:
     """Return a command that moves no rows, without the nodes below it."""
     return Built([{**place.built([]).tree[0], "num-children": 0, **fields}], [])
 
 
-def over_query(place: Place, **fields: Any) -> Built:
+def over_query(place: NodeContext, **fields: Any) -> Built:
     """Return a command with its query, which is its child or in a field."""
     if not place.children and place.inner:
         return place.built([], query=place.inner[-1].tree, **fields)
     return place.built([], **fields)
 
 
-def session_table(place: Place) -> dict[str, Any]:
+def session_table(place: NodeContext) -> dict[str, Any]:
     """Return the facts of the table that is the first argument of a command."""
     match = re.match(TABLE, place.text)
     return table_facts(match[1], place.found.settings) if match else {}
 
 
-def resolved(place: Place) -> tuple[str, str]:
+def resolved(place: NodeContext) -> tuple[str, str]:
     """Return the catalog and the identifier of the table that a V2 command names; empty if not in the text.
 
     Spark prints only the catalog's class, which is the value of a setting.
@@ -58,7 +58,7 @@ def resolved(place: Place) -> tuple[str, str]:
     return (names[0], match["table"]) if len(names) == 1 else ("", "")
 
 
-def resolved_facts(place: Place) -> dict[str, Any]:
+def resolved_facts(place: NodeContext) -> dict[str, Any]:
     """Return the facts of the table that a V2 command names."""
     catalog, table = resolved(place)
     if not catalog:

@@ -6,8 +6,7 @@ import re
 from typing import Any
 from urllib.parse import quote
 
-from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
-from airflow_provider_spark_lineage.plan.spark.explain.columns import Tree
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader
 from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts, table_facts, v2_facts
 from airflow_provider_spark_lineage.plan.spark.explain.items import condition
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
@@ -18,6 +17,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.targets import (
     resolved_facts,
     session_table,
 )
+from airflow_provider_spark_lineage.records.plan_json import Tree
 
 _MODES = "Append|Overwrite|ErrorIfExists|Ignore"
 _FILES = re.compile(
@@ -33,7 +33,7 @@ _OF_URI = "/:%!$&'()*+,;=@"
 _FILE_TABLE = re.compile(r"(avro|csv|json|orc|parquet|text) (\S+:/.*)")
 
 
-def _into_files(place: Place) -> Built:
+def _into_files(place: NodeContext) -> Built:
     match = _FILES.fullmatch(place.text)
     if not match:
         raise UnreadableError("no folder")
@@ -55,14 +55,14 @@ def _into_files(place: Place) -> Built:
     return over_query(place, partitionColumns=place.trees(list(columns)))
 
 
-def _into_table(place: Place) -> Built:
+def _into_table(place: NodeContext) -> Built:
     """A table of the session's catalog; the write inside has its location."""
     mode = _MODE.search(place.text)
     add(place, {**session_table(place), **({"mode": mode[1]} if mode else {})})
     return over_query(place)
 
 
-def _into_hive(place: Place) -> Built:
+def _into_hive(place: NodeContext) -> Built:
     match = re.match(rf"{TABLE}, [\w.]+, (?:\[(.*?)\], )?(true|false), (true|false)", place.text)
     facts: dict[str, Any] = session_table(place)
     if match:
@@ -80,7 +80,7 @@ _DIRECTORY = re.compile(
 )
 
 
-def _into_directory(place: Place) -> Built:
+def _into_directory(place: NodeContext) -> Built:
     """`InsertIntoDataSourceDirCommand Storage(Location: /out), parquet, true`, and Hive's command.
 
     Hive: `InsertIntoHiveDirCommand false, Storage(Location: /out, Serde Library: a.B, ...), true, [a, b]`.
@@ -101,7 +101,7 @@ def _into_directory(place: Place) -> Built:
     return over_query(place)
 
 
-def _into_source(place: Place) -> Built:
+def _into_source(place: NodeContext) -> Built:
     """`SaveIntoDataSourceCommand <class>@1a, Map(path -> /t), Append`."""
     match = re.match(
         rf"([\w.$]+)(?:@[0-9a-f]+)?, (?:Map|HashMap)?[(\[](.*)[)\]], ({_MODES})", place.text, re.DOTALL
@@ -123,7 +123,7 @@ def _into_source(place: Place) -> Built:
 _V2 = re.compile(r"RelationV2(?=\[)")
 
 
-def _into_v2(place: Place) -> Built:
+def _into_v2(place: NodeContext) -> Built:
     """`AppendData RelationV2[a#1] lake.db.t lake.db.t, false`."""
     match = _V2.match(place.text)
     if not match:
@@ -144,7 +144,7 @@ def _into_v2(place: Place) -> Built:
     return over_query(place, **fields)
 
 
-def table_of(place: Place, ids: list[int]) -> Tree:
+def table_of(place: NodeContext, ids: list[int]) -> Tree:
     """Return the relation of the table that a command writes to."""
     return [
         {
@@ -155,7 +155,7 @@ def table_of(place: Place, ids: list[int]) -> Tree:
     ]
 
 
-def _as_select(place: Place) -> Built:
+def _as_select(place: NodeContext) -> Built:
     """CREATE or REPLACE TABLE AS SELECT in a V2 catalog: the table's name is a plan beside the query."""
     add(place, {**resolved_facts(place), "mode": place.name})
     plans = place.inner or place.children
@@ -170,7 +170,7 @@ _SINK = re.compile(
 )
 
 
-def _of_stream(place: Place) -> Built:
+def _of_stream(place: NodeContext) -> Built:
     """`WriteToMicroBatchDataSourceV1 FileSink[file:/out], <id of the query>, [path=/out], Append, 0`."""
     match = _SINK.fullmatch(place.text)
     if not match:
@@ -180,7 +180,7 @@ def _of_stream(place: Place) -> Built:
     return place.built([], queryId=match["query"])
 
 
-WRITES: dict[str, Row] = {
+WRITES: dict[str, NodeReader] = {
     "AppendData": _into_v2,
     "CreateDataSourceTableAsSelectCommand": _into_table,
     "CreateHiveTableAsSelectCommand": _into_table,

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Operator
-from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import MORE, Row, Translation
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import (
+    MORE,
+    OperatorReader,
+    Translation,
+)
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
 
 _ON_TABLE = re.compile(
@@ -37,7 +41,7 @@ def _resolved(operator: Operator) -> tuple[Drawn, str]:
     return Drawn(f"ResolvedIdentifier {match['table']}", 0), match["rest"] or ""
 
 
-def _on_table(name: str) -> Row:
+def _on_table(name: str) -> OperatorReader:
     def row(operator: Operator, plan: Translation) -> Drawn:
         table, rest = _resolved(operator)
         return plan.node(f"{name} {rest}".strip(), table)
@@ -67,7 +71,7 @@ def _alter(operator: Operator, plan: Translation) -> Drawn:
     return plan.node(changes.pop(), table)
 
 
-def _as_select(name: str) -> Row:
+def _as_select(name: str) -> OperatorReader:
     """Return the row of a command whose query runs in an execution inside."""
 
     def row(operator: Operator, plan: Translation) -> Drawn:
@@ -127,7 +131,7 @@ def _set_variable(operator: Operator, plan: Translation) -> Drawn:
     return plan.node(f"SetVariable {operator.detail('Arguments')}", plan.input(operator))
 
 
-COMMANDS_OF_CATALOGS: dict[str, Row] = {
+COMMANDS_OF_CATALOGS: dict[str, OperatorReader] = {
     "AlterTable": _alter,
     "AppendData": _write,
     "AtomicCreateTableAsSelect": _as_select("CreateTableAsSelect"),

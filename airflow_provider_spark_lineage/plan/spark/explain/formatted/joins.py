@@ -8,7 +8,10 @@ from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.aggregates import AGGREGATES
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.conditions import listed_items
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Operator
-from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import Row, Translation
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import (
+    OperatorReader,
+    Translation,
+)
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
 
 _KEYS = ("Left keys", "Right keys")
@@ -68,7 +71,7 @@ def _union(operator: Operator, plan: Translation) -> Drawn:
     return plan.node("Union", *(plan.of(child) for child in operator.children))
 
 
-JOINS: dict[str, Row] = {
+JOINS: dict[str, OperatorReader] = {
     "BroadcastHashJoin": _join,
     "BroadcastNestedLoopJoin": _join,
     "CartesianProduct": _join,

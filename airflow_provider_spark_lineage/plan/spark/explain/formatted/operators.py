@@ -24,7 +24,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.formatted.joins import JO
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.reads import READS, SCANS
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Formatted, Operator
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import (
-    Row,
+    OperatorReader,
     Translation,
     unread,
 )
@@ -32,7 +32,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.nodes import NODES
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
 
 
-def row_of(operator: Operator) -> Row:
+def row_of(operator: Operator) -> OperatorReader:
     """Return the row of an operator, or `unread`."""
     name = operator.name
     if name.startswith("Execute "):
@@ -146,7 +146,7 @@ def _python(operator: Operator, plan: Translation) -> Drawn:
     return plan.node(f"PythonColumns {match[1]}", plan.input(operator))
 
 
-OPERATORS: dict[str, Row] = {
+OPERATORS: dict[str, OperatorReader] = {
     **JOINS,
     **READS,
     **dict.fromkeys(AGGREGATES, aggregate),

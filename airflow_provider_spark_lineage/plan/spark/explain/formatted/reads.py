@@ -9,7 +9,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Ope
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import (
     MORE,
     NO_COLUMN,
-    Row,
+    OperatorReader,
     Translation,
 )
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
@@ -98,7 +98,7 @@ def _loop_reference(operator: Operator, plan: Translation) -> Drawn:
     return plan.node(f"UnionLoopRef {operator.detail('Loop id')}, {operator.detail('Output')}, false")
 
 
-READS: dict[str, Row] = {
+READS: dict[str, OperatorReader] = {
     "CommandResult": _made,
     "InMemoryRelation": _cached,
     "InMemoryTableScan": _cached_scan,
@@ -110,7 +110,7 @@ READS: dict[str, Row] = {
 }
 """Name that Spark prints -> row."""
 
-SCANS: dict[str, Row] = {
+SCANS: dict[str, OperatorReader] = {
     "Scan ExistingRDD": _rdd,
     "Scan In-memory table": _cached_scan,
     "Scan OneRowRelation": _made,

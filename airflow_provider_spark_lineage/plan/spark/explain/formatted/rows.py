@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
-from airflow_provider_spark_lineage.plan.spark.explain.built import Built, Place, Row
+from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import NO_COLUMN
 from airflow_provider_spark_lineage.plan.spark.explain.functions import call
@@ -13,8 +13,8 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import Unreadabl
 from airflow_provider_spark_lineage.plan.spark.relational import HIDDEN, UNTRACED
 
 
-def _scan(node: str) -> Row:
-    def row(place: Place) -> Built:
+def _scan(node: str) -> NodeReader:
+    def row(place: NodeContext) -> Built:
         """`FileRows [a#1, b#2], [b#2] parquet db.t`: the second list is not in the dataset."""
         ids, end = place.defined(0)
         hidden, end = place.defined(place.reader.expect(end, ", "))
@@ -27,13 +27,13 @@ def _scan(node: str) -> Row:
     return row
 
 
-def _rows(place: Place) -> Built:
+def _rows(place: NodeContext) -> Built:
     """Rows that are in no dataset: `MadeRows [id#0L]`."""
     ids, _ = place.defined(0)
     return place.built(ids, "ResolvedInlineTable", output=place.trees(ids))
 
 
-def _conditions(place: Place) -> Built:
+def _conditions(place: NodeContext) -> Built:
     """Conditions that are joined by AND: `Conditions [isnotnull(a#1), (a#1 = 2)]`."""
     try:
         values, _ = place.reader.several(1, ", ", "]")
@@ -46,7 +46,7 @@ def _conditions(place: Place) -> Built:
     return place.built(place.first, "Filter", condition=call("And", trees))
 
 
-def _renamed_at_least(place: Place) -> Built:
+def _renamed_at_least(place: NodeContext) -> Built:
     """The columns of the input; the text lists only the first columns: `RenamedAtLeast [a#1, b#2]`."""
     ids, _ = place.defined(0)
     if ids != place.first[: len(ids)]:
@@ -54,7 +54,7 @@ def _renamed_at_least(place: Place) -> Built:
     return place.built(place.first, "SubqueryAlias")
 
 
-def _renamed(place: Place) -> Built:
+def _renamed(place: NodeContext) -> Built:
     """The columns of the input with other ids, by position: `Renamed [a#11, b#12]`."""
     before = place.first
     kinds = [place.found.columns.kinds[expr_id] for expr_id in before]
@@ -69,7 +69,7 @@ def _renamed(place: Place) -> Built:
     return place.built(ids, "Project", projectList=items)
 
 
-def _alias(place: Place, expr_id: int, tree: list[dict[str, object]]) -> list[dict[str, object]]:
+def _alias(place: NodeContext, expr_id: int, tree: list[dict[str, object]]) -> list[dict[str, object]]:
     node = {
         "class": EXPRESSION + "Alias",
         "num-children": 1,
@@ -79,7 +79,7 @@ def _alias(place: Place, expr_id: int, tree: list[dict[str, object]]) -> list[di
     return [node, *tree]
 
 
-def _untraced(place: Place, names: list[str], cure: str) -> Built:
+def _untraced(place: NodeContext, names: list[str], cure: str) -> Built:
     """Return columns with known names but unknown sources."""
     listed = ", ".join(f"`{name}`" for name in names)
     problem = f"the sources of the written columns {listed} are not in the text: set {cure}"
@@ -92,7 +92,7 @@ def _untraced(place: Place, names: list[str], cure: str) -> Built:
     return Built([{**place.built([], "Project").tree[0], "projectList": place.trees(ids)}, *node.tree], ids)
 
 
-def _named_at_least(place: Place) -> Built:
+def _named_at_least(place: NodeContext) -> Built:
     """The columns of the input; the text lists only the first names of a write: `NamedAtLeast [a, b]`."""
     current = [min(place.found.columns.names[expr_id]) for expr_id in place.first]
     if not ", ".join(current).startswith(place.text[1:-1]):
@@ -100,7 +100,7 @@ def _named_at_least(place: Place) -> Built:
     return place.built(place.first, "SubqueryAlias")
 
 
-def _named(place: Place) -> Built:
+def _named(place: NodeContext) -> Built:
     """The columns of the input with the names in the target of a write: `Named [a, b]`."""
     names = place.found.columns.names
     current = [min(names[expr_id]) for expr_id in place.first]
@@ -122,7 +122,7 @@ def _named(place: Place) -> Built:
     return place.built(ids, "Project", projectList=items)
 
 
-def _with_exists(place: Place) -> Built:
+def _with_exists(place: NodeContext) -> Built:
     """A column that is true if another plan has rows for the row: `WithExists [exists#12]`."""
     (expr_id,), _ = place.defined(0)
     place.found.columns.kinds[expr_id] = "boolean"
@@ -132,7 +132,7 @@ def _with_exists(place: Place) -> Built:
     return place.built([*place.first, expr_id], "Project", projectList=items)
 
 
-def _python_udtf(place: Place) -> Built:
+def _python_udtf(place: NodeContext) -> Built:
     """A Python table function: `PythonRows words(a#1)#7, [b#2], [word#3, size#4]`."""
     value = place.reader.whole(0, (", ",))
     required, end = place.defined(value.end + 2)
@@ -145,7 +145,7 @@ def _python_udtf(place: Place) -> Built:
     return place.built([*required, *added], "BatchEvalPythonUDTF", **fields)
 
 
-def _python(place: Place) -> Built:
+def _python(place: NodeContext) -> Built:
     """Python functions, and the columns of their results: `PythonColumns [f(a#1)#7], [pythonUDF0#8]`."""
     values, end = place.reader.several(1, ", ", "]")
     ids, _ = place.defined(place.reader.expect(end, ", "))
@@ -155,7 +155,7 @@ def _python(place: Place) -> Built:
     return place.built([*place.first, *ids], "ArrowEvalPython", **fields)
 
 
-PHYSICAL_ROWS: dict[str, Row] = {
+PHYSICAL_ROWS: dict[str, NodeReader] = {
     "Conditions": _conditions,
     "FileRows": _scan("LogicalRelation"),
     "MadeRows": _rows,

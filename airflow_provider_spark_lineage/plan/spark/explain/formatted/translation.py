@@ -32,7 +32,7 @@ class Translation:
     compared: frozenset[str]
     """Ids of the columns that joins compare."""
 
-    row_of: Callable[[Operator], Row]
+    row_of: Callable[[Operator], OperatorReader]
     problems: dict[str, None] = field(default_factory=dict)
     """One sentence for each thing that is not in the text."""
 
@@ -94,7 +94,7 @@ class Translation:
         return self.of(root)
 
 
-Row = Callable[[Operator, Translation], Drawn]
+OperatorReader = Callable[[Operator, Translation], Drawn]
 """Returns the node of an operator; raises `UnreadableError` if its details are not understood."""
 
 

@@ -1,4 +1,4 @@
-"""Place of the records of one try of a task: its URI for the driver, and access for the worker.
+"""RecordsFolder of the records of one try of a task: its URI for the driver, and access for the worker.
 
 `[spark_lineage] records` is the folder or URI for all tasks; without it, a local folder is used, which only
 drivers on this machine can write to.
@@ -33,7 +33,7 @@ _REMOVED = (FileNotFoundError, FileExistsError)
 """Errors of `mkdir` if another task removes the folder: before the call, or between it and `is_dir`."""
 
 
-class Place:
+class RecordsFolder:
     """The records' folder of one try."""
 
     def __init__(self, base: str, task_instance: Any) -> None:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_provider_spark_lineage.submitted.place import Place
+from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
 
 
 @pytest.fixture
@@ -20,9 +20,9 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def place(task_id: str) -> Place:
+def place(task_id: str) -> RecordsFolder:
     task = SimpleNamespace(dag_id="d", run_id="r", task_id=task_id, map_index=-1, try_number=1)
-    return Place("", task)
+    return RecordsFolder("", task)
 
 
 def test_nothing_is_left_in_the_temporary_folder(temporary: Path) -> None:
