@@ -181,7 +181,7 @@ def test_drop_says_what_is_gone(session, case, made_by_task):
     with capture_lineage(spark) as captured:
         for step in steps if made_by_task else ():
             spark.sql(step)
-        # The catalog is asked about a new table after its creation: on a busy machine that may be after a drop.
+        # The catalog is asked about a new table after its creation: on a busy machine, after a drop.
         captured.drain(120)
         spark.sql(drop)
     lineage = captured.lineage
