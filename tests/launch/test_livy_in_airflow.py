@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from servers.driver import RECORD, driver
 from servers.livy import livy
 
 from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.records.record import encode_record
 from airflow_provider_spark_lineage.testing import tail
 
 pytest.importorskip("airflow.providers.apache.livy.operators.livy", reason="needs Airflow's Livy provider")
@@ -27,7 +27,7 @@ def test_a_batch_has_its_records_its_id_and_its_address(tmp_path):
     records = tmp_path / "records"
     earlier = records / "recorded" / "earlier" / "application_0_0001-000001.json.gz"
     earlier.parent.mkdir(parents=True)
-    shutil.copy(RECORD, earlier)
+    earlier.write_bytes(encode_record(RECORD)[1])
     os.utime(earlier, (1, 1))
     with livy(driver) as server:
         run = run_dag(

@@ -197,7 +197,7 @@ def test_a_capture_that_cannot_start_harms_nothing(spark, monkeypatch):
     def breaks(*_):
         raise RuntimeError("no application")
 
-    monkeypatch.setattr(sessions, "Application", breaks)
+    monkeypatch.setattr(sessions, "LiveApplication", breaks)
     with capture_lineage(spark) as captured:
         assert spark.range(3).count() == 3
     assert "no application" in render(captured.lineage)
