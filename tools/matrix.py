@@ -348,14 +348,18 @@ def passed(result: dict[str, Any]) -> bool:
 # ---- the page -------------------------------------------------------------------------------------
 
 HEAD = """\
-# Versions that are tried
+# Tested versions
 
-`make matrix` installs the package into an environment for each row, runs suites of tests there, and makes
-this page from their results (`tools/matrix.json`). `pyproject.toml` declares what passed here and nothing
-else. A cell gives the number of tests that passed. Tests are skipped where a library has no release for
-that Spark, where Spark, Airflow or a provider of it lacks the feature, or where the OpenLineage client is
-older than 1.54. A row with an empty cell does not have that suite. `make test`, `make rest` and
-`make smoke` run the tests with the pinned sets ([develop.md](develop.md)).
+`make matrix` installs the package into a new environment for each row, runs test suites there, and makes
+this page from their results (`tools/matrix.json`). The version ranges in `pyproject.toml` are those tested
+here. `make test`, `make rest` and `make smoke` run the tests with pinned versions ([develop.md](develop.md)).
+
+A cell gives the number of tests that passed. An empty cell: that suite does not run in this row. A test is
+skipped if:
+
+- a library has no release for that Spark;
+- Spark, Airflow or one of Airflow's providers lacks the feature;
+- the OpenLineage client is older than 1.54.
 """
 
 
