@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -58,10 +59,17 @@ def client(url: str) -> Iterator[object]:
     before = os.environ.get("SPARK_CONNECT_MODE_ENABLED")
     # The functions of `pyspark.sql.functions` look at it.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
+    # If the garbage collector finds the session of an earlier test while a request starts a thread, PySpark's
+    # client waits for itself, forever. So sessions are collected here, and not while this one is used.
+    collects = gc.isenabled()
+    gc.collect()
+    gc.disable()
     session = SparkSession.builder.remote(url).create()
     try:
         yield session
     finally:
         session.stop()
+        if collects:
+            gc.enable()
         if before is None:
             del os.environ["SPARK_CONNECT_MODE_ENABLED"]
