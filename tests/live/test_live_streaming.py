@@ -199,7 +199,8 @@ def test_what_a_function_runs_beside_its_batch_is_its_own(spark, data, tmp_path)
     assert captured.lineage.gaps == ()
 
 
-def test_writes_of_one_batch_at_the_same_time_are_told_apart(spark, data, tmp_path):
+@pytest.mark.parametrize("writes", ["files", "a table"])
+def test_writes_of_one_batch_at_the_same_time_are_told_apart(spark, data, tmp_path, writes):
     """One of a function's threads begins before another write and ends after it."""
     began, done = str(tmp_path / "began"), tmp_path / "done"
 
@@ -212,7 +213,10 @@ def test_writes_of_one_batch_at_the_same_time_are_told_apart(spark, data, tmp_pa
 
     def keep(rows, number):
         slowly = rows.select(slow("name").alias("name"))
-        thread = InheritableThread(target=lambda: slowly.write.parquet(str(tmp_path / "slow")))
+        path = str(tmp_path / "slow")
+        table = slowly.write.option("path", path)
+        write = table.save if writes == "files" else lambda: table.saveAsTable("slowly_written")
+        thread = InheritableThread(target=write)
         thread.start()
         while thread.is_alive() and not Path(began).exists():
             time.sleep(0.05)

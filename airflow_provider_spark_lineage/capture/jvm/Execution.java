@@ -133,6 +133,20 @@ public class Execution {
         return runsOthers() && !(isPlain && inner.analyzed() instanceof Command);
     }
 
+    /** Returns the executions inside this one or its parts that are not parts: each has a record of its own. */
+    public List others() {
+        List others = new ArrayList();
+        for (Iterator each = nested.iterator(); each.hasNext();) {
+            Execution inner = (Execution) each.next();
+            if (hasPart(inner)) {
+                others.addAll(inner.others());
+            } else {
+                others.add(inner);
+            }
+        }
+        return others;
+    }
+
     /** Returns its parts, of any depth, in the order in which they ended. */
     public List parts() {
         List parts = new ArrayList();

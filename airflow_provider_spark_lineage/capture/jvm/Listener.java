@@ -332,11 +332,8 @@ public class Listener extends SparkListener implements Runnable {
     /** Writes an execution with its parts; nested executions that are not parts have records of their own. */
     private void write(Execution execution) {
         try {
-            for (Iterator each = execution.nested.iterator(); each.hasNext();) {
-                Execution inner = (Execution) each.next();
-                if (!execution.hasPart(inner)) {
-                    write(inner);
-                }
+            for (Iterator each = execution.others().iterator(); each.hasNext();) {
+                write((Execution) each.next());
             }
             String written = new Query(reader, execution).write(execution.parts(), limit);
             if (written != null) {
