@@ -21,6 +21,9 @@ from airflow_provider_spark_lineage.records.record import Record
 PAUSE_SECONDS = 0.5
 """Pause of the thread between two fetches."""
 
+SETTLE_SECONDS = 0.5
+"""Limit of the time that a DROP waits for the records of earlier statements."""
+
 jvm_lock = threading.Lock()
 """Held during a call to the JVM: a child forked during a call would share its socket."""
 
@@ -62,6 +65,7 @@ class LiveApplication:
         self._ended = False
         """The application has ended, so no further mark arrives."""
 
+        self._settles = True
         self._changed = threading.Condition()
         self._wake = threading.Event()
         self._closed = False
@@ -86,18 +90,29 @@ class LiveApplication:
 
         Add the number of executions that are still running to `problems`.
         """
-        number = int(self._listener.mark(""))
-        self._wake.set()
-        with self._changed:
-            is_done = self._changed.wait_for(
-                lambda: self._last_mark >= number or self._ended or not self._thread.is_alive(),
-                timeout_seconds,
-            )
-        if not is_done:
+        if not self._wait_for_records(timeout_seconds):
             raise TimeoutError(f"recording the executions takes more than {timeout_seconds:g} seconds")
         if self._running:
             executions = "executions were" if self._running > 1 else "execution was"
             tell(f"{self._running} {executions} still running when the capture ended", problems)
+
+    def settle(self) -> None:
+        """Wait until the executions that ended so far are recorded, at most `SETTLE_SECONDS`.
+
+        The catalog is asked about a new table after its creation, and that must come before its drop. If the
+        time was once too short, no statement waits any more.
+        """
+        self._settles = self._settles and self._wait_for_records(SETTLE_SECONDS)
+
+    def _wait_for_records(self, timeout_seconds: float) -> bool:
+        """Wait until all events posted so far are recorded; return False if that takes too long."""
+        number = int(self._listener.mark(""))
+        self._wake.set()
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: self._last_mark >= number or self._ended or not self._thread.is_alive(),
+                timeout_seconds,
+            )
 
     def close(self, *, alive: bool) -> None:
         """Stop recording; if the Spark context is still `alive`, remove the listener from it."""

@@ -34,11 +34,15 @@ _PROBED_BEFORE = re.compile(
 )
 """Statements whose tables are probed before they run."""
 
+_DROP = re.compile(r"\bdrop\s+(?:table|view|database|schema|namespace)\b", re.IGNORECASE)
+
 
 def _probe_before(call: Call, application: LiveApplication) -> None:
     """Probe the tables that a statement will drop or create."""
     text = call.args[0] if call.args else call.kwargs.get("sqlQuery")
     if isinstance(text, str) and _PROBED_BEFORE.search(text):
+        if _DROP.search(text):
+            application.settle()
         application.reader.foresee(call.subject._jsparkSession, text)
 
 
