@@ -34,7 +34,6 @@ from airflow_provider_spark_lineage.lineage.statistics import added
 from airflow_provider_spark_lineage.lineage.task_datasets import TaskDataset, TaskDatasets
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
-
 _ALL_READ: tuple[Snapshot | None, ...] = (None,)
 """The one snapshot of a dataset that an execution reads."""
 
