@@ -39,7 +39,7 @@ _ALL_READ: tuple[Snapshot | None, ...] = (None,)
 
 
 class _Source(NamedTuple):
-    """What the current execution reads of a dataset."""
+    """A dataset as the current execution reads it."""
 
     dataset: TaskDataset
     key: DatasetId
@@ -56,10 +56,10 @@ class Composer:
     def __init__(self) -> None:
         self._datasets = TaskDatasets()
         self._inputs: dict[DatasetId, Input] = {}
-        """Key -> all reads of what was there before the task."""
+        """Key -> all reads of rows from before the task."""
 
         self._read_back: dict[DatasetId, Input] = {}
-        """Key -> all reads of what the task wrote itself."""
+        """Key -> all reads of rows that the task wrote itself."""
 
         self._born: set[DatasetId] = set()
         """Keys of datasets that the task wrote and that are inputs, because columns originate in them."""
@@ -137,7 +137,7 @@ class Composer:
         return replace(read, dataset=claim.dataset if claim else renamed(read.dataset, name))
 
     def _add_read(self, read: Input) -> None:
-        """Add one read to the inputs, or to the reads of what the task wrote itself."""
+        """Add one read to the inputs, or to the reads of rows that the task wrote itself."""
         _, key, content = self._source(read.dataset.id, read.dataset.snapshot)
         outside = content is None or content.from_outside
         _add_input(self._inputs if outside else self._read_back, key, read)
@@ -168,7 +168,7 @@ class Composer:
                 datasets.write(output, edges, inputs, was_read=was_read)
 
     def _source(self, identifier: DatasetId, snapshot: Snapshot | None = None) -> _Source:
-        """Return what the current execution reads of a dataset; without a snapshot, all that it reads."""
+        """Return a dataset as the current execution reads it; without a snapshot, with all that it reads."""
         asked = identifier if snapshot is None else (identifier, snapshot)
         if asked not in self._sources:
             read = self._read.get(identifier)
@@ -220,7 +220,7 @@ class Composer:
         return edges, inputs
 
     def _trace(self, edge: Edge, source: _Source, output: Output, gaps: dict[Gap, None]) -> set[Edge]:
-        """Trace an edge from what was read to the origins of the column."""
+        """Trace an edge from a dataset that was read to the origins of the column."""
         own = edge if edge.source == source.key else replace(edge, source=source.key)
         content = source.content
         if content is None:
