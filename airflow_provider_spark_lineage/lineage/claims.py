@@ -11,7 +11,7 @@ from airflow_provider_spark_lineage.lineage.statistics import added
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 
-@dataclass
+@dataclass(slots=True)
 class Claim:
     """The report of the task about one output, merged from all its writes."""
 
@@ -19,9 +19,6 @@ class Claim:
     edges: set[Edge]
     inputs: set[DatasetId]
     fields: dict[str, Field]
-    created: bool
-    """The task created it: nothing in it is older, and a later DROP removes it from the outputs."""
-
     data_mode: Mode | None = None
     """How its rows or columns changed; None if it was only renamed."""
 
@@ -33,11 +30,16 @@ class Claim:
         """The counts of all folders; None if no rows were written."""
         return reduce(added, self.counts.values()) if self.counts else None
 
+    @property
+    def dataset(self) -> Dataset:
+        """The dataset with the columns of all writes."""
+        return replace(self.output.dataset, fields=tuple(self.fields.values()))
+
     @classmethod
-    def of(cls, output: Output, edges: set[Edge], inputs: set[DatasetId], *, created: bool) -> Claim:
-        """Return the claim of an output's first write."""
+    def of(cls, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> Claim:
+        """Return the claim of an output's first write; it keeps the two sets."""
         fields = {written.name: written for written in output.dataset.fields}
-        claim = cls(output, set(edges), set(inputs), fields, created)
+        claim = cls(output, edges, inputs, fields)
         claim._count(output)
         return claim
 

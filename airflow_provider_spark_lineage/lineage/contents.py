@@ -1,12 +1,9 @@
-"""Content of datasets after a task's writes, now and in each version that the task wrote.
-
-Modes, names and drops are in `compose`.
-"""
+"""Content of a dataset after a task's writes, now and in each version that the task wrote."""
 
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
@@ -17,7 +14,7 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId
 from airflow_provider_spark_lineage.sources.paths import is_within
 
 
-@dataclass
+@dataclass(slots=True)
 class Content:
     """The content of a dataset: its columns and rows, traced to the inputs of the task."""
 
@@ -82,7 +79,7 @@ class Content:
         self.inputs.update(inputs)
 
 
-@dataclass
+@dataclass(slots=True)
 class _Layer:
     """Rows that writes left in one folder of a dataset; a later layer lies over earlier layers."""
 
@@ -97,8 +94,8 @@ class _Layer:
     """Its position in the order of writing."""
 
 
-@dataclass
-class _History:
+@dataclass(slots=True)
+class History:
     """The content of a dataset that the task wrote, now and in its versions."""
 
     folders: Folders[list[_Layer]] = field(default_factory=Folders)
@@ -111,11 +108,15 @@ class _History:
     first: int | None = None
     """The oldest of these versions, if versions are increasing numbers, as in Delta."""
 
-    def at(self, version: str, anew: bool, folders: Iterable[str]) -> Content | None:
-        """Return the content of a version; None if it is older than the task, unless created `anew`."""
+    def at(self, snapshot: Snapshot, *, anew: bool) -> Content | None:
+        """Return the content of a snapshot; None if the task wrote nothing of it.
+
+        A version below all that the task wrote is older than the task, unless the dataset was created `anew`.
+        """
+        version = snapshot.version
         if not anew and self.first is not None and version.isdigit() and int(version) < self.first:
             return None
-        return self.versions.get(version) or self.now(folders)
+        return self.versions.get(version) or self.now(snapshot.folders)
 
     def now(self, folders: Iterable[str]) -> Content | None:
         """Return the content of these folders (none: all folders); None if the task wrote nothing there."""
@@ -139,7 +140,37 @@ class _History:
         content.from_outside = from_outside
         return content
 
-    def layer_for(self, folder: str, *, adds: bool, reworked: bool) -> _Layer:
+    def write(
+        self, output: Output, source: DatasetId, edges: set[Edge], inputs: set[DatasetId], *, empty: bool
+    ) -> None:
+        """Add or replace rows; `empty` means that no rows from before the task are left.
+
+        Edges from the dataset itself start at `source`.
+        """
+        version = output.dataset.identity.version
+        if empty and not self.folders:
+            self._add("", Content(), replaces=True)
+        folder = output.dataset.identity.folder
+        adds = output.mode is Mode.APPEND or output.partial
+        reworked = False
+        if output.partitions or output.rewrites:
+            before = self.now((folder,)) or Content(from_outside=True)
+            if adds:
+                edges = edges | _partition_filters(output, source, before, edges)
+            reworked = output.rewrites and (before.from_outside or before.reworked)
+        layer = self._layer_for(folder, adds=adds, reworked=reworked)
+        written = (*output.dataset.fields, *_named_by(folder)), edges, inputs
+        if not layer.content.holds(*written):
+            # Earlier versions share the object, so the content is copied before it changes.
+            is_shared = self.versions or layer.content.shared
+            layer.content = layer.content.copy() if is_shared else layer.content
+            layer.content.add(*written)
+        if version:
+            self.versions[version] = layer.content
+        if version.isdigit() and (self.first is None or int(version) < self.first):
+            self.first = int(version)
+
+    def _layer_for(self, folder: str, *, adds: bool, reworked: bool) -> _Layer:
         """Return the layer for the next write into a folder, which adds rows or replaces all rows."""
         if adds:
             for layer in reversed(self._concerning(folder)):
@@ -149,18 +180,14 @@ class _History:
                     break
         else:
             self._remove(folder)
-        return self.add(folder, Content(from_outside=adds, reworked=reworked), replaces=not adds)
+        return self._add(folder, Content(from_outside=adds, reworked=reworked), replaces=not adds)
 
-    def add(self, folder: str, content: Content, *, replaces: bool) -> _Layer:
+    def _add(self, folder: str, content: Content, *, replaces: bool) -> _Layer:
         """Add a layer over all others."""
         self.numbers += 1
         layer = _Layer(folder, content, replaces, self.numbers)
         self.folders[folder] = [*self.folders.get(folder, []), layer]
         return layer
-
-    def layers(self) -> Iterator[_Layer]:
-        """Yield all layers."""
-        yield from (layer for layers in self.folders.values() for layer in layers)
 
     def _concerning(self, folder: str) -> list[_Layer]:
         """Return the layers of a folder, of its parents and of its subfolders, in the order of writing."""
@@ -198,83 +225,6 @@ class _History:
         self.folders[folder] = joined
 
 
-class Contents:
-    """The datasets that a task wrote."""
-
-    def __init__(self) -> None:
-        self._histories: dict[DatasetId, _History] = {}
-        self._kept: dict[tuple[DatasetId, Snapshot], Content | None] = {}
-        """The contents that kept frames read, as they were then; None if all rows are from outside."""
-
-        self._dropped: set[DatasetId] = set()
-        """Datasets that the task dropped: a table created there again starts with new versions."""
-
-    def __contains__(self, identifier: DatasetId) -> bool:
-        return identifier in self._histories
-
-    def at(self, identifier: DatasetId, snapshot: Snapshot) -> Content | None:
-        """Return the content of a dataset in a snapshot; None if the task wrote nothing of it."""
-        if (identifier, snapshot) in self._kept:
-            return self._kept[identifier, snapshot]
-        history = self._histories.get(identifier)
-        return (
-            history.at(snapshot.version, identifier in self._dropped, snapshot.folders) if history else None
-        )
-
-    def keep(self, identifier: DatasetId, snapshot: Snapshot) -> None:
-        """Keep the content that a kept frame reads: later writes do not change it."""
-        content = self._kept[identifier, snapshot] = self.at(identifier, snapshot)
-        if content is not None:
-            content.shared = True
-
-    def write(self, output: Output, edges: set[Edge], inputs: set[DatasetId], *, empty: bool) -> None:
-        """Add or replace rows; `empty` means that no rows from before the task are left."""
-        identifier, version = output.dataset.id, output.dataset.identity.version
-        history = self._histories.setdefault(identifier, _History())
-        if empty and not history.folders:
-            history.add("", Content(), replaces=True)
-        folder = output.dataset.identity.folder
-        adds = output.mode is Mode.APPEND or output.partial
-        reworked = False
-        if output.partitions or output.rewrites:
-            before = history.now((folder,)) or Content(from_outside=True)
-            if adds:
-                edges = edges | _partition_filters(output, before, edges)
-            reworked = output.rewrites and (before.from_outside or before.reworked)
-        layer = history.layer_for(folder, adds=adds, reworked=reworked)
-        written = (*output.dataset.fields, *_named_by(folder)), edges, inputs
-        if not layer.content.holds(*written):
-            # Earlier versions share the object, so the content is copied before it changes.
-            is_shared = history.versions or layer.content.shared
-            layer.content = layer.content.copy() if is_shared else layer.content
-            layer.content.add(*written)
-        if version:
-            history.versions[version] = layer.content
-        if version.isdigit() and (history.first is None or int(version) < history.first):
-            history.first = int(version)
-
-    def forget(self, identifier: DatasetId) -> None:
-        """Drop a dataset."""
-        self._dropped.add(identifier)
-        self._histories.pop(identifier, None)
-
-    def follow(self, now: Mapping[DatasetId, DatasetId | None]) -> None:
-        """Replace sources by their current names; None removes a source."""
-        contents = [content for content in self._kept.values() if content is not None]
-        for history in self._histories.values():
-            contents += (layer.content for layer in history.layers())
-            contents += history.versions.values()
-        for content in contents:
-            content.columns = {name: set(moved(edges, now)) for name, edges in content.columns.items()}
-            content.rows = set(moved(content.rows, now))
-            content.inputs = {source for name in content.inputs if (source := now.get(name, name))}
-
-    def rename(self, old: DatasetId, new: DatasetId) -> None:
-        """Move a dataset's content to its new name."""
-        if old in self._histories:
-            self._histories[new] = self._histories.pop(old)
-
-
 def _named_by(folder: str) -> Iterator[Field]:
     """Yield the columns in a folder's name (`day=1`): Spark adds their values to the rows."""
     for part in folder.split("/"):
@@ -283,21 +233,12 @@ def _named_by(folder: str) -> Iterator[Field]:
             yield Field(unquote(name), "")
 
 
-def _partition_filters(output: Output, before: Content, edges: set[Edge]) -> set[Edge]:
+def _partition_filters(output: Output, source: DatasetId, before: Content, edges: set[Edge]) -> set[Edge]:
     """Return FILTER edges from the partition columns of both sides, which decide the rows that stay."""
     names = {name.lower() for name in output.partitions if before.columns or before.from_outside}
     deciding = [edge for name, some in before.columns.items() if name.lower() in names for edge in some]
     deciding += [edge for edge in edges if edge.column.lower() in names]
     if before.from_outside:
         shown = (field.name for field in output.dataset.fields if field.name.lower() in names)
-        deciding += [Edge(output.dataset.id, name, Kind.FILTER) for name in shown]
+        deciding += [Edge(source, name, Kind.FILTER) for name in shown]
     return {replace(edge, kind=Kind.FILTER, column="") for edge in deciding}
-
-
-def moved(edges: Iterable[Edge], now: Mapping[DatasetId, DatasetId | None]) -> Iterator[Edge]:
-    """Yield edges with their sources' current names, without those whose source was dropped."""
-    for edge in edges:
-        if edge.source not in now:
-            yield edge
-        elif (source := now[edge.source]) is not None:
-            yield replace(edge, source=source)

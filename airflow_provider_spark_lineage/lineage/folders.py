@@ -23,8 +23,8 @@ class Folders(Generic[Thing]):
 
     def __init__(self) -> None:
         self._things: dict[str, Thing] = {}
-        self._below: dict[str, int] = {}
-        """Folder -> number of folders below it; most have none, which saves a search."""
+        self._below: dict[str, int] | None = None
+        """Folder -> number of folders below it, which saves a search; None as long as all are whole."""
 
     def __setitem__(self, folder: str, thing: Thing) -> None:
         if folder not in self._things:
@@ -43,8 +43,10 @@ class Folders(Generic[Thing]):
         self._count(folder, -1)
 
     def _count(self, folder: str, change: int) -> None:
+        below = self._below or {}
         for parent in _parents(folder):
-            self._below[parent] = self._below.get(parent, 0) + change
+            below[parent] = below.get(parent, 0) + change
+            self._below = below
 
     def __contains__(self, folder: str) -> bool:
         return folder in self._things
@@ -58,11 +60,13 @@ class Folders(Generic[Thing]):
 
     def around(self, folder: str) -> list[str]:
         """Return a folder and its parents, from the inside out, as far as the mapping has them."""
+        if not folder:
+            return [folder] if folder in self._things else []
         return [each for each in (folder, *_parents(folder)) if each in self._things]
 
     def below(self, folder: str) -> list[str]:
         """Return the subfolders of a folder in the mapping, at any depth."""
-        if not self._below.get(folder):
+        if not (self._below and self._below.get(folder)):
             return []
         return [each for each in self._things if each != folder and is_within(each, folder)]
 

@@ -6,7 +6,7 @@ Apart from `sources/__init__.py`, which imports every source, so that a source c
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, FrozenSet, Mapping, Optional, Tuple
+from typing import Any, Callable, FrozenSet, Mapping, NamedTuple, Optional, Tuple
 
 from airflow_provider_spark_lineage.sources.facts import Facts
 from airflow_provider_spark_lineage.sources.paths import split_location
@@ -14,8 +14,7 @@ from airflow_provider_spark_lineage.sources.paths import split_location
 __all__ = ["Catalog", "DatasetId", "Facts", "Identity", "Probe", "Query", "Source", "Symlink"]
 
 
-@dataclass(frozen=True, order=True)
-class DatasetId:
+class DatasetId(NamedTuple):
     """The name of a dataset as the OpenLineage naming spec writes it."""
 
     namespace: str

@@ -29,6 +29,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Lineage,
     Mode,
     Output,
+    Snapshot,
     Statistics,
 )
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
@@ -98,6 +99,24 @@ def test_column_born_in_a_dropped_table_has_no_origin() -> None:
     assert inputs_of(lineage) == []
     assert edges_of(lineage, "b") == set()
     assert [one.dataset.id for one in lineage.outputs] == [place("b")]
+
+
+def test_a_kept_frame_of_a_dropped_table_has_nothing_of_the_next_table_of_that_name() -> None:
+    """Its rows were born in the first table; the second one holds others."""
+    kept = Snapshot(kept_by="1")
+    before = replace(reads("t", "x"), dataset=replace(dataset("t", "x"), kept_by="1"))
+    lineage = compose(
+        [
+            execution(Output(dataset("t", "x", table="db.t"), Mode.CREATE, Statistics(1))),
+            execution(keeps=frozenset({(place("t"), kept)})),
+            execution(changes("t", Mode.DROP)),
+            execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.CREATE, table="db.t")),
+            execution(before, writes("b", edge("t.x", "x"))),
+            execution(reads("t", "x"), writes("c", edge("t.x", "x"))),
+        ]
+    )
+    assert (edges_of(lineage, "b"), edges_of(lineage, "c")) == (set(), {edge("a.x", "x")})
+    assert inputs_of(lineage) == ["a"]
 
 
 def named(lineage: Lineage) -> list[tuple[str, Mode]]:
