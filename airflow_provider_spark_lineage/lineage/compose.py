@@ -129,12 +129,15 @@ class Composer:
         )
 
     def _reported(self, read: Input, key: DatasetId, name: DatasetId) -> Input:
-        """Return a read of a dataset under the name that is reported."""
+        """Return a read of a dataset under the name that is reported.
+
+        Of what the task wrote and then renamed, no read of that name has counts.
+        """
         if read.dataset.id == name:
             return read
         dataset = self._datasets.of_key(key)
         claim = dataset.claim if dataset.name == name else None
-        return replace(read, dataset=claim.dataset if claim else renamed(read.dataset, name))
+        return Input(claim.dataset) if claim else replace(read, dataset=renamed(read.dataset, name))
 
     def _add_read(self, read: Input) -> None:
         """Add one read to the inputs, or to the reads of rows that the task wrote itself."""
