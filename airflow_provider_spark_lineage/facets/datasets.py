@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
+from typing import TypeVar
 from urllib.parse import quote
 
 from openlineage.client.event_v2 import InputDataset, OutputDataset
 from openlineage.client.facet_v2 import (
     DatasetFacet,
-    InputDatasetFacet,
-    OutputDatasetFacet,
     base_subset_dataset,
     catalog_dataset,
     column_lineage_dataset,
@@ -31,6 +30,9 @@ from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.types import TypedField, typed_field
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Input, Kind, Lineage, Mode, Output
 from airflow_provider_spark_lineage.sources.dataset import Identity
+
+F = TypeVar("F")
+"""A facet of inputs, or one of outputs."""
 
 _LIFECYCLE = {
     Mode.CREATE: lifecycle_state_change_dataset.LifecycleStateChange.CREATE,
@@ -58,43 +60,49 @@ def output_datasets(lineage: Lineage, *, dataset_edges_per_field: bool = False) 
 
 
 def _input(read: Input) -> InputDataset:
-    facets: dict[str, InputDatasetFacet] = {}
-    if read.dataset.identity.locations:
-        condition = base_subset_dataset.LocationSubsetCondition(list(read.dataset.identity.locations))
-        facets["subset"] = base_subset_dataset.InputSubsetInputDatasetFacet(condition, producer=PRODUCER)
-    if read.statistics:
-        facets["inputStatistics"] = input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
-            rowCount=read.statistics.rows,
-            size=read.statistics.size_bytes,
-            fileCount=read.statistics.files,
-            producer=PRODUCER,
-        )
     return InputDataset(
         namespace=read.dataset.id.namespace,
         name=read.dataset.id.name,
         facets=_dataset_facets(read.dataset),
-        inputFacets=facets,
+        inputFacets=_facets_of_access(
+            read,
+            base_subset_dataset.InputSubsetInputDatasetFacet,
+            "inputStatistics",
+            input_statistics_input_dataset.InputStatisticsInputDatasetFacet,
+        ),
     )
 
 
 def _output(write: Output, dataset_edges_per_field: bool) -> OutputDataset:
-    facets: dict[str, OutputDatasetFacet] = {}
-    if write.dataset.identity.locations:
-        condition = base_subset_dataset.LocationSubsetCondition(list(write.dataset.identity.locations))
-        facets["subset"] = base_subset_dataset.OutputSubsetOutputDatasetFacet(condition, producer=PRODUCER)
-    if write.statistics:
-        facets["outputStatistics"] = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
-            rowCount=write.statistics.rows,
-            size=write.statistics.size_bytes,
-            fileCount=write.statistics.files,
-            producer=PRODUCER,
-        )
     return OutputDataset(
         namespace=write.dataset.id.namespace,
         name=write.dataset.id.name,
         facets=_dataset_facets(write.dataset) | _output_only_facets(write, dataset_edges_per_field),
-        outputFacets=facets,
+        outputFacets=_facets_of_access(
+            write,
+            base_subset_dataset.OutputSubsetOutputDatasetFacet,
+            "outputStatistics",
+            output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet,
+        ),
     )
+
+
+def _facets_of_access(
+    access: Input | Output, subset: Callable[..., F], counts: str, statistics: Callable[..., F]
+) -> dict[str, F]:
+    """Return the facets of one read or write: its part of the dataset, and its counts."""
+    facets: dict[str, F] = {}
+    if access.dataset.identity.locations:
+        condition = base_subset_dataset.LocationSubsetCondition(list(access.dataset.identity.locations))
+        facets["subset"] = subset(condition, producer=PRODUCER)
+    if access.statistics:
+        facets[counts] = statistics(
+            rowCount=access.statistics.rows,
+            size=access.statistics.size_bytes,
+            fileCount=access.statistics.files,
+            producer=PRODUCER,
+        )
+    return facets
 
 
 def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
