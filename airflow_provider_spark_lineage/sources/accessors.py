@@ -35,6 +35,9 @@ COLUMN_CHANGES = (
 )
 """Spark's commands that change the columns of a catalog's table."""
 
+SET_LOCATION = "AlterTableSetLocationCommand"
+"""The command that lets a table's name refer to other files."""
+
 # Settings of a session's builder are only here, not in the context's settings.
 _HADOOP = "$session.sharedState.hadoopConf"
 _CONF = "$session.sharedState.conf"
@@ -49,7 +52,7 @@ SETTINGS: Dict[str, str] = {
     "aws_region": f"{_CONF}.getenv('AWS_REGION')",
     "aws_default_region": f"{_CONF}.getenv('AWS_DEFAULT_REGION')",
 }
-"""Accessors of the session's settings that name its catalog; the keys of `catalogs.CatalogFacts`."""
+"""Accessors of the session's settings that name its catalog; the keys of `facts.Facts`."""
 
 
 PARTITION_OVERWRITE = "$setting(spark.sql.sources.partitionOverwriteMode)"

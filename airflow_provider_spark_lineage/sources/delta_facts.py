@@ -22,12 +22,11 @@ from airflow_provider_spark_lineage.sources.accessors import (
     if_not_exists,
     table_facts,
 )
-from airflow_provider_spark_lineage.sources.catalogs import CatalogFacts
-from airflow_provider_spark_lineage.sources.dataset import Probe
-from airflow_provider_spark_lineage.sources.facts import DURATION
+from airflow_provider_spark_lineage.sources.facts import DURATION, Facts
+from airflow_provider_spark_lineage.sources.probe import Probe
 
 
-class DeltaFacts(CatalogFacts, total=False):
+class DeltaFacts(Facts, total=False):
     """Facts of a Delta table, or of a read for Delta's own purpose."""
 
     delta_path: str
@@ -71,15 +70,6 @@ class DeltaFacts(CatalogFacts, total=False):
 
     place_existed: bool
     """Read before a CREATE: there was data at the table's location already."""
-
-    previous_table: List[str]
-    """Parts of the old name of a renamed table."""
-
-    previous_location: str
-    """The catalog's default location of a managed table with the old name."""
-
-    default_location: str
-    """The catalog's default location of a managed table with the new name."""
 
     copied_delta_path: str
     """The folder of the table that is cloned or restored."""

@@ -11,15 +11,14 @@ from airflow_provider_spark_lineage.sources.accessors import (
     SETTINGS,
     if_not_exists,
 )
-from airflow_provider_spark_lineage.sources.catalogs import CatalogFacts
-from airflow_provider_spark_lineage.sources.dataset import Probe
-from airflow_provider_spark_lineage.sources.facts import DURATION
+from airflow_provider_spark_lineage.sources.facts import DURATION, Facts
+from airflow_provider_spark_lineage.sources.probe import Probe
 
 _Implementation = TypedDict("_Implementation", {"catalog_catalog-impl": str}, total=False)
 """Full class name of the catalog's implementation; not a valid name for an attribute of `IcebergFacts`."""
 
 
-class IcebergFacts(CatalogFacts, _Implementation, total=False):
+class IcebergFacts(Facts, _Implementation, total=False):
     """Facts of an Iceberg table or one of its metadata tables."""
 
     iceberg_location: str

@@ -10,7 +10,9 @@ from typing import Dict, Optional, Tuple
 
 from airflow_provider_spark_lineage.sources import catalogs, databases
 from airflow_provider_spark_lineage.sources.accessors import COLUMN_CHANGES, WAREHOUSE
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Probe, Query, Source
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
+from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.source import Source
 
 
 def _jdbc_options(options: str) -> Dict[str, str]:
@@ -47,7 +49,7 @@ def _schema_of(resolved: str) -> str:
     return f"{resolved}.catalog.loadTable({resolved}.identifier).schema.json"
 
 
-class JdbcFacts(catalogs.CatalogFacts, total=False):
+class JdbcFacts(Facts, total=False):
     """Facts of a table or a query of a database."""
 
     url: str
@@ -124,7 +126,57 @@ PROBES = (
     *(_command(node, "table", schema=_schema_of("table")) for node in COLUMN_CHANGES),
 )
 
-OPTIONS = frozenset(("url", "dbtable", "query")) | databases.OPTIONS
+
+class Jdbc(Source[JdbcFacts]):
+    """Tables and queries of a database, by its URL."""
+
+    probes = PROBES
+    options = frozenset(("url", "dbtable", "query")) | databases.OPTIONS
+
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return the table, or for a query the database."""
+        place, text = _place(self.facts), _text(self.facts)
+        if place is None or not text:
+            return ()
+        plain = databases.PLAIN_TABLE.fullmatch(text)
+        identity = place.table(plain["table"]) if plain else place.identity
+        return (replace(identity, symlinks=catalogs.symlinks(self.facts)),)
+
+    def query(self) -> Optional[Query]:
+        """Return the query that is read instead of a table, or that selects a table's rows by predicates."""
+        place, text = _place(self.facts), _text(self.facts)
+        # The ranges of a partition column cover the whole table, so they do not filter.
+        predicates = () if self.facts.get("partition_column") else tuple(self.facts.get("predicates") or ())
+        if place is None or not text or (databases.PLAIN_TABLE.fullmatch(text) and not predicates):
+            return None
+        # `(select ...) alias`, which Spark also makes of the option `query`; or a call of a function.
+        relation = text.strip()
+        inner = "select * from " + relation  # noqa: S608  read, never run
+        if predicates:
+            inner += " where " + " or ".join(f"({predicate})" for predicate in dict.fromkeys(predicates))
+        elif relation.startswith("(") and ")" in relation:
+            inner = relation[1 : relation.rindex(")")]
+        return Query(
+            text=f"{self.facts.get('prepare') or ''} {inner}".strip(),
+            dialect=place.kind.dialect,
+            fold=place.kind.fold,
+            identify=place.table,
+            database=place.identity,
+            predicates=bool(predicates),
+        )
+
+    def previous(self) -> Tuple[DatasetId, ...]:
+        """Return the old name of a renamed table."""
+        if not self.facts.get("new_name"):
+            return super().previous()
+        before: JdbcFacts = {**self.facts, "new_name": []}
+        return tuple(identity.id for identity in Jdbc(before).identify())
+
+    def reaches_data(self, change: str) -> Optional[bool]:
+        """Return True for a table of a JDBC catalog: a command on it acts on the database's own table."""
+        if catalogs.is_session_table(self.facts) or not self.facts.get("identifier"):
+            return super().reaches_data(change)
+        return True
 
 
 def _place(facts: JdbcFacts) -> Optional[databases.DatabaseAddress]:
@@ -155,63 +207,3 @@ def _renamed(facts: JdbcFacts) -> Tuple[str, ...]:
 def _quoted(parts: Tuple[str, ...]) -> str:
     """Quote every part of a name, as Spark does for a database, so that the case is preserved."""
     return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
-
-
-def previous(facts: JdbcFacts) -> Tuple[DatasetId, ...]:
-    """Return the old name of a renamed table."""
-    if not facts.get("new_name"):
-        return ()
-    before: JdbcFacts = {**facts, "new_name": []}
-    return tuple(identity.id for identity in identify(before))
-
-
-def identify(facts: JdbcFacts) -> Tuple[Identity, ...]:
-    """Return the table, or for a query the database."""
-    place, text = _place(facts), _text(facts)
-    if place is None or not text:
-        return ()
-    plain = databases.PLAIN_TABLE.fullmatch(text)
-    identity = place.table(plain["table"]) if plain else place.identity
-    return (replace(identity, symlinks=catalogs.symlinks(facts)),)
-
-
-def query(facts: JdbcFacts) -> Optional[Query]:
-    """Return the query that is read instead of a table, or that selects a table's rows by predicates."""
-    place, text = _place(facts), _text(facts)
-    # The ranges of a partition column cover the whole table, so they do not filter.
-    predicates = () if facts.get("partition_column") else tuple(facts.get("predicates") or ())
-    if place is None or not text or (databases.PLAIN_TABLE.fullmatch(text) and not predicates):
-        return None
-    # `(select ...) alias`, which Spark also makes of the option `query`; or a call of a function.
-    relation = text.strip()
-    inner = "select * from " + relation  # noqa: S608  read, never run
-    if predicates:
-        inner += " where " + " or ".join(f"({predicate})" for predicate in dict.fromkeys(predicates))
-    elif relation.startswith("(") and ")" in relation:
-        inner = relation[1 : relation.rindex(")")]
-    return Query(
-        text=f"{facts.get('prepare') or ''} {inner}".strip(),
-        dialect=place.kind.dialect,
-        fold=place.kind.fold,
-        identify=place.table,
-        database=place.identity,
-        predicates=bool(predicates),
-    )
-
-
-def reaches_data(change: str, facts: JdbcFacts) -> Optional[bool]:
-    """Return True for a table of a JDBC catalog: a command on it acts on the database's own table."""
-    if catalogs.is_session_table(facts) or not facts.get("identifier"):
-        return None
-    return True if _place(facts) else None
-
-
-SOURCE = Source(
-    name="jdbc",
-    probes=PROBES,
-    identify=identify,
-    reaches_data=reaches_data,
-    options=OPTIONS,
-    query=query,
-    previous=previous,
-)

@@ -6,12 +6,12 @@ import json
 import re
 from typing import Mapping, Tuple
 
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
+from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.source import Source
 
 _SERVERS = "kafka.bootstrap.servers"
 _READ = ("subscribe", "assign", "subscribepattern")
-
-OPTIONS = frozenset((_SERVERS, *_READ, "topic"))
 
 _TABLE = "KafkaSourceProvider$KafkaTable"
 
@@ -71,29 +71,35 @@ PROBES = (
 )
 
 
-def identify(facts: KafkaFacts) -> Tuple[Identity, ...]:
-    """Return the topics that are read, or the topic that is written.
+class Kafka(Source[KafkaFacts]):
+    """Topics."""
 
-    A pattern is a dataset by itself, because Spark does not report which topics it matched; so is `*`, for
-    rows that name their topic in a column.
-    """
-    options = facts.get("options") or {}
-    servers = str(options.get(_SERVERS) or "")
-    if not servers:
-        return ()
-    namespace = "kafka://" + _first_broker(servers)
+    probes = PROBES
+    options = frozenset((_SERVERS, *_READ, "topic"))
 
-    def topic(name: str, note: str = "") -> Identity:
-        return Identity(id=DatasetId(namespace, name), note=note)
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return the topics that are read, or the topic that is written.
 
-    if facts.get("writes"):
-        target = str(options.get("topic") or "")
-        note = "" if target else "its rows name their topics themselves, in the column `topic`"
-        return (topic(target or "*", note),)
-    pattern = str(options.get("subscribepattern") or "")
-    if pattern:
-        return (topic(pattern, f"the topics that the pattern `{pattern}` matched are not recorded"),)
-    return tuple(topic(name) for name in _topics(options))
+        A pattern is a dataset by itself, because Spark does not report which topics it matched; so is `*`,
+        for rows that name their topic in a column.
+        """
+        options = self.facts.get("options") or {}
+        servers = str(options.get(_SERVERS) or "")
+        if not servers:
+            return ()
+        namespace = "kafka://" + _first_broker(servers)
+
+        def topic(name: str, note: str = "") -> Identity:
+            return Identity(id=DatasetId(namespace, name), note=note)
+
+        if self.facts.get("writes"):
+            target = str(options.get("topic") or "")
+            note = "" if target else "its rows name their topics themselves, in the column `topic`"
+            return (topic(target or "*", note),)
+        pattern = str(options.get("subscribepattern") or "")
+        if pattern:
+            return (topic(pattern, f"the topics that the pattern `{pattern}` matched are not recorded"),)
+        return tuple(topic(name) for name in _topics(options))
 
 
 def _topics(options: Mapping[str, str]) -> Tuple[str, ...]:
@@ -110,6 +116,3 @@ def _first_broker(servers: str) -> str:
     """Return host and port of the first of a list of brokers, without its protocol."""
     first = re.sub(r"^\s*\w+://", "", servers.split(",", maxsplit=1)[0].strip()).lower()
     return first if re.search(r":\d+$", first) else f"{first}:9092"
-
-
-SOURCE = Source(name="kafka", probes=PROBES, identify=identify, options=OPTIONS)

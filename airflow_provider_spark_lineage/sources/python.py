@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from typing import Tuple
 
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
+from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.source import Source
 
 _TABLE = "PythonTable"
 _PACKAGE = "org.apache.spark.sql.execution.datasources.v2.python."
@@ -74,16 +76,19 @@ PROBES = (
 )
 
 
-def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Return the dataset of a Python source, named by the source and the places in its options."""
-    if facts.get("provider") != _PACKAGE + _TABLE:
-        return ()
-    namespace = str(facts.get("v2_table") or _TABLE)
-    options = facts.get("options") or {}
-    places = [_LOGIN.sub("", str(options[place])).rstrip("/") for place in _PLACES if options.get(place)]
-    name = "/".join(place for place in places if place)
-    identifier = DatasetId(namespace, name or namespace)
-    return (Identity(id=identifier, known=bool(name)),)
+class Python(Source[Facts]):
+    """Data sources written in Python."""
 
+    probes = PROBES
+    options = frozenset(_PLACES)
 
-SOURCE = Source(name="python", probes=PROBES, identify=identify, options=frozenset(_PLACES))
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return the dataset of a Python source, named by the source and the places in its options."""
+        if self.facts.get("provider") != _PACKAGE + _TABLE:
+            return ()
+        namespace = str(self.facts.get("v2_table") or _TABLE)
+        options = self.facts.get("options") or {}
+        places = [_LOGIN.sub("", str(options[place])).rstrip("/") for place in _PLACES if options.get(place)]
+        name = "/".join(place for place in places if place)
+        identifier = DatasetId(namespace, name or namespace)
+        return (Identity(id=identifier, known=bool(name)),)

@@ -7,45 +7,23 @@ the default location of tables in the database.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import List, Optional, Tuple
+from typing import Tuple
 
-from airflow_provider_spark_lineage.sources import files
 from airflow_provider_spark_lineage.sources.accessors import (
     DROPPED,
     DROPPED_EXISTS,
     MADE_EXISTS,
     SESSION_CATALOG,
+    SET_LOCATION,
     SETTINGS,
     table_facts,
 )
-from airflow_provider_spark_lineage.sources.catalogs import entries, metastore, symlinks, table_name
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
-from airflow_provider_spark_lineage.sources.paths import is_complete, split_location
-
-_SET_LOCATION = "AlterTableSetLocationCommand"
-"""The command that lets a table's name refer to other files."""
-
-
-class TableFacts(files.FileFacts, total=False):
-    """Facts of a command's table or view."""
-
-    view: List[str]
-    """Parts of a view's name."""
-
-    is_view: bool
-    """The command is about a view."""
-
-    command: str
-    """Class of the command, if the commands of one probe differ."""
-
-    database: str
-    """Spark's text for the dropped database."""
-
-    previous_table: List[str]
-    """Parts of the old name of a renamed table."""
-
-    previous_location: str
-    """The catalog's default location of a managed table with the old name."""
+from airflow_provider_spark_lineage.sources.catalogs import entries, table_name
+from airflow_provider_spark_lineage.sources.dataset import Facts, Identity
+from airflow_provider_spark_lineage.sources.files import Files
+from airflow_provider_spark_lineage.sources.paths import is_complete
+from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.source import Source
 
 
 def _table(node: str, table: str, **more: str) -> Probe:
@@ -105,7 +83,7 @@ PROBES = (
             "RepairTableCommand",
         )
     ),
-    _table(_SET_LOCATION, "tableName", command="getClass.getSimpleName"),
+    _table(SET_LOCATION, "tableName", command="getClass.getSimpleName"),
     *(_table(node, "tableIdent") for node in ("AnalyzeColumnCommand", "AnalyzePartitionCommand")),
     _table(
         "AlterTableRenameCommand",
@@ -183,25 +161,19 @@ PROBES = (
 )
 
 
-def identify(facts: TableFacts) -> Tuple[Identity, ...]:
-    """Return a view, named by its catalog because it has no location."""
-    is_view = facts.get("is_view") or facts.get("table_type") == "VIEW"
-    name = facts.get("view") or (table_name(facts) if is_view else ())
-    if not name:
-        return ()
-    of_view: TableFacts = {**facts, "table": list(name), "table_text": ""}
-    return tuple(replace(entry, type="VIEW") for entry in entries(of_view))
+class Tables(Source[Facts]):
+    """Views, which have no data, and commands on tables, which other sources name by their data."""
 
+    probes = PROBES
 
-def previous(facts: TableFacts) -> Tuple[DatasetId, ...]:
-    """Return the old name of a renamed table: its old location if its data moved, else its catalog entry."""
-    before: TableFacts = {**facts, "table": facts.get("previous_table") or [], "command_table": []}
-    location = split_location(str(facts.get("location")))
-    default = split_location(str(facts.get("default_location")))
-    if location == default and reaches_data("renamed", facts) and facts.get("previous_location"):
-        before["location"] = facts["previous_location"]
-        return tuple(identity.id for identity in files.identify(before))
-    return tuple(DatasetId(name.namespace, name.name) for name in symlinks(before))
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return a view, named by its catalog because it has no location."""
+        is_view = self.facts.get("is_view") or self.facts.get("table_type") == "VIEW"
+        name = self.facts.get("view") or (table_name(self.facts) if is_view else ())
+        if not name:
+            return ()
+        of_view: Facts = {**self.facts, "table": list(name), "table_text": ""}
+        return tuple(replace(entry, type="VIEW") for entry in entries(of_view))
 
 
 def loaded(facts: Facts) -> Tuple[Identity, ...]:
@@ -209,29 +181,4 @@ def loaded(facts: Facts) -> Tuple[Identity, ...]:
     path = str(facts.get("loaded") or "")
     if facts.get("is_local") and not is_complete(path):
         path = "file:" + path
-    return files.identify({"paths": [path]}) if path else ()
-
-
-def reaches_data(change: str, facts: TableFacts) -> Optional[bool]:
-    """Return whether a command on a table of the session's catalog changes files that the catalog manages.
-
-    A managed table of a source that stores its rows elsewhere, as in a database, has an empty folder.
-    """
-    kind = facts.get("table_type")
-    if kind is None:
-        return True if facts.get("view") or facts.get("is_view") else None
-    if kind == "VIEW":
-        return True
-    return kind == "MANAGED" and files.is_stored_in_files(facts) and facts.get("command") != _SET_LOCATION
-
-
-SOURCE = Source(
-    name="tables",
-    probes=PROBES,
-    identify=identify,
-    names_of_table=symlinks,
-    metastore=metastore,
-    entries=entries,
-    previous=previous,
-    reaches_data=reaches_data,
-)
+    return Files({"paths": [path]}).identify() if path else ()

@@ -6,18 +6,20 @@ import re
 from dataclasses import replace
 from typing import Optional, Tuple
 
-from airflow_provider_spark_lineage.sources import files
 from airflow_provider_spark_lineage.sources.accessors import (
     COLUMN_CHANGES,
     FILE_SYSTEM,
     SETTINGS,
     if_not_exists,
 )
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.sources.files import FileFacts, Files
 from airflow_provider_spark_lineage.sources.paths import completed
+from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.source import Source
 
 
-class UnknownFacts(files.FileFacts, total=False):
+class UnknownFacts(FileFacts, total=False):
     """Facts of a relation whose class no other source probes."""
 
     kept_at: str
@@ -179,28 +181,36 @@ _PLACE_OPTIONS = ("path", "url")
 _PATH = re.compile(r"/|(?!https?:)[A-Za-z][\w+.-]+:/")
 """The beginning of an absolute path in a file system; any other text is relative, or not a path."""
 
-_NO_DATASET = (".NoopTable", ".ConsoleTable", ".MemorySink", ".ForeachWriterTable")
 
+class Unknown(Source[UnknownFacts]):
+    """Relations that no other source knows."""
 
-def identify(facts: UnknownFacts) -> Tuple[Identity, ...]:
-    """Return a relation, named by its catalog, its options, its own name, or its class.
+    probes = PROBES
+    options = frozenset((*_NAMING_OPTIONS, *_PLACE_OPTIONS))
 
-    The lineage has a gap for such a name.
-    """
-    provider = str(facts.get("relation_class") or facts.get("provider") or "")
-    if not provider:
-        return ()
-    namespace = str(facts.get("v2_catalog") or _short_name(provider))
-    options = facts.get("options") or {}
-    name_in_options = ".".join(options[key] for key in _NAMING_OPTIONS if options.get(key))
-    own_name = str(facts.get("v2_table") or "")
-    name = (own_name if facts.get("v2_catalog") else "") or name_in_options
-    of_files = None if name else _as_files(facts)
-    if of_files:
-        return tuple(replace(identity, known=False) for identity in files.identify(of_files))
-    place = next((options[key] for key in _PLACE_OPTIONS if options.get(key)), "")
-    name = name or _without_login(place) or own_name or provider
-    return (Identity(id=DatasetId(namespace, name), known=False),)
+    def knows(self) -> bool:
+        """Return True: this source is the last one."""
+        return True
+
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return a relation, named by its catalog, its options, its own name, or its class.
+
+        The lineage has a gap for such a name.
+        """
+        provider = str(self.facts.get("relation_class") or self.facts.get("provider") or "")
+        if not provider:
+            return ()
+        namespace = str(self.facts.get("v2_catalog") or _short_name(provider))
+        options = self.facts.get("options") or {}
+        name_in_options = ".".join(options[key] for key in _NAMING_OPTIONS if options.get(key))
+        own_name = str(self.facts.get("v2_table") or "")
+        name = (own_name if self.facts.get("v2_catalog") else "") or name_in_options
+        of_files = None if name else _as_files(self.facts)
+        if of_files:
+            return tuple(replace(identity, known=False) for identity in Files(of_files).identify())
+        place = next((options[key] for key in _PLACE_OPTIONS if options.get(key)), "")
+        name = name or _without_login(place) or own_name or provider
+        return (Identity(id=DatasetId(namespace, name), known=False),)
 
 
 def _short_name(provider: str) -> str:
@@ -209,7 +219,7 @@ def _short_name(provider: str) -> str:
     return package if name == "DefaultSource" and package else name.rstrip("$")
 
 
-def _as_files(facts: UnknownFacts) -> Optional[files.FileFacts]:
+def _as_files(facts: UnknownFacts) -> Optional[FileFacts]:
     """Return the facts of a source's file or folder, for `files` to name; None without one.
 
     The catalog also has a location for managed tables, but a source that stores its rows elsewhere leaves
@@ -228,28 +238,3 @@ def _as_files(facts: UnknownFacts) -> Optional[files.FileFacts]:
 def _without_login(location: str) -> str:
     """Return a path or URL without login and parameters."""
     return re.sub(r"//[^/@]*@", "//", location).partition("?")[0]
-
-
-_GENERATORS = (".RateStreamTable", ".RatePerMicroBatchTable")
-
-
-def makes_rows(facts: UnknownFacts) -> bool:
-    """Return whether a relation is one of Spark's generators of rows, used to test streams."""
-    provider = str(facts.get("provider") or "")
-    return provider.startswith("org.apache.spark.sql.") and provider.endswith(_GENERATORS)
-
-
-def discards_rows(facts: UnknownFacts) -> bool:
-    """Return whether a write goes to no dataset: discarded, printed, or passed to the program itself."""
-    provider = str(facts.get("provider") or "").rstrip("$")
-    return provider.startswith("org.apache.spark.sql.") and provider.endswith(_NO_DATASET)
-
-
-SOURCE = Source(
-    name="unknown",
-    probes=PROBES,
-    identify=identify,
-    options=frozenset((*_NAMING_OPTIONS, *_PLACE_OPTIONS)),
-    makes_rows=makes_rows,
-    discards_rows=discards_rows,
-)

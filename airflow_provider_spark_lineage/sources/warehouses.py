@@ -10,7 +10,9 @@ from typing import Callable, Dict, Mapping, Optional, Tuple
 from urllib.parse import urlsplit
 
 from airflow_provider_spark_lineage.sources import databases
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Query, Source
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
+from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.source import Source
 
 _COSMOS = ("spark.cosmos.accountendpoint", "spark.cosmos.database", "spark.cosmos.container")
 _MONGO_URIS = (
@@ -208,23 +210,25 @@ def _options(facts: WarehouseFacts) -> Dict[str, str]:
     return {str(name).lower(): str(value) for name, value in (facts.get("options") or {}).items()}
 
 
-def identify(facts: WarehouseFacts) -> Tuple[Identity, ...]:
-    """Return the table, index or container of the first connector that knows the facts."""
-    options = _options(facts)
-    return next((identities for row in _ROWS if (identities := row(facts, options))), ())
+class Warehouses(Source[WarehouseFacts]):
+    """Databases with their own Spark connector."""
 
+    probes = PROBES
+    options = OPTIONS
 
-def query(facts: WarehouseFacts) -> Optional[Query]:
-    """Return the query that Snowflake ran instead of reading a table."""
-    options = _options(facts)
-    place = _account(options)
-    text = options.get("query") or options.get("dbtable", "")
-    inner = text.strip()
-    if place is None or not (options.get("query") or inner.startswith("(")):
-        return None
-    if inner.startswith("(") and ")" in inner:
-        inner = inner[1 : inner.rindex(")")]
-    return Query(inner, place.kind.dialect, place.kind.fold, place.table, place.identity)
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return the table, index or container of the first connector that knows the facts."""
+        options = _options(self.facts)
+        return next((identities for row in _ROWS if (identities := row(self.facts, options))), ())
 
-
-SOURCE = Source(name="warehouses", probes=PROBES, identify=identify, options=OPTIONS, query=query)
+    def query(self) -> Optional[Query]:
+        """Return the query that Snowflake ran instead of reading a table."""
+        options = _options(self.facts)
+        place = _account(options)
+        text = options.get("query") or options.get("dbtable", "")
+        inner = text.strip()
+        if place is None or not (options.get("query") or inner.startswith("(")):
+            return None
+        if inner.startswith("(") and ")" in inner:
+            inner = inner[1 : inner.rindex(")")]
+        return Query(inner, place.kind.dialect, place.kind.fold, place.table, place.identity)

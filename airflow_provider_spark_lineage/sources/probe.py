@@ -1,0 +1,38 @@
+"""A probe: which facts to read from the live objects of one kind of plan node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Mapping, Tuple
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Facts to read from the live objects of one kind of plan node.
+
+    `accessors` maps a fact's name to a path through objects, in the small language that docs/design.md
+    describes ("The language of probes"); `tests/sources/probe_paths.py` parses it. If a Spark version lacks a
+    member of a path, the fact is left out.
+
+    >>> Probe("LogicalRelation", {"paths": "relation.location.rootPaths[]"}, relation="HadoopFsRelation").of
+    'relation'
+    """
+
+    node: str
+    """Simple class name of the plan node."""
+
+    accessors: Mapping[str, str]
+    relation: str = ""
+    """Simple class name of the object at `of`, if several sources share one node class; `*` is any."""
+
+    of: str = "relation"
+    """Path to the object whose class distinguishes sources."""
+
+    target: bool = False
+    """The node is a command that writes, not a leaf that is read."""
+
+    before: bool = False
+    """Read before the command runs: existence of its table, or dropped objects, which are lost afterwards."""
+
+    when: Tuple[str, ...] = ()
+    """(field of the node's JSON, simple name of the Scala object that it must have), if any."""
