@@ -176,6 +176,9 @@ class Facts(TypedDict, total=False):
     unasked: int
     """Number of further tables in the dropped database."""
 
+    database: str
+    """Spark's text for the database that is dropped."""
+
     database_location: str
     """The folder of the database that is dropped."""
 

@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import List, Sequence, Tuple
+from typing import List, Mapping, Sequence, Tuple
 from urllib.parse import unquote
 
-from airflow_provider_spark_lineage.sources.accessors import FILE_SYSTEM, SESSION_CATALOG, SETTINGS
+from airflow_provider_spark_lineage.sources.accessors import (
+    BY_MODE,
+    BY_OUTPUT_MODE,
+    FILE_SYSTEM,
+    SCHEMA,
+    SESSION_CATALOG,
+    SETTINGS,
+)
 from airflow_provider_spark_lineage.sources.catalogs import metastore, symlinks
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
 from airflow_provider_spark_lineage.sources.formats import format_name
@@ -22,7 +29,7 @@ from airflow_provider_spark_lineage.sources.paths import (
     roots,
     split_location,
 )
-from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.probe import Probe, read, write
 from airflow_provider_spark_lineage.sources.source import Source
 
 
@@ -39,9 +46,42 @@ class FileFacts(Facts, total=False):
     """Spark's text for the sink of a stream: `FileSink[/out]`."""
 
 
+_OF_TABLE = {"table": "catalogTable?.identifier.nameParts[]", **SETTINGS}
+
+_DIRECTORY = {
+    "location": "storage.locationUri?",
+    "directory": "storage.locationUri?",
+    "overwrite": "overwrite",
+    **SCHEMA,
+    **SETTINGS,
+}
+
+
+def _v2(node: str, table: str) -> Tuple[Probe, ...]:
+    return read(
+        node,
+        {"paths": f"{table}.fileIndex.rootPaths[]", "format": f"{table}.formatName"},
+        of=table,
+        relation=("AvroTable", "CSVTable", "JsonTable", "OrcTable", "ParquetTable", "TextTable"),
+    )
+
+
+def _created(table: str) -> Mapping[str, str]:
+    """Return accessors for a table made from a query: it exists by now, so the catalog knows its location."""
+    metadata = f"{SESSION_CATALOG}.getTableMetadata({table}.identifier)"
+    return {
+        "location": f"{metadata}.location",
+        "format": f"{table}.provider?",
+        "command_table": f"{table}.identifier.nameParts[]",
+        "table": f"{metadata}.identifier.nameParts[]",
+        **BY_MODE,
+        **SETTINGS,
+    }
+
+
 PROBES = (
-    Probe(
-        node="LogicalRelation",
+    *read(
+        "LogicalRelation",
         relation="HadoopFsRelation",
         accessors={
             "paths": "relation.location.rootPaths[]",
@@ -49,112 +89,49 @@ PROBES = (
             "option_names": "relation.options.keySet[]",
             "is_stream": "isStreaming",
             "base_path": "relation.options.get('basePath')?",
-            "table": "catalogTable?.identifier.nameParts[]",
-            **SETTINGS,
+            **_OF_TABLE,
         },
     ),
     # Spark uses its V2 sources for formats that are not in `spark.sql.sources.useV1SourceList`.
-    *(
-        Probe(
-            node=node,
-            relation=kind,
-            of=table,
-            accessors={
-                "paths": f"{table}.fileIndex.rootPaths[]",
-                "format": f"{table}.formatName",
-            },
-        )
-        for node, table in (
-            ("DataSourceV2Relation", "table"),
-            ("DataSourceV2ScanRelation", "relation.table"),
-        )
-        for kind in ("AvroTable", "CSVTable", "JsonTable", "OrcTable", "ParquetTable", "TextTable")
-    ),
-    Probe(
-        node="HiveTableRelation",
-        accessors={
+    *_v2("DataSourceV2Relation", "table"),
+    *_v2("DataSourceV2ScanRelation", "relation.table"),
+    *read(
+        "HiveTableRelation",
+        {
             "location": "tableMeta.location",
             "format": "tableMeta.storage.serde?",
             "table": "tableMeta.identifier.nameParts[]",
             **SETTINGS,
         },
     ),
-    Probe(
-        node="WriteToMicroBatchDataSourceV1",
-        target=True,
-        accessors={
+    *write(
+        "WriteToMicroBatchDataSourceV1",
+        {
             "sink": "sink.toString",
             "relation_class": "sink.getClass.getName",
             "file_system": FILE_SYSTEM,
-            "mode": "outputMode",
-            "schema": "query.schema.json",
-            "table": "catalogTable?.identifier.nameParts[]",
-            **SETTINGS,
+            **BY_OUTPUT_MODE,
+            **_OF_TABLE,
         },
     ),
-    Probe(
-        node="InsertIntoHadoopFsRelationCommand",
-        target=True,
-        accessors={
+    *write(
+        "InsertIntoHadoopFsRelationCommand",
+        {
             "paths": "outputPath",
             "format": "fileFormat",
-            "mode": "mode",
             "static_partitions": "staticPartitions.size",
             "dynamic_partitions": "dynamicPartitionOverwrite",
-            "schema": "query.schema.json",
-            "table": "catalogTable?.identifier.nameParts[]",
-            **SETTINGS,
+            **BY_MODE,
+            **_OF_TABLE,
         },
     ),
-    # The table exists by the time its creation is reported, so the catalog knows its location.
-    *(
-        Probe(
-            node=node,
-            target=True,
-            accessors={
-                "location": f"{SESSION_CATALOG}.getTableMetadata({table}.identifier).location",
-                "format": f"{table}.provider?",
-                "mode": "mode",
-                "schema": "query.schema.json",
-                "command_table": f"{table}.identifier.nameParts[]",
-                "table": f"{SESSION_CATALOG}.getTableMetadata({table}.identifier).identifier.nameParts[]",
-                **SETTINGS,
-            },
-        )
-        for node, table in (
-            ("CreateDataSourceTableAsSelectCommand", "table"),
-            ("CreateHiveTableAsSelectCommand", "tableDesc"),
-            ("SaveAsV1TableCommand", "tableDesc"),
-        )
-    ),
-    Probe(
-        node="InsertIntoDataSourceDirCommand",
-        target=True,
-        accessors={
-            "location": "storage.locationUri?",
-            "directory": "storage.locationUri?",
-            "format": "provider?",
-            "overwrite": "overwrite",
-            "schema": "query.schema.json",
-            **SETTINGS,
-        },
-    ),
-    Probe(
-        node="InsertIntoHiveDirCommand",
-        target=True,
-        accessors={
-            "location": "storage.locationUri?",
-            "directory": "storage.locationUri?",
-            **SETTINGS,
-            "format": "storage.serde?",
-            "overwrite": "overwrite",
-            "schema": "query.schema.json",
-        },
-    ),
-    Probe(
-        node="InsertIntoHiveTable",
-        target=True,
-        accessors={
+    *write("CreateDataSourceTableAsSelectCommand", _created("table")),
+    *write(("CreateHiveTableAsSelectCommand", "SaveAsV1TableCommand"), _created("tableDesc")),
+    *write("InsertIntoDataSourceDirCommand", {**_DIRECTORY, "format": "provider?"}),
+    *write("InsertIntoHiveDirCommand", {**_DIRECTORY, "format": "storage.serde?"}),
+    *write(
+        "InsertIntoHiveTable",
+        {
             "location": "table.location",
             "format": "table.storage.serde?",
             "table": "table.identifier.nameParts[]",
@@ -162,7 +139,7 @@ PROBES = (
             "static_partitions": "partition.size",
             "partition_columns": "table.partitionColumnNames[]",
             "partition_schema": "table.partitionSchema.json",
-            "schema": "query.schema.json",
+            **SCHEMA,
             **SETTINGS,
         },
     ),

@@ -9,9 +9,17 @@ from dataclasses import replace
 from typing import Dict, Optional, Tuple
 
 from airflow_provider_spark_lineage.sources import catalogs, databases
-from airflow_provider_spark_lineage.sources.accessors import COLUMN_CHANGES, WAREHOUSE
+from airflow_provider_spark_lineage.sources.accessors import (
+    BY_CLASS,
+    BY_MODE,
+    COLUMN_CHANGES,
+    IF_NOT_EXISTS,
+    SCHEMA,
+    V2_WRITES,
+    WAREHOUSE,
+)
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
-from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.probe import Names, Probe, read, write
 from airflow_provider_spark_lineage.sources.source import Source
 
 
@@ -25,15 +33,14 @@ def _jdbc_options(options: str) -> Dict[str, str]:
     }
 
 
-def _command(node: str, resolved: str, **more: str) -> Probe:
-    """Return the probe of a command on a table of a JDBC catalog; the table need not exist any more.
+def _command(node: Names, resolved: str, **more: str) -> Tuple[Probe, ...]:
+    """Return the probes of a command on a table of a JDBC catalog; the table need not exist any more.
 
     `resolved` is the path to the object that has the catalog and the identifier.
     """
     options = f"{resolved}.catalog.options!"
-    return Probe(
-        node=node,
-        target=True,
+    return write(
+        node,
         of=f"{resolved}.catalog",
         relation="JDBCTableCatalog",
         accessors={
@@ -66,8 +73,8 @@ class JdbcFacts(Facts, total=False):
 
 
 PROBES = (
-    Probe(
-        node="LogicalRelation",
+    *read(
+        "LogicalRelation",
         relation="JDBCRelation",
         accessors={
             **_jdbc_options("relation.jdbcOptions"),
@@ -78,52 +85,42 @@ PROBES = (
             "warehouse": WAREHOUSE,
         },
     ),
-    Probe(
-        node="InsertIntoDataSourceCommand",
-        target=True,
+    *write(
+        "InsertIntoDataSourceCommand",
         of="logicalRelation.relation",
         relation="JDBCRelation",
         accessors={
             **_jdbc_options("logicalRelation.relation.jdbcOptions"),
             "overwrite": "overwrite",
-            "schema": "query.schema.json",
+            **SCHEMA,
             "table": "logicalRelation.catalogTable?.identifier.nameParts[]",
             "warehouse": WAREHOUSE,
         },
     ),
-    Probe(
-        node="SaveIntoDataSourceCommand",
-        target=True,
+    *write(
+        "SaveIntoDataSourceCommand",
         of="dataSource",
         relation="JdbcRelationProvider",
-        accessors={"options": "$options(options)", "mode": "mode", "schema": "query.schema.json"},
+        accessors={"options": "$options(options)", **BY_MODE},
     ),
-    *(
-        Probe(node=node, of=table, relation="JDBCTable", accessors=_jdbc_options(f"{table}.jdbcOptions"))
-        for node, table in (
-            ("DataSourceV2Relation", "table"),
-            ("DataSourceV2ScanRelation", "relation.table"),
-        )
+    *read("DataSourceV2Relation", _jdbc_options("table.jdbcOptions"), of="table", relation="JDBCTable"),
+    *read(
+        "DataSourceV2ScanRelation",
+        _jdbc_options("relation.table.jdbcOptions"),
+        of="relation.table",
+        relation="JDBCTable",
     ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            of="table.table",
-            relation="JDBCTable",
-            accessors={
-                **_jdbc_options("table.table.jdbcOptions"),
-                "schema": "query.schema.json",
-                "mode": "getClass.getSimpleName",
-            },
-        )
-        for node in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
+    *write(
+        V2_WRITES,
+        of="table.table",
+        relation="JDBCTable",
+        accessors={**_jdbc_options("table.table.jdbcOptions"), **BY_CLASS},
     ),
-    _command("CreateTable", "name", schema=_schema_of("name"), if_not_exists="ignoreIfExists"),
-    _command("ReplaceTable", "name", schema=_schema_of("name")),
-    _command("DropTable", "child", if_exists="ifExists"),
-    _command("RenameTable", "child", new_name="newName[]"),
-    *(_command(node, "table", schema=_schema_of("table")) for node in COLUMN_CHANGES),
+    *_command("CreateTable", "name", schema=_schema_of("name"), **IF_NOT_EXISTS),
+    *_command("ReplaceTable", "name", schema=_schema_of("name")),
+    *_command("DropTable", "child", if_exists="ifExists"),
+    *_command("RenameTable", "child", new_name="newName[]"),
+    *_command(COLUMN_CHANGES, "table", schema=_schema_of("table")),
 )
 
 

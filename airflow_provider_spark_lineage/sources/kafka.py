@@ -6,8 +6,9 @@ import json
 import re
 from typing import Mapping, Tuple
 
+from airflow_provider_spark_lineage.sources.accessors import BY_MODE, BY_OUTPUT_MODE
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
-from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.probe import read, write
 from airflow_provider_spark_lineage.sources.source import Source
 
 _SERVERS = "kafka.bootstrap.servers"
@@ -23,50 +24,36 @@ class KafkaFacts(Facts, total=False):
     """Class of the command that writes; absent for reads."""
 
 
+_OPTIONS = {"options": "$options(options)"}
+
+_WRITES = {"writes": "getClass.getSimpleName"}
+
 PROBES = (
     # The relation's options are a private field.
-    Probe(
-        node="LogicalRelation",
-        relation="KafkaRelation",
-        accessors={"options": "$options(relation.sourceOptions!)"},
+    *read("LogicalRelation", {"options": "$options(relation.sourceOptions!)"}, relation="KafkaRelation"),
+    *read(("DataSourceV2Relation", "StreamingDataSourceV2Relation"), _OPTIONS, of="table", relation=_TABLE),
+    *read(
+        "StreamingDataSourceV2ScanRelation",
+        {"options": "$options(relation.options)"},
+        of="relation.table",
+        relation=_TABLE,
     ),
-    *(
-        Probe(
-            node=node, of=f"{relation}table", relation=_TABLE, accessors={"options": f"$options({options})"}
-        )
-        for node, relation, options in (
-            ("DataSourceV2Relation", "", "options"),
-            ("StreamingDataSourceV2Relation", "", "options"),
-            ("StreamingDataSourceV2ScanRelation", "relation.", "relation.options"),
-        )
-    ),
-    Probe(
-        node="SaveIntoDataSourceCommand",
-        target=True,
+    *write(
+        "SaveIntoDataSourceCommand",
+        {**_OPTIONS, **BY_MODE, **_WRITES},
         of="dataSource",
         relation="KafkaSourceProvider",
-        accessors={
-            "options": "$options(options)",
-            "mode": "mode",
-            "schema": "query.schema.json",
-            "writes": "getClass.getSimpleName",
-        },
     ),
     *(
-        Probe(
-            node="WriteToMicroBatchDataSource",
-            target=True,
-            of=table,
-            relation=_TABLE,
-            accessors={
-                "options": "$options(writeOptions)",
-                "mode": "outputMode",
-                "schema": "query.schema.json",
-                "writes": "getClass.getSimpleName",
-            },
-        )
+        probe
         # Since Spark 4.3 the sink's table is a relation.
         for table in ("table", "table.table")
+        for probe in write(
+            "WriteToMicroBatchDataSource",
+            {"options": "$options(writeOptions)", **BY_OUTPUT_MODE, **_WRITES},
+            of=table,
+            relation=_TABLE,
+        )
     ),
 )
 

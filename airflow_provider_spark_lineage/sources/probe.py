@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Mapping, Tuple
+from typing import Any, Mapping, Tuple, Union
 
 
 @dataclass(frozen=True)
@@ -36,3 +36,23 @@ class Probe:
 
     when: Tuple[str, ...] = ()
     """(field of the node's JSON, simple name of the Scala object that it must have), if any."""
+
+
+Names = Union[str, Tuple[str, ...]]
+"""One simple class name, or several that have the same probe."""
+
+
+def read(
+    nodes: Names, accessors: Mapping[str, str], *, relation: Names = "", **more: Any
+) -> Tuple[Probe, ...]:
+    """Return a probe for each node and each class of the relation; `more` are other fields of `Probe`."""
+    return tuple(Probe(node, accessors, one, **more) for node in _each(nodes) for one in _each(relation))
+
+
+def write(nodes: Names, accessors: Mapping[str, str], **more: Any) -> Tuple[Probe, ...]:
+    """Return the same for commands, of which the facts are those of the table that they write or change."""
+    return read(nodes, accessors, target=True, **more)
+
+
+def _each(names: Names) -> Tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names

@@ -22,12 +22,12 @@ from airflow_provider_spark_lineage.sources.catalogs import entries, table_name
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity
 from airflow_provider_spark_lineage.sources.files import Files
 from airflow_provider_spark_lineage.sources.paths import is_complete
-from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.probe import Names, Probe, read, write
 from airflow_provider_spark_lineage.sources.source import Source
 
 
-def _table(node: str, table: str, **more: str) -> Probe:
-    """Return the probe of a table that exists after the command; `table` is the path to its identifier."""
+def _table(nodes: Names, table: str, **more: str) -> Tuple[Probe, ...]:
+    """Return probes of a table that exists after the command; `table` is the path to its identifier."""
     metadata = f"{SESSION_CATALOG}.getTableMetadata({table})"
     accessors = {
         **table_facts(metadata),
@@ -38,19 +38,16 @@ def _table(node: str, table: str, **more: str) -> Probe:
         **more,
         **SETTINGS,
     }
-    return Probe(node=node, target=True, accessors=accessors)
+    return write(nodes, accessors)
 
 
-def _created(node: str, table: str, if_not_exists: str) -> Tuple[Probe, Probe]:
-    """Return the probes of a table that a command creates: one after it ran, one for its existence before."""
+def _created(nodes: Names, table: str, if_not_exists: str) -> Tuple[Probe, ...]:
+    """Return probes of a table that a command creates: after it ran, and for its existence before."""
     exists = {"existed": f"{SESSION_CATALOG}.tableExists({table})"}
-    return (
-        _table(node, table, if_not_exists=if_not_exists),
-        Probe(node=node, before=True, accessors=exists),
-    )
+    return (*_table(nodes, table, if_not_exists=if_not_exists), *read(nodes, exists, before=True))
 
 
-def _view(node: str, when: Tuple[str, ...] = (), **more: str) -> Probe:
+def _view(node: str, when: Tuple[str, ...] = (), **more: str) -> Tuple[Probe, ...]:
     """Return the probe of a persistent view that exists after the command."""
     metadata = f"{SESSION_CATALOG}.getTableMetadata(name)"
     accessors = {
@@ -61,38 +58,39 @@ def _view(node: str, when: Tuple[str, ...] = (), **more: str) -> Probe:
         **more,
         **SETTINGS,
     }
-    return Probe(node=node, target=True, accessors=accessors, when=when)
+    return write(node, accessors, when=when)
 
 
 _RENAMED = "oldName.copy(newName.table, oldName.database, oldName.catalog)"
 """The new name; RENAME TO without a database keeps the old database."""
 
+_PERSISTENT = ("viewType", "PersistedView")
+
 PROBES = (
-    *_created("CreateDataSourceTableCommand", "table.identifier", "ignoreIfExists"),
-    *_created("CreateTableCommand", "table.identifier", "ignoreIfExists"),
+    *_created(("CreateDataSourceTableCommand", "CreateTableCommand"), "table.identifier", "ignoreIfExists"),
     *_created("CreateTableLikeCommand", "targetTable", "ifNotExists"),
-    _table("TruncateTableCommand", "tableName", partitions="partitionSpec?.size"),
-    _table("AlterTableAddColumnsCommand", "table"),
-    *(
-        _table(node, "tableName")
-        for node in (
+    *_table("TruncateTableCommand", "tableName", partitions="partitionSpec?.size"),
+    *_table("AlterTableAddColumnsCommand", "table"),
+    *_table(
+        (
             "AlterTableAddPartitionCommand",
             "AlterTableChangeColumnCommand",
             "AlterTableDropPartitionCommand",
             "AlterTableRenamePartitionCommand",
             "RepairTableCommand",
-        )
+        ),
+        "tableName",
     ),
-    _table(SET_LOCATION, "tableName", command="getClass.getSimpleName"),
-    *(_table(node, "tableIdent") for node in ("AnalyzeColumnCommand", "AnalyzePartitionCommand")),
-    _table(
+    *_table(SET_LOCATION, "tableName", command="getClass.getSimpleName"),
+    *_table(("AnalyzeColumnCommand", "AnalyzePartitionCommand"), "tableIdent"),
+    *_table(
         "AlterTableRenameCommand",
         _RENAMED,
         is_view="isView",
         previous_table="oldName.nameParts[]",
         previous_location=f"{SESSION_CATALOG}.defaultTablePath(oldName)",
     ),
-    _table(
+    *_table(
         "LoadDataCommand",
         "table",
         loaded="path",
@@ -101,63 +99,47 @@ PROBES = (
         partitions="partition?.size",
         partition_columns=f"{SESSION_CATALOG}.getTableMetadata(table).partitionColumnNames[]",
     ),
-    Probe(
-        node="DropTableCommand",
-        target=True,
-        accessors={
-            "table": "tableName.nameParts[]",
-            "is_view": "isView",
-            "if_exists": "ifExists",
-            **SETTINGS,
-        },
+    *write(
+        "DropTableCommand",
+        {"table": "tableName.nameParts[]", "is_view": "isView", "if_exists": "ifExists", **SETTINGS},
     ),
-    Probe(
-        node="DropTableCommand",
-        before=True,
-        accessors={
+    *read(
+        "DropTableCommand",
+        {
             "existed": f"{SESSION_CATALOG}.tableExists(tableName)",
             **table_facts(f"{SESSION_CATALOG}.getTableMetadata(tableName)"),
         },
+        before=True,
     ),
-    Probe(
-        node="DropTable",
-        target=True,
-        accessors={
+    *write(
+        "DropTable",
+        {
             "table_text": "child.identifier.toString",
             "catalog": "child.catalog.name",
             "if_exists": "ifExists",
             **SETTINGS,
         },
     ),
-    Probe(
-        node="DropTable",
+    *read(
+        "DropTable",
+        {"existed": DROPPED_EXISTS, **table_facts(f"{DROPPED}.v1Table")},
         before=True,
         of=DROPPED,
         relation="V1Table",
-        accessors={"existed": DROPPED_EXISTS, **table_facts(f"{DROPPED}.v1Table")},
     ),
     # A table of any other catalog.
-    Probe(node="DropTable", before=True, accessors={"existed": DROPPED_EXISTS}),
-    *(
-        Probe(node=node, before=True, accessors={"existed": MADE_EXISTS})
-        for node in ("CreateTable", "ReplaceTable", "ReplaceTableAsSelect")
-    ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            accessors={"database": f"{database}.toString", "cascade": "cascade", **SETTINGS},
-        )
-        for node, database in (("DropDatabaseCommand", "databaseName"), ("DropNamespace", "child"))
-    ),
-    _view("CreateViewCommand", when=("viewType", "PersistedView"), if_not_exists="allowExisting"),
-    Probe(
-        node="CreateViewCommand",
+    *read("DropTable", {"existed": DROPPED_EXISTS}, before=True),
+    *read(("CreateTable", "ReplaceTable", "ReplaceTableAsSelect"), {"existed": MADE_EXISTS}, before=True),
+    *write("DropDatabaseCommand", {"database": "databaseName.toString", "cascade": "cascade", **SETTINGS}),
+    *write("DropNamespace", {"database": "child.toString", "cascade": "cascade", **SETTINGS}),
+    *_view("CreateViewCommand", when=_PERSISTENT, if_not_exists="allowExisting"),
+    *read(
+        "CreateViewCommand",
+        {"existed": f"{SESSION_CATALOG}.tableExists(name)"},
         before=True,
-        accessors={"existed": f"{SESSION_CATALOG}.tableExists(name)"},
-        when=("viewType", "PersistedView"),
+        when=_PERSISTENT,
     ),
-    _view("AlterViewAsCommand"),
+    *_view("AlterViewAsCommand"),
 )
 
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Optional, Tuple
+from typing import Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.sources.accessors import (
+    BY_CLASS,
+    BY_MODE,
+    BY_OUTPUT_MODE,
     COLUMN_CHANGES,
     FILE_SYSTEM,
+    IF_NOT_EXISTS,
+    SCHEMA,
     SETTINGS,
-    if_not_exists,
+    V2_CHANGES,
+    V2_WRITES,
 )
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 from airflow_provider_spark_lineage.sources.files import FileFacts, Files
 from airflow_provider_spark_lineage.sources.paths import completed
-from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.probe import read, write
 from airflow_provider_spark_lineage.sources.source import Source
 
 
@@ -29,9 +35,23 @@ class UnknownFacts(FileFacts, total=False):
     """Type of that table: `EXTERNAL` or `MANAGED`."""
 
 
+def _v2(table: str, relation: str = "") -> Mapping[str, str]:
+    """Return accessors for a V2 table and its catalog; `relation` is the path to its relation."""
+    return {
+        "v2_table": f"{table}.name",
+        "v2_catalog": f"{relation}catalog?.name",
+        "provider": f"{table}.getClass.getName",
+    }
+
+
+def _name(resolved: str) -> Mapping[str, str]:
+    """Return accessors for a name in an unknown catalog, for which the lineage has a gap."""
+    return {"table_text": f"{resolved}.identifier.toString", "catalog": f"{resolved}.catalog.name"}
+
+
 PROBES = (
-    Probe(
-        node="LogicalRelation",
+    *read(
+        "LogicalRelation",
         relation="*",
         accessors={
             "relation_class": "relation.getClass.getName",
@@ -43,12 +63,12 @@ PROBES = (
         },
     ),
     *(
-        Probe(
-            node=node,
-            accessors={
-                "v2_table": f"{relation}table.name",
-                "v2_catalog": f"{relation}catalog?.name",
-                "provider": f"{relation}table.getClass.getName",
+        probe
+        for node, relation in (("DataSourceV2Relation", ""), ("DataSourceV2ScanRelation", "relation."))
+        for probe in read(
+            node,
+            {
+                **_v2(f"{relation}table", relation),
                 "options": f"$options({relation}options)",
                 "file_system": FILE_SYSTEM,
                 # Any subclass of Spark's `FileTable` has these, and is then named by `files`.
@@ -56,118 +76,50 @@ PROBES = (
                 "format": f"{relation}table.formatName",
             },
         )
-        for node, relation in (("DataSourceV2Relation", ""), ("DataSourceV2ScanRelation", "relation."))
+    ),
+    *write(V2_WRITES, {**_v2("table.table", "table."), "options": "$options(table.options)", **BY_CLASS}),
+    *read("StreamingDataSourceV2Relation", _v2("table")),
+    *read("StreamingDataSourceV2ScanRelation", _v2("relation.table", "relation.")),
+    # Since Spark 4.3 the sink's table is a relation.
+    *write(
+        "WriteToMicroBatchDataSource",
+        {**_v2("table.table", "table."), **BY_OUTPUT_MODE},
+        of="table",
+        relation="DataSourceV2Relation",
+    ),
+    *write(
+        "WriteToMicroBatchDataSource",
+        {**_v2("table", "table."), **BY_OUTPUT_MODE},
+        of="table",
+        relation="*",
     ),
     *(
-        Probe(
-            node=node,
-            target=True,
-            accessors={
-                "v2_table": "table.table.name",
-                "v2_catalog": "table.catalog?.name",
-                "provider": "table.table.getClass.getName",
-                "options": "$options(table.options)",
-                "schema": "query.schema.json",
-                "mode": "getClass.getSimpleName",
-            },
-        )
-        for node in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
-    ),
-    *(
-        Probe(
-            node=node,
-            accessors={
-                "v2_table": f"{relation}table.name",
-                "v2_catalog": f"{relation}catalog?.name",
-                "provider": f"{relation}table.getClass.getName",
-            },
-        )
-        for node, relation in (
-            ("StreamingDataSourceV2Relation", ""),
-            ("StreamingDataSourceV2ScanRelation", "relation."),
+        probe
+        for node, relation in V2_CHANGES
+        for probe in write(
+            node, {**_v2(f"{relation}.table", f"{relation}."), "mode": "getClass.getSimpleName"}
         )
     ),
-    *(
-        Probe(
-            node="WriteToMicroBatchDataSource",
-            of="table",
-            relation=relation,
-            target=True,
-            accessors={
-                "v2_table": f"{table}.name",
-                "v2_catalog": "table.catalog?.name",
-                "provider": f"{table}.getClass.getName",
-                "schema": "query.schema.json",
-                "mode": "outputMode",
-            },
-        )
-        # Since Spark 4.3 the sink's table is a relation.
-        for relation, table in (("DataSourceV2Relation", "table.table"), ("*", "table"))
-    ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            accessors={
-                "v2_table": f"{table}.table.name",
-                "v2_catalog": f"{table}.catalog?.name",
-                "provider": f"{table}.table.getClass.getName",
-                "mode": "getClass.getSimpleName",
-            },
-        )
-        for node, table in (
-            ("ReplaceData", "originalTable"),
-            ("WriteDelta", "originalTable"),
-            ("DeleteFromTable", "collectLeaves.head"),
-        )
-    ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            accessors={
-                **if_not_exists(node),
-                "schema": "query.schema.json",
-                "mode": "getClass.getSimpleName",
-            },
-        )
-        for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")
-    ),
-    # A name in an unknown catalog, for which the lineage has a gap.
-    *(
-        Probe(
-            node=node,
-            target=True,
-            accessors={
-                "table_text": f"{resolved}.identifier.toString",
-                "catalog": f"{resolved}.catalog.name",
-            },
-        )
-        for nodes, resolved in (
-            (("CreateTable", "ReplaceTable"), "name"),
-            (("RenameTable",), "child"),
-            ((*COLUMN_CHANGES, "TruncateTable"), "table"),
-        )
-        for node in nodes
-    ),
-    Probe(
-        node="InsertIntoDataSourceCommand",
-        target=True,
-        accessors={
+    *write("CreateTableAsSelect", {**IF_NOT_EXISTS, **BY_CLASS}),
+    *write("ReplaceTableAsSelect", BY_CLASS),
+    *write(("CreateTable", "ReplaceTable"), _name("name")),
+    *write("RenameTable", _name("child")),
+    *write((*COLUMN_CHANGES, "TruncateTable"), _name("table")),
+    *write(
+        "InsertIntoDataSourceCommand",
+        {
             "relation_class": "logicalRelation.relation.getClass.getName",
             "overwrite": "overwrite",
-            "schema": "query.schema.json",
+            **SCHEMA,
         },
     ),
-    Probe(
-        node="SaveIntoDataSourceCommand",
-        target=True,
-        accessors={
+    *write(
+        "SaveIntoDataSourceCommand",
+        {
             "relation_class": "dataSource.getClass.getName",
             "options": "$options(options)",
             "file_system": FILE_SYSTEM,
-            "mode": "mode",
-            "schema": "query.schema.json",
+            **BY_MODE,
         },
     ),
 )

@@ -10,8 +10,9 @@ from typing import Callable, Dict, Mapping, Optional, Tuple
 from urllib.parse import urlsplit
 
 from airflow_provider_spark_lineage.sources import databases
+from airflow_provider_spark_lineage.sources.accessors import BY_CLASS
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
-from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.probe import read, write
 from airflow_provider_spark_lineage.sources.source import Source
 
 _COSMOS = ("spark.cosmos.accountendpoint", "spark.cosmos.database", "spark.cosmos.container")
@@ -53,54 +54,47 @@ class WarehouseFacts(Facts, total=False):
     """Cassandra's port."""
 
 
-_CASSANDRA = "$session.sparkContext.conf.get('spark.cassandra.connection.{}', '{}')"
+_SERVER = {
+    "host": "$session.sparkContext.conf.get('spark.cassandra.connection.host', 'localhost')",
+    "port": "$session.sparkContext.conf.get('spark.cassandra.connection.port', '9042')",
+}
+
+
+def _cassandra_table(table: str) -> Mapping[str, str]:
+    return {
+        "keyspace": f"{table}.metadata.getKeyspace.asInternal",
+        "cassandra_table": f"{table}.metadata.getName.asInternal",
+        **_SERVER,
+    }
+
 
 PROBES = (
-    *(
-        Probe(node="LogicalRelation", relation=relation, accessors={"options": f"$options({options})"})
-        for relation, options in (
-            ("RedshiftRelation", "relation.params.parameters"),
-            ("SnowflakeRelation", "relation.params.parameters"),
-            ("ElasticsearchRelation", "relation.parameters"),
-        )
+    *read(
+        "LogicalRelation",
+        {"options": "$options(relation.params.parameters)"},
+        relation=("RedshiftRelation", "SnowflakeRelation"),
     ),
-    *(
-        Probe(
-            node="LogicalRelation",
-            relation=relation,
-            accessors={"bigquery_table": "relation.getTableName"},
-        )
-        for relation in ("DirectBigQueryRelation", "BigQueryRelation")
+    *read("LogicalRelation", {"options": "$options(relation.parameters)"}, relation="ElasticsearchRelation"),
+    *read(
+        "LogicalRelation",
+        {"bigquery_table": "relation.getTableName"},
+        relation=("DirectBigQueryRelation", "BigQueryRelation"),
     ),
-    Probe(
-        node="LogicalRelation",
+    *read(
+        "LogicalRelation",
         relation="CassandraSourceRelation",
         accessors={
             "keyspace": "relation.tableRef.keyspace",
             "cassandra_table": "relation.tableRef.table",
-            "host": _CASSANDRA.format("host", "localhost"),
-            "port": _CASSANDRA.format("port", "9042"),
+            **_SERVER,
         },
     ),
-    *(
-        Probe(
-            node=node,
-            target=target,
-            of=table,
-            relation="CassandraTable",
-            accessors={
-                "keyspace": f"{table}.metadata.getKeyspace.asInternal",
-                "cassandra_table": f"{table}.metadata.getName.asInternal",
-                "host": _CASSANDRA.format("host", "localhost"),
-                "port": _CASSANDRA.format("port", "9042"),
-                **({"schema": "query.schema.json", "mode": "getClass.getSimpleName"} if target else {}),
-            },
-        )
-        for node, table, target in (
-            ("DataSourceV2Relation", "table", False),
-            ("AppendData", "table.table", True),
-            ("OverwriteByExpression", "table.table", True),
-        )
+    *read("DataSourceV2Relation", _cassandra_table("table"), of="table", relation="CassandraTable"),
+    *write(
+        ("AppendData", "OverwriteByExpression"),
+        {**_cassandra_table("table.table"), **BY_CLASS},
+        of="table.table",
+        relation="CassandraTable",
     ),
 )
 
