@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from typing import TypeVar
@@ -29,10 +29,10 @@ from openlineage.client.facet_v2 import (
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.types import TypedField, typed_field
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Input, Kind, Lineage, Mode, Output
-from airflow_provider_spark_lineage.sources.dataset import Identity
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
 F = TypeVar("F")
-"""A facet of inputs, or one of outputs."""
+"""A class of OpenLineage with one variant for each use: the facets of inputs and of outputs, for example."""
 
 _LIFECYCLE = {
     Mode.CREATE: lifecycle_state_change_dataset.LifecycleStateChange.CREATE,
@@ -208,7 +208,7 @@ def _repeated_per_field(write: Output) -> list[Edge]:
     return sorted(repeated.union(write.edges), key=lambda e: e.order)
 
 
-def transformation(edge: Edge) -> tuple[Kind, str | None, bool]:
+def _transformation(edge: Edge) -> tuple[Kind, str | None, bool]:
     """Return the transformation of an edge: kind, description, and whether it masks.
 
     Consumers look fields up among a dataset's columns. So an edge from a part of a struct is a TRANSFORMATION
@@ -220,19 +220,22 @@ def transformation(edge: Edge) -> tuple[Kind, str | None, bool]:
     return kind, f"{edge.field}.{edge.part}", edge.masking
 
 
+def fields_read(
+    edges: Iterable[Edge], transformation: Callable[..., F]
+) -> Iterator[tuple[DatasetId, str, list[F]]]:
+    """Yield each source field once, with all its transformations, as objects of a class of OpenLineage."""
+    for (source, field), group in groupby(edges, key=lambda e: (e.source, e.field)):
+        transformations = [
+            transformation(type=kind.type, subtype=kind.subtype, description=description, masking=masking)
+            for kind, description, masking in map(_transformation, group)
+        ]
+        yield source, field, transformations
+
+
 def _input_fields(edges: Iterable[Edge]) -> list[column_lineage_dataset.InputField]:
-    """Return one entry for each source field, with all its transformations."""
     return [
         column_lineage_dataset.InputField(
-            namespace=source.namespace,
-            name=source.name,
-            field=field,
-            transformations=[
-                column_lineage_dataset.Transformation(
-                    type=kind.type, subtype=kind.subtype, description=description, masking=masking
-                )
-                for kind, description, masking in map(transformation, group)
-            ],
+            namespace=source.namespace, name=source.name, field=field, transformations=transformations
         )
-        for (source, field), group in groupby(edges, key=lambda e: (e.source, e.field))
+        for source, field, transformations in fields_read(edges, column_lineage_dataset.Transformation)
     ]
