@@ -1,6 +1,7 @@
 """The data sources, one class each: probes of a live plan, and the naming of datasets from their facts.
 
-To add one, write `sources/<name>.py` with a subclass of `Source`, and add it to `SOURCES`.
+To add one, write a subclass of `Source` in `sources/<name>.py`, or of `Connector` in `sources/warehouses.py`,
+and add it to `SOURCES`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ from airflow_provider_spark_lineage.sources.rdd import Rdd
 from airflow_provider_spark_lineage.sources.source import Source
 from airflow_provider_spark_lineage.sources.tables import Tables
 from airflow_provider_spark_lineage.sources.unknown import Unknown
-from airflow_provider_spark_lineage.sources.warehouses import Warehouses
+from airflow_provider_spark_lineage.sources.warehouses import (
+    BigQuery,
+    Cassandra,
+    Cosmos,
+    Elasticsearch,
+    Mongo,
+    Snowflake,
+)
 
 SOURCES: Tuple[Type[Source[Any]], ...] = (
     Program,
@@ -32,7 +40,12 @@ SOURCES: Tuple[Type[Source[Any]], ...] = (
     Files,
     Rdd,
     Kafka,
-    Warehouses,
+    Snowflake,
+    BigQuery,
+    Cosmos,
+    Mongo,
+    Cassandra,
+    Elasticsearch,
     Python,
     Unknown,
 )

@@ -85,6 +85,10 @@ PROBES = (
             "warehouse": WAREHOUSE,
         },
     ),
+    # Redshift's own connector has the same options.
+    *read(
+        "LogicalRelation", {"options": "$options(relation.params.parameters)"}, relation="RedshiftRelation"
+    ),
     *write(
         "InsertIntoDataSourceCommand",
         of="logicalRelation.relation",

@@ -289,6 +289,15 @@ def test_noop_keeps_nothing() -> None:
     assert not source_of({"provider": "org.example.Table"}).discards_rows()
 
 
+def test_a_write_to_noop_has_no_dataset_whatever_its_options_name() -> None:
+    """Who replaces `jdbc` by `noop` to measure a query leaves the options of JDBC."""
+    noop = "org.apache.spark.sql.execution.datasources.noop.NoopTable$"
+    options = {"url": "jdbc:postgresql://h/sales", "dbtable": "orders"}
+    discarding = source_of({"provider": noop, "options": options})
+    assert discarding.discards_rows()
+    assert discarding.identify() == ()
+
+
 @pytest.mark.parametrize("table", [None, ["spark_catalog", "db", "lines"]])
 @pytest.mark.parametrize("text", ["Text", "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"])
 def test_column_of_text_is_called_value_unless_a_table_names_it(text: str, table: list[str] | None) -> None:
