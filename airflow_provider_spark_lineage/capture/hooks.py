@@ -1,7 +1,4 @@
-"""Observes sessions, calls, stops of contexts and forks, by replaced methods of pyspark and hooks of `os`.
-
-Methods are replaced while there is a watcher, and restored afterwards.
-"""
+"""Observes sessions, calls, stops of contexts and forks, by replaced methods of pyspark and hooks of `os`."""
 
 from __future__ import annotations
 
@@ -14,13 +11,14 @@ from datetime import datetime, timezone
 from typing import Any, Callable, List
 
 from airflow_provider_spark_lineage.capture.application import jvm_lock
-from airflow_provider_spark_lineage.capture.replaced import Replacements, without_own_frame
+from airflow_provider_spark_lineage.capture.replaced import without_own_frame
 from airflow_provider_spark_lineage.capture.unlogged import is_ours, unlogged
 from airflow_provider_spark_lineage.capture.watched import Call, Site, sites
+from airflow_provider_spark_lineage.capture.watchers import Watchable
 from airflow_provider_spark_lineage.guard import harmless
 
 
-class Hooks:
+class Hooks(Watchable):
     """Notifies its watchers of new sessions, of calls, and of contexts before they stop.
 
     A watcher has the methods `attach(session)`, `called(call)` and `context_stops(context)` and a list
@@ -28,25 +26,9 @@ class Hooks:
     """
 
     def __init__(self) -> None:
-        self._watchers: List[Any] = []
-        self._lock = threading.Lock()
-        self._methods = Replacements()
+        super().__init__()
         self._in_call = threading.local()
         """Name of a scope -> True while this thread is in a call of it: pyspark's actions call each other."""
-
-    def add(self, watcher: Any) -> None:
-        """Notify a watcher from now on."""
-        with self._lock:
-            self._install()
-            self._watchers.append(watcher)
-
-    def remove(self, watcher: Any) -> None:
-        """Stop notifying a watcher; after the last one, restore the methods of pyspark."""
-        with self._lock:
-            if watcher in self._watchers:
-                self._watchers.remove(watcher)
-            if not self._watchers:
-                self._uninstall()
 
     def _install(self) -> None:
         from pyspark import SparkContext
@@ -62,7 +44,7 @@ class Hooks:
     def _uninstall(self) -> None:
         for name in _PY4J_LOGGERS:
             logging.getLogger(name).removeFilter(_is_users_message)
-        self._methods.restore()
+        super()._uninstall()
 
     def _session_appears(self, make: Any) -> Callable[..., None]:
         def appear(session: Any, *args: Any, **kwargs: Any) -> None:

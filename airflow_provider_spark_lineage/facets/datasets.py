@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
+from typing import TypeVar
 from urllib.parse import quote
 
 from openlineage.client.event_v2 import InputDataset, OutputDataset
 from openlineage.client.facet_v2 import (
     DatasetFacet,
-    InputDatasetFacet,
-    OutputDatasetFacet,
     base_subset_dataset,
     catalog_dataset,
     column_lineage_dataset,
@@ -30,7 +29,10 @@ from openlineage.client.facet_v2 import (
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.types import TypedField, typed_field
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Input, Kind, Lineage, Mode, Output
-from airflow_provider_spark_lineage.sources.dataset import Identity
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+
+F = TypeVar("F")
+"""A class of OpenLineage with one variant for each use: the facets of inputs and of outputs, for example."""
 
 _LIFECYCLE = {
     Mode.CREATE: lifecycle_state_change_dataset.LifecycleStateChange.CREATE,
@@ -58,43 +60,49 @@ def output_datasets(lineage: Lineage, *, dataset_edges_per_field: bool = False) 
 
 
 def _input(read: Input) -> InputDataset:
-    facets: dict[str, InputDatasetFacet] = {}
-    if read.dataset.identity.locations:
-        condition = base_subset_dataset.LocationSubsetCondition(list(read.dataset.identity.locations))
-        facets["subset"] = base_subset_dataset.InputSubsetInputDatasetFacet(condition, producer=PRODUCER)
-    if read.statistics:
-        facets["inputStatistics"] = input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
-            rowCount=read.statistics.rows,
-            size=read.statistics.size_bytes,
-            fileCount=read.statistics.files,
-            producer=PRODUCER,
-        )
     return InputDataset(
         namespace=read.dataset.id.namespace,
         name=read.dataset.id.name,
         facets=_dataset_facets(read.dataset),
-        inputFacets=facets,
+        inputFacets=_facets_of_access(
+            read,
+            base_subset_dataset.InputSubsetInputDatasetFacet,
+            "inputStatistics",
+            input_statistics_input_dataset.InputStatisticsInputDatasetFacet,
+        ),
     )
 
 
 def _output(write: Output, dataset_edges_per_field: bool) -> OutputDataset:
-    facets: dict[str, OutputDatasetFacet] = {}
-    if write.dataset.identity.locations:
-        condition = base_subset_dataset.LocationSubsetCondition(list(write.dataset.identity.locations))
-        facets["subset"] = base_subset_dataset.OutputSubsetOutputDatasetFacet(condition, producer=PRODUCER)
-    if write.statistics:
-        facets["outputStatistics"] = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
-            rowCount=write.statistics.rows,
-            size=write.statistics.size_bytes,
-            fileCount=write.statistics.files,
-            producer=PRODUCER,
-        )
     return OutputDataset(
         namespace=write.dataset.id.namespace,
         name=write.dataset.id.name,
         facets=_dataset_facets(write.dataset) | _output_only_facets(write, dataset_edges_per_field),
-        outputFacets=facets,
+        outputFacets=_facets_of_access(
+            write,
+            base_subset_dataset.OutputSubsetOutputDatasetFacet,
+            "outputStatistics",
+            output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet,
+        ),
     )
+
+
+def _facets_of_access(
+    access: Input | Output, subset: Callable[..., F], counts: str, statistics: Callable[..., F]
+) -> dict[str, F]:
+    """Return the facets of one read or write: its part of the dataset, and its counts."""
+    facets: dict[str, F] = {}
+    if access.dataset.identity.locations:
+        condition = base_subset_dataset.LocationSubsetCondition(list(access.dataset.identity.locations))
+        facets["subset"] = subset(condition, producer=PRODUCER)
+    if access.statistics:
+        facets[counts] = statistics(
+            rowCount=access.statistics.rows,
+            size=access.statistics.size_bytes,
+            fileCount=access.statistics.files,
+            producer=PRODUCER,
+        )
+    return facets
 
 
 def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
@@ -200,7 +208,7 @@ def _repeated_per_field(write: Output) -> list[Edge]:
     return sorted(repeated.union(write.edges), key=lambda e: e.order)
 
 
-def transformation(edge: Edge) -> tuple[Kind, str | None, bool]:
+def _transformation(edge: Edge) -> tuple[Kind, str | None, bool]:
     """Return the transformation of an edge: kind, description, and whether it masks.
 
     Consumers look fields up among a dataset's columns. So an edge from a part of a struct is a TRANSFORMATION
@@ -212,19 +220,22 @@ def transformation(edge: Edge) -> tuple[Kind, str | None, bool]:
     return kind, f"{edge.field}.{edge.part}", edge.masking
 
 
+def fields_read(
+    edges: Iterable[Edge], transformation: Callable[..., F]
+) -> Iterator[tuple[DatasetId, str, list[F]]]:
+    """Yield each source field once, with all its transformations, as objects of a class of OpenLineage."""
+    for (source, field), group in groupby(edges, key=lambda e: (e.source, e.field)):
+        transformations = [
+            transformation(type=kind.type, subtype=kind.subtype, description=description, masking=masking)
+            for kind, description, masking in map(_transformation, group)
+        ]
+        yield source, field, transformations
+
+
 def _input_fields(edges: Iterable[Edge]) -> list[column_lineage_dataset.InputField]:
-    """Return one entry for each source field, with all its transformations."""
     return [
         column_lineage_dataset.InputField(
-            namespace=source.namespace,
-            name=source.name,
-            field=field,
-            transformations=[
-                column_lineage_dataset.Transformation(
-                    type=kind.type, subtype=kind.subtype, description=description, masking=masking
-                )
-                for kind, description, masking in map(transformation, group)
-            ],
+            namespace=source.namespace, name=source.name, field=field, transformations=transformations
         )
-        for (source, field), group in groupby(edges, key=lambda e: (e.source, e.field))
+        for source, field, transformations in fields_read(edges, column_lineage_dataset.Transformation)
     ]

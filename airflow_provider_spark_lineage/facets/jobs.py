@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from openlineage.client.facet_v2 import JobFacet, job_type_job, sql_job
 
-from airflow_provider_spark_lineage.facets.datasets import transformation
+from airflow_provider_spark_lineage.facets.datasets import fields_read
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.lineage.model import Edge, Lineage, Output
 
@@ -119,12 +119,7 @@ def _field_inputs(edges: Iterable[Edge]) -> list[LineageInput]:
             name=source.name,
             type="DATASET",
             field=field,
-            transformations=[
-                explicit.LineageTransformation(
-                    type=kind.type, subtype=kind.subtype, description=description, masking=masking
-                )
-                for kind, description, masking in map(transformation, group)
-            ],
+            transformations=transformations,
         )
-        for (source, field), group in groupby(edges, key=lambda e: (e.source, e.field))
+        for source, field, transformations in fields_read(edges, explicit.LineageTransformation)
     ]

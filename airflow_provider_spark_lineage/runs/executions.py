@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_ex
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.records.plan_json import simple_name
 from airflow_provider_spark_lineage.records.record import REFRESH, Record
-from airflow_provider_spark_lineage.sources import PARTS, is_internal
+from airflow_provider_spark_lineage.sources import PARTS, source_of
 from airflow_provider_spark_lineage.sources.dataset import Identity
 
 
@@ -181,7 +181,7 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
 def _is_internal(record: Record) -> bool:
     """Return whether an execution is internal to Spark; False if its facts cannot be read."""
     try:
-        return any(is_internal(entry["probed"]) for entry in record.facts)
+        return any(source_of(entry["probed"]).is_internal() for entry in record.facts)
     except Exception:  # Facts of another release; `execution_lineage` reports a gap.
         return False
 

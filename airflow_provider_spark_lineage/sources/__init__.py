@@ -1,51 +1,60 @@
-"""The data sources, one file each: probes of a live plan, and the naming of datasets from their facts.
+"""The data sources, one class each: probes of a live plan, and the naming of datasets from their facts.
 
-To add one, write `sources/<name>.py` with a `SOURCE`, and add it to `SOURCES`. Every function here calls the
-hooks of all sources in that order; no function depends on a certain source.
+To add one, write a subclass of `Source` in `sources/<name>.py`, or of `Connector` in `sources/warehouses.py`,
+and add it to `SOURCES`.
 """
 
 from __future__ import annotations
 
-from typing import Dict, FrozenSet, Optional, Tuple, cast
+from typing import Any, Dict, FrozenSet, Optional, Tuple, Type, cast
 
-from airflow_provider_spark_lineage.sources import (
-    delta,
-    files,
-    iceberg,
-    jdbc,
-    kafka,
-    program,
-    python,
-    rdd,
-    tables,
-    unknown,
-    warehouses,
-)
-from airflow_provider_spark_lineage.sources.dataset import (
-    Catalog,
-    DatasetId,
-    Facts,
-    Identity,
-    Probe,
-    Query,
-    Source,
-    Symlink,
+from airflow_provider_spark_lineage.sources import catalogs
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
+from airflow_provider_spark_lineage.sources.delta import Delta
+from airflow_provider_spark_lineage.sources.files import Files
+from airflow_provider_spark_lineage.sources.iceberg import Iceberg
+from airflow_provider_spark_lineage.sources.jdbc import Jdbc
+from airflow_provider_spark_lineage.sources.kafka import Kafka
+from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.program import Program
+from airflow_provider_spark_lineage.sources.python import Python
+from airflow_provider_spark_lineage.sources.rdd import Rdd
+from airflow_provider_spark_lineage.sources.source import Source
+from airflow_provider_spark_lineage.sources.tables import Tables
+from airflow_provider_spark_lineage.sources.unknown import Unknown
+from airflow_provider_spark_lineage.sources.warehouses import (
+    BigQuery,
+    Cassandra,
+    Cosmos,
+    Elasticsearch,
+    Mongo,
+    Snowflake,
 )
 
-SOURCES: Tuple[Source, ...] = (
-    delta.SOURCE,
-    iceberg.SOURCE,
-    jdbc.SOURCE,
-    tables.SOURCE,
-    files.SOURCE,
-    rdd.SOURCE,
-    kafka.SOURCE,
-    warehouses.SOURCE,
-    program.SOURCE,
-    python.SOURCE,
-    unknown.SOURCE,
+SOURCES: Tuple[Type[Source[Any]], ...] = (
+    Program,
+    Delta,
+    Iceberg,
+    Jdbc,
+    Tables,
+    Files,
+    Rdd,
+    Kafka,
+    Snowflake,
+    BigQuery,
+    Cosmos,
+    Mongo,
+    Cassandra,
+    Elasticsearch,
+    Python,
+    Unknown,
 )
-"""In order of precedence: the first source that can name a relation names it."""
+"""In order of precedence: the first source that knows the facts of a relation answers for it."""
+
+
+def source_of(facts: Facts) -> Source[Any]:
+    """Return the source of a relation, with the relation's facts; the last one knows all facts."""
+    return next(source for source in (kind(facts) for kind in SOURCES) if source.knows())
 
 
 def _probes_by_node(*, before: bool) -> Dict[str, Tuple[Probe, ...]]:
@@ -70,106 +79,6 @@ PARTS: FrozenSet[str] = frozenset().union(*(source.parts for source in SOURCES))
 """Names of executions that are parts of a command, which is reported after them."""
 
 
-def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Return the datasets behind the facts of one relation; empty if no source knows them."""
-    answers = (source.identify(facts) for source in SOURCES)
-    return next((identities for identities in answers if identities), ())
-
-
-def query_behind(facts: Facts) -> Optional[Query]:
-    """Return the query that a database ran for a relation; None for a relation that is a table."""
-    queries = (source.query(facts) for source in SOURCES)
-    return next((query for query in queries if query is not None), None)
-
-
-def makes_rows(facts: Facts) -> bool:
-    """Return whether a relation reads nothing: Spark generates its rows."""
-    return any(source.makes_rows(facts) for source in SOURCES)
-
-
-def about_rows(facts: Facts) -> FrozenSet[str]:
-    """Return the names of columns that a scan adds to its dataset's."""
-    return frozenset().union(*(source.about_rows(facts) for source in SOURCES))
-
-
-def is_internal(facts: Facts) -> bool:
-    """Return whether Spark read a relation for its own purpose, for example to infer a schema."""
-    return any(source.is_internal(facts) for source in SOURCES)
-
-
-def is_atomic(facts: Facts) -> bool:
-    """Return whether a failed write leaves the earlier rows unchanged."""
-    return any(source.is_atomic(facts) for source in SOURCES)
-
-
-def is_noop(facts: Facts) -> bool:
-    """Return whether a successful write left its table unchanged."""
-    return any(source.is_noop(facts) for source in SOURCES)
-
-
-def discards_rows(facts: Facts) -> bool:
-    """Return whether a write goes to no dataset: its rows are discarded or printed."""
-    return any(source.discards_rows(facts) for source in SOURCES)
-
-
-def replaced_by(facts: Facts) -> Optional[Tuple[str, ...]]:
-    """Return the table's columns that decide which rows a write replaces; None if unknown.
-
-    Columns that the plan names are not included.
-    """
-    columns: Tuple[str, ...] = ()
-    for source in SOURCES:
-        condition = source.replaced_by(facts)
-        if condition is None:
-            return None
-        columns += condition
-    return columns
-
-
-def keeps_partitions(facts: Facts) -> bool:
-    """Return whether an overwrite keeps the partitions that get no rows."""
-    return any(source.keeps_partitions(facts) for source in SOURCES)
-
-
-def stored_name(facts: Facts, column: str) -> str:
-    """Return the name of a write's only column when it is read again."""
-    names = (source.stored_name(facts, column) for source in SOURCES)
-    return next((name for name in names if name is not None), column)
-
-
-def names_of_table(facts: Facts) -> Tuple[Symlink, ...]:
-    """Return the session catalog's names of a table."""
-    answers = (source.names_of_table(facts) for source in SOURCES)
-    return next((names for names in answers if names), ())
-
-
-def metastore(facts: Facts) -> Optional[Catalog]:
-    """Return the session's catalog of a table or a directory; None for one in memory."""
-    catalogs = (source.metastore(facts) for source in SOURCES)
-    return next((catalog for catalog in catalogs if catalog is not None), None)
-
-
-def entries_of(facts: Facts) -> Tuple[Identity, ...]:
-    """Return a table's names in catalogs, each with the place of its data if that is known."""
-    entries: Tuple[Identity, ...] = ()
-    for identity in identify(facts):
-        entries += (identity,) if identity.is_entry else identity.entries()
-    answers = (source.entries(facts) for source in SOURCES)
-    return entries or next((names for names in answers if names), ())
-
-
-def previous(facts: Facts) -> Tuple[DatasetId, ...]:
-    """Return the old name of a renamed table."""
-    answers = (source.previous(facts) for source in SOURCES)
-    return next((names for names in answers if names), ())
-
-
-def reaches_data(change: str, facts: Facts) -> Optional[bool]:
-    """Return whether a command changes a table's data, not only its catalog entry; None if unknown."""
-    answers = (source.reaches_data(change, facts) for source in SOURCES)
-    return next((answer for answer in answers if answer is not None), None)
-
-
 _COPIED = "copied_"
 """Prefix of the facts about the source of a copy (RESTORE, CLONE)."""
 
@@ -178,3 +87,79 @@ def copied_from(facts: Facts) -> Facts:
     """Return the facts of the dataset whose rows a write copies."""
     copied = {key[len(_COPIED) :]: value for key, value in facts.items() if key.startswith(_COPIED)}
     return cast(Facts, copied)
+
+
+def identify(facts: Facts) -> Tuple[Identity, ...]:
+    """Return the datasets behind the facts of one relation; empty if it has none."""
+    return source_of(facts).identify()
+
+
+# Until the callers in `lineage` and `planned` call the methods.
+
+metastore = catalogs.metastore
+names_of_table = catalogs.symlinks
+
+
+def query_behind(facts: Facts) -> Optional[Query]:
+    """Call the method."""
+    return source_of(facts).query()
+
+
+def makes_rows(facts: Facts) -> bool:
+    """Call the method."""
+    return source_of(facts).makes_rows()
+
+
+def about_rows(facts: Facts) -> FrozenSet[str]:
+    """Call the method."""
+    return source_of(facts).about_rows()
+
+
+def is_internal(facts: Facts) -> bool:
+    """Call the method."""
+    return source_of(facts).is_internal()
+
+
+def is_atomic(facts: Facts) -> bool:
+    """Call the method."""
+    return source_of(facts).is_atomic()
+
+
+def is_noop(facts: Facts) -> bool:
+    """Call the method."""
+    return source_of(facts).is_noop()
+
+
+def discards_rows(facts: Facts) -> bool:
+    """Call the method."""
+    return source_of(facts).discards_rows()
+
+
+def replaced_by(facts: Facts) -> Optional[Tuple[str, ...]]:
+    """Call the method."""
+    return source_of(facts).replaced_by()
+
+
+def keeps_partitions(facts: Facts) -> bool:
+    """Call the method."""
+    return source_of(facts).keeps_partitions()
+
+
+def entries_of(facts: Facts) -> Tuple[Identity, ...]:
+    """Call the method."""
+    return source_of(facts).entries()
+
+
+def previous(facts: Facts) -> Tuple[DatasetId, ...]:
+    """Call the method."""
+    return source_of(facts).previous()
+
+
+def stored_name(facts: Facts, column: str) -> str:
+    """Call the method."""
+    return source_of(facts).stored_name(column)
+
+
+def reaches_data(change: str, facts: Facts) -> Optional[bool]:
+    """Call the method."""
+    return source_of(facts).reaches_data(change)

@@ -35,6 +35,34 @@ COLUMN_CHANGES = (
 )
 """Spark's commands that change the columns of a catalog's table."""
 
+V2_WRITES = ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
+"""Writes of a query to a V2 table, which is at `table.table`."""
+
+V2_CHANGES = (
+    ("ReplaceData", "originalTable"),
+    ("WriteDelta", "originalTable"),
+    ("DeleteFromTable", "collectLeaves.head"),
+)
+"""UPDATE, DELETE and MERGE of a V2 table, each with the path to the table's relation."""
+
+IF_NOT_EXISTS = {"if_not_exists": "ignoreIfExists"}
+"""Accessor of a CREATE; REPLACE has no such clause."""
+
+SCHEMA = {"schema": "query.schema.json"}
+"""Accessor of the columns that a query writes."""
+
+BY_CLASS = {"mode": "getClass.getSimpleName", **SCHEMA}
+"""Accessors of a query's write whose class decides the mode."""
+
+BY_MODE = {"mode": "mode", **SCHEMA}
+"""Accessors of a query's write with a save mode."""
+
+BY_OUTPUT_MODE = {"mode": "outputMode", **SCHEMA}
+"""Accessors of a batch of a stream."""
+
+SET_LOCATION = "AlterTableSetLocationCommand"
+"""The command that lets a table's name refer to other files."""
+
 # Settings of a session's builder are only here, not in the context's settings.
 _HADOOP = "$session.sharedState.hadoopConf"
 _CONF = "$session.sharedState.conf"
@@ -49,7 +77,7 @@ SETTINGS: Dict[str, str] = {
     "aws_region": f"{_CONF}.getenv('AWS_REGION')",
     "aws_default_region": f"{_CONF}.getenv('AWS_DEFAULT_REGION')",
 }
-"""Accessors of the session's settings that name its catalog; the keys of `catalogs.CatalogFacts`."""
+"""Accessors of the session's settings that name its catalog; the keys of `facts.Facts`."""
 
 
 PARTITION_OVERWRITE = "$setting(spark.sql.sources.partitionOverwriteMode)"
@@ -64,8 +92,3 @@ def table_facts(metadata: str) -> Dict[str, str]:
         "table_type": f"{metadata}.tableType.name",
         "options": f"$options({metadata}.storage.properties)",
     }
-
-
-def if_not_exists(node: str) -> Dict[str, str]:
-    """Return the accessor for IF NOT EXISTS of a CREATE; empty for REPLACE, which has no such clause."""
-    return {"if_not_exists": "ignoreIfExists"} if node.startswith("Create") else {}

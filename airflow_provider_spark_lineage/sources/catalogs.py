@@ -21,41 +21,7 @@ def parts_of(name: str) -> List[str]:
     return [quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(name)]
 
 
-class CatalogFacts(Facts, total=False):
-    """Facts that name the session's catalog: the keys of `accessors.SETTINGS`, and names of tables."""
-
-    warehouse: str
-    """The folder of the session's managed tables."""
-
-    catalog_kind: str
-    """`hive` or `in-memory`."""
-
-    metastore_uris: str
-    """Addresses of Hive metastores: `thrift://one:9083,thrift://two:9083`."""
-
-    metastore_client: str
-    """Full class name of the metastore's client factory; AWS Glue has its own."""
-
-    glue_catalog: str
-    """Id of the Glue catalog, an AWS account."""
-
-    glue_account: str
-    """The AWS account in Spark's settings."""
-
-    aws_region: str
-    """From the environment variable `AWS_REGION`."""
-
-    aws_default_region: str
-    """From the environment variable `AWS_DEFAULT_REGION`."""
-
-    command_table: List[str]
-    """Parts of the table's name in the command, maybe without the database."""
-
-    directory: str
-    """The folder that INSERT OVERWRITE DIRECTORY writes."""
-
-
-def table_name(facts: CatalogFacts) -> Tuple[str, ...]:
+def table_name(facts: Facts) -> Tuple[str, ...]:
     """Return the parts of a table's name, without `spark_catalog`, which has no meaning outside Spark.
 
     Return nothing for a name without its database, which is not unique.
@@ -69,13 +35,13 @@ def table_name(facts: CatalogFacts) -> Tuple[str, ...]:
     return parts if len(parts) > 1 else ()
 
 
-def symlinks(facts: CatalogFacts, name: Tuple[str, ...] = ()) -> Tuple[Symlink, ...]:
+def symlinks(facts: Facts, name: Tuple[str, ...] = ()) -> Tuple[Symlink, ...]:
     """Return the table's name in the namespace of its catalog; empty for a relation without a catalog."""
     parts = name or table_name(facts)
     return (_symlink(facts, parts),) if parts else ()
 
 
-def entries(facts: CatalogFacts) -> Tuple[Identity, ...]:
+def entries(facts: Facts) -> Tuple[Identity, ...]:
     """Return the table's entry in the session's catalog, independent of the place of its data."""
     if facts.get("catalog", "spark_catalog") != "spark_catalog":
         return ()
@@ -85,7 +51,7 @@ def entries(facts: CatalogFacts) -> Tuple[Identity, ...]:
     )
 
 
-def metastore(facts: CatalogFacts) -> Optional[Catalog]:
+def metastore(facts: Facts) -> Optional[Catalog]:
     """Return the session's catalog, for one of its tables or a directory that SQL writes.
 
     None for a catalog in memory, which ends with the session.
@@ -97,7 +63,7 @@ def metastore(facts: CatalogFacts) -> Optional[Catalog]:
     return Catalog("hive", kind, "default", metadata_uri=address, warehouse_uri=warehouse_uri(facts))
 
 
-def warehouse_uri(facts: CatalogFacts) -> str:
+def warehouse_uri(facts: Facts) -> str:
     """Return the URI of the session's warehouse; empty if it was not recorded."""
     warehouse = str(facts.get("warehouse") or "")
     return uri_of(*split_location(warehouse)) if warehouse else ""
@@ -111,7 +77,7 @@ def is_session_table(facts: Facts) -> bool:
     return "table_type" in facts
 
 
-def _symlink(facts: CatalogFacts, parts: Tuple[str, ...]) -> Symlink:
+def _symlink(facts: Facts, parts: Tuple[str, ...]) -> Symlink:
     kind, address = _server(facts) if facts.get("catalog_kind") == "hive" and len(parts) == 2 else ("", "")
     if kind == "glue":
         return Symlink(address, "table/" + "/".join(parts))
@@ -120,7 +86,7 @@ def _symlink(facts: CatalogFacts, parts: Tuple[str, ...]) -> Symlink:
     return Symlink(uri_of(*split_location(str(facts.get("warehouse") or "/"))), ".".join(parts))
 
 
-def _server(facts: CatalogFacts) -> Tuple[str, str]:
+def _server(facts: Facts) -> Tuple[str, str]:
     """Return the kind and the address of a Hive catalog; one inside the driver has no address."""
     region = facts.get("aws_region") or facts.get("aws_default_region")
     account = facts.get("glue_catalog") or facts.get("glue_account")

@@ -10,24 +10,27 @@ from __future__ import annotations
 from typing import List, Mapping
 
 from airflow_provider_spark_lineage.sources.accessors import (
+    BY_CLASS,
+    BY_MODE,
+    BY_OUTPUT_MODE,
     CHILD,
     COLUMN_CHANGES,
     DROPPED,
     DROPPED_EXISTS,
     FILE_SYSTEM,
+    IF_NOT_EXISTS,
     MADE_EXISTS,
     PARTITION_OVERWRITE,
     SESSION_CATALOG,
     SETTINGS,
-    if_not_exists,
+    V2_WRITES,
     table_facts,
 )
-from airflow_provider_spark_lineage.sources.catalogs import CatalogFacts
-from airflow_provider_spark_lineage.sources.dataset import Probe
-from airflow_provider_spark_lineage.sources.facts import DURATION
+from airflow_provider_spark_lineage.sources.facts import DURATION, Facts
+from airflow_provider_spark_lineage.sources.probe import read, write
 
 
-class DeltaFacts(CatalogFacts, total=False):
+class DeltaFacts(Facts, total=False):
     """Facts of a Delta table, or of a read for Delta's own purpose."""
 
     delta_path: str
@@ -72,32 +75,12 @@ class DeltaFacts(CatalogFacts, total=False):
     place_existed: bool
     """Read before a CREATE: there was data at the table's location already."""
 
-    previous_table: List[str]
-    """Parts of the old name of a renamed table."""
-
-    previous_location: str
-    """The catalog's default location of a managed table with the old name."""
-
-    default_location: str
-    """The catalog's default location of a managed table with the new name."""
-
     copied_delta_path: str
     """The folder of the table that is cloned or restored."""
 
     copied_version: int
     """The version that is cloned or restored."""
 
-
-_INTERNAL_INDEXES = (
-    "CdcAddFileIndex",
-    "DeltaLogFileIndex",
-    "TahoeBatchFileIndex",
-    "TahoeChangeFileIndex",
-    "TahoeRemoveFileIndex",
-)
-
-_OF_COMMANDS = frozenset({"CdcAddFileIndex", "TahoeBatchFileIndex"})
-"""File indexes with the purpose of Delta's read."""
 
 _RENAMED = f"{CHILD}.copy(newName.last, {CHILD}.database, {CHILD}.catalog)"
 """The new name, which a command may give without its database."""
@@ -136,33 +119,42 @@ def _table(table: str) -> Mapping[str, str]:
 _MADE = "name.catalog.loadTable(name.identifier)"
 """The table created by a CREATE or REPLACE."""
 
-_REPLACED = {
-    "replace_where": "writeOptions.contains('replaceWhere')",
-    "replace_using": "writeOptions.contains('replaceUsing')",
-    "replace_on": "writeOptions.contains('replaceOn')",
-    "condition_columns": f"{_PARSER}.parseExpression(writeOptions.get('replaceWhere')?).references[]",
-    "partition_overwrite": "writeOptions.get('partitionOverwriteMode')?",
-    "partition_overwrite_setting": PARTITION_OVERWRITE,
-    "partition_columns": f"{_MADE}.deltaLog.{_NOW}.metadata.partitionColumns[]",
+_NEW_TABLE = {
+    **_table(_MADE),
+    **table_facts(f"{_MADE}.v1Table"),
+    "schema": f"{_MADE}.schema.json",
 }
-"""Accessors of `saveAsTable`, whose options may replace a part of the table only."""
+"""Accessors of a table that is created without rows."""
 
 
-def _changed(relation: str) -> Mapping[str, str]:
-    """Return accessors for the relation of a table that UPDATE, DELETE or MERGE changes."""
+def _replaced(options: str, log: str) -> Mapping[str, str]:
+    """Return accessors of a write whose options may replace only a part of the table."""
     return {
-        "delta_path": f"{relation}.relation.location.path",
-        "version_before": f"{relation}.relation.location.snapshotAtAnalysis.version",
-        **_commit(f"{relation}.relation.location.deltaLog"),
-        "table": f"{relation}.catalogTable?.identifier.nameParts[]",
-        "mode": "getClass.getSimpleName",
-        **SETTINGS,
+        "replace_where": f"{options}.contains('replaceWhere')",
+        "replace_using": f"{options}.contains('replaceUsing')",
+        "replace_on": f"{options}.contains('replaceOn')",
+        "condition_columns": f"{_PARSER}.parseExpression({options}.get('replaceWhere')?).references[]",
+        "partition_overwrite": f"{options}.get('partitionOverwriteMode')?",
+        "partition_overwrite_setting": PARTITION_OVERWRITE,
+        "partition_columns": f"{log}.{_NOW}.metadata.partitionColumns[]",
     }
 
 
+_INDEX = {
+    "delta_path": "relation.location.path",
+    "delta_index": "relation.location.getClass.getSimpleName",
+    "is_stream": "isStreaming",
+}
+"""Accessors of a read by one of Delta's own file indexes."""
+
+_CHANGED = "target.collectLeaves.head"
+"""The relation of a table that UPDATE, DELETE or MERGE changes."""
+
+_SESSION_TABLE = f"{SESSION_CATALOG}.getTableMetadata({_RENAMED})"
+
 PROBES = (
-    Probe(
-        node="LogicalRelation",
+    *read(
+        "LogicalRelation",
         of="relation.location",
         relation="TahoeLogFileIndex",
         accessors={
@@ -172,29 +164,26 @@ PROBES = (
             **SETTINGS,
         },
     ),
-    *(
-        Probe(
-            node="LogicalRelation",
-            of="relation.location",
-            relation=index,
-            accessors={
-                "delta_path": "relation.location.path",
-                **({"delta_action": "relation.location.actionType"} if index in _OF_COMMANDS else {}),
-                "delta_index": "relation.location.getClass.getSimpleName",
-                "is_stream": "isStreaming",
-            },
-        )
-        for index in _INTERNAL_INDEXES
-        if index != "DeltaLogFileIndex"
+    *read(
+        "LogicalRelation",
+        of="relation.location",
+        relation=("CdcAddFileIndex", "TahoeBatchFileIndex"),
+        accessors={**_INDEX, "delta_action": "relation.location.actionType"},
     ),
-    Probe(
-        node="LogicalRelation",
+    *read(
+        "LogicalRelation",
+        of="relation.location",
+        relation=("TahoeChangeFileIndex", "TahoeRemoveFileIndex"),
+        accessors=_INDEX,
+    ),
+    *read(
+        "LogicalRelation",
         of="relation.location",
         relation="DeltaLogFileIndex",
         accessors={"delta_action": "relation.location.getClass.getSimpleName"},
     ),
-    Probe(
-        node="LogicalRelation",
+    *read(
+        "LogicalRelation",
         relation="CDCReader$DeltaCDFRelation",
         accessors={
             "delta_path": "relation.snapshotWithSchemaMode.snapshot.deltaLog.dataPath",
@@ -203,8 +192,8 @@ PROBES = (
             **SETTINGS,
         },
     ),
-    Probe(
-        node="DataSourceV2Relation",
+    *read(
+        "DataSourceV2Relation",
         of="table",
         relation="DeltaTableV2",
         accessors={
@@ -214,136 +203,89 @@ PROBES = (
             **SETTINGS,
         },
     ),
-    Probe(
-        node="SaveIntoDataSourceCommand",
-        target=True,
+    *write(
+        "SaveIntoDataSourceCommand",
         of="dataSource",
         relation="DeltaDataSource",
         accessors={
             "delta_path": "options.get('path')?",
             **_commit(_LOG_OF_PATH),
             "file_system": FILE_SYSTEM,
-            "replace_where": "options.contains('replaceWhere')",
-            "replace_using": "options.contains('replaceUsing')",
-            "replace_on": "options.contains('replaceOn')",
-            "condition_columns": f"{_PARSER}.parseExpression(options.get('replaceWhere')?).references[]",
-            "partition_overwrite": "options.get('partitionOverwriteMode')?",
-            "partition_overwrite_setting": PARTITION_OVERWRITE,
-            "partition_columns": f"{_LOG_OF_PATH}.{_NOW}.metadata.partitionColumns[]",
-            "mode": "mode",
-            "schema": "query.schema.json",
+            **_replaced("options", _LOG_OF_PATH),
+            **BY_MODE,
         },
     ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            of="table.table",
-            relation="DeltaTableV2",
-            accessors={
-                **_table("table.table"),
-                "schema": "query.schema.json",
-                "mode": "getClass.getSimpleName",
-            },
-        )
-        for node in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
+    *write(
+        V2_WRITES,
+        of="table.table",
+        relation="DeltaTableV2",
+        accessors={**_table("table.table"), **BY_CLASS},
     ),
-    Probe(
-        node="DeltaDynamicPartitionOverwriteCommand",
-        target=True,
-        accessors={
+    *write(
+        "DeltaDynamicPartitionOverwriteCommand",
+        {
             **_table("deltaTable"),
             "partition_columns": "deltaTable.initialSnapshot.metadata.partitionColumns[]",
-            "schema": "query.schema.json",
-            "mode": "getClass.getSimpleName",
+            **BY_CLASS,
         },
     ),
-    Probe(
-        node="DeltaInsertReplaceOnOrUsingCommand",
-        target=True,
-        accessors={
-            **_table("deltaTable"),
-            "schema": "query.schema.json",
-            "mode": "getClass.getSimpleName",
-        },
-    ),
-    Probe(
-        node="WriteToMicroBatchDataSourceV1",
-        target=True,
+    *write("DeltaInsertReplaceOnOrUsingCommand", {**_table("deltaTable"), **BY_CLASS}),
+    *write(
+        "WriteToMicroBatchDataSourceV1",
         of="sink",
         relation="DeltaSink",
         accessors={
             "delta_path": "sink.path",
             "file_system": FILE_SYSTEM,
-            "mode": "outputMode",
-            "schema": "query.schema.json",
             "table": "catalogTable?.identifier.nameParts[]",
+            **BY_OUTPUT_MODE,
             **SETTINGS,
         },
     ),
     # The table of a CREATE or REPLACE that is still running: the probe of that command has its location.
-    *(
-        Probe(
-            node=node,
-            target=True,
-            of="table.table",
-            relation=staged,
-            accessors={"schema": "query.schema.json", "mode": "getClass.getSimpleName"},
-        )
-        for node in ("AppendData", "OverwriteByExpression")
-        for staged in ("AbstractDeltaCatalog$StagedDeltaTableV2", "DeltaCatalog$StagedDeltaTableV2")
+    *write(
+        ("AppendData", "OverwriteByExpression"),
+        of="table.table",
+        relation=("AbstractDeltaCatalog$StagedDeltaTableV2", "DeltaCatalog$StagedDeltaTableV2"),
+        accessors=BY_CLASS,
     ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            of="name.catalog",
-            relation="DeltaCatalog",
-            accessors={
-                **_table(_MADE),
-                **if_not_exists(node),
-                **(_REPLACED if node.startswith("Replace") else {}),
-                "schema": "query.schema.json",
-                "mode": "getClass.getSimpleName",
-            },
-        )
-        for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")
+    *write(
+        "CreateTableAsSelect",
+        of="name.catalog",
+        relation="DeltaCatalog",
+        accessors={**_table(_MADE), **IF_NOT_EXISTS, **BY_CLASS},
     ),
-    *(
-        Probe(node=node, target=True, accessors=_changed("target.collectLeaves.head"))
-        for node in ("MergeIntoCommand", "UpdateCommand", "DeleteCommand")
+    *write(
+        "ReplaceTableAsSelect",
+        of="name.catalog",
+        relation="DeltaCatalog",
+        accessors={**_table(_MADE), **_replaced("writeOptions", f"{_MADE}.deltaLog"), **BY_CLASS},
+    ),
+    *write(
+        ("MergeIntoCommand", "UpdateCommand", "DeleteCommand"),
+        {
+            "delta_path": f"{_CHANGED}.relation.location.path",
+            "version_before": f"{_CHANGED}.relation.location.snapshotAtAnalysis.version",
+            **_commit(f"{_CHANGED}.relation.location.deltaLog"),
+            "table": f"{_CHANGED}.catalogTable?.identifier.nameParts[]",
+            "mode": "getClass.getSimpleName",
+            **SETTINGS,
+        },
     ),
     # Delta's session catalog creates tables of other formats, too.
-    *(
-        Probe(
-            node=node,
-            target=True,
-            of="name.catalog",
-            relation="DeltaCatalog",
-            accessors={
-                **_table(_MADE),
-                **table_facts(f"{_MADE}.v1Table"),
-                **if_not_exists(node),
-                "schema": "name.catalog.loadTable(name.identifier).schema.json",
-            },
-        )
-        for node in ("CreateTable", "ReplaceTable")
+    *write("CreateTable", {**_NEW_TABLE, **IF_NOT_EXISTS}, of="name.catalog", relation="DeltaCatalog"),
+    *write("ReplaceTable", _NEW_TABLE, of="name.catalog", relation="DeltaCatalog"),
+    *write(
+        COLUMN_CHANGES,
+        of="table.catalog",
+        relation="DeltaCatalog",
+        accessors={
+            **_table("table.table"),
+            "schema": "table.catalog.loadTable(table.identifier).schema.json",
+        },
     ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            of="table.catalog",
-            relation="DeltaCatalog",
-            accessors={
-                **_table("table.table"),
-                "schema": "table.catalog.loadTable(table.identifier).schema.json",
-            },
-        )
-        for node in COLUMN_CHANGES
-    ),
-    Probe(
-        node="DropTable",
+    *read(
+        "DropTable",
         before=True,
         of=DROPPED,
         relation="DeltaTableV2",
@@ -353,41 +295,32 @@ PROBES = (
             "table_type": f"{DROPPED}.catalogTable?.tableType.name",
         },
     ),
-    Probe(
-        node="CreateTable",
+    *read(
+        "CreateTable",
         before=True,
         of="name.catalog",
         relation="DeltaCatalog",
-        accessors={
-            "existed": MADE_EXISTS,
-            "place_existed": "$exists(tableSpec.location?)",
-        },
+        accessors={"existed": MADE_EXISTS, "place_existed": "$exists(tableSpec.location?)"},
     ),
-    Probe(
-        node="TruncateDeltaTableCommand",
-        target=True,
-        accessors={**_table("child.table"), "schema": "child.table.schema.json"},
-    ),
-    Probe(
-        node="RenameTable",
-        target=True,
+    *write("TruncateDeltaTableCommand", {**_table("child.table"), "schema": "child.table.schema.json"}),
+    *write(
+        "RenameTable",
         of="child.catalog",
         relation="DeltaCatalog",
         accessors={
-            "delta_location": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).location",
-            **table_facts(f"{SESSION_CATALOG}.getTableMetadata({_RENAMED})"),
+            "delta_location": f"{_SESSION_TABLE}.location",
+            **table_facts(_SESSION_TABLE),
             "default_location": f"{SESSION_CATALOG}.defaultTablePath({_RENAMED})",
-            "schema": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).schema.json",
-            "table": f"{SESSION_CATALOG}.getTableMetadata({_RENAMED}).identifier.nameParts[]",
+            "schema": f"{_SESSION_TABLE}.schema.json",
+            "table": f"{_SESSION_TABLE}.identifier.nameParts[]",
             "previous_table": f"{CHILD}.nameParts[]",
             "previous_location": f"{SESSION_CATALOG}.defaultTablePath({CHILD})",
             **SETTINGS,
         },
     ),
-    Probe(
-        node="RestoreTableCommand",
-        target=True,
-        accessors={
+    *write(
+        "RestoreTableCommand",
+        {
             **_table("sourceTable"),
             "copied_delta_path": "sourceTable.deltaLog.dataPath",
             "copied_version": "sourceTable.initialSnapshot.version",
@@ -395,10 +328,9 @@ PROBES = (
             "mode": "getClass.getSimpleName",
         },
     ),
-    Probe(
-        node="CreateDeltaTableCommand",
-        target=True,
-        accessors={
+    *write(
+        "CreateDeltaTableCommand",
+        {
             "delta_path": "query?.targetPath",
             "location": f"{SESSION_CATALOG}.getTableMetadata(table.identifier).location",
             "table": "table.identifier.nameParts[]",

@@ -1,8 +1,8 @@
 """The facts of one relation: values that capture probed from a live plan leaf or write target.
 
-`Facts` lists the keys of several sources, or that `lineage` reads; keys of a single source are in a subclass
-beside its probes. A record holds them as plain JSON. Every key may be absent: a probe leaves out members that
-this version of Spark, or this plan, does not have.
+`Facts` lists the keys of several sources, of the session's catalog, or that `lineage` reads; keys of a single
+source are in a subclass beside its probes. A record holds them as plain JSON. Every key may be absent: a
+probe leaves out members that this version of Spark, or this plan, does not have.
 """
 
 from __future__ import annotations
@@ -50,6 +50,56 @@ class Facts(TypedDict, total=False):
 
     identifier: str
     """Namespace and name of a table in its catalog as Spark prints them: `` db.`odd name` ``."""
+
+    # The session's catalog.
+
+    warehouse: str
+    """The folder of the session's managed tables."""
+
+    catalog_kind: str
+    """`hive` or `in-memory`."""
+
+    metastore_uris: str
+    """Addresses of Hive metastores: `thrift://one:9083,thrift://two:9083`."""
+
+    metastore_client: str
+    """Full class name of the metastore's client factory; AWS Glue has its own."""
+
+    glue_catalog: str
+    """Id of the Glue catalog, an AWS account."""
+
+    glue_account: str
+    """The AWS account in Spark's settings."""
+
+    aws_region: str
+    """From the environment variable `AWS_REGION`."""
+
+    aws_default_region: str
+    """From the environment variable `AWS_DEFAULT_REGION`."""
+
+    default_location: str
+    """The catalog's default location of a managed table with this name."""
+
+    previous_table: List[str]
+    """Parts of the old name of a renamed table."""
+
+    previous_location: str
+    """The catalog's default location of a managed table with the old name."""
+
+    view: List[str]
+    """Parts of a view's name."""
+
+    is_view: bool
+    """The command is about a view."""
+
+    command_table: List[str]
+    """Parts of the table's name in the command, maybe without the database."""
+
+    command: str
+    """Class of the command, if the commands of one probe differ."""
+
+    directory: str
+    """The folder that INSERT OVERWRITE DIRECTORY writes."""
 
     # What is read.
 
@@ -125,6 +175,9 @@ class Facts(TypedDict, total=False):
 
     unasked: int
     """Number of further tables in the dropped database."""
+
+    database: str
+    """Spark's text for the database that is dropped."""
 
     database_location: str
     """The folder of the database that is dropped."""

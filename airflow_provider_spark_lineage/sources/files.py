@@ -7,12 +7,20 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import List, Mapping, Sequence, Tuple
 from urllib.parse import unquote
 
-from airflow_provider_spark_lineage.sources.accessors import FILE_SYSTEM, SESSION_CATALOG, SETTINGS
-from airflow_provider_spark_lineage.sources.catalogs import CatalogFacts, metastore, symlinks
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.accessors import (
+    BY_MODE,
+    BY_OUTPUT_MODE,
+    FILE_SYSTEM,
+    SCHEMA,
+    SESSION_CATALOG,
+    SETTINGS,
+)
+from airflow_provider_spark_lineage.sources.catalogs import metastore, symlinks
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
+from airflow_provider_spark_lineage.sources.formats import format_name
 from airflow_provider_spark_lineage.sources.paths import (
     RELATIVE,
     completed,
@@ -21,16 +29,15 @@ from airflow_provider_spark_lineage.sources.paths import (
     roots,
     split_location,
 )
+from airflow_provider_spark_lineage.sources.probe import Probe, read, write
+from airflow_provider_spark_lineage.sources.source import Source
 
 
-class FileFacts(CatalogFacts, total=False):
+class FileFacts(Facts, total=False):
     """Facts of files, or of a table whose rows are in files."""
 
     base_path: str
     """The option `basePath`, as the user gave it: the root of a partitioned table."""
-
-    default_location: str
-    """The catalog's default location of a managed table with this name."""
 
     option_names: List[str]
     """The names of all options of a relation."""
@@ -39,9 +46,42 @@ class FileFacts(CatalogFacts, total=False):
     """Spark's text for the sink of a stream: `FileSink[/out]`."""
 
 
+_OF_TABLE = {"table": "catalogTable?.identifier.nameParts[]", **SETTINGS}
+
+_DIRECTORY = {
+    "location": "storage.locationUri?",
+    "directory": "storage.locationUri?",
+    "overwrite": "overwrite",
+    **SCHEMA,
+    **SETTINGS,
+}
+
+
+def _v2(node: str, table: str) -> Tuple[Probe, ...]:
+    return read(
+        node,
+        {"paths": f"{table}.fileIndex.rootPaths[]", "format": f"{table}.formatName"},
+        of=table,
+        relation=("AvroTable", "CSVTable", "JsonTable", "OrcTable", "ParquetTable", "TextTable"),
+    )
+
+
+def _created(table: str) -> Mapping[str, str]:
+    """Return accessors for a table made from a query: it exists by now, so the catalog knows its location."""
+    metadata = f"{SESSION_CATALOG}.getTableMetadata({table}.identifier)"
+    return {
+        "location": f"{metadata}.location",
+        "format": f"{table}.provider?",
+        "command_table": f"{table}.identifier.nameParts[]",
+        "table": f"{metadata}.identifier.nameParts[]",
+        **BY_MODE,
+        **SETTINGS,
+    }
+
+
 PROBES = (
-    Probe(
-        node="LogicalRelation",
+    *read(
+        "LogicalRelation",
         relation="HadoopFsRelation",
         accessors={
             "paths": "relation.location.rootPaths[]",
@@ -49,112 +89,49 @@ PROBES = (
             "option_names": "relation.options.keySet[]",
             "is_stream": "isStreaming",
             "base_path": "relation.options.get('basePath')?",
-            "table": "catalogTable?.identifier.nameParts[]",
-            **SETTINGS,
+            **_OF_TABLE,
         },
     ),
     # Spark uses its V2 sources for formats that are not in `spark.sql.sources.useV1SourceList`.
-    *(
-        Probe(
-            node=node,
-            relation=kind,
-            of=table,
-            accessors={
-                "paths": f"{table}.fileIndex.rootPaths[]",
-                "format": f"{table}.formatName",
-            },
-        )
-        for node, table in (
-            ("DataSourceV2Relation", "table"),
-            ("DataSourceV2ScanRelation", "relation.table"),
-        )
-        for kind in ("AvroTable", "CSVTable", "JsonTable", "OrcTable", "ParquetTable", "TextTable")
-    ),
-    Probe(
-        node="HiveTableRelation",
-        accessors={
+    *_v2("DataSourceV2Relation", "table"),
+    *_v2("DataSourceV2ScanRelation", "relation.table"),
+    *read(
+        "HiveTableRelation",
+        {
             "location": "tableMeta.location",
             "format": "tableMeta.storage.serde?",
             "table": "tableMeta.identifier.nameParts[]",
             **SETTINGS,
         },
     ),
-    Probe(
-        node="WriteToMicroBatchDataSourceV1",
-        target=True,
-        accessors={
+    *write(
+        "WriteToMicroBatchDataSourceV1",
+        {
             "sink": "sink.toString",
             "relation_class": "sink.getClass.getName",
             "file_system": FILE_SYSTEM,
-            "mode": "outputMode",
-            "schema": "query.schema.json",
-            "table": "catalogTable?.identifier.nameParts[]",
-            **SETTINGS,
+            **BY_OUTPUT_MODE,
+            **_OF_TABLE,
         },
     ),
-    Probe(
-        node="InsertIntoHadoopFsRelationCommand",
-        target=True,
-        accessors={
+    *write(
+        "InsertIntoHadoopFsRelationCommand",
+        {
             "paths": "outputPath",
             "format": "fileFormat",
-            "mode": "mode",
             "static_partitions": "staticPartitions.size",
             "dynamic_partitions": "dynamicPartitionOverwrite",
-            "schema": "query.schema.json",
-            "table": "catalogTable?.identifier.nameParts[]",
-            **SETTINGS,
+            **BY_MODE,
+            **_OF_TABLE,
         },
     ),
-    # The table exists by the time its creation is reported, so the catalog knows its location.
-    *(
-        Probe(
-            node=node,
-            target=True,
-            accessors={
-                "location": f"{SESSION_CATALOG}.getTableMetadata({table}.identifier).location",
-                "format": f"{table}.provider?",
-                "mode": "mode",
-                "schema": "query.schema.json",
-                "command_table": f"{table}.identifier.nameParts[]",
-                "table": f"{SESSION_CATALOG}.getTableMetadata({table}.identifier).identifier.nameParts[]",
-                **SETTINGS,
-            },
-        )
-        for node, table in (
-            ("CreateDataSourceTableAsSelectCommand", "table"),
-            ("CreateHiveTableAsSelectCommand", "tableDesc"),
-            ("SaveAsV1TableCommand", "tableDesc"),
-        )
-    ),
-    Probe(
-        node="InsertIntoDataSourceDirCommand",
-        target=True,
-        accessors={
-            "location": "storage.locationUri?",
-            "directory": "storage.locationUri?",
-            "format": "provider?",
-            "overwrite": "overwrite",
-            "schema": "query.schema.json",
-            **SETTINGS,
-        },
-    ),
-    Probe(
-        node="InsertIntoHiveDirCommand",
-        target=True,
-        accessors={
-            "location": "storage.locationUri?",
-            "directory": "storage.locationUri?",
-            **SETTINGS,
-            "format": "storage.serde?",
-            "overwrite": "overwrite",
-            "schema": "query.schema.json",
-        },
-    ),
-    Probe(
-        node="InsertIntoHiveTable",
-        target=True,
-        accessors={
+    *write("CreateDataSourceTableAsSelectCommand", _created("table")),
+    *write(("CreateHiveTableAsSelectCommand", "SaveAsV1TableCommand"), _created("tableDesc")),
+    *write("InsertIntoDataSourceDirCommand", {**_DIRECTORY, "format": "provider?"}),
+    *write("InsertIntoHiveDirCommand", {**_DIRECTORY, "format": "storage.serde?"}),
+    *write(
+        "InsertIntoHiveTable",
+        {
             "location": "table.location",
             "format": "table.storage.serde?",
             "table": "table.identifier.nameParts[]",
@@ -162,7 +139,7 @@ PROBES = (
             "static_partitions": "partition.size",
             "partition_columns": "table.partitionColumnNames[]",
             "partition_schema": "table.partitionSchema.json",
-            "schema": "query.schema.json",
+            **SCHEMA,
             **SETTINGS,
         },
     ),
@@ -171,39 +148,60 @@ PROBES = (
 _SINK = re.compile(r"\w+Sink\[(.+)\]")
 """A streaming file sink as Spark prints it."""
 
-_FORMAT_CLASS = re.compile(r"^(?:.*\.)?(\w+?)(?:FileFormat|DataSource|SerDe|Serde)?(?:@[0-9a-f]+|\(\))?$")
 
+class Files(Source[FileFacts]):
+    """Folders and files."""
 
-def identify(facts: FileFacts) -> Tuple[Identity, ...]:
-    """Return the datasets that a relation reads or a command writes.
+    probes = PROBES
 
-    Many files, or many partitions, are one dataset: their common directory. Directories that are not
-    partitions of one table are datasets of their own.
-    """
-    paths = _paths(facts)
-    if not paths:
-        return ()
-    file_format = _format(facts.get("format"))
-    names = symlinks(facts)
-    sink = _SINK.fullmatch(str(facts.get("sink") or ""))
-    is_relative = sink is not None and not is_complete(sink[1]) and not sink[1].startswith("/")
-    identities = []
-    for root, given in roots(paths):
-        originals = _read_below(facts, root) or given
-        namespace, name = split_location(root)
-        identities.append(
-            Identity(
-                id=DatasetId(namespace, name),
-                storage_layer=namespace.split(":", 1)[0],
-                file_format=file_format,
-                symlinks=names,
-                catalog=metastore(facts),
-                note=RELATIVE if is_relative else "",
-                locations=tuple(originals) if originals != [root] else (),
-                has_columns=not any(map(is_part_of_model, originals)),
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return the datasets that a relation reads or a command writes.
+
+        Many files, or many partitions, are one dataset: their common directory. Directories that are not
+        partitions of one table are datasets of their own.
+        """
+        paths = _paths(self.facts)
+        if not paths:
+            return ()
+        file_format = format_name(self.facts.get("format"))
+        names = symlinks(self.facts)
+        sink = _SINK.fullmatch(str(self.facts.get("sink") or ""))
+        is_relative = sink is not None and not is_complete(sink[1]) and not sink[1].startswith("/")
+        identities = []
+        for root, given in roots(paths):
+            originals = _read_below(self.facts, root) or given
+            namespace, name = split_location(root)
+            identities.append(
+                Identity(
+                    id=DatasetId(namespace, name),
+                    storage_layer=namespace.split(":", 1)[0],
+                    file_format=file_format,
+                    symlinks=names,
+                    catalog=metastore(self.facts),
+                    note=RELATIVE if is_relative else "",
+                    locations=tuple(originals) if originals != [root] else (),
+                    has_columns=not any(map(is_part_of_model, originals)),
+                )
             )
+        return tuple(identities)
+
+    def is_internal(self) -> bool:
+        """Return whether Spark reads a CSV, JSON or XML file as text to infer its schema.
+
+        `TextInputCSVDataSource` and its like read lines of text with the option DataSource.GLOB_PATHS_KEY,
+        which no user sets. The batches of `FileStreamSource` have it as well, and are streams.
+        """
+        is_text = format_name(self.facts.get("format")) == "text"
+        return (
+            is_text
+            and "__globpaths__" in self.facts.get("option_names", ())
+            and not self.facts.get("is_stream")
         )
-    return tuple(identities)
+
+    def stored_name(self, column: str) -> str:
+        """Return `value` for the only column of text files; a table keeps its column's name in any format."""
+        is_text = format_name(self.facts.get("format")) == "text"
+        return "value" if is_text and not self.facts.get("table") else column
 
 
 def _paths(facts: FileFacts) -> List[str]:
@@ -246,50 +244,3 @@ def _read_below(facts: FileFacts, root: str) -> List[str]:
     places = ((path, split_location(path)) for path in paths)
     below = [path for path, place in places if f"{place[1]}/".startswith(name.rstrip("/") + "/")]
     return [root] if any(split_location(path) == (namespace, name) for path in below) else below
-
-
-def _format(value: Any) -> str:
-    """Return the short name of a file format, provider or serde class in Spark's text."""
-    match = _FORMAT_CLASS.match(str(value or ""))
-    name = match[1].lower() if match else ""
-    return {"lazysimple": "text", "parquethive": "parquet", "orcserde": "orc", "opencsv": "csv"}.get(
-        name, name
-    )
-
-
-_FORMATS = frozenset(
-    ("avro", "binaryfile", "csv", "delta", "hive", "image", "json", "libsvm", "orc", "parquet", "text", "xml")
-)
-
-
-def is_stored_in_files(facts: FileFacts) -> bool:
-    """Return whether a table of this format has its rows in its folder."""
-    return _format(facts.get("format")) in _FORMATS
-
-
-def is_schema_inference(facts: FileFacts) -> bool:
-    """Return whether Spark reads a CSV, JSON or XML file as text to infer its schema.
-
-    `TextInputCSVDataSource` and its like read lines of text with the option DataSource.GLOB_PATHS_KEY, which
-    no user sets. The batches of `FileStreamSource` have it as well, and are streams.
-    """
-    is_text = _format(facts.get("format")) == "text"
-    return is_text and "__globpaths__" in facts.get("option_names", ()) and not facts.get("is_stream")
-
-
-def stored_name(facts: FileFacts, column: str) -> Optional[str]:
-    """Return the name of a written column when it is read again; None if it keeps its name.
-
-    The only column of text files is `value`; a table keeps its column's name in any format.
-    """
-    is_text = _format(facts.get("format")) == "text"
-    return "value" if is_text and not facts.get("table") else None
-
-
-SOURCE = Source(
-    name="files",
-    probes=PROBES,
-    identify=identify,
-    is_internal=is_schema_inference,
-    stored_name=stored_name,
-)

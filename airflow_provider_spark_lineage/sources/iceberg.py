@@ -13,16 +13,11 @@ from typing import FrozenSet, Optional, Tuple
 from airflow_provider_spark_lineage.records.plan_json import simple_name
 from airflow_provider_spark_lineage.sources.catalogs import is_session_table
 from airflow_provider_spark_lineage.sources.databases import place
-from airflow_provider_spark_lineage.sources.dataset import (
-    Catalog,
-    DatasetId,
-    Identity,
-    Source,
-    Symlink,
-)
+from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Identity, Symlink
 from airflow_provider_spark_lineage.sources.facts import is_of_execution
 from airflow_provider_spark_lineage.sources.iceberg_facts import PROBES, IcebergFacts
 from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
+from airflow_provider_spark_lineage.sources.source import Source
 
 _METADATA_TABLE = re.compile(r"(?!Base|Serializable|Transaction|CommitCallback)(\w+)Table")
 _LOCATION = re.compile(r"/|[A-Za-z][\w+.-]*:/")
@@ -45,24 +40,73 @@ _NO_METADATA = re.compile(r"metadata\.json#")
 """Part of the name of a metadata table that an Iceberg procedure reads for its own purpose."""
 
 
-def identify(facts: IcebergFacts) -> Tuple[Identity, ...]:
-    """Return the table that a relation reads or a command writes, with its snapshot and its catalog."""
-    location = str(facts.get("iceberg_location") or _place(facts))
-    # Iceberg's session catalog also has tables of other formats.
-    if not location or is_session_table(facts):
-        return ()
-    namespace, name = split_location(location)
-    kind = _metadata_table(facts)
-    return (
-        Identity(
-            id=DatasetId(namespace, f"{name}#{kind}" if kind else name),
-            storage_layer="iceberg",
-            file_format="" if kind else "parquet",
-            symlinks=_symlinks(facts),
-            version="" if kind else _snapshot(facts),
-            catalog=_catalog_of(facts),
-        ),
-    )
+class Iceberg(Source[IcebergFacts]):
+    """Tables of Iceberg, and names of its tables in catalogs."""
+
+    probes = PROBES
+
+    def knows(self) -> bool:
+        """Return whether the facts name a table, or a command's table in a catalog without its location."""
+        is_name = (
+            "identifier" in self.facts and "v2_catalog" in self.facts and not is_session_table(self.facts)
+        )
+        is_of_command = is_name and "provider" not in self.facts and "paths" not in self.facts
+        return is_of_command or bool(self.identify()) or self.is_internal()
+
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return the table that a relation reads or a command writes, with its snapshot and its catalog."""
+        location = str(self.facts.get("iceberg_location") or _place(self.facts))
+        # Iceberg's session catalog also has tables of other formats.
+        if not location or is_session_table(self.facts):
+            return ()
+        namespace, name = split_location(location)
+        kind = _metadata_table(self.facts)
+        return (
+            Identity(
+                id=DatasetId(namespace, f"{name}#{kind}" if kind else name),
+                storage_layer="iceberg",
+                file_format="" if kind else "parquet",
+                symlinks=_symlinks(self.facts),
+                version="" if kind else _snapshot(self.facts),
+                catalog=_catalog_of(self.facts),
+            ),
+        )
+
+    def about_rows(self) -> FrozenSet[str]:
+        """Return the names of Iceberg's metadata columns, which describe the storage of a row."""
+        return _ABOUT_ROWS if self.facts.get("iceberg_location") else frozenset()
+
+    def is_internal(self) -> bool:
+        """Return whether an Iceberg procedure reads metadata for its own purpose."""
+        return bool(_NO_METADATA.search(str(self.facts.get("v2_table") or "")))
+
+    def is_atomic(self) -> bool:
+        """Return True: Iceberg commits a write as a whole."""
+        return True
+
+    def entries_without_data(self) -> Tuple[Identity, ...]:
+        """Return the table's entry in its catalog."""
+        entries = tuple(
+            Identity(DatasetId(link.namespace, link.name), type="TABLE", catalog=_catalog_of(self.facts))
+            for link in _symlinks(self.facts)
+        )
+        return entries or super().entries_without_data()
+
+    def previous(self) -> Tuple[DatasetId, ...]:
+        """Return the old name of a renamed table in its catalog; its location does not change."""
+        if not self.facts.get("new_name"):
+            return ()
+        before: IcebergFacts = {**self.facts, "new_name": []}
+        return tuple(DatasetId(link.namespace, link.name) for link in _symlinks(before))
+
+    def reaches_data(self, change: str) -> Optional[bool]:
+        """Return whether a command changes an Iceberg table, or only its catalog entry.
+
+        Only a catalog of folders removes a table's files by DROP without PURGE.
+        """
+        if change == "dropped":
+            return bool(self.facts.get("purge")) or self.facts.get("catalog_type") == "hadoop"
+        return change != "renamed"
 
 
 def _snapshot(facts: IcebergFacts) -> str:
@@ -70,16 +114,6 @@ def _snapshot(facts: IcebergFacts) -> str:
     read_or_last = facts.get("written_snapshot", facts.get("snapshot"))
     snapshot = facts.get("branch_snapshot", read_or_last)
     return "" if snapshot is None or not is_of_execution(facts) else str(snapshot)
-
-
-def entries(facts: IcebergFacts) -> Tuple[Identity, ...]:
-    """Return the table's entry in its catalog."""
-    if is_session_table(facts):
-        return ()
-    return tuple(
-        Identity(DatasetId(link.namespace, link.name), type="TABLE", catalog=_catalog_of(facts))
-        for link in _symlinks(facts)
-    )
 
 
 def _place(facts: IcebergFacts) -> str:
@@ -145,14 +179,6 @@ def _identifier(facts: IcebergFacts) -> str:
     return ".".join(new) or identifier
 
 
-def previous(facts: IcebergFacts) -> Tuple[DatasetId, ...]:
-    """Return the old name of a renamed table in its catalog; its location does not change."""
-    if not facts.get("new_name"):
-        return ()
-    before: IcebergFacts = {**facts, "new_name": []}
-    return tuple(DatasetId(link.namespace, link.name) for link in _symlinks(before))
-
-
 def _address(catalog: Catalog) -> str:
     """Return the address of a catalog's server; empty for a catalog of folders."""
     if catalog.type == "hive":
@@ -161,38 +187,3 @@ def _address(catalog: Catalog) -> str:
         database = place(catalog.metadata_uri, {})
         return database.uri if database else ""
     return catalog.metadata_uri if catalog.type in ("rest", "nessie") else ""
-
-
-def is_internal(facts: IcebergFacts) -> bool:
-    """Return whether an Iceberg procedure reads metadata for its own purpose."""
-    return bool(_NO_METADATA.search(str(facts.get("v2_table") or "")))
-
-
-def about_rows(facts: IcebergFacts) -> FrozenSet[str]:
-    """Return the names of Iceberg's metadata columns, which describe the storage of a row."""
-    return _ABOUT_ROWS if facts.get("iceberg_location") else frozenset()
-
-
-def reaches_data(change: str, facts: IcebergFacts) -> Optional[bool]:
-    """Return whether a command changes an Iceberg table, or only its catalog entry.
-
-    Only a catalog of folders removes a table's files by DROP without PURGE.
-    """
-    if not (facts.get("iceberg_location") or facts.get("v2_catalog")) or is_session_table(facts):
-        return None
-    if change == "dropped":
-        return bool(facts.get("purge")) or facts.get("catalog_type") == "hadoop"
-    return change != "renamed"
-
-
-SOURCE = Source(
-    name="iceberg",
-    probes=PROBES,
-    identify=identify,
-    entries=entries,
-    reaches_data=reaches_data,
-    is_atomic=lambda facts: bool(identify(facts)),
-    is_internal=is_internal,
-    about_rows=about_rows,
-    previous=previous,
-)

@@ -8,18 +8,19 @@ from airflow_provider_spark_lineage.sources.accessors import (
     COLUMN_CHANGES,
     DROPPED,
     DROPPED_EXISTS,
+    IF_NOT_EXISTS,
+    SCHEMA,
     SETTINGS,
-    if_not_exists,
+    V2_CHANGES,
 )
-from airflow_provider_spark_lineage.sources.catalogs import CatalogFacts
-from airflow_provider_spark_lineage.sources.dataset import Probe
-from airflow_provider_spark_lineage.sources.facts import DURATION
+from airflow_provider_spark_lineage.sources.facts import DURATION, Facts
+from airflow_provider_spark_lineage.sources.probe import read, write
 
 _Implementation = TypedDict("_Implementation", {"catalog_catalog-impl": str}, total=False)
 """Full class name of the catalog's implementation; not a valid name for an attribute of `IcebergFacts`."""
 
 
-class IcebergFacts(CatalogFacts, _Implementation, total=False):
+class IcebergFacts(Facts, _Implementation, total=False):
     """Facts of an Iceberg table or one of its metadata tables."""
 
     iceberg_location: str
@@ -90,36 +91,54 @@ def _written(table: str) -> Mapping[str, str]:
     }
 
 
+_MADE = "name.catalog.loadTable(name.identifier)"
+"""The table created by a CREATE or REPLACE."""
+
+
+def _command(resolved: str, schema: str = "", location: str = "") -> Mapping[str, str]:
+    """Return accessors for a command on a table; `resolved` has the catalog and the identifier."""
+    return {
+        "iceberg_location": location or f"{resolved}.table.table.location",
+        "identifier": f"{resolved}.identifier.toString",
+        "schema": schema or f"{resolved}.table.schema.json",
+        **_catalog(f"{resolved}.catalog"),
+    }
+
+
+_CREATED = _command("name", f"{_MADE}.schema.json", f"{_MADE}.table.location")
+
+_FROM_QUERY = {
+    **_written(_MADE),
+    "identifier": "name.identifier.toString",
+    **SCHEMA,
+    **_catalog("name.catalog"),
+}
+
+_WRITE = {
+    **_written("table.table"),
+    "identifier": "table.identifier?.toString",
+    **SCHEMA,
+    **_catalog("table.catalog?"),
+}
+
+_TABLES = ("SparkTable", "StagedSparkTable")
+
 PROBES = (
-    Probe(node="DataSourceV2Relation", of="table", relation="SparkTable", accessors=_read("", "table")),
+    *read("DataSourceV2Relation", _read("", "table"), of="table", relation="SparkTable"),
     # Below UPDATE, DELETE and MERGE.
-    Probe(
-        node="DataSourceV2Relation",
+    *read("DataSourceV2Relation", _read("", "table.table"), of="table.table", relation="SparkTable"),
+    *write(("AppendData", "OverwriteByExpression"), _WRITE, of="table.table", relation=_TABLES),
+    *write(
+        "OverwritePartitionsDynamic",
+        {**_WRITE, "partition_columns": "table.table.partitioning[]"},
         of="table.table",
-        relation="SparkTable",
-        accessors=_read("", "table.table"),
+        relation=_TABLES,
     ),
     *(
-        Probe(
-            node=node,
-            target=True,
-            of="table.table",
-            relation=relation,
-            accessors={
-                **_written("table.table"),
-                "identifier": "table.identifier?.toString",
-                "schema": "query.schema.json",
-                **({"partition_columns": "table.table.partitioning[]"} if node.endswith("Dynamic") else {}),
-                **_catalog("table.catalog?"),
-            },
-        )
-        for node in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
-        for relation in ("SparkTable", "StagedSparkTable")
-    ),
-    *(
-        Probe(
-            node=node,
-            target=True,
+        probe
+        for node, relation in V2_CHANGES
+        for probe in write(
+            node,
             of=f"{relation}.table",
             relation="SparkTable",
             accessors={
@@ -128,102 +147,40 @@ PROBES = (
                 **_catalog(f"{relation}.catalog?"),
             },
         )
-        for node, relation in (
-            ("ReplaceData", "originalTable"),
-            ("WriteDelta", "originalTable"),
-            ("DeleteFromTable", "collectLeaves.head"),
-        )
     ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            of="name.catalog",
-            relation=catalog,
-            accessors={
-                **_written("name.catalog.loadTable(name.identifier)"),
-                "identifier": "name.identifier.toString",
-                **if_not_exists(node),
-                "schema": "query.schema.json",
-                **_catalog("name.catalog"),
-            },
-        )
-        for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")
-        for catalog in _CATALOGS
+    *write("CreateTableAsSelect", {**_FROM_QUERY, **IF_NOT_EXISTS}, of="name.catalog", relation=_CATALOGS),
+    *write("ReplaceTableAsSelect", _FROM_QUERY, of="name.catalog", relation=_CATALOGS),
+    *write("CreateTable", {**_CREATED, **IF_NOT_EXISTS}, of="name.catalog", relation=_CATALOGS),
+    *write("ReplaceTable", _CREATED, of="name.catalog", relation=_CATALOGS),
+    *write(
+        COLUMN_CHANGES,
+        _command("table", "table.catalog.loadTable(table.identifier).schema.json"),
+        of="table.catalog",
+        relation=_CATALOGS,
     ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            of="name.catalog",
-            relation=catalog,
-            accessors={
-                "iceberg_location": "name.catalog.loadTable(name.identifier).table.location",
-                **if_not_exists(node),
-                "identifier": "name.identifier.toString",
-                "schema": "name.catalog.loadTable(name.identifier).schema.json",
-                **_catalog("name.catalog"),
-            },
-        )
-        for node in ("CreateTable", "ReplaceTable")
-        for catalog in _CATALOGS
+    *write(
+        "RenameTable",
+        {**_command("child"), "new_name": "newName[]"},
+        of="child.catalog",
+        relation=_CATALOGS,
     ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            of="table.catalog",
-            relation=catalog,
-            accessors={
-                "iceberg_location": "table.table.table.location",
-                "identifier": "table.identifier.toString",
-                "schema": "table.catalog.loadTable(table.identifier).schema.json",
-                **_catalog("table.catalog"),
-            },
-        )
-        for node in COLUMN_CHANGES
-        for catalog in _CATALOGS
+    *write("TruncateTable", _command("table"), of="table.catalog", relation=_CATALOGS),
+    *write(
+        "DropTable",
+        of="child.catalog",
+        relation=_CATALOGS,
+        accessors={
+            "identifier": "child.identifier.toString",
+            "if_exists": "ifExists",
+            "purge": "purge",
+            "table_text": "child.identifier.toString",
+            "catalog": "child.catalog.name",
+            **SETTINGS,
+            **_catalog("child.catalog"),
+        },
     ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            of=f"{resolved}.catalog",
-            relation=catalog,
-            accessors={
-                "iceberg_location": f"{resolved}.table.table.location",
-                "identifier": f"{resolved}.identifier.toString",
-                "schema": f"{resolved}.table.schema.json",
-                **more,
-                **_catalog(f"{resolved}.catalog"),
-            },
-        )
-        for node, resolved, more in (
-            ("RenameTable", "child", {"new_name": "newName[]"}),
-            ("TruncateTable", "table", {}),
-        )
-        for catalog in _CATALOGS
-    ),
-    *(
-        Probe(
-            node="DropTable",
-            target=True,
-            of="child.catalog",
-            relation=catalog,
-            accessors={
-                "identifier": "child.identifier.toString",
-                "if_exists": "ifExists",
-                "purge": "purge",
-                "table_text": "child.identifier.toString",
-                "catalog": "child.catalog.name",
-                **SETTINGS,
-                **_catalog("child.catalog"),
-            },
-        )
-        for catalog in _CATALOGS
-    ),
-    Probe(
-        node="DropTable",
+    *read(
+        "DropTable",
         before=True,
         of=DROPPED,
         relation="SparkTable",

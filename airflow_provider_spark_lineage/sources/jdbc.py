@@ -9,8 +9,18 @@ from dataclasses import replace
 from typing import Dict, Optional, Tuple
 
 from airflow_provider_spark_lineage.sources import catalogs, databases
-from airflow_provider_spark_lineage.sources.accessors import COLUMN_CHANGES, WAREHOUSE
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Probe, Query, Source
+from airflow_provider_spark_lineage.sources.accessors import (
+    BY_CLASS,
+    BY_MODE,
+    COLUMN_CHANGES,
+    IF_NOT_EXISTS,
+    SCHEMA,
+    V2_WRITES,
+    WAREHOUSE,
+)
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
+from airflow_provider_spark_lineage.sources.probe import Names, Probe, read, write
+from airflow_provider_spark_lineage.sources.source import Source
 
 
 def _jdbc_options(options: str) -> Dict[str, str]:
@@ -23,15 +33,14 @@ def _jdbc_options(options: str) -> Dict[str, str]:
     }
 
 
-def _command(node: str, resolved: str, **more: str) -> Probe:
-    """Return the probe of a command on a table of a JDBC catalog; the table need not exist any more.
+def _command(node: Names, resolved: str, **more: str) -> Tuple[Probe, ...]:
+    """Return the probes of a command on a table of a JDBC catalog; the table need not exist any more.
 
     `resolved` is the path to the object that has the catalog and the identifier.
     """
     options = f"{resolved}.catalog.options!"
-    return Probe(
-        node=node,
-        target=True,
+    return write(
+        node,
         of=f"{resolved}.catalog",
         relation="JDBCTableCatalog",
         accessors={
@@ -47,7 +56,7 @@ def _schema_of(resolved: str) -> str:
     return f"{resolved}.catalog.loadTable({resolved}.identifier).schema.json"
 
 
-class JdbcFacts(catalogs.CatalogFacts, total=False):
+class JdbcFacts(Facts, total=False):
     """Facts of a table or a query of a database."""
 
     url: str
@@ -64,8 +73,8 @@ class JdbcFacts(catalogs.CatalogFacts, total=False):
 
 
 PROBES = (
-    Probe(
-        node="LogicalRelation",
+    *read(
+        "LogicalRelation",
         relation="JDBCRelation",
         accessors={
             **_jdbc_options("relation.jdbcOptions"),
@@ -76,55 +85,99 @@ PROBES = (
             "warehouse": WAREHOUSE,
         },
     ),
-    Probe(
-        node="InsertIntoDataSourceCommand",
-        target=True,
+    # Redshift's own connector has the same options.
+    *read(
+        "LogicalRelation", {"options": "$options(relation.params.parameters)"}, relation="RedshiftRelation"
+    ),
+    *write(
+        "InsertIntoDataSourceCommand",
         of="logicalRelation.relation",
         relation="JDBCRelation",
         accessors={
             **_jdbc_options("logicalRelation.relation.jdbcOptions"),
             "overwrite": "overwrite",
-            "schema": "query.schema.json",
+            **SCHEMA,
             "table": "logicalRelation.catalogTable?.identifier.nameParts[]",
             "warehouse": WAREHOUSE,
         },
     ),
-    Probe(
-        node="SaveIntoDataSourceCommand",
-        target=True,
+    *write(
+        "SaveIntoDataSourceCommand",
         of="dataSource",
         relation="JdbcRelationProvider",
-        accessors={"options": "$options(options)", "mode": "mode", "schema": "query.schema.json"},
+        accessors={"options": "$options(options)", **BY_MODE},
     ),
-    *(
-        Probe(node=node, of=table, relation="JDBCTable", accessors=_jdbc_options(f"{table}.jdbcOptions"))
-        for node, table in (
-            ("DataSourceV2Relation", "table"),
-            ("DataSourceV2ScanRelation", "relation.table"),
-        )
+    *read("DataSourceV2Relation", _jdbc_options("table.jdbcOptions"), of="table", relation="JDBCTable"),
+    *read(
+        "DataSourceV2ScanRelation",
+        _jdbc_options("relation.table.jdbcOptions"),
+        of="relation.table",
+        relation="JDBCTable",
     ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            of="table.table",
-            relation="JDBCTable",
-            accessors={
-                **_jdbc_options("table.table.jdbcOptions"),
-                "schema": "query.schema.json",
-                "mode": "getClass.getSimpleName",
-            },
-        )
-        for node in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
+    *write(
+        V2_WRITES,
+        of="table.table",
+        relation="JDBCTable",
+        accessors={**_jdbc_options("table.table.jdbcOptions"), **BY_CLASS},
     ),
-    _command("CreateTable", "name", schema=_schema_of("name"), if_not_exists="ignoreIfExists"),
-    _command("ReplaceTable", "name", schema=_schema_of("name")),
-    _command("DropTable", "child", if_exists="ifExists"),
-    _command("RenameTable", "child", new_name="newName[]"),
-    *(_command(node, "table", schema=_schema_of("table")) for node in COLUMN_CHANGES),
+    *_command("CreateTable", "name", schema=_schema_of("name"), **IF_NOT_EXISTS),
+    *_command("ReplaceTable", "name", schema=_schema_of("name")),
+    *_command("DropTable", "child", if_exists="ifExists"),
+    *_command("RenameTable", "child", new_name="newName[]"),
+    *_command(COLUMN_CHANGES, "table", schema=_schema_of("table")),
 )
 
-OPTIONS = frozenset(("url", "dbtable", "query")) | databases.OPTIONS
+
+class Jdbc(Source[JdbcFacts]):
+    """Tables and queries of a database, by its URL."""
+
+    probes = PROBES
+    options = frozenset(("url", "dbtable", "query")) | databases.OPTIONS
+
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return the table, or for a query the database."""
+        place, text = _place(self.facts), _text(self.facts)
+        if place is None or not text:
+            return ()
+        plain = databases.PLAIN_TABLE.fullmatch(text)
+        identity = place.table(plain["table"]) if plain else place.identity
+        return (replace(identity, symlinks=catalogs.symlinks(self.facts)),)
+
+    def query(self) -> Optional[Query]:
+        """Return the query that is read instead of a table, or that selects a table's rows by predicates."""
+        place, text = _place(self.facts), _text(self.facts)
+        # The ranges of a partition column cover the whole table, so they do not filter.
+        predicates = () if self.facts.get("partition_column") else tuple(self.facts.get("predicates") or ())
+        if place is None or not text or (databases.PLAIN_TABLE.fullmatch(text) and not predicates):
+            return None
+        # `(select ...) alias`, which Spark also makes of the option `query`; or a call of a function.
+        relation = text.strip()
+        inner = "select * from " + relation  # noqa: S608  read, never run
+        if predicates:
+            inner += " where " + " or ".join(f"({predicate})" for predicate in dict.fromkeys(predicates))
+        elif relation.startswith("(") and ")" in relation:
+            inner = relation[1 : relation.rindex(")")]
+        return Query(
+            text=f"{self.facts.get('prepare') or ''} {inner}".strip(),
+            dialect=place.kind.dialect,
+            fold=place.kind.fold,
+            identify=place.table,
+            database=place.identity,
+            predicates=bool(predicates),
+        )
+
+    def previous(self) -> Tuple[DatasetId, ...]:
+        """Return the old name of a renamed table."""
+        if not self.facts.get("new_name"):
+            return super().previous()
+        before: JdbcFacts = {**self.facts, "new_name": []}
+        return tuple(identity.id for identity in Jdbc(before).identify())
+
+    def reaches_data(self, change: str) -> Optional[bool]:
+        """Return True for a table of a JDBC catalog: a command on it acts on the database's own table."""
+        if catalogs.is_session_table(self.facts) or not self.facts.get("identifier"):
+            return super().reaches_data(change)
+        return True
 
 
 def _place(facts: JdbcFacts) -> Optional[databases.DatabaseAddress]:
@@ -155,63 +208,3 @@ def _renamed(facts: JdbcFacts) -> Tuple[str, ...]:
 def _quoted(parts: Tuple[str, ...]) -> str:
     """Quote every part of a name, as Spark does for a database, so that the case is preserved."""
     return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
-
-
-def previous(facts: JdbcFacts) -> Tuple[DatasetId, ...]:
-    """Return the old name of a renamed table."""
-    if not facts.get("new_name"):
-        return ()
-    before: JdbcFacts = {**facts, "new_name": []}
-    return tuple(identity.id for identity in identify(before))
-
-
-def identify(facts: JdbcFacts) -> Tuple[Identity, ...]:
-    """Return the table, or for a query the database."""
-    place, text = _place(facts), _text(facts)
-    if place is None or not text:
-        return ()
-    plain = databases.PLAIN_TABLE.fullmatch(text)
-    identity = place.table(plain["table"]) if plain else place.identity
-    return (replace(identity, symlinks=catalogs.symlinks(facts)),)
-
-
-def query(facts: JdbcFacts) -> Optional[Query]:
-    """Return the query that is read instead of a table, or that selects a table's rows by predicates."""
-    place, text = _place(facts), _text(facts)
-    # The ranges of a partition column cover the whole table, so they do not filter.
-    predicates = () if facts.get("partition_column") else tuple(facts.get("predicates") or ())
-    if place is None or not text or (databases.PLAIN_TABLE.fullmatch(text) and not predicates):
-        return None
-    # `(select ...) alias`, which Spark also makes of the option `query`; or a call of a function.
-    relation = text.strip()
-    inner = "select * from " + relation  # noqa: S608  read, never run
-    if predicates:
-        inner += " where " + " or ".join(f"({predicate})" for predicate in dict.fromkeys(predicates))
-    elif relation.startswith("(") and ")" in relation:
-        inner = relation[1 : relation.rindex(")")]
-    return Query(
-        text=f"{facts.get('prepare') or ''} {inner}".strip(),
-        dialect=place.kind.dialect,
-        fold=place.kind.fold,
-        identify=place.table,
-        database=place.identity,
-        predicates=bool(predicates),
-    )
-
-
-def reaches_data(change: str, facts: JdbcFacts) -> Optional[bool]:
-    """Return True for a table of a JDBC catalog: a command on it acts on the database's own table."""
-    if catalogs.is_session_table(facts) or not facts.get("identifier"):
-        return None
-    return True if _place(facts) else None
-
-
-SOURCE = Source(
-    name="jdbc",
-    probes=PROBES,
-    identify=identify,
-    reaches_data=reaches_data,
-    options=OPTIONS,
-    query=query,
-    previous=previous,
-)

@@ -6,12 +6,13 @@ import json
 import re
 from typing import Mapping, Tuple
 
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.accessors import BY_MODE, BY_OUTPUT_MODE
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
+from airflow_provider_spark_lineage.sources.probe import read, write
+from airflow_provider_spark_lineage.sources.source import Source
 
 _SERVERS = "kafka.bootstrap.servers"
 _READ = ("subscribe", "assign", "subscribepattern")
-
-OPTIONS = frozenset((_SERVERS, *_READ, "topic"))
 
 _TABLE = "KafkaSourceProvider$KafkaTable"
 
@@ -23,77 +24,69 @@ class KafkaFacts(Facts, total=False):
     """Class of the command that writes; absent for reads."""
 
 
+_OPTIONS = {"options": "$options(options)"}
+
+_WRITES = {"writes": "getClass.getSimpleName"}
+
 PROBES = (
     # The relation's options are a private field.
-    Probe(
-        node="LogicalRelation",
-        relation="KafkaRelation",
-        accessors={"options": "$options(relation.sourceOptions!)"},
+    *read("LogicalRelation", {"options": "$options(relation.sourceOptions!)"}, relation="KafkaRelation"),
+    *read(("DataSourceV2Relation", "StreamingDataSourceV2Relation"), _OPTIONS, of="table", relation=_TABLE),
+    *read(
+        "StreamingDataSourceV2ScanRelation",
+        {"options": "$options(relation.options)"},
+        of="relation.table",
+        relation=_TABLE,
     ),
-    *(
-        Probe(
-            node=node, of=f"{relation}table", relation=_TABLE, accessors={"options": f"$options({options})"}
-        )
-        for node, relation, options in (
-            ("DataSourceV2Relation", "", "options"),
-            ("StreamingDataSourceV2Relation", "", "options"),
-            ("StreamingDataSourceV2ScanRelation", "relation.", "relation.options"),
-        )
-    ),
-    Probe(
-        node="SaveIntoDataSourceCommand",
-        target=True,
+    *write(
+        "SaveIntoDataSourceCommand",
+        {**_OPTIONS, **BY_MODE, **_WRITES},
         of="dataSource",
         relation="KafkaSourceProvider",
-        accessors={
-            "options": "$options(options)",
-            "mode": "mode",
-            "schema": "query.schema.json",
-            "writes": "getClass.getSimpleName",
-        },
     ),
     *(
-        Probe(
-            node="WriteToMicroBatchDataSource",
-            target=True,
-            of=table,
-            relation=_TABLE,
-            accessors={
-                "options": "$options(writeOptions)",
-                "mode": "outputMode",
-                "schema": "query.schema.json",
-                "writes": "getClass.getSimpleName",
-            },
-        )
+        probe
         # Since Spark 4.3 the sink's table is a relation.
         for table in ("table", "table.table")
+        for probe in write(
+            "WriteToMicroBatchDataSource",
+            {"options": "$options(writeOptions)", **BY_OUTPUT_MODE, **_WRITES},
+            of=table,
+            relation=_TABLE,
+        )
     ),
 )
 
 
-def identify(facts: KafkaFacts) -> Tuple[Identity, ...]:
-    """Return the topics that are read, or the topic that is written.
+class Kafka(Source[KafkaFacts]):
+    """Topics."""
 
-    A pattern is a dataset by itself, because Spark does not report which topics it matched; so is `*`, for
-    rows that name their topic in a column.
-    """
-    options = facts.get("options") or {}
-    servers = str(options.get(_SERVERS) or "")
-    if not servers:
-        return ()
-    namespace = "kafka://" + _first_broker(servers)
+    probes = PROBES
+    options = frozenset((_SERVERS, *_READ, "topic"))
 
-    def topic(name: str, note: str = "") -> Identity:
-        return Identity(id=DatasetId(namespace, name), note=note)
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return the topics that are read, or the topic that is written.
 
-    if facts.get("writes"):
-        target = str(options.get("topic") or "")
-        note = "" if target else "its rows name their topics themselves, in the column `topic`"
-        return (topic(target or "*", note),)
-    pattern = str(options.get("subscribepattern") or "")
-    if pattern:
-        return (topic(pattern, f"the topics that the pattern `{pattern}` matched are not recorded"),)
-    return tuple(topic(name) for name in _topics(options))
+        A pattern is a dataset by itself, because Spark does not report which topics it matched; so is `*`,
+        for rows that name their topic in a column.
+        """
+        options = self.facts.get("options") or {}
+        servers = str(options.get(_SERVERS) or "")
+        if not servers:
+            return ()
+        namespace = "kafka://" + _first_broker(servers)
+
+        def topic(name: str, note: str = "") -> Identity:
+            return Identity(id=DatasetId(namespace, name), note=note)
+
+        if self.facts.get("writes"):
+            target = str(options.get("topic") or "")
+            note = "" if target else "its rows name their topics themselves, in the column `topic`"
+            return (topic(target or "*", note),)
+        pattern = str(options.get("subscribepattern") or "")
+        if pattern:
+            return (topic(pattern, f"the topics that the pattern `{pattern}` matched are not recorded"),)
+        return tuple(topic(name) for name in _topics(options))
 
 
 def _topics(options: Mapping[str, str]) -> Tuple[str, ...]:
@@ -110,6 +103,3 @@ def _first_broker(servers: str) -> str:
     """Return host and port of the first of a list of brokers, without its protocol."""
     first = re.sub(r"^\s*\w+://", "", servers.split(",", maxsplit=1)[0].strip()).lower()
     return first if re.search(r":\d+$", first) else f"{first}:9092"
-
-
-SOURCE = Source(name="kafka", probes=PROBES, identify=identify, options=OPTIONS)

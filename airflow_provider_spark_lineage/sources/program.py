@@ -1,10 +1,15 @@
-"""Data that exist only in the program that runs Spark: rows that it lists, variables of its session."""
+"""Data that exist only in the program that runs Spark, which are not datasets.
+
+Rows that it lists or that Spark generates, rows that it discards or prints, variables of its session.
+"""
 
 from __future__ import annotations
 
 from typing import Iterable, Tuple
 
-from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.dataset import Facts
+from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.source import Source
 
 PROBES = (
     # Rows of a pandas or Arrow frame are a LocalRelation, as VALUES are; only those have a place in SQL text.
@@ -34,9 +39,29 @@ def variables(facts: Facts) -> Tuple[str, ...]:
     return tuple(name for name in names if name)
 
 
-def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Return nothing: rows and variables of a program are not datasets."""
-    return ()
+_GENERATORS = (".RateStreamTable", ".RatePerMicroBatchTable")
+
+_NO_DATASET = (".NoopTable", ".ConsoleTable", ".MemorySink", ".ForeachWriterTable")
 
 
-SOURCE = Source(name="program", probes=PROBES, identify=identify)
+def _is_of_spark(facts: Facts, classes: Tuple[str, ...]) -> bool:
+    provider = str(facts.get("provider") or "").rstrip("$")
+    return provider.startswith("org.apache.spark.sql.") and provider.endswith(classes)
+
+
+class Program(Source[Facts]):
+    """Relations whose rows come from, or go to, no dataset, whatever their options name."""
+
+    probes = PROBES
+
+    def knows(self) -> bool:
+        """Return whether a relation has no dataset."""
+        return self.makes_rows() or self.discards_rows()
+
+    def makes_rows(self) -> bool:
+        """Return whether a relation is one of Spark's generators of rows, used to test streams."""
+        return _is_of_spark(self.facts, _GENERATORS)
+
+    def discards_rows(self) -> bool:
+        """Return whether a write goes to no dataset: discarded, printed, or passed to the program itself."""
+        return _is_of_spark(self.facts, _NO_DATASET)

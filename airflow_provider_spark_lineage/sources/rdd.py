@@ -9,8 +9,11 @@ import posixpath
 import re
 from typing import List, Tuple, cast
 
-from airflow_provider_spark_lineage.sources import files
-from airflow_provider_spark_lineage.sources.dataset import Facts, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.dataset import Facts, Identity
+from airflow_provider_spark_lineage.sources.delta import is_log
+from airflow_provider_spark_lineage.sources.files import FileFacts, Files
+from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.sources.source import Source
 
 PROBES = (
     # A query that reads an RDD twice has new column ids the second time: the RDD's id identifies it.
@@ -22,9 +25,9 @@ PROBES = (
 )
 
 
-def origins(facts: Facts) -> Tuple[files.FileFacts, ...]:
+def origins(facts: Facts) -> Tuple[FileFacts, ...]:
     """Return the facts of each read behind an RDD: folders and schema, as for a relation."""
-    reads: List[files.FileFacts] = []
+    reads: List[FileFacts] = []
     for origin in facts.get("origins") or ():
         if not origin.get("paths"):
             continue
@@ -33,7 +36,7 @@ def origins(facts: Facts) -> Tuple[files.FileFacts, ...]:
             posixpath.dirname(path) if posixpath.basename(path).startswith("part-") else path
             for path in map(_above_pattern, origin["paths"])
         ]
-        reads.append(cast(files.FileFacts, {**origin, "paths": list(dict.fromkeys(folders))}))
+        reads.append(cast(FileFacts, {**origin, "paths": list(dict.fromkeys(folders))}))
     return tuple(reads)
 
 
@@ -68,10 +71,16 @@ def gap_reasons(facts: Facts) -> Tuple[str, ...]:
     return tuple(reason for key, reason in _UNKNOWN.items() if any(key in origin for origin in reads))
 
 
-def identify(facts: Facts) -> Tuple[Identity, ...]:
-    """Return every dataset that an RDD reads."""
-    identities = (identity for origin in origins(facts) for identity in files.identify(origin))
-    return tuple(dict.fromkeys(identities))
+class Rdd(Source[Facts]):
+    """Files behind an RDD."""
 
+    probes = PROBES
 
-SOURCE = Source(name="rdd", probes=PROBES, identify=identify)
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return every dataset that an RDD reads."""
+        identities = (identity for origin in origins(self.facts) for identity in Files(origin).identify())
+        return tuple(dict.fromkeys(identities))
+
+    def is_internal(self) -> bool:
+        """Return whether an RDD reads only the log of a Delta table, as Delta itself does."""
+        return all(is_log(path) for origin in self.facts["origins"] for path in origin.get("paths") or ())

@@ -7,49 +7,27 @@ the default location of tables in the database.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import List, Optional, Tuple
+from typing import Tuple
 
-from airflow_provider_spark_lineage.sources import files
 from airflow_provider_spark_lineage.sources.accessors import (
     DROPPED,
     DROPPED_EXISTS,
     MADE_EXISTS,
     SESSION_CATALOG,
+    SET_LOCATION,
     SETTINGS,
     table_facts,
 )
-from airflow_provider_spark_lineage.sources.catalogs import entries, metastore, symlinks, table_name
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Source
-from airflow_provider_spark_lineage.sources.paths import is_complete, split_location
-
-_SET_LOCATION = "AlterTableSetLocationCommand"
-"""The command that lets a table's name refer to other files."""
-
-
-class TableFacts(files.FileFacts, total=False):
-    """Facts of a command's table or view."""
-
-    view: List[str]
-    """Parts of a view's name."""
-
-    is_view: bool
-    """The command is about a view."""
-
-    command: str
-    """Class of the command, if the commands of one probe differ."""
-
-    database: str
-    """Spark's text for the dropped database."""
-
-    previous_table: List[str]
-    """Parts of the old name of a renamed table."""
-
-    previous_location: str
-    """The catalog's default location of a managed table with the old name."""
+from airflow_provider_spark_lineage.sources.catalogs import entries, table_name
+from airflow_provider_spark_lineage.sources.dataset import Facts, Identity
+from airflow_provider_spark_lineage.sources.files import Files
+from airflow_provider_spark_lineage.sources.paths import is_complete
+from airflow_provider_spark_lineage.sources.probe import Names, Probe, read, write
+from airflow_provider_spark_lineage.sources.source import Source
 
 
-def _table(node: str, table: str, **more: str) -> Probe:
-    """Return the probe of a table that exists after the command; `table` is the path to its identifier."""
+def _table(nodes: Names, table: str, **more: str) -> Tuple[Probe, ...]:
+    """Return probes of a table that exists after the command; `table` is the path to its identifier."""
     metadata = f"{SESSION_CATALOG}.getTableMetadata({table})"
     accessors = {
         **table_facts(metadata),
@@ -60,19 +38,16 @@ def _table(node: str, table: str, **more: str) -> Probe:
         **more,
         **SETTINGS,
     }
-    return Probe(node=node, target=True, accessors=accessors)
+    return write(nodes, accessors)
 
 
-def _created(node: str, table: str, if_not_exists: str) -> Tuple[Probe, Probe]:
-    """Return the probes of a table that a command creates: one after it ran, one for its existence before."""
+def _created(nodes: Names, table: str, if_not_exists: str) -> Tuple[Probe, ...]:
+    """Return probes of a table that a command creates: after it ran, and for its existence before."""
     exists = {"existed": f"{SESSION_CATALOG}.tableExists({table})"}
-    return (
-        _table(node, table, if_not_exists=if_not_exists),
-        Probe(node=node, before=True, accessors=exists),
-    )
+    return (*_table(nodes, table, if_not_exists=if_not_exists), *read(nodes, exists, before=True))
 
 
-def _view(node: str, when: Tuple[str, ...] = (), **more: str) -> Probe:
+def _view(node: str, when: Tuple[str, ...] = (), **more: str) -> Tuple[Probe, ...]:
     """Return the probe of a persistent view that exists after the command."""
     metadata = f"{SESSION_CATALOG}.getTableMetadata(name)"
     accessors = {
@@ -83,38 +58,39 @@ def _view(node: str, when: Tuple[str, ...] = (), **more: str) -> Probe:
         **more,
         **SETTINGS,
     }
-    return Probe(node=node, target=True, accessors=accessors, when=when)
+    return write(node, accessors, when=when)
 
 
 _RENAMED = "oldName.copy(newName.table, oldName.database, oldName.catalog)"
 """The new name; RENAME TO without a database keeps the old database."""
 
+_PERSISTENT = ("viewType", "PersistedView")
+
 PROBES = (
-    *_created("CreateDataSourceTableCommand", "table.identifier", "ignoreIfExists"),
-    *_created("CreateTableCommand", "table.identifier", "ignoreIfExists"),
+    *_created(("CreateDataSourceTableCommand", "CreateTableCommand"), "table.identifier", "ignoreIfExists"),
     *_created("CreateTableLikeCommand", "targetTable", "ifNotExists"),
-    _table("TruncateTableCommand", "tableName", partitions="partitionSpec?.size"),
-    _table("AlterTableAddColumnsCommand", "table"),
-    *(
-        _table(node, "tableName")
-        for node in (
+    *_table("TruncateTableCommand", "tableName", partitions="partitionSpec?.size"),
+    *_table("AlterTableAddColumnsCommand", "table"),
+    *_table(
+        (
             "AlterTableAddPartitionCommand",
             "AlterTableChangeColumnCommand",
             "AlterTableDropPartitionCommand",
             "AlterTableRenamePartitionCommand",
             "RepairTableCommand",
-        )
+        ),
+        "tableName",
     ),
-    _table(_SET_LOCATION, "tableName", command="getClass.getSimpleName"),
-    *(_table(node, "tableIdent") for node in ("AnalyzeColumnCommand", "AnalyzePartitionCommand")),
-    _table(
+    *_table(SET_LOCATION, "tableName", command="getClass.getSimpleName"),
+    *_table(("AnalyzeColumnCommand", "AnalyzePartitionCommand"), "tableIdent"),
+    *_table(
         "AlterTableRenameCommand",
         _RENAMED,
         is_view="isView",
         previous_table="oldName.nameParts[]",
         previous_location=f"{SESSION_CATALOG}.defaultTablePath(oldName)",
     ),
-    _table(
+    *_table(
         "LoadDataCommand",
         "table",
         loaded="path",
@@ -123,85 +99,63 @@ PROBES = (
         partitions="partition?.size",
         partition_columns=f"{SESSION_CATALOG}.getTableMetadata(table).partitionColumnNames[]",
     ),
-    Probe(
-        node="DropTableCommand",
-        target=True,
-        accessors={
-            "table": "tableName.nameParts[]",
-            "is_view": "isView",
-            "if_exists": "ifExists",
-            **SETTINGS,
-        },
+    *write(
+        "DropTableCommand",
+        {"table": "tableName.nameParts[]", "is_view": "isView", "if_exists": "ifExists", **SETTINGS},
     ),
-    Probe(
-        node="DropTableCommand",
-        before=True,
-        accessors={
+    *read(
+        "DropTableCommand",
+        {
             "existed": f"{SESSION_CATALOG}.tableExists(tableName)",
             **table_facts(f"{SESSION_CATALOG}.getTableMetadata(tableName)"),
         },
+        before=True,
     ),
-    Probe(
-        node="DropTable",
-        target=True,
-        accessors={
+    *write(
+        "DropTable",
+        {
             "table_text": "child.identifier.toString",
             "catalog": "child.catalog.name",
             "if_exists": "ifExists",
             **SETTINGS,
         },
     ),
-    Probe(
-        node="DropTable",
+    *read(
+        "DropTable",
+        {"existed": DROPPED_EXISTS, **table_facts(f"{DROPPED}.v1Table")},
         before=True,
         of=DROPPED,
         relation="V1Table",
-        accessors={"existed": DROPPED_EXISTS, **table_facts(f"{DROPPED}.v1Table")},
     ),
     # A table of any other catalog.
-    Probe(node="DropTable", before=True, accessors={"existed": DROPPED_EXISTS}),
-    *(
-        Probe(node=node, before=True, accessors={"existed": MADE_EXISTS})
-        for node in ("CreateTable", "ReplaceTable", "ReplaceTableAsSelect")
-    ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            accessors={"database": f"{database}.toString", "cascade": "cascade", **SETTINGS},
-        )
-        for node, database in (("DropDatabaseCommand", "databaseName"), ("DropNamespace", "child"))
-    ),
-    _view("CreateViewCommand", when=("viewType", "PersistedView"), if_not_exists="allowExisting"),
-    Probe(
-        node="CreateViewCommand",
+    *read("DropTable", {"existed": DROPPED_EXISTS}, before=True),
+    *read(("CreateTable", "ReplaceTable", "ReplaceTableAsSelect"), {"existed": MADE_EXISTS}, before=True),
+    *write("DropDatabaseCommand", {"database": "databaseName.toString", "cascade": "cascade", **SETTINGS}),
+    *write("DropNamespace", {"database": "child.toString", "cascade": "cascade", **SETTINGS}),
+    *_view("CreateViewCommand", when=_PERSISTENT, if_not_exists="allowExisting"),
+    *read(
+        "CreateViewCommand",
+        {"existed": f"{SESSION_CATALOG}.tableExists(name)"},
         before=True,
-        accessors={"existed": f"{SESSION_CATALOG}.tableExists(name)"},
-        when=("viewType", "PersistedView"),
+        when=_PERSISTENT,
     ),
-    _view("AlterViewAsCommand"),
+    *_view("AlterViewAsCommand"),
 )
 
 
-def identify(facts: TableFacts) -> Tuple[Identity, ...]:
-    """Return a view, named by its catalog because it has no location."""
-    is_view = facts.get("is_view") or facts.get("table_type") == "VIEW"
-    name = facts.get("view") or (table_name(facts) if is_view else ())
-    if not name:
-        return ()
-    of_view: TableFacts = {**facts, "table": list(name), "table_text": ""}
-    return tuple(replace(entry, type="VIEW") for entry in entries(of_view))
+class Tables(Source[Facts]):
+    """Views, which have no data, and commands on tables, which other sources name by their data."""
 
+    probes = PROBES
 
-def previous(facts: TableFacts) -> Tuple[DatasetId, ...]:
-    """Return the old name of a renamed table: its old location if its data moved, else its catalog entry."""
-    before: TableFacts = {**facts, "table": facts.get("previous_table") or [], "command_table": []}
-    location = split_location(str(facts.get("location")))
-    default = split_location(str(facts.get("default_location")))
-    if location == default and reaches_data("renamed", facts) and facts.get("previous_location"):
-        before["location"] = facts["previous_location"]
-        return tuple(identity.id for identity in files.identify(before))
-    return tuple(DatasetId(name.namespace, name.name) for name in symlinks(before))
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return a view, named by its catalog because it has no location."""
+        is_view = self.facts.get("is_view") or self.facts.get("table_type") == "VIEW"
+        name = self.facts.get("view") or (table_name(self.facts) if is_view else ())
+        if not name:
+            return ()
+        of_view: Facts = {**self.facts, "table": list(name), "table_text": ""}
+        return tuple(replace(entry, type="VIEW") for entry in entries(of_view))
 
 
 def loaded(facts: Facts) -> Tuple[Identity, ...]:
@@ -209,29 +163,4 @@ def loaded(facts: Facts) -> Tuple[Identity, ...]:
     path = str(facts.get("loaded") or "")
     if facts.get("is_local") and not is_complete(path):
         path = "file:" + path
-    return files.identify({"paths": [path]}) if path else ()
-
-
-def reaches_data(change: str, facts: TableFacts) -> Optional[bool]:
-    """Return whether a command on a table of the session's catalog changes files that the catalog manages.
-
-    A managed table of a source that stores its rows elsewhere, as in a database, has an empty folder.
-    """
-    kind = facts.get("table_type")
-    if kind is None:
-        return True if facts.get("view") or facts.get("is_view") else None
-    if kind == "VIEW":
-        return True
-    return kind == "MANAGED" and files.is_stored_in_files(facts) and facts.get("command") != _SET_LOCATION
-
-
-SOURCE = Source(
-    name="tables",
-    probes=PROBES,
-    identify=identify,
-    names_of_table=symlinks,
-    metastore=metastore,
-    entries=entries,
-    previous=previous,
-    reaches_data=reaches_data,
-)
+    return Files({"paths": [path]}).identify() if path else ()

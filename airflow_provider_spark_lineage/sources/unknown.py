@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Optional, Tuple
+from typing import Mapping, Optional, Tuple
 
-from airflow_provider_spark_lineage.sources import files
 from airflow_provider_spark_lineage.sources.accessors import (
+    BY_CLASS,
+    BY_MODE,
+    BY_OUTPUT_MODE,
     COLUMN_CHANGES,
     FILE_SYSTEM,
+    IF_NOT_EXISTS,
+    SCHEMA,
     SETTINGS,
-    if_not_exists,
+    V2_CHANGES,
+    V2_WRITES,
 )
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Probe, Source
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.sources.files import FileFacts, Files
 from airflow_provider_spark_lineage.sources.paths import completed
+from airflow_provider_spark_lineage.sources.probe import read, write
+from airflow_provider_spark_lineage.sources.source import Source
 
 
-class UnknownFacts(files.FileFacts, total=False):
+class UnknownFacts(FileFacts, total=False):
     """Facts of a relation whose class no other source probes."""
 
     kept_at: str
@@ -27,9 +35,23 @@ class UnknownFacts(files.FileFacts, total=False):
     """Type of that table: `EXTERNAL` or `MANAGED`."""
 
 
+def _v2(table: str, relation: str = "") -> Mapping[str, str]:
+    """Return accessors for a V2 table and its catalog; `relation` is the path to its relation."""
+    return {
+        "v2_table": f"{table}.name",
+        "v2_catalog": f"{relation}catalog?.name",
+        "provider": f"{table}.getClass.getName",
+    }
+
+
+def _name(resolved: str) -> Mapping[str, str]:
+    """Return accessors for a name in an unknown catalog, for which the lineage has a gap."""
+    return {"table_text": f"{resolved}.identifier.toString", "catalog": f"{resolved}.catalog.name"}
+
+
 PROBES = (
-    Probe(
-        node="LogicalRelation",
+    *read(
+        "LogicalRelation",
         relation="*",
         accessors={
             "relation_class": "relation.getClass.getName",
@@ -41,12 +63,12 @@ PROBES = (
         },
     ),
     *(
-        Probe(
-            node=node,
-            accessors={
-                "v2_table": f"{relation}table.name",
-                "v2_catalog": f"{relation}catalog?.name",
-                "provider": f"{relation}table.getClass.getName",
+        probe
+        for node, relation in (("DataSourceV2Relation", ""), ("DataSourceV2ScanRelation", "relation."))
+        for probe in read(
+            node,
+            {
+                **_v2(f"{relation}table", relation),
                 "options": f"$options({relation}options)",
                 "file_system": FILE_SYSTEM,
                 # Any subclass of Spark's `FileTable` has these, and is then named by `files`.
@@ -54,118 +76,50 @@ PROBES = (
                 "format": f"{relation}table.formatName",
             },
         )
-        for node, relation in (("DataSourceV2Relation", ""), ("DataSourceV2ScanRelation", "relation."))
+    ),
+    *write(V2_WRITES, {**_v2("table.table", "table."), "options": "$options(table.options)", **BY_CLASS}),
+    *read("StreamingDataSourceV2Relation", _v2("table")),
+    *read("StreamingDataSourceV2ScanRelation", _v2("relation.table", "relation.")),
+    # Since Spark 4.3 the sink's table is a relation.
+    *write(
+        "WriteToMicroBatchDataSource",
+        {**_v2("table.table", "table."), **BY_OUTPUT_MODE},
+        of="table",
+        relation="DataSourceV2Relation",
+    ),
+    *write(
+        "WriteToMicroBatchDataSource",
+        {**_v2("table", "table."), **BY_OUTPUT_MODE},
+        of="table",
+        relation="*",
     ),
     *(
-        Probe(
-            node=node,
-            target=True,
-            accessors={
-                "v2_table": "table.table.name",
-                "v2_catalog": "table.catalog?.name",
-                "provider": "table.table.getClass.getName",
-                "options": "$options(table.options)",
-                "schema": "query.schema.json",
-                "mode": "getClass.getSimpleName",
-            },
-        )
-        for node in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
-    ),
-    *(
-        Probe(
-            node=node,
-            accessors={
-                "v2_table": f"{relation}table.name",
-                "v2_catalog": f"{relation}catalog?.name",
-                "provider": f"{relation}table.getClass.getName",
-            },
-        )
-        for node, relation in (
-            ("StreamingDataSourceV2Relation", ""),
-            ("StreamingDataSourceV2ScanRelation", "relation."),
+        probe
+        for node, relation in V2_CHANGES
+        for probe in write(
+            node, {**_v2(f"{relation}.table", f"{relation}."), "mode": "getClass.getSimpleName"}
         )
     ),
-    *(
-        Probe(
-            node="WriteToMicroBatchDataSource",
-            of="table",
-            relation=relation,
-            target=True,
-            accessors={
-                "v2_table": f"{table}.name",
-                "v2_catalog": "table.catalog?.name",
-                "provider": f"{table}.getClass.getName",
-                "schema": "query.schema.json",
-                "mode": "outputMode",
-            },
-        )
-        # Since Spark 4.3 the sink's table is a relation.
-        for relation, table in (("DataSourceV2Relation", "table.table"), ("*", "table"))
-    ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            accessors={
-                "v2_table": f"{table}.table.name",
-                "v2_catalog": f"{table}.catalog?.name",
-                "provider": f"{table}.table.getClass.getName",
-                "mode": "getClass.getSimpleName",
-            },
-        )
-        for node, table in (
-            ("ReplaceData", "originalTable"),
-            ("WriteDelta", "originalTable"),
-            ("DeleteFromTable", "collectLeaves.head"),
-        )
-    ),
-    *(
-        Probe(
-            node=node,
-            target=True,
-            accessors={
-                **if_not_exists(node),
-                "schema": "query.schema.json",
-                "mode": "getClass.getSimpleName",
-            },
-        )
-        for node in ("CreateTableAsSelect", "ReplaceTableAsSelect")
-    ),
-    # A name in an unknown catalog, for which the lineage has a gap.
-    *(
-        Probe(
-            node=node,
-            target=True,
-            accessors={
-                "table_text": f"{resolved}.identifier.toString",
-                "catalog": f"{resolved}.catalog.name",
-            },
-        )
-        for nodes, resolved in (
-            (("CreateTable", "ReplaceTable"), "name"),
-            (("RenameTable",), "child"),
-            ((*COLUMN_CHANGES, "TruncateTable"), "table"),
-        )
-        for node in nodes
-    ),
-    Probe(
-        node="InsertIntoDataSourceCommand",
-        target=True,
-        accessors={
+    *write("CreateTableAsSelect", {**IF_NOT_EXISTS, **BY_CLASS}),
+    *write("ReplaceTableAsSelect", BY_CLASS),
+    *write(("CreateTable", "ReplaceTable"), _name("name")),
+    *write("RenameTable", _name("child")),
+    *write((*COLUMN_CHANGES, "TruncateTable"), _name("table")),
+    *write(
+        "InsertIntoDataSourceCommand",
+        {
             "relation_class": "logicalRelation.relation.getClass.getName",
             "overwrite": "overwrite",
-            "schema": "query.schema.json",
+            **SCHEMA,
         },
     ),
-    Probe(
-        node="SaveIntoDataSourceCommand",
-        target=True,
-        accessors={
+    *write(
+        "SaveIntoDataSourceCommand",
+        {
             "relation_class": "dataSource.getClass.getName",
             "options": "$options(options)",
             "file_system": FILE_SYSTEM,
-            "mode": "mode",
-            "schema": "query.schema.json",
+            **BY_MODE,
         },
     ),
 )
@@ -179,28 +133,36 @@ _PLACE_OPTIONS = ("path", "url")
 _PATH = re.compile(r"/|(?!https?:)[A-Za-z][\w+.-]+:/")
 """The beginning of an absolute path in a file system; any other text is relative, or not a path."""
 
-_NO_DATASET = (".NoopTable", ".ConsoleTable", ".MemorySink", ".ForeachWriterTable")
 
+class Unknown(Source[UnknownFacts]):
+    """Relations that no other source knows."""
 
-def identify(facts: UnknownFacts) -> Tuple[Identity, ...]:
-    """Return a relation, named by its catalog, its options, its own name, or its class.
+    probes = PROBES
+    options = frozenset((*_NAMING_OPTIONS, *_PLACE_OPTIONS))
 
-    The lineage has a gap for such a name.
-    """
-    provider = str(facts.get("relation_class") or facts.get("provider") or "")
-    if not provider:
-        return ()
-    namespace = str(facts.get("v2_catalog") or _short_name(provider))
-    options = facts.get("options") or {}
-    name_in_options = ".".join(options[key] for key in _NAMING_OPTIONS if options.get(key))
-    own_name = str(facts.get("v2_table") or "")
-    name = (own_name if facts.get("v2_catalog") else "") or name_in_options
-    of_files = None if name else _as_files(facts)
-    if of_files:
-        return tuple(replace(identity, known=False) for identity in files.identify(of_files))
-    place = next((options[key] for key in _PLACE_OPTIONS if options.get(key)), "")
-    name = name or _without_login(place) or own_name or provider
-    return (Identity(id=DatasetId(namespace, name), known=False),)
+    def knows(self) -> bool:
+        """Return True: this source is the last one."""
+        return True
+
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return a relation, named by its catalog, its options, its own name, or its class.
+
+        The lineage has a gap for such a name.
+        """
+        provider = str(self.facts.get("relation_class") or self.facts.get("provider") or "")
+        if not provider:
+            return ()
+        namespace = str(self.facts.get("v2_catalog") or _short_name(provider))
+        options = self.facts.get("options") or {}
+        name_in_options = ".".join(options[key] for key in _NAMING_OPTIONS if options.get(key))
+        own_name = str(self.facts.get("v2_table") or "")
+        name = (own_name if self.facts.get("v2_catalog") else "") or name_in_options
+        of_files = None if name else _as_files(self.facts)
+        if of_files:
+            return tuple(replace(identity, known=False) for identity in Files(of_files).identify())
+        place = next((options[key] for key in _PLACE_OPTIONS if options.get(key)), "")
+        name = name or _without_login(place) or own_name or provider
+        return (Identity(id=DatasetId(namespace, name), known=False),)
 
 
 def _short_name(provider: str) -> str:
@@ -209,7 +171,7 @@ def _short_name(provider: str) -> str:
     return package if name == "DefaultSource" and package else name.rstrip("$")
 
 
-def _as_files(facts: UnknownFacts) -> Optional[files.FileFacts]:
+def _as_files(facts: UnknownFacts) -> Optional[FileFacts]:
     """Return the facts of a source's file or folder, for `files` to name; None without one.
 
     The catalog also has a location for managed tables, but a source that stores its rows elsewhere leaves
@@ -228,28 +190,3 @@ def _as_files(facts: UnknownFacts) -> Optional[files.FileFacts]:
 def _without_login(location: str) -> str:
     """Return a path or URL without login and parameters."""
     return re.sub(r"//[^/@]*@", "//", location).partition("?")[0]
-
-
-_GENERATORS = (".RateStreamTable", ".RatePerMicroBatchTable")
-
-
-def makes_rows(facts: UnknownFacts) -> bool:
-    """Return whether a relation is one of Spark's generators of rows, used to test streams."""
-    provider = str(facts.get("provider") or "")
-    return provider.startswith("org.apache.spark.sql.") and provider.endswith(_GENERATORS)
-
-
-def discards_rows(facts: UnknownFacts) -> bool:
-    """Return whether a write goes to no dataset: discarded, printed, or passed to the program itself."""
-    provider = str(facts.get("provider") or "").rstrip("$")
-    return provider.startswith("org.apache.spark.sql.") and provider.endswith(_NO_DATASET)
-
-
-SOURCE = Source(
-    name="unknown",
-    probes=PROBES,
-    identify=identify,
-    options=frozenset((*_NAMING_OPTIONS, *_PLACE_OPTIONS)),
-    makes_rows=makes_rows,
-    discards_rows=discards_rows,
-)

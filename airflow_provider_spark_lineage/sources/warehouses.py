@@ -1,230 +1,242 @@
 """Databases with their own Spark connector, named by the connector's relation or its options.
 
-The classes are from the connectors' source code; each row uses few facts, because connectors change.
+The classes are from the connectors' source code; each source uses few facts, because connectors change.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Callable, Dict, Mapping, Optional, Tuple
+from typing import Mapping, Optional, Tuple, cast
 from urllib.parse import urlsplit
 
 from airflow_provider_spark_lineage.sources import databases
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Probe, Query, Source
+from airflow_provider_spark_lineage.sources.accessors import BY_CLASS
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
+from airflow_provider_spark_lineage.sources.probe import read, write
+from airflow_provider_spark_lineage.sources.source import F, Source
+
+
+class Connector(Source[F]):
+    """A relation of one of these connectors, known by its options."""
+
+    def __init__(self, facts: F) -> None:
+        super().__init__(facts)
+        options = cast(Facts, facts).get("options") or {}
+        self.given = {str(name).lower(): str(value) for name, value in options.items()}
+        """The options, by their names in lower case."""
+
+    def first_given(self, names: Tuple[str, ...]) -> str:
+        """Return the value of the first of these options that is given; empty without one."""
+        return next((self.given[name] for name in names if self.given.get(name)), "")
+
+
+class Snowflake(Connector[Facts]):
+    """Tables of Snowflake; for a query, the account."""
+
+    probes = read(
+        "LogicalRelation", {"options": "$options(relation.params.parameters)"}, relation="SnowflakeRelation"
+    )
+    options = frozenset(("sfurl", "sfdatabase", "sfschema", "dbtable", "query"))
+
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return the table, or for a query the database."""
+        place, text = self._place(), self.given.get("dbtable", "")
+        if place is None:
+            return ()
+        return (place.table(text) if text and not text.lstrip().startswith("(") else place.identity,)
+
+    def query(self) -> Optional[Query]:
+        """Return the query that Snowflake ran instead of reading a table."""
+        place = self._place()
+        text = self.given.get("query") or self.given.get("dbtable", "")
+        inner = text.strip()
+        if place is None or not (self.given.get("query") or inner.startswith("(")):
+            return None
+        if inner.startswith("(") and ")" in inner:
+            inner = inner[1 : inner.rindex(")")]
+        return Query(inner, place.kind.dialect, place.kind.fold, place.table, place.identity)
+
+    def _place(self) -> Optional[databases.DatabaseAddress]:
+        url, database, schema = (self.given.get(name, "") for name in ("sfurl", "sfdatabase", "sfschema"))
+        return databases.snowflake(url, database, schema) if url else None
+
+
+class BigQueryFacts(Facts, total=False):
+    """Facts of a table of BigQuery."""
+
+    bigquery_table: str
+    """`project.dataset.table`, or with a colon after the project."""
+
+
+class BigQuery(Connector[BigQueryFacts]):
+    """Tables of BigQuery."""
+
+    probes = read(
+        "LogicalRelation",
+        {"bigquery_table": "relation.getTableName"},
+        relation=("DirectBigQueryRelation", "BigQueryRelation"),
+    )
+    options = frozenset(("dataset", "project", "parentproject", "table", "path"))
+
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return `project.dataset.table`; older connectors write a colon after the project."""
+        facts, given = self.facts, self.given
+        text = str(facts.get("bigquery_table") or "")
+        if not text and "bigquery" in str(facts.get("relation_class") or facts.get("provider") or "").lower():
+            text = self.first_given(("table", "path"))
+        parts = text.strip("`").replace(":", ".").split(".")
+        if not parts[-1]:
+            return ()
+        outer = [self.first_given(("project", "parentproject")), given.get("dataset") or ""]
+        name = ".".join(part for part in (*outer[: max(0, 3 - len(parts))], *parts) if part)
+        return (Identity(id=DatasetId("bigquery", name)),)
+
 
 _COSMOS = ("spark.cosmos.accountendpoint", "spark.cosmos.database", "spark.cosmos.container")
+_COSMOS_TABLE = "com.azure.cosmos.spark.items."
+
+
+class Cosmos(Connector[Facts]):
+    """Containers of Azure Cosmos DB."""
+
+    options = frozenset(_COSMOS)
+
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return a container in the namespace of its account's host and its database."""
+        endpoint, database, container = (self.given.get(name, "") for name in _COSMOS)
+        host = urlsplit(endpoint).hostname or ""
+        table = str(self.facts.get("v2_table") or "")
+        if not host and table.startswith(_COSMOS_TABLE):
+            account, _, table_path = table[len(_COSMOS_TABLE) :].partition(".")
+            database, _, container = table_path.partition(".")
+            host = f"{account}.documents.azure.com"
+        if not (host and database and container):
+            return ()
+        namespace = f"azurecosmos://{host}/dbs/{database}"
+        return (Identity(id=DatasetId(namespace, f"colls/{container}")),)
+
+
 _MONGO_URIS = (
     *("connection.uri", "spark.mongodb.connection.uri", "uri"),
     *("spark.mongodb.read.connection.uri", "spark.mongodb.write.connection.uri"),
     *("spark.mongodb.input.uri", "spark.mongodb.output.uri"),
 )
 
-OPTIONS = frozenset(
-    (
-        *("sfurl", "sfdatabase", "sfschema", "dbtable", "query"),
-        *("dataset", "project", "parentproject", "table", "path"),
-        *_COSMOS,
-        *_MONGO_URIS,
-        *("database", "collection"),
-        *("keyspace", "spark.cassandra.connection.host", "spark.cassandra.connection.port"),
-        *("es.nodes", "es.port", "es.resource", "es.resource.read", "es.resource.write", "resource"),
-    )
-)
+
+class Mongo(Connector[Facts]):
+    """Collections of MongoDB."""
+
+    options = frozenset((*_MONGO_URIS, "database", "collection"))
+
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return a collection at `mongodb://host:27017`; a URI may name database and collection as well."""
+        uris = (self.given.get(name, "") for name in _MONGO_URIS)
+        uri = next((uri for uri in uris if uri.startswith("mongodb")), "")
+        match = re.match(r"mongodb(?:\+srv)?://(?:[^@/]*@)?(?P<hosts>[^/?]+)(?:/(?P<path>[^?]*))?", uri)
+        if match is None:
+            return ()
+        named = (match["path"] or "").partition(".")
+        database = self.given.get("database") or named[0]
+        collection = self.given.get("collection") or named[2]
+        if not (database and collection):
+            return ()
+        host = match["hosts"].split(",")[0].lower()
+        namespace = f"mongodb://{host}" if ":" in host or "+srv" in uri else f"mongodb://{host}:27017"
+        return (Identity(id=DatasetId(namespace, f"{database}.{collection}")),)
 
 
-class WarehouseFacts(Facts, total=False):
-    """Facts of a relation of one of these connectors, mostly in `options`."""
-
-    bigquery_table: str
-    """`project.dataset.table`, or with a colon after the project."""
+class CassandraFacts(Facts, total=False):
+    """Facts of a table of Cassandra."""
 
     keyspace: str
-    """The keyspace of a Cassandra table."""
+    """The keyspace of the table."""
 
     cassandra_table: str
-    """The name of a Cassandra table."""
+    """The name of the table."""
 
     host: str
-    """Cassandra's contact points, separated by commas."""
+    """Contact points, separated by commas."""
 
     port: str
-    """Cassandra's port."""
+    """The port of the contact points."""
 
 
-_CASSANDRA = "$session.sparkContext.conf.get('spark.cassandra.connection.{}', '{}')"
+_CASSANDRA_SERVER = {
+    "host": "$session.sparkContext.conf.get('spark.cassandra.connection.host', 'localhost')",
+    "port": "$session.sparkContext.conf.get('spark.cassandra.connection.port', '9042')",
+}
 
-PROBES = (
-    *(
-        Probe(node="LogicalRelation", relation=relation, accessors={"options": f"$options({options})"})
-        for relation, options in (
-            ("RedshiftRelation", "relation.params.parameters"),
-            ("SnowflakeRelation", "relation.params.parameters"),
-            ("ElasticsearchRelation", "relation.parameters"),
-        )
-    ),
-    *(
-        Probe(
-            node="LogicalRelation",
-            relation=relation,
-            accessors={"bigquery_table": "relation.getTableName"},
-        )
-        for relation in ("DirectBigQueryRelation", "BigQueryRelation")
-    ),
-    Probe(
-        node="LogicalRelation",
-        relation="CassandraSourceRelation",
-        accessors={
-            "keyspace": "relation.tableRef.keyspace",
-            "cassandra_table": "relation.tableRef.table",
-            "host": _CASSANDRA.format("host", "localhost"),
-            "port": _CASSANDRA.format("port", "9042"),
-        },
-    ),
-    *(
-        Probe(
-            node=node,
-            target=target,
-            of=table,
-            relation="CassandraTable",
+
+def _cassandra_table(table: str) -> Mapping[str, str]:
+    return {
+        "keyspace": f"{table}.metadata.getKeyspace.asInternal",
+        "cassandra_table": f"{table}.metadata.getName.asInternal",
+        **_CASSANDRA_SERVER,
+    }
+
+
+class Cassandra(Connector[CassandraFacts]):
+    """Tables of Cassandra."""
+
+    probes = (
+        *read(
+            "LogicalRelation",
+            relation="CassandraSourceRelation",
             accessors={
-                "keyspace": f"{table}.metadata.getKeyspace.asInternal",
-                "cassandra_table": f"{table}.metadata.getName.asInternal",
-                "host": _CASSANDRA.format("host", "localhost"),
-                "port": _CASSANDRA.format("port", "9042"),
-                **({"schema": "query.schema.json", "mode": "getClass.getSimpleName"} if target else {}),
+                "keyspace": "relation.tableRef.keyspace",
+                "cassandra_table": "relation.tableRef.table",
+                **_CASSANDRA_SERVER,
             },
-        )
-        for node, table, target in (
-            ("DataSourceV2Relation", "table", False),
-            ("AppendData", "table.table", True),
-            ("OverwriteByExpression", "table.table", True),
-        )
-    ),
-)
-
-_COSMOS_TABLE = "com.azure.cosmos.spark.items."
-
-
-def _snowflake(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
-    place = _account(options)
-    text = options.get("dbtable", "")
-    if place is None:
-        return ()
-    return (place.table(text) if text and not text.lstrip().startswith("(") else place.identity,)
-
-
-def _account(options: Mapping[str, str]) -> Optional[databases.DatabaseAddress]:
-    if not options.get("sfurl"):
-        return None
-    return databases.snowflake(options["sfurl"], options.get("sfdatabase", ""), options.get("sfschema", ""))
-
-
-def _bigquery(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
-    """Return `project.dataset.table`; older connectors write a colon after the project."""
-    text = str(facts.get("bigquery_table") or "")
-    if not text and "bigquery" in str(facts.get("relation_class") or facts.get("provider") or "").lower():
-        text = options.get("table") or options.get("path") or ""
-    parts = text.strip("`").replace(":", ".").split(".")
-    if not parts[-1]:
-        return ()
-    outer = [options.get("project") or options.get("parentproject") or "", options.get("dataset") or ""]
-    name = ".".join(part for part in (*outer[: max(0, 3 - len(parts))], *parts) if part)
-    return (Identity(id=DatasetId("bigquery", name)),)
-
-
-def _cosmos(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
-    """Return a container in the namespace of its account's host and its database."""
-    endpoint, database, container = (options.get(name, "") for name in _COSMOS)
-    host = urlsplit(endpoint).hostname or ""
-    table = str(facts.get("v2_table") or "")
-    if not host and table.startswith(_COSMOS_TABLE):
-        account, _, table_path = table[len(_COSMOS_TABLE) :].partition(".")
-        database, _, container = table_path.partition(".")
-        host = f"{account}.documents.azure.com"
-    if not (host and database and container):
-        return ()
-    namespace = f"azurecosmos://{host}/dbs/{database}"
-    return (Identity(id=DatasetId(namespace, f"colls/{container}")),)
-
-
-def _mongo(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
-    """Return a collection at `mongodb://host:27017`; a URI may name database and collection as well."""
-    uri = next((options[name] for name in _MONGO_URIS if options.get(name, "").startswith("mongodb")), "")
-    match = re.match(r"mongodb(?:\+srv)?://(?:[^@/]*@)?(?P<hosts>[^/?]+)(?:/(?P<path>[^?]*))?", uri)
-    if match is None:
-        return ()
-    named = (match["path"] or "").partition(".")
-    database = options.get("database") or named[0]
-    collection = options.get("collection") or named[2]
-    if not (database and collection):
-        return ()
-    host = match["hosts"].split(",")[0].lower()
-    namespace = f"mongodb://{host}" if ":" in host or "+srv" in uri else f"mongodb://{host}:27017"
-    return (Identity(id=DatasetId(namespace, f"{database}.{collection}")),)
-
-
-def _cassandra(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
-    keyspace = facts.get("keyspace") or options.get("keyspace")
-    table = facts.get("cassandra_table") or (options.get("table") if options.get("keyspace") else "")
-    if not (keyspace and table):
-        return ()
-    host = str(facts.get("host") or options.get("spark.cassandra.connection.host") or "localhost")
-    port = str(facts.get("port") or options.get("spark.cassandra.connection.port") or "9042")
-    first = host.split(",", maxsplit=1)[0].strip().lower()
-    namespace = f"cassandra://{first}" if ":" in first else f"cassandra://{first}:{port}"
-    return (Identity(id=DatasetId(namespace, f"{keyspace}.{table}")),)
-
-
-def _elasticsearch(facts: WarehouseFacts, options: Mapping[str, str]) -> Tuple[Identity, ...]:
-    names = ("es.resource.read", "es.resource.write", "es.resource", "resource")
-    resource = next((options[name] for name in names if options.get(name)), "")
-    # For a program's text, the relation's class is the name of the format.
-    if not resource and re.search(r"^es$|elasticsearch", str(facts.get("relation_class") or "").lower()):
-        resource = options.get("path", "")
-    if not resource:
-        return ()
-    first = re.sub(r"^\w+://(?:[^@/]*@)?", "", (options.get("es.nodes") or "localhost").split(",")[0].strip())
-    host = first.rstrip("/").lower()
-    namespace = (
-        f"elasticsearch://{host}"
-        if ":" in host
-        else f"elasticsearch://{host}:{options.get('es.port') or '9200'}"
+        ),
+        *read("DataSourceV2Relation", _cassandra_table("table"), of="table", relation="CassandraTable"),
+        *write(
+            ("AppendData", "OverwriteByExpression"),
+            {**_cassandra_table("table.table"), **BY_CLASS},
+            of="table.table",
+            relation="CassandraTable",
+        ),
     )
-    # `index/type`: older versions have document types.
-    return (Identity(id=DatasetId(namespace, resource.split("/")[0])),)
+    options = frozenset(
+        ("keyspace", "table", "spark.cassandra.connection.host", "spark.cassandra.connection.port")
+    )
+
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return a table at the first contact point."""
+        facts, given = self.facts, self.given
+        keyspace = facts.get("keyspace") or given.get("keyspace")
+        table = facts.get("cassandra_table") or (given.get("table") if given.get("keyspace") else "")
+        if not (keyspace and table):
+            return ()
+        host = str(facts.get("host") or given.get("spark.cassandra.connection.host") or "localhost")
+        port = str(facts.get("port") or given.get("spark.cassandra.connection.port") or "9042")
+        first = host.split(",", maxsplit=1)[0].strip().lower()
+        namespace = f"cassandra://{first}" if ":" in first else f"cassandra://{first}:{port}"
+        return (Identity(id=DatasetId(namespace, f"{keyspace}.{table}")),)
 
 
-_ROWS: Tuple[Callable[[WarehouseFacts, Mapping[str, str]], Tuple[Identity, ...]], ...] = (
-    _snowflake,
-    _bigquery,
-    _cosmos,
-    _mongo,
-    _cassandra,
-    _elasticsearch,
-)
+_RESOURCES = ("es.resource.read", "es.resource.write", "es.resource", "resource")
 
 
-def _options(facts: WarehouseFacts) -> Dict[str, str]:
-    return {str(name).lower(): str(value) for name, value in (facts.get("options") or {}).items()}
+class Elasticsearch(Connector[Facts]):
+    """Indices of Elasticsearch."""
 
+    probes = read(
+        "LogicalRelation", {"options": "$options(relation.parameters)"}, relation="ElasticsearchRelation"
+    )
+    options = frozenset((*_RESOURCES, "es.nodes", "es.port", "path"))
 
-def identify(facts: WarehouseFacts) -> Tuple[Identity, ...]:
-    """Return the table, index or container of the first connector that knows the facts."""
-    options = _options(facts)
-    return next((identities for row in _ROWS if (identities := row(facts, options))), ())
-
-
-def query(facts: WarehouseFacts) -> Optional[Query]:
-    """Return the query that Snowflake ran instead of reading a table."""
-    options = _options(facts)
-    place = _account(options)
-    text = options.get("query") or options.get("dbtable", "")
-    inner = text.strip()
-    if place is None or not (options.get("query") or inner.startswith("(")):
-        return None
-    if inner.startswith("(") and ")" in inner:
-        inner = inner[1 : inner.rindex(")")]
-    return Query(inner, place.kind.dialect, place.kind.fold, place.table, place.identity)
-
-
-SOURCE = Source(name="warehouses", probes=PROBES, identify=identify, options=OPTIONS, query=query)
+    def identify(self) -> Tuple[Identity, ...]:
+        """Return an index at the first node."""
+        resource = self.first_given(_RESOURCES)
+        # For a program's text, the relation's class is the name of the format.
+        name = str(self.facts.get("relation_class") or "").lower()
+        if not resource and re.search(r"^es$|elasticsearch", name):
+            resource = self.given.get("path", "")
+        if not resource:
+            return ()
+        nodes = self.given.get("es.nodes") or "localhost"
+        first = re.sub(r"^\w+://(?:[^@/]*@)?", "", nodes.split(",")[0].strip())
+        host = first.rstrip("/").lower()
+        address = host if ":" in host else f"{host}:{self.given.get('es.port') or '9200'}"
+        # `index/type`: older versions have document types.
+        return (Identity(id=DatasetId(f"elasticsearch://{address}", resource.split("/")[0])),)

@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.plan.connect.header import schema_of
 from airflow_provider_spark_lineage.plan.connect.streams import as_batch
 from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.executions import executions
-from airflow_provider_spark_lineage.sources import keeps_partitions
+from airflow_provider_spark_lineage.sources import source_of
 
 TEXT = """== Parsed Logical Plan ==
 'Project ['customer, 'amount]
@@ -216,7 +216,7 @@ def test_a_dynamic_overwrite_of_delta_goes_by_the_partitions_of_the_table(comman
     replaces = {"partition_overwrite": "dynamic"}
     command |= {"format": "delta", "mode": "Overwrite", "replaces": replaces}
     target = target_of({"command": command, "tables": {"t": {**TABLE, "provider": "delta", **table}}}, {})
-    assert keeps_partitions(target.facts) is is_partial
+    assert source_of(target.facts).keeps_partitions() is is_partial
 
 
 @pytest.mark.parametrize(("is_insert", "is_partial"), [(True, True), (False, False)])

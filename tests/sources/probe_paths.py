@@ -1,6 +1,6 @@
 """Walks the accessor paths of probes over what classes of Spark and of libraries have, without a JVM.
 
-The language of paths is described at `sources.dataset.Probe`; `Paths.java` walks them over live objects.
+docs/design.md describes the language of paths; `Paths.java` walks them over live objects.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from airflow_provider_spark_lineage.sources.dataset import Probe
+from airflow_provider_spark_lineage.sources.probe import Probe
 
 PLACE = Path(__file__).with_name("probe_members.txt")
 
@@ -60,7 +60,11 @@ def read() -> Lookup:
 
 
 def split(text: str, separator: str) -> list[str]:
-    """Split where a separator stands outside of parentheses."""
+    """Split where a separator stands outside of parentheses.
+
+    >>> split("load(name.identifier).location", ".")
+    ['load(name.identifier)', 'location']
+    """
     parts, depth = [""], 0
     for letter in text.replace(" ", ""):
         depth += {"(": 1, ")": -1}.get(letter, 0)
@@ -72,6 +76,15 @@ def split(text: str, separator: str) -> list[str]:
 
 
 def steps(path: str) -> Iterator[Step]:
+    """Yield the steps of a path.
+
+    >>> [(step.name, step.arguments, step.shape) for step in steps("options.get('path')?")]
+    [('options', (), ''), ('get', ("'path'",), '?')]
+    >>> [(step.name, step.shape) for step in steps("relation.parts[].sourceOptions!")]
+    [('relation', ''), ('parts', '[]'), ('sourceOptions', '!')]
+    >>> [(step.name, step.arguments) for step in steps("$sql(relation.text, relation.url)")]
+    [('$sql', ('relation.text', 'relation.url'))]
+    """
     for written in split(path, "."):
         shape = next((shape for shape in ("[]", "?", "!") if written.endswith(shape)), "")
         name, _, rest = written[: len(written) - len(shape)].partition("(")
@@ -88,6 +101,17 @@ def walk(path: str, probe: Probe, lookup: Lookup) -> frozenset[str]:
     """Return the types at the end of a path; raise NoMemberError at the first step that no class has.
 
     `lookup` also finds the classes of a simple name, as members `Name` of the type "".
+
+    >>> probe = Probe("LogicalRelation", {}, relation="HadoopFsRelation")
+    >>> lookup = read()
+    >>> walk("catalogTable?", probe, lookup)
+    frozenset({'org.apache.spark.sql.catalyst.catalog.CatalogTable'})
+    >>> walk("$options(relation.options)", probe, lookup)
+    frozenset()
+    >>> walk("relation.location.rootPath[]", probe, lookup)
+    Traceback (most recent call last):
+    ...
+    sources.probe_paths.NoMemberError: rootPath/0 of ['org.apache.spark.sql.execution.datasources.FileIndex']
     """
     current, prefix = _classes(probe.node, lookup), ""
     for step in steps(path):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from openlineage.client import naming
 
+from airflow_provider_spark_lineage.sources import identify, source_of
 from airflow_provider_spark_lineage.sources.catalogs import symlinks, table_name
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
-from airflow_provider_spark_lineage.sources.tables import identify, loaded, previous
+from airflow_provider_spark_lineage.sources.tables import loaded
 
 HIVE = {"catalog_kind": "hive", "warehouse": "file:/wh", "table": ["spark_catalog", "db", "t"]}
 GLUE = {
@@ -98,8 +99,8 @@ def test_renamed_table_was_where_its_database_keeps_tables_or_kept_its_place() -
         "table_type": "MANAGED",
         "format": "parquet",
     }
-    assert previous(facts) == (DatasetId("file", "/wh/old"),)
-    assert previous({**facts, "location": "s3a://b/x"}) == (DatasetId("file:/wh", "db.old"),)
+    assert source_of(facts).previous() == (DatasetId("file", "/wh/old"),)
+    assert source_of({**facts, "location": "s3a://b/x"}).previous() == (DatasetId("file:/wh", "db.old"),)
 
 
 def test_loaded_files_of_this_machine_are_local() -> None:

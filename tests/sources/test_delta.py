@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.sources import identify, is_internal, keeps_partitions, replaced_by
+from airflow_provider_spark_lineage.sources import identify, source_of
 from airflow_provider_spark_lineage.sources.dataset import Catalog, Symlink
 
 TABLE = {
@@ -68,7 +68,7 @@ def test_a_path_without_a_scheme_lies_in_the_default_file_system():
 )
 def test_what_delta_reads_for_itself_is_nobodys_read(facts, internal):
     """The transaction log, and the files that a command of Delta's chose; a stream's files are the user's."""
-    assert is_internal(facts) is internal
+    assert source_of(facts).is_internal() is internal
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_what_delta_reads_for_itself_is_nobodys_read(facts, internal):
 )
 def test_a_dynamic_overwrite_keeps_partitions(facts, keeps):
     """The option decides before the setting; without partitions there is nothing to keep."""
-    assert keeps_partitions({"delta_path": "/t", **facts}) is keeps
-    assert not keeps_partitions(facts)
+    assert source_of({"delta_path": "/t", **facts}).keeps_partitions() is keeps
+    assert not source_of(facts).keeps_partitions()
 
 
 @pytest.mark.parametrize(
@@ -102,4 +102,4 @@ def test_a_dynamic_overwrite_keeps_partitions(facts, keeps):
 )
 def test_columns_of_a_condition_are_named_without_what_spark_puts_around_them(facts, columns):
     """Where there is a condition and nobody knows its columns, that is no empty answer."""
-    assert replaced_by(facts) == columns
+    assert source_of(facts).replaced_by() == columns

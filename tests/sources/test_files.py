@@ -18,7 +18,7 @@ from openlineage.client.naming.dataset import (
     LocalFileSystem,
 )
 
-from airflow_provider_spark_lineage.sources import discards_rows, identify, is_internal, stored_name
+from airflow_provider_spark_lineage.sources import identify, source_of
 from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Symlink
 from airflow_provider_spark_lineage.sources.paths import MAX_SIBLINGS, split_location, trim_partitions
 
@@ -283,8 +283,19 @@ def test_nothing_known_gives_no_name() -> None:
 
 def test_noop_keeps_nothing() -> None:
     """Spark's `noop` format throws rows away, so writing to it is no output."""
-    assert discards_rows({"provider": "org.apache.spark.sql.execution.datasources.noop.NoopTable$"})
-    assert not discards_rows({"provider": "org.example.Table"})
+    assert source_of(
+        {"provider": "org.apache.spark.sql.execution.datasources.noop.NoopTable$"}
+    ).discards_rows()
+    assert not source_of({"provider": "org.example.Table"}).discards_rows()
+
+
+def test_a_write_to_noop_has_no_dataset_whatever_its_options_name() -> None:
+    """Who replaces `jdbc` by `noop` to measure a query leaves the options of JDBC."""
+    noop = "org.apache.spark.sql.execution.datasources.noop.NoopTable$"
+    options = {"url": "jdbc:postgresql://h/sales", "dbtable": "orders"}
+    discarding = source_of({"provider": noop, "options": options})
+    assert discarding.discards_rows()
+    assert discarding.identify() == ()
 
 
 @pytest.mark.parametrize("table", [None, ["spark_catalog", "db", "lines"]])
@@ -292,17 +303,22 @@ def test_noop_keeps_nothing() -> None:
 def test_column_of_text_is_called_value_unless_a_table_names_it(text: str, table: list[str] | None) -> None:
     """Spark reads text files as `value`; a table of one column has its own name for it."""
     facts = {"paths": "/t/lines", "format": text, "table": table}
-    assert stored_name(facts, "line") == ("line" if table else "value")
-    assert stored_name({**facts, "format": "Parquet"}, "line") == "line"
+    assert source_of(facts).stored_name("line") == ("line" if table else "value")
+    assert source_of({**facts, "format": "Parquet"}).stored_name("line") == "line"
 
 
 def test_schema_inference_is_spark_s_own_read() -> None:
     """Reading a CSV as text to infer its types is nothing that the user asked for; a stream of text is."""
-    inferring = {"format": "Text", "option_names": ["path", "__globpaths__"], "is_stream": False}
-    assert is_internal(inferring)
-    assert not is_internal({**inferring, "is_stream": True})
-    assert not is_internal({**inferring, "option_names": ["path"]})
-    assert not is_internal({**inferring, "format": "CSV"})
+    inferring = {
+        "paths": ["/x.csv"],
+        "format": "Text",
+        "option_names": ["path", "__globpaths__"],
+        "is_stream": False,
+    }
+    assert source_of(inferring).is_internal()
+    assert not source_of({**inferring, "is_stream": True}).is_internal()
+    assert not source_of({**inferring, "option_names": ["path"]}).is_internal()
+    assert not source_of({**inferring, "format": "CSV"}).is_internal()
 
 
 def test_stream_over_a_pattern_is_the_folders_that_it_reads() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.sources import entries_of, identify, is_internal
+from airflow_provider_spark_lineage.sources import identify, source_of
 from airflow_provider_spark_lineage.sources.dataset import Catalog, Symlink
 
 TABLE = {
@@ -117,7 +117,7 @@ def test_a_metadata_table_is_a_dataset_beside_its_table(kind, name):
 def test_an_entry_is_in_the_namespace_of_its_catalog(settings, namespace):
     """The address of the server that keeps names, or the warehouse; the place of the data is not needed."""
     facts = {"v2_catalog": "lake", "identifier": "db.t", "catalog_warehouse": "s3://lake/", **settings}
-    (entry,) = entries_of(facts)
+    (entry,) = source_of(facts).entries()
     assert (entry.id.namespace, entry.id.name) == (namespace, "db.t")
     assert entry.is_entry
     assert identify(facts) == ()
@@ -133,5 +133,5 @@ def test_a_table_by_path_has_no_catalog():
 
 def test_what_a_procedure_reads_for_itself_is_nobodys_read():
     """Expiring snapshots lists the files of a metadata file, by a name that no user writes."""
-    assert is_internal({"v2_table": "/lake/db/t/metadata/v2.metadata.json#all_manifests"})
-    assert not is_internal({"v2_table": "hc.db.t.all_manifests"})
+    assert source_of({"v2_table": "/lake/db/t/metadata/v2.metadata.json#all_manifests"}).is_internal()
+    assert not source_of({"v2_table": "hc.db.t.all_manifests"}).is_internal()

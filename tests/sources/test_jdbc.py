@@ -18,7 +18,7 @@ from openlineage.client.naming.dataset import (
     Trino,
 )
 
-from airflow_provider_spark_lineage.sources import databases, identify, previous, query_behind
+from airflow_provider_spark_lineage.sources import databases, identify, source_of
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
 
 
@@ -178,7 +178,7 @@ def test_a_table_of_sparks_catalog_is_a_symlink() -> None:
 )
 def test_what_is_no_table_is_a_query(text: str, query: str) -> None:
     """JDBC takes everything that may stand in FROM; what is no name is SQL, in its database's dialect."""
-    found = query_behind({"url": "jdbc:postgresql://h/db", "dbtable": text})
+    found = source_of({"url": "jdbc:postgresql://h/db", "dbtable": text}).query()
     assert found is not None
     assert (found.text, found.dialect, found.fold) == (query, "postgres", "lower")
     assert found.identify('raw."T"').id == DatasetId("postgres://h:5432", "db.raw.T")
@@ -215,28 +215,27 @@ def test_predicates_that_a_read_is_divided_by_take_some_rows(text: str, query: s
         "dbtable": text,
         "predicates": ["a > 1", "b = 2", "a > 1"],
     }
-    found = query_behind(facts)
+    found = source_of(facts).query()
     assert found is not None
     assert found.text == query
-    divided = query_behind({**facts, "partition_column": '"a"'})
+    divided = source_of({**facts, "partition_column": '"a"'}).query()
     assert divided is None or " where " not in divided.text
 
 
 @pytest.mark.parametrize("text", ["orders", "s.orders", "orders o", "s.orders as o", '"a b"."c"', " orders "])
 def test_a_table_is_no_query(text: str) -> None:
     """A table with an alias is a table."""
-    assert query_behind({"url": "jdbc:postgresql://h/db", "dbtable": text}) is None
+    assert source_of({"url": "jdbc:postgresql://h/db", "dbtable": text}).query() is None
 
 
 def test_a_query_prepared_before_it_belongs_to_it() -> None:
     """Spark's `prepareQuery` holds the WITH that a database does not take inside of a subquery."""
-    found = query_behind(
-        {
-            "url": "jdbc:sqlserver://h",
-            "dbtable": "(select a from c) x",
-            "prepare": "with c as (select a from t)",
-        }
-    )
+    facts = {
+        "url": "jdbc:sqlserver://h",
+        "dbtable": "(select a from c) x",
+        "prepare": "with c as (select a from t)",
+    }
+    found = source_of(facts).query()
     assert found is not None
     assert found.text == "with c as (select a from t) select a from c"
 
@@ -275,11 +274,11 @@ def test_a_renamed_table_has_its_new_name_and_its_old_one_beside(new: list[str],
     facts = {**IN_CATALOG, "new_name": new}
     (identity,) = identify(facts)
     assert identity.id == DatasetId("h2:mem:shop", name)
-    assert previous(facts) == (DatasetId("h2:mem:shop", "app.orders"),)
-    assert previous(IN_CATALOG) == ()
+    assert source_of(facts).previous() == (DatasetId("h2:mem:shop", "app.orders"),)
+    assert source_of(IN_CATALOG).previous() == ()
 
 
 def test_facts_of_something_else_are_not_taken() -> None:
     """A relation without a JDBC URL belongs to another source."""
-    assert query_behind({"paths": ["/x"]}) is None
+    assert source_of({"paths": ["/x"]}).query() is None
     assert identify({"options": {"url": "http://h/x", "dbtable": "t"}}) == ()

@@ -6,11 +6,16 @@ is new: run that tool. A path that it does not know either matches nothing in an
 
 from __future__ import annotations
 
+import doctest
+import re
+from pathlib import Path
+
 import pytest
+from sources import probe_paths
 from sources.probe_paths import NoMemberError, element, paths_of, read, walk
 
 from airflow_provider_spark_lineage.sources import SOURCES
-from airflow_provider_spark_lineage.sources.dataset import Probe
+from airflow_provider_spark_lineage.sources.probe import Probe
 
 LOOKUP = read()
 
@@ -83,3 +88,25 @@ def test_types_are_followed_through_options_lists_and_narrowed_classes():
     assert walk("catalogTable?", TABLE, LOOKUP) == {"org.apache.spark.sql.catalyst.catalog.CatalogTable"}
     with pytest.raises(NoMemberError):
         walk("relation.location.rootPaths[]", Probe(node="HiveTableRelation", accessors={}), LOOKUP)
+
+
+def test_examples_of_the_language_are_true():
+    """The parser's docstrings show what a step, an argument and a shape are."""
+    assert not doctest.testmod(probe_paths).failed
+
+
+def test_the_table_in_design_md_has_every_word_of_the_language():
+    """A word that a probe uses and no reader can look up, or a row for a word that nothing uses."""
+    design = Path(__file__).parents[2].joinpath("docs", "design.md").read_text(encoding="utf-8")
+    table = design.partition("**The language of probes.**")[2].partition("\n\n**")[0]
+    explained = {
+        word for row in re.findall(r"^\| (`.*?) \|", table, re.M) for word in re.findall(r"\$\w+", row)
+    }
+    used = {
+        word
+        for source in SOURCES
+        for probe in source.probes
+        for path in paths_of(probe)
+        for word in re.findall(r"\$\w+", re.sub(r"'[^']*'", "", path))
+    }
+    assert explained == used

@@ -12,7 +12,7 @@ from openlineage.client.naming.dataset import (
     Snowflake,
 )
 
-from airflow_provider_spark_lineage.sources import identify, query_behind
+from airflow_provider_spark_lineage.sources import identify, source_of
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts
 
 SNOWFLAKE = {"sfurl": "https://org-acc.snowflakecomputing.com", "sfdatabase": "db", "sfschema": "sch"}
@@ -97,7 +97,7 @@ def test_table_of_a_connector(facts: Facts, expected: DatasetId) -> None:
 )
 def test_a_query_is_read(options: dict[str, str]) -> None:
     """What a warehouse ran instead of a table is SQL in its own dialect."""
-    found = query_behind({"options": options})
+    found = source_of({"options": options}).query()
     assert found is not None
     assert found.text == "select a from t"
     assert found.identify("t").id.name.lower().endswith(".t")

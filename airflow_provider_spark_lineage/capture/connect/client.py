@@ -1,7 +1,7 @@
 """Observes the clients of Spark Connect by replaced methods of pyspark's `SparkConnectClient`.
 
 Since Spark 3.5, every action and every command of a client calls `_execute` or
-`_execute_and_fetch_as_iterator`. These are replaced while there is a watcher.
+`_execute_and_fetch_as_iterator`.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 import functools
 import os
 import sys
-import threading
 from contextlib import closing, contextmanager
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
 
 from airflow_provider_spark_lineage.capture.imports import imports
-from airflow_provider_spark_lineage.capture.replaced import Replacements, without_own_frame
+from airflow_provider_spark_lineage.capture.replaced import without_own_frame
+from airflow_provider_spark_lineage.capture.watchers import Watchable
 from airflow_provider_spark_lineage.guard import harmless
 
 MODULE = "pyspark.sql.connect.client.core"
 """Importing it takes a second (grpc, pandas, pyarrow), so capture does not import it."""
 
 
-class ClientHooks:
+class ClientHooks(Watchable):
     """Notifies its watchers of executed plans, and of clients before they close.
 
     A watcher has the methods `begins(client, plan)`, which returns an object with the methods
@@ -30,38 +30,25 @@ class ClientHooks:
     """
 
     def __init__(self) -> None:
-        self._watchers: List[Any] = []
-        self._lock = threading.Lock()
-        self._methods = Replacements()
+        super().__init__()
         self._process = os.getpid()
 
-    def add(self, watcher: Any) -> None:
-        """Notify a watcher from now on."""
-        with self._lock:
-            if not self._awake():
-                # A forked child that captures has its own watchers.
-                self._process = os.getpid()
-                self._watchers.clear()
-            self._watchers.append(watcher)
-            if MODULE in sys.modules:
-                self._install()
-            elif len(self._watchers) == 1:
-                imports().wait(MODULE, self._install_if_watched)
+    def _install(self) -> None:
+        if not self._awake():
+            # A forked child that captures has its own watchers.
+            self._process = os.getpid()
+            self._watchers.clear()
+        if MODULE in sys.modules:
+            self._replace()
+        elif not self._watchers:
+            imports().wait(MODULE, self._replace_if_watched)
 
-    def remove(self, watcher: Any) -> None:
-        """Stop notifying a watcher; after the last one, restore the client's methods."""
-        with self._lock:
-            if watcher in self._watchers:
-                self._watchers.remove(watcher)
-            if not self._watchers:
-                self._uninstall()
-
-    def _install_if_watched(self) -> None:
+    def _replace_if_watched(self) -> None:
         with self._lock:
             if self._watchers:
-                self._install()
+                self._replace()
 
-    def _install(self) -> None:
+    def _replace(self) -> None:
         owner = sys.modules[MODULE].SparkConnectClient
         for name, wrap in (
             ("_execute", self._executes),
@@ -74,8 +61,8 @@ class ClientHooks:
                 self._methods.replace(owner, name, wrap)
 
     def _uninstall(self) -> None:
-        imports().forget(MODULE, self._install_if_watched)
-        self._methods.restore()
+        imports().forget(MODULE, self._replace_if_watched)
+        super()._uninstall()
 
     def _executes(self, run: Any) -> Callable[..., Any]:
         def execute(client: Any, req: Any, *args: Any, **kwargs: Any) -> Any:

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 /**
  * Follows the accessor paths of `sources/` through live objects; results of steps are cached for each node.
  *
- * The language of paths is described at `sources.dataset.Probe`.
+ * The language of paths is described in docs/design.md: "The language of probes".
  */
 public class Paths {
     /** Parts of Spark's messages about what was dropped before its command was reported. */

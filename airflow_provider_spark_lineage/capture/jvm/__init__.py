@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.records.credentials import CREDENTIAL_HINT, 
 from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH
 from airflow_provider_spark_lineage.sources import BEFORE, OPTIONS, PARTS, PROBES
 from airflow_provider_spark_lineage.sources.databases import dialect_of
-from airflow_provider_spark_lineage.sources.dataset import Probe
+from airflow_provider_spark_lineage.sources.probe import Probe
 
 _QUERIES = frozenset({"dbtable", "query"})
 """Options whose value may be SQL text."""

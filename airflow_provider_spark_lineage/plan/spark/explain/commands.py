@@ -9,7 +9,7 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader
 from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts
-from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, required
 from airflow_provider_spark_lineage.plan.spark.explain.targets import (
     add,
     command,
@@ -31,8 +31,12 @@ def _on_table(place: NodeContext) -> Built:
 
 def _on_resolved(place: NodeContext) -> Built:
     """A V2 command over the name of its table."""
-    facts = resolved_facts(place)
-    add(place, facts)
+    return _on_named(place, resolved_facts(place), {})
+
+
+def _on_named(place: NodeContext, facts: dict[str, Any], more: dict[str, Any]) -> Built:
+    """Return a command on the table with these facts, which are empty if the text does not have its name."""
+    add(place, {**facts, **more})
     if not facts:
         place.problem(_NO_PLACE)
     return command(place)
@@ -43,24 +47,16 @@ _NEW_NAME = re.compile(r"\[([^\[\]]+)\]|((?:`[^`]*`|[^,\s`])+)")
 
 def _rename(place: NodeContext) -> Built:
     """`RenameTable [db, newer], false`; in a physical plan `RenameTable db.newer, ...`."""
-    match = _NEW_NAME.match(place.text)
-    if not match:
-        raise UnreadableError("no new name")
+    match = required(_NEW_NAME.match(place.text), "no new name")
     parts = match[1].split(", ") if match[1] else re.findall(r"`[^`]*`|[^.`]+", match[2])
     facts = resolved_facts(place)
-    add(place, {**facts, "new_name": [part.strip("`") for part in parts]} if facts else {})
-    if not facts:
-        place.problem(_NO_PLACE)
-    return command(place)
+    new_name = [part.strip("`") for part in parts]
+    return _on_named(place, facts, {"new_name": new_name} if facts else {})
 
 
 def _drop(place: NodeContext) -> Built:
     """`DropTable true, false` over the table's name; the table may not have existed."""
-    facts = resolved_facts(place)
-    add(place, {**facts, "if_exists": place.text.startswith("true")})
-    if not facts:
-        place.problem(_NO_PLACE)
-    return command(place)
+    return _on_named(place, resolved_facts(place), {"if_exists": place.text.startswith("true")})
 
 
 def _drop_of_session(place: NodeContext) -> Built:

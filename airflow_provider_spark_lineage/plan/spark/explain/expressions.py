@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import islice
 
-from airflow_provider_spark_lineage.plan.algebra import Kind
-from airflow_provider_spark_lineage.plan.database_sql.functions import Body
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.calls import Arguments, Value, called, meant
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Columns, Marks
@@ -26,6 +23,14 @@ from airflow_provider_spark_lineage.plan.spark.explain.functions import (
     result_type,
 )
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.subplans import (
+    CALL,
+    RESULT,
+    SUBQUERY,
+    Subplan,
+    Subplans,
+    result_of,
+)
 from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
 from airflow_provider_spark_lineage.records.plan_json import Tree
 
@@ -44,14 +49,11 @@ _SYMBOLS = (
 _OPERATOR = re.compile(f" (?:{'|'.join(map(re.escape, _SYMBOLS))}) ")
 _BEHIND_OPERAND: Stops = (" IN (", " LIKE ", " ILIKE ", " RLIKE ", " ASC NULLS ", " DESC NULLS ")
 _IN_PARENTHESES: Stops = (*(f" {symbol} " for symbol in _SYMBOLS), ")")
-_CALL = re.compile(r"([^\s()\[\],\0]+)\(")
-_PARENTHESIS = re.compile(r"[()]")
 _OUTER = "outer"
 """A call around a column of the query outside a correlated subquery."""
 
 _LAMBDA = "lambdafunction("
 _VARIABLE = re.compile(r"lambda ([^\s#\0]+?)#(\d+)L?")
-_SUBQUERY = re.compile(r"(scalar-subquery|exists|list|lateral-subquery)#\d+ \[")
 _SUBQUERIES = {
     "scalar-subquery": "ScalarSubquery",
     "exists": "Exists",
@@ -63,13 +65,8 @@ _FIELD = re.compile(r"\w+(?:\((?:[^()#]|\([^()#]*\))*\))?")
 """The name of a field, which may be the text of an expression, `count(1)`; it has no ids."""
 
 _REFERENCE = re.compile(r"\w#\d")
-_RESULT = re.compile(r"#\d+L?")
 _ESCAPE = re.compile(r" ESCAPE '.'")
 _PATTERN = re.compile(r" (?:LIKE|ILIKE|RLIKE) ")
-
-
-Subplan = tuple[Tree, types.Type | None]
-"""(plan of a subquery, type of its first column if the text has it)."""
 
 
 class Reader:
@@ -90,52 +87,18 @@ class Reader:
         self.problems: list[str] = []
         """One sentence for each thing that could not be told apart."""
 
-        starts = [match.start() for match in _SUBQUERY.finditer(self.text)]
-        self._subqueries = starts
-        """Positions of the names of subqueries."""
-
-        # Spark draws the plans in the order of the expressions that contain them.
-        self._plans = dict(zip(starts, plans, strict=True)) if len(starts) == len(plans) else {}
-        self._unplaced = 0 if self._plans else len(plans)
-        """Number of plans that the text does not name: plans of SQL functions."""
-
-        self._of_functions: dict[int, list[Subplan]] = {}
-        """Position of a call -> the plans of the queries inside the function."""
-
-        if self._unplaced:
-            calls = [match for match in _calls(self.text) if not is_known(match[1])]
-            self._place(starts, calls, list(plans))
+        self._subplans = Subplans(self.text, plans, columns.bodies)
         self.foreign: dict[str, None] = {}
         """Names of functions that are not Spark's own."""
 
-    def _place(self, starts: list[int], calls: list[re.Match[str]], plans: list[Subplan]) -> None:
-        """Assign the plans to the subqueries and functions that contain them."""
-        bodies = [self.columns.bodies.get(match[1]) for match in calls]
-        if all(bodies):
-            # Each function has as many plans as its body has queries.
-            counts = dict.fromkeys(starts, 1)
-            for match, body in zip(calls, bodies, strict=True):
-                counts[match.start()] = body.queries if body else 0
-            if sum(counts.values()) == len(plans):
-                waiting = iter(plans)
-                placed = {start: list(islice(waiting, count)) for start, count in sorted(counts.items())}
-                self._plans = {start: placed[start][0] for start in starts}
-                self._of_functions = {start: own for start, own in placed.items() if start not in starts}
-                self._unplaced = 0
-        elif len(calls) == len(plans) == self._unplaced:
-            self._of_functions = {match.start(): [plan] for match, plan in zip(calls, plans, strict=True)}
-
     def subqueries(self, start: int, end: int) -> list[Tree]:
         """Return the subqueries that are named between two positions."""
-        if self._unplaced and not self._of_functions:
+        if not (self._subplans.are_certain or self._subplans.placed):
             # Adding it to every expression would be a guess.
             self.problems.append(
                 "the expression of a subquery could not be told apart: the subquery is left out"
             )
-        placed = {**{at: [plan] for at, plan in self._plans.items()}, **self._of_functions}
-        return [
-            _of_plan(plan) for position, plans in placed.items() if start <= position < end for plan in plans
-        ]
+        return self._subplans.trees(start, end)
 
     def expression(self, position: int, stops: Stops) -> Value:
         """Read the expression that begins at a position."""
@@ -216,7 +179,7 @@ class Reader:
             end = self._end_of_literal(position, stops, balanced=False)
         if end is None or self.marks.references(position, end, self.columns):
             raise self.unreadable(position)
-        if any(position <= start < end for start in self._subqueries):
+        if any(position <= start < end for start in self._subplans.starts):
             # A subquery is not a literal.
             raise self.unreadable(position)
         if self.columns.open and _REFERENCE.search(self.text, position, end):
@@ -312,9 +275,9 @@ class Reader:
         return Value(tree, types.whole(), value.end + 1)
 
     def _subquery(self, match: re.Match[str], stops: Stops) -> Value:
-        if match.start() not in self._plans:
+        if match.start() not in self._subplans.placed:
             raise self.unreadable(match.start())
-        plan, kind = self._plans[match.start()]
+        ((plan, kind),) = self._subplans.placed[match.start()]
         # The outer references that are listed here are also in the subquery's plan.
         _, position = self.several(match.end(), " && ", "]")
         tree = call(_SUBQUERIES[match[1]], [])
@@ -349,16 +312,15 @@ class Reader:
             position = self.expect(position, ", ")
         position = self.expect(position, ")")
         trees = [value.tree for value in values]
-        result = _RESULT.match(self.text, position)
+        result = RESULT.match(self.text, position)
         if result:
             # A Python function: Spark prints the id of its result.
             return Value(call("PythonUDF", trees), types.whole(), result.end())
         body = self.columns.bodies.get(name)
-        if body is not None and body.arity == len(values) and not self._unplaced:
-            own = self._of_functions.get(match.start(), [])
-            if body.queries == len(own):
-                tree = _result_of(body, trees, [_of_plan(plan) for plan in own])
-                return Value(tree, types.whole(), position)
+        if body is not None and body.arity == len(values) and self._subplans.are_certain:
+            queries = self._subplans.trees(match.start(), match.end())
+            if body.queries == len(queries):
+                return Value(result_of(body, trees, queries), types.whole(), position)
         if not is_known(name) and (body is not None or not all(value.plain for value in values)):
             self.foreign[name] = None
             extra = self.subqueries(match.start(), match.end())
@@ -406,7 +368,7 @@ class Reader:
             listed = self._literal(end + 7, tuple(stop for stop in stops if stop != ", "))
             return Value(call("In", [value.tree, listed.tree]), "boolean", listed.end)
         if text.startswith(" windowspecdefinition(", end):
-            match = _CALL.match(text, end + 1)
+            match = CALL.match(text, end + 1)
             specification = self._call(match, stops) if match else value
             specification.tree[0]["class"] = EXPRESSION + "WindowSpecDefinition"
             # Over a window, a Python function is an aggregate.
@@ -464,42 +426,6 @@ class Reader:
         return Value(tree, field[1], end, named=False)
 
 
-def _calls(text: str) -> Iterator[re.Match[str]]:
-    """Yield possible calls of functions, without calls in names of columns: `AS f(a)#12`."""
-    ends: dict[int, int] = {}
-    opened: list[int] = []
-    for parenthesis in _PARENTHESIS.finditer(text):
-        if parenthesis[0] == "(":
-            opened.append(parenthesis.end())
-        elif opened:
-            ends[opened.pop()] = parenthesis.end()
-    behind = 0
-    for match in _CALL.finditer(text):
-        end = ends.get(match.end(), 0)
-        if end and _RESULT.match(text, end):
-            behind = max(behind, end)
-        elif match.start() >= behind:
-            yield match
-
-
-def _of_plan(plan: Subplan) -> Tree:
-    """Return the scalar subquery of a plan."""
-    return [{**call("ScalarSubquery", [])[0], "plan": plan[0]}]
-
-
-def _result_of(body: Body, arguments: Sequence[Tree], queries: Sequence[Tree]) -> Tree:
-    """Return the result of a function: its body applied to its arguments and its queries."""
-    uses = [(arguments[position], kind) for position, kind in body.arguments]
-    kinds = sorted(body.of_query, key=lambda kind: kind.order)
-    uses += [(query, kind) for query in queries for kind in kinds]
-    if len(uses) == 1 and uses[0][1] is Kind.IDENTITY:
-        return uses[0][0]
-    parts = [
-        call("If", [part, literal(), literal()]) if kind is Kind.CONDITIONAL else part for part, kind in uses
-    ]
-    return call("Function", parts)
-
-
 def _is(tree: Tree, name: str) -> bool:
     return bool(tree[0]["class"] == EXPRESSION + name)
 
@@ -513,8 +439,8 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (re.compile(r"NOT |-(?!\d)|~|distinct "), Reader._prefixed),
     (re.compile(r"variablereference\(([^=()]+)="), Reader._session_variable),
     (_VARIABLE, Reader._variable),
-    (_SUBQUERY, Reader._subquery),
+    (SUBQUERY, Reader._subquery),
     (re.compile(r"(?:ansi_|try_)?cast\("), Reader._cast),
-    (_CALL, Reader._call),
+    (CALL, Reader._call),
 )
 """The beginning of each form of an expression, and the method that reads the form."""

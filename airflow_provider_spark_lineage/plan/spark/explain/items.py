@@ -61,6 +61,18 @@ def _alone(reader: Reader, position: int, stops: tuple[str, ...]) -> Value:
     return value
 
 
+def listed_values(reader: Reader, what: str) -> list[Tree]:
+    """Read the list at the beginning of the arguments; if that fails, return all columns that it names.
+
+    `what` is the beginning of the problem's sentence.
+    """
+    try:
+        return [value.tree for value in reader.several(1, ", ", "]")[0]]
+    except UnreadableError:
+        reader.problems.append(f"{what} could not be read: it is taken from every column that it names")
+        return [everything_named(reader, 0, len(reader.text) - len(END))]
+
+
 def everything_named(reader: Reader, start: int, end: int) -> Tree:
     """Return a function of all columns and subqueries that are named between two positions."""
     references = reader.marks.references(start, end, reader.columns)
@@ -80,13 +92,14 @@ def _item(reader: Reader, position: int) -> tuple[Item, int]:
     name, expr_id, end, big = _definition(reader, value.end + len(_AS))
     kind = None if value.kind is types.LITERAL else value.kind
     reader.columns.define(expr_id, name, kind, big)
-    return _alias(value.tree, expr_id, name), end
+    return alias(value.tree, expr_id, name), end
 
 
-def _alias(tree: Tree, expr_id: int, name: str) -> Item:
-    alias = call("Alias", [tree])
-    alias[0].update(name=name, exprId={"id": expr_id})
-    return Item(alias, expr_id)
+def alias(tree: Tree, expr_id: int, name: str) -> Item:
+    """Return a column with its own name and id."""
+    named = call("Alias", [tree])
+    named[0].update(name=name, exprId={"id": expr_id})
+    return Item(named, expr_id)
 
 
 def _definition(reader: Reader, position: int) -> tuple[str, int, int, bool]:
@@ -118,7 +131,7 @@ def _unread_item(reader: Reader, position: int) -> tuple[Item, int]:
         reader.problems.append(
             f"the expression of `{name}` could not be read: it is taken from every column that it names"
         )
-        return _alias(tree, expr_id, name), mark.end()
+        return alias(tree, expr_id, name), mark.end()
     raise reader.unreadable(position)
 
 

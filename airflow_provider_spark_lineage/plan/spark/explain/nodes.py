@@ -10,9 +10,14 @@ from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeC
 from airflow_provider_spark_lineage.plan.spark.explain.calls import Value
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION
 from airflow_provider_spark_lineage.plan.spark.explain.expressions import END
-from airflow_provider_spark_lineage.plan.spark.explain.items import condition, everything_named, named_list
+from airflow_provider_spark_lineage.plan.spark.explain.items import (
+    condition,
+    everything_named,
+    listed_values,
+    named_list,
+)
 from airflow_provider_spark_lineage.plan.spark.explain.leaves import LEAVES
-from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, required
 from airflow_provider_spark_lineage.plan.spark.relational import UNTRACED
 from airflow_provider_spark_lineage.plan.spark.tree import end_of
 from airflow_provider_spark_lineage.records.plan_json import Tree
@@ -83,15 +88,7 @@ def _filter(place: NodeContext) -> Built:
 
 
 def _sort(place: NodeContext) -> Built:
-    try:
-        values, _ = place.reader.several(1, ", ", "]")
-        order = [value.tree for value in values]
-    except UnreadableError:
-        place.reader.problems.append(
-            "its order could not be read: it is taken from every column that it names"
-        )
-        order = [everything_named(place.reader, 0, len(place.text))]
-    return place.built(place.first, order=order)
+    return place.built(place.first, order=listed_values(place.reader, "its order"))
 
 
 def _keys(field: str) -> NodeReader:
@@ -103,9 +100,7 @@ def _keys(field: str) -> NodeReader:
 
 
 def _event_time(place: NodeContext) -> Built:
-    match = re.search(r"(?:^|, )([^,]+?#\d+)", place.text)
-    if not match:
-        raise UnreadableError("no column of the event time")
+    match = required(re.search(r"(?:^|, )([^,]+?#\d+)", place.text), "no column of the event time")
     mark = place.reader.marks.column_at(match.start(1), place.found.columns)
     ids = [int(mark[1])] if mark else []
     return place.built(place.first, eventTime=place.trees(ids))
@@ -121,9 +116,7 @@ _JOIN = re.compile(r"(?:Using|Natural)?(\w+)(?:\((.*?)#(\d+)L?\))?(?:, |$)")
 
 
 def _join(place: NodeContext) -> Built:
-    match = _JOIN.match(place.text)
-    if not match:
-        raise UnreadableError("no kind of join")
+    match = required(_JOIN.match(place.text), "no kind of join")
     kind, exists = match[1], match[3]
     join_type: dict[str, Any] = {"object": f"{_PLANS}{kind}$"}
     output = place.first if kind in ("LeftSemi", "LeftAnti") else place.below
@@ -252,16 +245,14 @@ def _with_cte(place: NodeContext) -> Built:
 
 
 def _definition(place: NodeContext) -> Built:
-    number = int(re.match(r"\d+", place.text)[0])  # type: ignore[index]
+    number = int(required(re.match(r"\d+", place.text), "no id of a definition")[0])
     place.found.definitions[number] = place.first
     return place.built(place.first, id=number)
 
 
 def _reference(field: str) -> NodeReader:
     def row(place: NodeContext) -> Built:
-        match = re.match(r"\d+", place.text)
-        if not match:
-            raise UnreadableError("no id of a definition")
+        match = required(re.match(r"\d+", place.text), "no id of a definition")
         bracket = place.text.find("[")
         ids = place.defined(bracket)[0] if bracket >= 0 else []
         of_definition = place.found.definitions.get(int(match[0]), [])
@@ -275,24 +266,21 @@ def _reference(field: str) -> NodeReader:
 
 def _loop(place: NodeContext) -> Built:
     """A recursive CTE. Only the other plans of the text name its columns, which are in `loops`."""
-    match = re.match(r"\d+", place.text)
+    match = required(re.match(r"\d+", place.text), "no id of a definition")
     columns = place.found.columns
     names = [columns.names[expr_id] for expr_id in place.first]
-    for number, loop in enumerate(place.found.loops):
+    for loop in place.found.loops:
         if len(loop) == len(names) and all(
             name in known for (_, name), known in zip(loop, names, strict=True)
         ):
-            place.found.loops.pop(number)
-            for expr_id, name in loop:
-                columns.define(expr_id, name, types.closed())
-            output = [expr_id for expr_id, _ in loop]
             break
     else:
         raise UnreadableError("its columns are not named")
-    if not match:
-        raise UnreadableError("no id of a definition")
-    fields: dict[str, Any] = {"id": int(match[0]), "outputAttrIds": [{"id": expr_id} for expr_id in output]}
-    return place.built(output, **fields)
+    place.found.loops.remove(loop)
+    for expr_id, name in loop:
+        columns.define(expr_id, name, types.closed())
+    output = [expr_id for expr_id, _ in loop]
+    return place.built(output, id=int(match[0]), outputAttrIds=[{"id": expr_id} for expr_id in output])
 
 
 def _numbered(place: NodeContext) -> Built:

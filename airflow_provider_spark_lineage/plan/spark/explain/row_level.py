@@ -8,9 +8,9 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader
 from airflow_provider_spark_lineage.plan.spark.explain.facts import table_facts, v2_facts
 from airflow_provider_spark_lineage.plan.spark.explain.items import condition
-from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, required
 from airflow_provider_spark_lineage.plan.spark.explain.targets import TABLE, add
-from airflow_provider_spark_lineage.plan.spark.explain.writes import table_of
+from airflow_provider_spark_lineage.plan.spark.explain.writes import v2_table
 from airflow_provider_spark_lineage.plan.spark.relational import UNTRACED
 from airflow_provider_spark_lineage.plan.spark.tree import children
 from airflow_provider_spark_lineage.records.plan_json import Tree, simple_name
@@ -20,9 +20,7 @@ _DELTA = re.compile(rf"(?:Delta\[version=(?P<version>\d+), (?P<path>.*?)\]|[\w.$
 
 def _delta(place: NodeContext) -> tuple[dict[str, Any], int]:
     """Return the facts of the table of a Delta command, and the start of the next argument."""
-    match = _DELTA.match(place.text + ", ")
-    if not match:
-        raise UnreadableError("no table")
+    match = required(_DELTA.match(place.text + ", "), "no table")
     facts: dict[str, Any] = {"mode": place.name}
     if match[3]:
         facts.update(table_facts(match[3], place.found.settings))
@@ -58,16 +56,11 @@ def _delete(place: NodeContext) -> Built:
 
 def _rewritten(place: NodeContext) -> Built:
     """`ReplaceData RelationV2[a#1] lake.db.t`: the new rows of the table are below."""
-    match = re.match(r"RelationV2(?=\[)", place.text)
-    if not match:
-        raise UnreadableError("no table")
-    ids, end = place.defined(match.end())
-    name = re.compile(r" ([^,\[\]]+)").match(place.text, end)
-    facts = v2_facts(name[1], place.found.settings) if name else {}
-    add(place, {**facts, "mode": place.name})
+    table, name, _ = v2_table(place)
+    add(place, {**v2_facts(name, place.found.settings), "mode": place.name})
     # Spark does not print the condition of the statement; the filter below names the same columns.
     test = _condition(place.children[0].tree) if place.children else None
-    return place.built([], table=table_of(place, ids), **({"condition": test} if test else {}))
+    return place.built([], table=table, **({"condition": test} if test else {}))
 
 
 def _condition(plan: Tree) -> Tree | None:

@@ -24,6 +24,13 @@ class UnreadableError(ValueError):
     """A text is not in Spark's form for such a plan, or is ambiguous."""
 
 
+def required(match: re.Match[str] | None, missing: str) -> re.Match[str]:
+    """Return a match; without one, raise UnreadableError with the words for what is missing."""
+    if not match:
+        raise UnreadableError(missing)
+    return match
+
+
 @dataclass
 class Drawn:
     """One node of a drawn tree."""

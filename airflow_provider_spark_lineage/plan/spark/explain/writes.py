@@ -9,7 +9,7 @@ from urllib.parse import quote
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader
 from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts, table_facts, v2_facts
 from airflow_provider_spark_lineage.plan.spark.explain.items import condition
-from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.sections import required
 from airflow_provider_spark_lineage.plan.spark.explain.targets import (
     TABLE,
     add,
@@ -34,9 +34,7 @@ _FILE_TABLE = re.compile(r"(avro|csv|json|orc|parquet|text) (\S+:/.*)")
 
 
 def _into_files(place: NodeContext) -> Built:
-    match = _FILES.fullmatch(place.text)
-    if not match:
-        raise UnreadableError("no folder")
+    match = required(_FILES.fullmatch(place.text), "no folder")
     settings = place.found.settings
     static = len(match["static"].split(", ")) if match["static"] else 0
     columns = place.reader.marks.references(*match.span("partitions"), place.found.columns)
@@ -85,9 +83,7 @@ def _into_directory(place: NodeContext) -> Built:
 
     Hive: `InsertIntoHiveDirCommand false, Storage(Location: /out, Serde Library: a.B, ...), true, [a, b]`.
     """
-    match = _DIRECTORY.fullmatch(place.text)
-    if not match:
-        raise UnreadableError("no folder")
+    match = required(_DIRECTORY.fullmatch(place.text), "no folder")
     folder = match["location"]
     # Spark 3.5 prints a URI, with `%20` for a space; later versions print the path.
     location = folder if quote(folder, safe=_OF_URI) == folder else quote(folder, safe="/:")
@@ -120,39 +116,30 @@ def _into_source(place: NodeContext) -> Built:
     return over_query(place)
 
 
-_V2 = re.compile(r"RelationV2(?=\[)")
+def v2_table(place: NodeContext) -> tuple[Tree, str, int]:
+    """Read `RelationV2[a#1] lake.db.t`; return the relation, the table's name, and the position after it."""
+    match = required(re.match(r"RelationV2(?=\[)", place.text), "no table")
+    ids, end = place.defined(match.end())
+    relation = {
+        "class": "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation",
+        "num-children": 0,
+        "output": place.trees(ids),
+    }
+    name = re.compile(r" ([^,\[\]]+)").match(place.text, end)
+    return [relation], name[1] if name else "", name.end() if name else end
 
 
 def _into_v2(place: NodeContext) -> Built:
     """`AppendData RelationV2[a#1] lake.db.t lake.db.t, false`."""
-    match = _V2.match(place.text)
-    if not match:
-        raise UnreadableError("no table")
-    ids, end = place.defined(match.end())
-    name = re.compile(r" ([^,\[\]]+)").match(place.text, end)
-    facts: dict[str, Any] = {}
-    if name:
-        files = _FILE_TABLE.fullmatch(name[1])
-        of_files = {"paths": [files[2]], "format": files[1]} if files else {}
-        facts = of_files or v2_facts(name[1], place.found.settings)
-    add(place, {**facts, "mode": place.name})
-    fields: dict[str, Any] = {"table": table_of(place, ids)}
-    if place.name == "OverwriteByExpression" and name:
-        rest = name.end()
-        if place.text.startswith(", ", rest) and not place.text.startswith(", true", rest):
-            fields["deleteExpr"] = condition(place.reader, rest + 2, ", false", ", true", ", [")[0]
+    table, name, rest = v2_table(place)
+    files = _FILE_TABLE.fullmatch(name)
+    of_files = {"paths": [files[2]], "format": files[1]} if files else {}
+    add(place, {**(of_files or v2_facts(name, place.found.settings)), "mode": place.name})
+    fields: dict[str, Any] = {"table": table}
+    has_condition = place.text.startswith(", ", rest) and not place.text.startswith(", true", rest)
+    if place.name == "OverwriteByExpression" and name and has_condition:
+        fields["deleteExpr"] = condition(place.reader, rest + 2, ", false", ", true", ", [")[0]
     return over_query(place, **fields)
-
-
-def table_of(place: NodeContext, ids: list[int]) -> Tree:
-    """Return the relation of the table that a command writes to."""
-    return [
-        {
-            "class": "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation",
-            "num-children": 0,
-            "output": place.trees(ids),
-        }
-    ]
 
 
 def _as_select(place: NodeContext) -> Built:
@@ -172,9 +159,7 @@ _SINK = re.compile(
 
 def _of_stream(place: NodeContext) -> Built:
     """`WriteToMicroBatchDataSourceV1 FileSink[file:/out], <id of the query>, [path=/out], Append, 0`."""
-    match = _SINK.fullmatch(place.text)
-    if not match:
-        raise UnreadableError("no sink")
+    match = required(_SINK.fullmatch(place.text), "no sink")
     table = session_table(place) or settings_facts(place.found.settings)
     add(place, {"sink": match["sink"], "mode": match["mode"], **table})
     return place.built([], queryId=match["query"])

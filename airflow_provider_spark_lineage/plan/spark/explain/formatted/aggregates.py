@@ -12,7 +12,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.conditions import listed_items, split_outside
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Operator
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import Translation
-from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError, required
 
 AGGREGATES = ("HashAggregate", "ObjectHashAggregate", "SortAggregate")
 
@@ -122,9 +122,7 @@ def in_python(operator: Operator, plan: Translation) -> Drawn:
     of_results = f"[{', '.join(results)}]"
     columns = {}
     for function in functions:
-        match = re.search(re.escape(function) + r"#\d+L?", of_results)
-        if not match:
-            raise UnreadableError("a function has no column")
+        match = required(re.search(re.escape(function) + r"#\d+L?", of_results), "a function has no column")
         columns[match[0]] = function
     of_results = _inlined(of_results, columns)
     grouping = f"[{', '.join(_ALIAS.split(key)[-1] for key in keys)}], " if keys else ""

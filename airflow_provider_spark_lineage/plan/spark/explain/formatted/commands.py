@@ -10,7 +10,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation imp
     OperatorReader,
     Translation,
 )
-from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError, required
 
 _ON_TABLE = re.compile(
     r"(?P<table>[\w.$]+(?:@[0-9a-f]+|\(\w+\)), (?:`[^`]*`|[^,\s`])+)(?:, (?P<rest>.*))?", re.DOTALL
@@ -35,18 +35,17 @@ def execute(operator: Operator, plan: Translation) -> Drawn:
 
 def _resolved(operator: Operator) -> tuple[Drawn, str]:
     """Return the table of a command as a node, and the arguments after it."""
-    match = _ON_TABLE.fullmatch(operator.detail("Arguments"))
-    if not match:
-        raise UnreadableError("no table")
+    match = required(_ON_TABLE.fullmatch(operator.detail("Arguments")), "no table")
     return Drawn(f"ResolvedIdentifier {match['table']}", 0), match["rest"] or ""
 
 
-def _on_table(name: str) -> OperatorReader:
-    def row(operator: Operator, plan: Translation) -> Drawn:
-        table, rest = _resolved(operator)
-        return plan.node(f"{name} {rest}".strip(), table)
+def _on_table(operator: Operator, plan: Translation) -> Drawn:
+    table, rest = _resolved(operator)
+    return plan.node(f"{_logical(operator)} {rest}".strip(), table)
 
-    return row
+
+def _logical(operator: Operator) -> str:
+    return operator.name.removeprefix("Atomic")
 
 
 _CHANGES = {
@@ -71,30 +70,24 @@ def _alter(operator: Operator, plan: Translation) -> Drawn:
     return plan.node(changes.pop(), table)
 
 
-def _as_select(name: str) -> OperatorReader:
-    """Return the row of a command whose query runs in an execution inside."""
-
-    def row(operator: Operator, plan: Translation) -> Drawn:
-        table, _ = _resolved(operator)
-        writes = [
-            write
-            for run in plan.inside
-            for write in run.formatted.numbered.values()
-            if write.name in ("AppendData", "OverwriteByExpression") and write.children
-        ]
-        if len(writes) != 1:
-            raise UnreadableError("its query is not in the text")
-        (of_query,) = (run for run in plan.inside if writes[0] in run.formatted.numbered.values())
-        return plan.node(name, table, of_query.translated(writes[0].children[0]))
-
-    return row
+def _as_select(operator: Operator, plan: Translation) -> Drawn:
+    """A command whose query runs in an execution inside."""
+    table, _ = _resolved(operator)
+    writes = [
+        (run, write)
+        for run in plan.inside
+        for write in run.formatted.numbered.values()
+        if write.name in ("AppendData", "OverwriteByExpression") and write.children
+    ]
+    if len(writes) != 1:
+        raise UnreadableError("its query is not in the text")
+    ((run, write),) = writes
+    return plan.node(_logical(operator), table, run.translated(write.children[0]))
 
 
 def _write(operator: Operator, plan: Translation) -> Drawn:
     """`AppendData IcebergWrite(table=lake.db.t, format=PARQUET)`."""
-    match = _ICEBERG.search(operator.detail("Arguments"))
-    if not match:
-        raise UnreadableError("no table")
+    match = required(_ICEBERG.search(operator.detail("Arguments")), "no table")
     name = operator.name
     if name == "OverwriteByExpression":
         # The rows that it replaces are not in the text; a partial overwrite is always right.
@@ -111,9 +104,9 @@ _CONSTANT = re.compile(
 
 def _variable(operator: Operator, plan: Translation) -> Drawn:
     """`CreateVariable [ResolvedIdentifier ..., session.x], defaultvalueexpression(1, 1), false`."""
-    match = re.fullmatch(r"\[(.*?)\s*\], (default.*)", operator.detail("Arguments"), re.DOTALL)
-    if not match:
-        raise UnreadableError("no variable")
+    match = required(
+        re.fullmatch(r"\[(.*?)\s*\], (default.*)", operator.detail("Arguments"), re.DOTALL), "no variable"
+    )
     names = [Drawn(name.strip(), 0) for name in match[1].split("\n, ")]
     if not _CONSTANT.fullmatch(match[2]):
         plan.is_unread = True
@@ -133,20 +126,21 @@ def _set_variable(operator: Operator, plan: Translation) -> Drawn:
 
 COMMANDS_OF_CATALOGS: dict[str, OperatorReader] = {
     "AlterTable": _alter,
-    "AppendData": _write,
-    "AtomicCreateTableAsSelect": _as_select("CreateTableAsSelect"),
-    "AtomicReplaceTable": _on_table("ReplaceTable"),
-    "AtomicReplaceTableAsSelect": _as_select("ReplaceTableAsSelect"),
-    "CreateTable": _on_table("CreateTable"),
-    "CreateTableAsSelect": _as_select("CreateTableAsSelect"),
     "CreateVariable": _variable,
-    "DropTable": _on_table("DropTable"),
-    "OverwriteByExpression": _write,
-    "OverwritePartitionsDynamic": _write,
-    "RenameTable": _on_table("RenameTable"),
-    "ReplaceTable": _on_table("ReplaceTable"),
-    "ReplaceTableAsSelect": _as_select("ReplaceTableAsSelect"),
     "SetVariable": _set_variable,
-    "TruncateTable": _on_table("TruncateTable"),
+    **dict.fromkeys(("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic"), _write),
+    **dict.fromkeys(
+        ("AtomicReplaceTable", "CreateTable", "DropTable", "RenameTable", "ReplaceTable", "TruncateTable"),
+        _on_table,
+    ),
+    **dict.fromkeys(
+        (
+            "AtomicCreateTableAsSelect",
+            "AtomicReplaceTableAsSelect",
+            "CreateTableAsSelect",
+            "ReplaceTableAsSelect",
+        ),
+        _as_select,
+    ),
 }
 """Name that Spark prints -> row."""

@@ -12,7 +12,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation imp
     OperatorReader,
     Translation,
 )
-from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError, required
 
 _KEYS = ("Left keys", "Right keys")
 
@@ -60,9 +60,10 @@ def counted_rows(operator: Operator, plan: Translation, columns: str) -> Drawn:
     for child in union.children:
         if child.name != "Project":
             raise UnreadableError("the rows that it repeats are not in the text")
-        marks = re.match(r"\[(?:(?:true|null|-?1) AS vcol\d*#\d+L?, )+", child.detail("Output"))
-        if not marks:
-            raise UnreadableError("the rows that it repeats are not in the text")
+        marks = required(
+            re.match(r"\[(?:(?:true|null|-?1) AS vcol\d*#\d+L?, )+", child.detail("Output")),
+            "the rows that it repeats are not in the text",
+        )
         sides.append(plan.node(f"Project [{child.detail('Output')[marks.end() :]}", plan.input(child)))
     return plan.node(f"Project [{columns}]", plan.node("ExceptAll", *sides))
 

@@ -29,7 +29,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation imp
     unread,
 )
 from airflow_provider_spark_lineage.plan.spark.explain.nodes import NODES
-from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, required
 
 
 def row_of(operator: Operator) -> OperatorReader:
@@ -70,11 +70,10 @@ def _logical(operator: Operator, plan: Translation) -> Drawn:
     """A logical node inside a command."""
     arguments = operator.details.get("Arguments", "")
     if operator.name == "LogicalRelation":
-        relation = re.fullmatch(
-            r"(.*?), (\[.*\])(?:, (`.*`))?, (?:true|false)(?:, .*)?", arguments, re.DOTALL
+        relation = required(
+            re.fullmatch(r"(.*?), (\[.*\])(?:, (`.*`))?, (?:true|false)(?:, .*)?", arguments, re.DOTALL),
+            "a relation without columns",
         )
-        if not relation:
-            raise UnreadableError("a relation without columns")
         table = (relation[3] or "").replace("`", "")
         return plan.node(f"FileRows {relation[2]}, [] {relation[1]} {table}")
     if operator.name == "Filter":
@@ -107,18 +106,19 @@ def _sort(operator: Operator, plan: Translation) -> Drawn:
 
 def _top(operator: Operator, plan: Translation) -> Drawn:
     """`TakeOrderedAndProject 3, [a#1 DESC NULLS LAST], [a#1, b#2]`."""
-    match = re.fullmatch(r"\d+, (\[.*\]), (\[.*\])(?:, \d+)?", plan.arguments(operator), re.DOTALL)
-    if not match:
-        raise UnreadableError("no order")
+    match = required(
+        re.fullmatch(r"\d+, (\[.*\]), (\[.*\])(?:, \d+)?", plan.arguments(operator), re.DOTALL), "no order"
+    )
     return plan.node(f"Project {match[2]}", plan.node(f"Sort {match[1]}, true", plan.input(operator)))
 
 
 def _generate(operator: Operator, plan: Translation) -> Drawn:
     """`Generate explode(t#1), [id#0L], false, [tag#9]`: with the input's columns that are kept."""
     arguments = plan.arguments(operator)
-    match = re.search(r"\), (?:\[([^\[\]]*)\], )?(?:true|false), \[([^\[\]]*)\]$", arguments)
-    if not match:
-        raise UnreadableError("no columns of the generator")
+    match = required(
+        re.search(r"\), (?:\[([^\[\]]*)\], )?(?:true|false), \[([^\[\]]*)\]$", arguments),
+        "no columns of the generator",
+    )
     if arguments.startswith("replicaterows("):
         return counted_rows(operator, plan, match[2])
     columns = ", ".join(filter(None, (match[1], match[2])))
@@ -127,11 +127,12 @@ def _generate(operator: Operator, plan: Translation) -> Drawn:
 
 def _python_rows(operator: Operator, plan: Translation) -> Drawn:
     """`BatchEvalPythonUDTF words(a#1)#7, [b#2], [word#3]`: an empty list is not printed."""
-    match = re.fullmatch(
-        r"(.*\)#\d+)(?:, (\[[^\[\]]*\]))?, (\[[^\[\]]*\])(?:, \d+)?", plan.arguments(operator), re.DOTALL
+    match = required(
+        re.fullmatch(
+            r"(.*\)#\d+)(?:, (\[[^\[\]]*\]))?, (\[[^\[\]]*\])(?:, \d+)?", plan.arguments(operator), re.DOTALL
+        ),
+        "no function",
     )
-    if not match:
-        raise UnreadableError("no function")
     return plan.node(f"PythonRows {match[1]}, {match[2] or '[]'}, {match[3]}", plan.input(operator))
 
 
@@ -140,9 +141,9 @@ def _script(operator: Operator, plan: Translation) -> Drawn:
 
 
 def _python(operator: Operator, plan: Translation) -> Drawn:
-    match = re.fullmatch(r"(\[.*\], \[[^\[\]]*\])(?:, \d+)?", plan.arguments(operator), re.DOTALL)
-    if not match:
-        raise UnreadableError("no functions")
+    match = required(
+        re.fullmatch(r"(\[.*\], \[[^\[\]]*\])(?:, \d+)?", plan.arguments(operator), re.DOTALL), "no functions"
+    )
     return plan.node(f"PythonColumns {match[1]}", plan.input(operator))
 
 

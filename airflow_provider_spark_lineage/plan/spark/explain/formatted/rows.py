@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader
-from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import NO_COLUMN
 from airflow_provider_spark_lineage.plan.spark.explain.functions import call
-from airflow_provider_spark_lineage.plan.spark.explain.items import everything_named
+from airflow_provider_spark_lineage.plan.spark.explain.items import alias, listed_values
 from airflow_provider_spark_lineage.plan.spark.explain.leaves import leaf
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
 from airflow_provider_spark_lineage.plan.spark.relational import HIDDEN, UNTRACED
+from airflow_provider_spark_lineage.records.plan_json import Tree
 
 
 def _scan(node: str) -> NodeReader:
@@ -35,15 +35,8 @@ def _rows(place: NodeContext) -> Built:
 
 def _conditions(place: NodeContext) -> Built:
     """Conditions that are joined by AND: `Conditions [isnotnull(a#1), (a#1 = 2)]`."""
-    try:
-        values, _ = place.reader.several(1, ", ", "]")
-        trees = [value.tree for value in values]
-    except UnreadableError:
-        place.reader.problems.append(
-            "a condition could not be read: it is taken from every column that it names"
-        )
-        trees = [everything_named(place.reader, 0, len(place.text))]
-    return place.built(place.first, "Filter", condition=call("And", trees))
+    conditions = listed_values(place.reader, "a condition")
+    return place.built(place.first, "Filter", condition=call("And", conditions))
 
 
 def _renamed_at_least(place: NodeContext) -> Built:
@@ -69,14 +62,8 @@ def _renamed(place: NodeContext) -> Built:
     return place.built(ids, "Project", projectList=items)
 
 
-def _alias(place: NodeContext, expr_id: int, tree: list[dict[str, object]]) -> list[dict[str, object]]:
-    node = {
-        "class": EXPRESSION + "Alias",
-        "num-children": 1,
-        "name": min(place.found.columns.names[expr_id]),
-        "exprId": {"id": expr_id},
-    }
-    return [node, *tree]
+def _alias(place: NodeContext, expr_id: int, tree: Tree) -> Tree:
+    return alias(tree, expr_id, min(place.found.columns.names[expr_id])).tree
 
 
 def _untraced(place: NodeContext, names: list[str], cure: str) -> Built:

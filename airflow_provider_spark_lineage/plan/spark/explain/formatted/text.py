@@ -10,7 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from airflow_provider_spark_lineage.plan.spark.explain.sections import PHYSICAL, Drawn, UnreadableError, draw
+from airflow_provider_spark_lineage.plan.spark.explain.sections import (
+    PHYSICAL,
+    Drawn,
+    UnreadableError,
+    draw,
+    required,
+)
 
 _SUBQUERY = re.compile(r"^Subquery:\d+ Hosting operator id = \d+ Hosting Expression = (.*)$", re.MULTILINE)
 SUBQUERY_NAME = re.compile(r"(?:Reused)?Subquery (?:Subquery )?(\S+#(\d+)), \[id=#\d+\]")
@@ -111,9 +117,7 @@ def _operator(block: str) -> tuple[str, Operator]:
     lines = block.split("\n")
     # The name of a query for a database may have several lines.
     first = next((n for n, line in enumerate(lines) if n and _DETAIL.fullmatch(line)), len(lines))
-    head = _HEAD.fullmatch("\n".join(lines[:first]).rstrip())
-    if not head:
-        raise UnreadableError("an operator has no number")
+    head = required(_HEAD.fullmatch("\n".join(lines[:first]).rstrip()), "an operator has no number")
     details: dict[str, str] = {}
     last = ""
     for line in lines[first:]:
