@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events, read_events
-from airflow_provider_spark_lineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.testing.differences import (
     ABSENT,
     Mismatch,
@@ -21,7 +20,7 @@ from airflow_provider_spark_lineage.testing.differences import (
     path_text,
 )
 from airflow_provider_spark_lineage.testing.expected import Expected, ExpectedEvent, Scope, read_expected
-from airflow_provider_spark_lineage.testing.keys import Addresses, Versions, parse_key
+from airflow_provider_spark_lineage.testing.keys import ExpectedKey, Versions, full_key, parse_key
 from airflow_provider_spark_lineage.testing.matchers import json_type
 from airflow_provider_spark_lineage.testing.relations import Broken, Findings, Runs, relations_without
 from airflow_provider_spark_lineage.testing.report import Difference, Kind, Line, Report
@@ -98,7 +97,6 @@ def events_of(events: Emitted) -> Events:
     return Events.of(documents)
 
 
-@collector_paused()
 def compare(
     expected: Expected,
     events: Events,
@@ -150,7 +148,7 @@ class _Comparison:
         relations = relations_without(without)
         several = {templates.key for templates in self._expected.templates if templates.count.most > 1}
         compared = frozenset(map(id, self._scoped.compared))
-        runs = Runs(self._scoped.related, self._events, self._emitted.addresses, several, compared)
+        runs = Runs(self._scoped.related, self._events, several, compared)
         notes = [note for name, check in relations.items() for note in self._add_findings(name, check(runs))]
         return Report(
             passed=tuple(self._passed),
@@ -206,7 +204,7 @@ class _Comparison:
 
     def _why_unexpected(self, event: Event) -> str:
         if event.key in self._emitted.asked:
-            return f"no event of this instance and try is expected, `{self._emitted.addresses.key_of(event)}`"
+            return f"no event of this instance and try is expected, `{full_key(event, self._events)}`"
         is_for_others = event.key in self._plain_keys
         return f"no event with this key is expected{' for these versions' if is_for_others else ''}"
 
@@ -282,14 +280,14 @@ def in_scope(events: Events, expected: Expected, scope: Scope) -> Scoped:
     if scope == "dags":
         compared = [event for event in events if event.key in keys or dag_ids[id(event)] in named]
         return Scoped(compared, compared, _number_by_dag(events, compared, dag_ids))
-    by_key = ByKey(list(events), ())
+    by_key = ByKey(list(events), events)
     selected = {id(event) for key in expected.keys for event in by_key.take(key)}
     compared = [event for event in events if id(event) in selected]
     whole = {dag_ids[id(event)] for event in compared}
     related = [event for event in events if dag_ids[id(event)] in whole]
     # If an expected key selects another instance or try of the task, add the address to the key.
     skipped_keys = {
-        str(by_key.addresses.key_of(event)) if event.key in keys else event.key
+        str(full_key(event, events)) if event.key in keys else event.key
         for event in events
         if id(event) not in selected
     }
@@ -314,9 +312,9 @@ def dag_named_by(key: str, dag_ids: Set[str]) -> str | None:
 class ByKey:
     """The compared events by key and address; remembers which events a key has selected."""
 
-    def __init__(self, events: Sequence[Event], all_events: Iterable[Event]) -> None:
+    def __init__(self, events: Sequence[Event], all_events: Events) -> None:
         """Group events by key; `all_events` may hold the parent of a child run."""
-        self.addresses = Addresses((*events, *all_events))
+        self._all_events = all_events
         self.asked: dict[str, set[int]] = {}
         self._by_key: dict[str, list[Event]] = {}
         for event in events:
@@ -330,9 +328,18 @@ class ByKey:
             events = self._by_key[text]
         else:
             text = key.plain
-            events = self.addresses.select(key, self._by_key.get(text, ()))
+            events = self._select(key, self._by_key.get(text, ()))
         self.asked.setdefault(text, set()).update(map(id, events))
         return events
+
+    def _select(self, key: ExpectedKey, events: Iterable[Event]) -> list[Event]:
+        """Return the events that the key's address selects; all if the key has no address."""
+        return [
+            event
+            for event in events
+            for map_index, attempt in [self._all_events.instance_of(event)]
+            if key.map_index in (None, map_index) and key.try_number in (None, attempt)
+        ]
 
     def left(self) -> Iterator[Event]:
         """Yield every event that no key has selected."""

@@ -62,6 +62,9 @@ class _File(dict[str, Any]):
 class _Dumper(yaml.SafeDumper):
     """Writes matchers as tags, short objects and lists on one line, and texts of several lines as blocks."""
 
+    is_line = False
+    """True to write everything on one line."""
+
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
@@ -94,13 +97,14 @@ def _represent_matcher(dumper: yaml.SafeDumper, matcher: Matcher) -> yaml.Node:
     return node
 
 
-def _represent_mapping(dumper: yaml.SafeDumper, mapping: Mapping[str, Any]) -> yaml.Node:
-    is_flow = not isinstance(mapping, _File) and _is_short(mapping)
-    return dumper.represent_mapping(f"{_STANDARD}map", _escaped(mapping), flow_style=is_flow)
+def _represent_mapping(dumper: _Dumper, mapping: Mapping[str, Any]) -> yaml.Node:
+    is_flow = not isinstance(mapping, _File) and _is_flow(dumper, mapping)
+    escaped = {f"${key}" if key.startswith("$") else key: value for key, value in mapping.items()}
+    return dumper.represent_mapping(f"{_STANDARD}map", escaped, flow_style=is_flow)
 
 
-def _escaped(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"${key}" if key.startswith("$") else key: value for key, value in mapping.items()}
+def _represent_list(dumper: _Dumper, items: list[Any]) -> yaml.Node:
+    return dumper.represent_sequence(f"{_STANDARD}seq", items, flow_style=_is_flow(dumper, items))
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
@@ -109,18 +113,15 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
     return dumper.represent_scalar(f"{_STANDARD}str", text, style=style)
 
 
-def _is_short(value: Any) -> bool:
+def _is_flow(dumper: _Dumper, value: Any) -> bool:
     text = json_text(value)
-    return len(text) <= LONGEST_LINE and "\\n" not in text
+    return dumper.is_line or (len(text) <= LONGEST_LINE and "\\n" not in text)
 
 
 _Dumper.add_representer(Matcher, _represent_matcher)
 _Dumper.add_representer(dict, _represent_mapping)
 _Dumper.add_representer(_File, _represent_mapping)
-_Dumper.add_representer(
-    list,
-    lambda dumper, items: dumper.represent_sequence(f"{_STANDARD}seq", items, flow_style=_is_short(items)),
-)
+_Dumper.add_representer(list, _represent_list)
 _Dumper.add_representer(str, _represent_text)
 # `expected` reads `1e3` as a number, but PyYAML does not: quote it.
 _Dumper.add_implicit_resolver(
@@ -131,11 +132,4 @@ _Dumper.add_implicit_resolver(
 class _LineDumper(_Dumper):
     """Writes everything on one line."""
 
-
-_LineDumper.add_representer(
-    dict,
-    lambda dumper, mapping: dumper.represent_mapping(f"{_STANDARD}map", _escaped(mapping), flow_style=True),
-)
-_LineDumper.add_representer(
-    list, lambda dumper, items: dumper.represent_sequence(f"{_STANDARD}seq", items, flow_style=True)
-)
+    is_line = True

@@ -11,7 +11,7 @@ import pytest
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event
-from airflow_provider_spark_lineage.events.variables import emitted, prefix_of, prefix_of_dag, variable_key
+from airflow_provider_spark_lineage.events.variables import emitted_ns, prefix_of, prefix_of_dag, variable_key
 from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator
 from airflow_provider_spark_lineage.testing.stores import CheckingTask, FileStore, VariableStore, store_of
 
@@ -85,7 +85,7 @@ def test_the_key_of_a_variable_says_its_event_and_when(event_key: str) -> None:
     event = Event({"run": {}, "eventType": kind.upper(), "job": {"name": subject}})
     keys = [variable_key(event) for _ in range(3)]
     assert len(set(keys)) == 3
-    assert keys == sorted(keys, key=lambda key: emitted(key).ns)
+    assert keys == sorted(keys, key=emitted_ns)
     for key in keys:
         assert len(key) <= 250
         assert key.isascii()
@@ -97,7 +97,7 @@ def test_the_key_of_a_variable_says_its_event_and_when(event_key: str) -> None:
 
 def test_other_variables_are_no_events() -> None:
     """A team's own Variables may begin with the name of a DAG."""
-    assert emitted("shop.settings") is None
+    assert emitted_ns("shop.settings") is None
 
 
 def test_one_relation_may_be_left_out_by_its_name_alone() -> None:
