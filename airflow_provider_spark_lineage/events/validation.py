@@ -41,10 +41,12 @@ def problems_of(event: object) -> list[str]:
     """
     if not isinstance(event, dict):
         return ["event: is not a JSON object"]
-    return [
-        *_event_problems(event),
-        *(problem for facets in _facet_groups(event) for problem in _group_problems(facets)),
-    ]
+    problems = list(_event_problems(event))
+    for group in _facet_groups(event):
+        for key, facet in group.facets.items():
+            if isinstance(facet, dict) and isinstance(facet.get("_schemaURL"), str):
+                problems += _facet_problems(group, key, facet)
+    return problems
 
 
 class _FacetGroup(NamedTuple):
@@ -81,12 +83,6 @@ def _facet_groups(event: Mapping[str, Any]) -> Iterator[_FacetGroup]:
             yield _FacetGroup(f"{path}.facets", "Dataset", object_at(dataset, "facets"))
             key = f"{kind.lower()}Facets"
             yield _FacetGroup(f"{path}.{key}", f"{kind}Dataset", object_at(dataset, key))
-
-
-def _group_problems(group: _FacetGroup) -> Iterator[str]:
-    for key, facet in group.facets.items():
-        if isinstance(facet, dict) and isinstance(facet.get("_schemaURL"), str):
-            yield from _facet_problems(group, key, facet)
 
 
 def _facet_problems(group: _FacetGroup, key: str, facet: Mapping[str, Any]) -> Iterator[str]:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import time
 import uuid
@@ -15,38 +14,25 @@ from airflow_provider_spark_lineage.events.model import Event
 KIND = "variable"
 """Kind of the transport that writes such Variables."""
 
-LONGEST = 200
+_LONGEST = 200
 """Maximum of characters of an event's key in the key of a Variable, which may have 250."""
-
-_LONGEST_BEFORE_DIGEST = LONGEST - 33
-
-_ODD = re.compile(r"[^A-Za-z0-9_.-]")
-"""Characters to avoid in a key, which is part of URLs of Airflow's API."""
 
 _KEY = re.compile(r".+\.([0-9a-f]{16})-[0-9a-f]{12}")
 
 
 def variable_key(event: Event) -> str:
     """Return a new key of at most 250 characters; later keys of the same event key sort after it."""
-    return f"{prefix_of(event.key)}{time.time_ns():016x}-{uuid.uuid4().hex[:12]}"
-
-
-def prefix_of(event_key: str) -> str:
-    """Return the prefix of the keys of all Variables with such events.
-
-    >>> prefix_of("dag.task.event.start")
-    'dag.task.event.start.'
-    """
-    name = _ODD.sub("_", event_key)
-    if name != event_key or len(name) > LONGEST:
-        digest = hashlib.sha256(event_key.encode()).hexdigest()[:32]
-        name = f"{name[:_LONGEST_BEFORE_DIGEST]}.{digest}"
-    return f"{name}."
+    return f"{_safe(event.key)}.{time.time_ns():016x}-{uuid.uuid4().hex[:12]}"
 
 
 def prefix_of_dag(dag_id: str) -> str:
     """Return the prefix of all keys of a DAG's events; other DAGs' keys may share it."""
-    return _ODD.sub("_", f"{dag_id}.")[:_LONGEST_BEFORE_DIGEST]
+    return _safe(f"{dag_id}.")
+
+
+def _safe(text: str) -> str:
+    """Return a text that may be part of URLs of Airflow's API."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", text)[:_LONGEST]
 
 
 def emitted_ns(key: str) -> int | None:

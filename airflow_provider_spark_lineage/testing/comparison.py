@@ -13,7 +13,6 @@ from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events, read_events
 from airflow_provider_spark_lineage.testing.differences import (
     ABSENT,
-    Mismatch,
     best_pairs,
     differences,
     others,
@@ -166,7 +165,11 @@ class _Comparison:
             expected, event = group.wanted[i], group.emitted[j]
             mismatches = list(differences(expected.document, event.document))
             if mismatches:
-                self._add(_changed(group.key, mismatch, event) for mismatch in mismatches)
+                where = _where(event)
+                self._add(
+                    Difference(Kind.CHANGED, group.key, path_text(path), wanted, actual, reason, where)
+                    for path, wanted, actual, reason in mismatches
+                )
             else:
                 self._passed.append(group.key)
         count = f"{len(group.emitted)} with this key were emitted, {count or len(group.wanted)} expected"
@@ -213,7 +216,10 @@ class _Comparison:
         items = list(findings)
         broken = [item for item in items if isinstance(item, Broken)]
         for _, group in groupby(broken, key=lambda item: id(item.event)):
-            self._add(_broken(name, item) for item in group)
+            self._add(
+                Difference(Kind.RELATION, event.key, path, expected, actual, reason, _where(event), rule=name)
+                for event, path, reason, expected, actual in group
+            )
         return [f"{name}: {item}." for item in items if isinstance(item, str)]
 
     def _add_missing(self, expected: ExpectedEvent, reason: str) -> None:
@@ -228,17 +234,6 @@ class _Comparison:
     def _add(self, differences_of_event: Iterable[Difference]) -> None:
         self._count += 1
         self._differences += [replace(difference, event=self._count) for difference in differences_of_event]
-
-
-def _changed(key: str, mismatch: Mismatch, event: Event) -> Difference:
-    path, expected, actual, reason = mismatch
-    return Difference(Kind.CHANGED, key, path_text(path), expected, actual, reason, _where(event))
-
-
-def _broken(rule: str, item: Broken) -> Difference:
-    event, path, reason, expected, actual = item
-    where = _where(event)
-    return Difference(Kind.RELATION, event.key, path, expected, actual, reason, where, rule=rule)
 
 
 def _where(event: Event) -> str:

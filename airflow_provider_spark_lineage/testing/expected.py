@@ -90,6 +90,11 @@ class Expected:
         return cls(tuple(events_of_tree(values_of(keys, source), source)), scope)
 
     @classmethod
+    def of_file(cls, keys: Mapping[str, Any], path: Path) -> Expected:
+        """Return the expectations of one file, from the values of `keys_of`."""
+        return cls(tuple(events_of_tree(keys, str(path))), "dags")
+
+    @classmethod
     def of_templates(
         cls,
         templates: Mapping[str, Any] | Sequence[Any],
@@ -149,7 +154,7 @@ def read_expected(path: Path | str) -> Expected:
     tree = parse(read_text(path), path)
     if isinstance(tree, list) and path.suffix == ".json":
         return Expected.of_templates(tree, str(path))
-    return Expected(tuple(events_of_tree(keys_of(tree, path), str(path))), "dags")
+    return Expected.of_file(keys_of(tree, path), path)
 
 
 def keys_of(tree: Any, file: Path) -> dict[str, Any]:

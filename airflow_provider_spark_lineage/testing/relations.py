@@ -74,11 +74,13 @@ def _start_first(runs: Runs) -> Findings:
     """Check that a run starts before it ends; a DAG run may lack START: `dag.test()` emits none."""
     for run in runs.runs:
         # A task that was resumed has several STARTs.
-        start = _earliest(_of_types(run, "start"))
+        starts = _of_types(run, "start")
+        timed = [event for event in starts if event.time_ns is not None]
+        start = min(timed or starts[:1], key=lambda event: event.time_ns or 0, default=None)
         for end in _of_types(run, *TERMINAL):
             if start is None and not end.is_dag_run:
                 yield Broken(end, "", "ends a run that has no START event")
-            elif start is not None and _is_later(start, end):
+            elif start and start.time_ns and end.time_ns and start.time_ns > end.time_ns:
                 reason = f"ends a run before it starts ({_label(start)})"
                 yield Broken(end, "eventTime", reason, ABSENT, end.text("eventTime"))
 
@@ -278,14 +280,3 @@ def _of_types(run: Iterable[Event], *types: str) -> list[Event]:
 
 def _label(event: Event) -> str:
     return f"{event.type.upper()}, {event.source}" if event.source else event.type.upper()
-
-
-def _earliest(events: list[Event]) -> Event | None:
-    """Return the first event by time, or by order if no time can be read."""
-    timed = [event for event in events if event.time_ns is not None]
-    return min(timed or events[:1], key=lambda event: event.time_ns or 0, default=None)
-
-
-def _is_later(event: Event, other: Event) -> bool:
-    """Return whether the event is known to be later than the other."""
-    return event.time_ns is not None and other.time_ns is not None and event.time_ns > other.time_ns

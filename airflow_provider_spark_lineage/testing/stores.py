@@ -50,12 +50,9 @@ class CheckingTask:
             and not event.text("run", "facets", "airflow", "task", "operator_class").endswith(CHECK_CLASS)
             and not (event.is_dag_run and event.type in TERMINAL)
         ]
-        last: dict[object, Event] = {}
-        for event in of_run:
-            before = last.setdefault(_instance(event), event)
-            if _order(event) >= _order(before):
-                last[_instance(event)] = event
-        latest = [event for event in of_run if _attempt(event) == _attempt(last[_instance(event)])]
+        in_order = sorted(of_run, key=lambda event: (event.try_number or 0, event.time_ns or 0))
+        last = {(event.subject, event.map_index): _attempt(event) for event in in_order}
+        latest = [event for event in of_run if _attempt(event) == last[event.subject, event.map_index]]
         return [*latest, *_below(latest, events)]
 
     def select(self, events: Events) -> Events:
@@ -64,15 +61,6 @@ class CheckingTask:
         tasks = [event for event in own if not event.is_dag_run]
         selected = {id(event) for event in (*own, *_below(tasks, events, with_dag_runs=True))}
         return Events(tuple(event for event in events if id(event) in selected), events.problems)
-
-
-def _instance(event: Event) -> object:
-    """Return the identity of a task instance, without its try, or of the DAG run."""
-    return event.subject, event.map_index
-
-
-def _order(event: Event) -> tuple[int, int]:
-    return event.try_number or 0, event.time_ns or 0
 
 
 def _attempt(event: Event) -> str:
