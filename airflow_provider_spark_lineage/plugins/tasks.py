@@ -144,7 +144,7 @@ class CapturedTask:
         """Have the lineage added to the provider's own result."""
         from airflow_provider_spark_lineage.plugins.added import add_to_provider
 
-        add_to_provider(self.task_instance, lineage)
+        add_to_provider(lineage)
 
 
 def _extracted(lineage: TaskLineage) -> None:
