@@ -106,7 +106,7 @@ REPRESENTATIVES = {
         "tests/cli/test_run.py::test_events_are_valid_and_those_of_the_library",
         "tests/cli/test_doctor.py::test_healthy_machine_exits_0",
         "tests/cli/test_doctor.py::test_every_problem_is_reported_at_once",
-        "tests/cli/test_doctor_planted.py::test_many_mistakes_in_files_and_variables",
+        "tests/cli/test_doctor_planted.py::test_planted_mistakes_are_found[files-and-variables]",
     ),
     "the harness": (
         "tests/testing/test_runs.py::test_a_dag_object_runs_with_its_configuration",

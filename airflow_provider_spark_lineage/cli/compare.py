@@ -59,11 +59,6 @@ from airflow_provider_spark_lineage.testing import (
     " Default: the version in the events, else the installed one.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@click.option(
-    "--junit",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Also write the report as JUnit XML: a test case for each expected event and each relation.",
-)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -75,7 +70,6 @@ def command(
     without: tuple[str, ...],
     versions: tuple[str, ...],
     as_json: bool,
-    junit: Path | None,
 ) -> None:
     """Compare emitted OpenLineage events with the expected ones.
 
@@ -94,8 +88,6 @@ def command(
             versions=pairs("--version", versions),
             without=without,
         )
-        if junit:
-            _write(junit, report.junit())
     except BadInputError as error:
         refuse(str(error))
     if as_json:
@@ -103,13 +95,6 @@ def command(
     else:
         _show(report)
     ctx.exit(_exit_code(report))
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInputError(f"{file}: cannot be written ({error.strerror or error}).") from None
 
 
 def _exit_code(report: Report) -> int:

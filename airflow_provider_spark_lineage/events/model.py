@@ -197,24 +197,42 @@ class Events:
         The root's job comes after the parents, because the root of a triggered DAG run is in the triggering
         DAG. The first part of the job name comes last, because ids may contain dots.
         """
-        if event.facet_dag_id:
-            return event.facet_dag_id
-        chain = [event]
-        visited: set[str] = set()
-        ancestor = self._by_run_id.get(event.run_id, event)
-        while ancestor.run_id not in visited:
-            if ancestor.facet_dag_id:
-                return ancestor.facet_dag_id
-            chain.append(ancestor)
-            visited.add(ancestor.run_id)
-            ancestor = self._by_run_id.get(ancestor.parent_run_id, ancestor)
+        chain = list(self._upwards(event))
+        dag_ids = (each.facet_dag_id for each in chain if each.facet_dag_id)
         # Older integrations name a parent, but no root.
-        roots = (member.root_job for member in chain if member.root_job)
-        return next(roots, ancestor.name.split(".", 1)[0])
+        roots = (each.root_job for each in chain if each.root_job)
+        return next(dag_ids, "") or next(roots, "") or chain[-1].name.split(".", 1)[0]
+
+    def try_of(self, event: Event) -> TaskTry | None:
+        """Return the event's try; None if the event is not about a task of Airflow.
+
+        An event without Airflow's facet, as after a state was set by hand, has the try of its run.
+        """
+        same_run = self.by_run_id.get(event.run_id)
+        return event.task_try or (same_run.task_try if same_run and same_run.name == event.name else None)
+
+    def instance_of(self, event: Event) -> tuple[int | None, int | None]:
+        """Return map index and try of an event's task: its own, or those of the nearest parent run."""
+        for each in self._upwards(event):
+            is_other_job = each.run_id == event.run_id and each.name != event.name
+            if (each.try_number, each.map_index) != (None, None) and not is_other_job:
+                return each.map_index, each.try_number
+        return None, None
+
+    def _upwards(self, event: Event) -> Iterator[Event]:
+        """Yield the event, then the most informative event of its run, and of each run above."""
+        yield event
+        run_id, visited = event.run_id or event.parent_run_id, {""}
+        while run_id not in visited:
+            visited.add(run_id)
+            above = self.by_run_id.get(run_id)
+            if above is not None:
+                yield above
+            run_id = (above or event).parent_run_id
 
     @cached_property
-    def _by_run_id(self) -> Mapping[str, Event]:
-        """For each run, the event that has the most of: DAG id, parent run, root job."""
+    def by_run_id(self) -> Mapping[str, Event]:
+        """For each run, the event that has the most of: task, DAG id, parent run, root job."""
         runs: dict[str, Event] = {}
         for event in self.items:
             current = runs.setdefault(event.run_id, event)
@@ -230,8 +248,8 @@ class Events:
         return len(self.items)
 
 
-def _informative(event: Event) -> tuple[bool, bool, bool]:
-    return bool(event.facet_dag_id), bool(event.parent_run_id), bool(event.root_job)
+def _informative(event: Event) -> tuple[bool, ...]:
+    return bool(event.task_try), bool(event.facet_dag_id), bool(event.parent_run_id), bool(event.root_job)
 
 
 _AIRFLOW = ("run", "facets", "airflow")

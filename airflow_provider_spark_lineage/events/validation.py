@@ -1,9 +1,9 @@
 """Checks an OpenLineage event against the JSON schemas that the event names.
 
 No network is used: the schemas are files of this package. They define the OpenLineage spec (names, types,
-required keys) in the versions that the client emits, and the facets of this package. Airflow's schemas are
-read from its installed provider. An unknown schema is a problem, not a pass. Needs `jsonschema-rs`, from the
-extra `testing`.
+required keys) in the versions that the client emits, and the facets of this package. An unknown schema is a
+problem, not a pass. Airflow's own facets name only the base schema of the spec, so their content is not
+checked. Needs `jsonschema-rs`, from the extra `testing`.
 """
 
 from __future__ import annotations
@@ -12,25 +12,17 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-from importlib import metadata, resources
+from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
+
+from airflow_provider_spark_lineage.events.shapes import object_at
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, Registry
 
 _SCHEMA_FOLDERS = ("events/schemas", "facets/schemas")
 _KIND = re.compile(r"(Run|Job|InputDataset|OutputDataset|Dataset)Facet$")
-_AIRFLOW_PROVIDER = "apache-airflow-providers-openlineage"
-
-# Airflow's events break these rules of Airflow's own schemas (seen with Airflow 3.3, provider 2.20). A DAG
-# author cannot change that. Delete a row when its provider is no longer supported.
-_AIRFLOW_FAULTS = (
-    ("TaskInstance", "required", "pool"),
-    ("DAG", "required", "start_date"),
-    ("Task", "properties", "retry_exponential_backoff"),
-)
-"""Definition in the schema, keyword, and the entry to remove from it."""
 
 _DEFINITIONS = "/$defs/"
 
@@ -49,10 +41,12 @@ def problems_of(event: object) -> list[str]:
     """
     if not isinstance(event, dict):
         return ["event: is not a JSON object"]
-    return [
-        *_event_problems(event),
-        *(problem for facets in _facet_groups(event) for problem in _group_problems(facets)),
-    ]
+    problems = list(_event_problems(event))
+    for group in _facet_groups(event):
+        for key, facet in group.facets.items():
+            if isinstance(facet, dict) and isinstance(facet.get("_schemaURL"), str):
+                problems += _facet_problems(group, key, facet)
+    return problems
 
 
 class _FacetGroup(NamedTuple):
@@ -74,34 +68,21 @@ def _event_problems(event: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _facet_groups(event: Mapping[str, Any]) -> Iterator[_FacetGroup]:
-    parent = _inside(event, "run", "facets", "parent")
+    parent = object_at(event, "run", "facets", "parent")
     for path, run_and_job in (
         ("", event),
         ("run.facets.parent.", parent),
-        ("run.facets.parent.root.", _inside(parent, "root")),
+        ("run.facets.parent.root.", object_at(parent, "root")),
     ):
-        yield _FacetGroup(f"{path}run.facets", "Run", _inside(run_and_job, "run", "facets"))
-        yield _FacetGroup(f"{path}job.facets", "Job", _inside(run_and_job, "job", "facets"))
+        yield _FacetGroup(f"{path}run.facets", "Run", object_at(run_and_job, "run", "facets"))
+        yield _FacetGroup(f"{path}job.facets", "Job", object_at(run_and_job, "job", "facets"))
     for side, kind in (("inputs", "Input"), ("outputs", "Output")):
         datasets = event.get(side)
         for number, dataset in enumerate(datasets if isinstance(datasets, list) else ()):
             path = f"{side}[{number}]"
-            yield _FacetGroup(f"{path}.facets", "Dataset", _inside(dataset, "facets"))
+            yield _FacetGroup(f"{path}.facets", "Dataset", object_at(dataset, "facets"))
             key = f"{kind.lower()}Facets"
-            yield _FacetGroup(f"{path}.{key}", f"{kind}Dataset", _inside(dataset, key))
-
-
-def _inside(value: Any, *keys: str) -> Mapping[str, Any]:
-    """Return the object at a path of keys; empty if there is none, which the event's schema reports."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
-
-
-def _group_problems(group: _FacetGroup) -> Iterator[str]:
-    for key, facet in group.facets.items():
-        if isinstance(facet, dict) and isinstance(facet.get("_schemaURL"), str):
-            yield from _facet_problems(group, key, facet)
+            yield _FacetGroup(f"{path}.{key}", f"{kind}Dataset", object_at(dataset, key))
 
 
 def _facet_problems(group: _FacetGroup, key: str, facet: Mapping[str, Any]) -> Iterator[str]:
@@ -123,10 +104,6 @@ def _facet_problems(group: _FacetGroup, key: str, facet: Mapping[str, Any]) -> I
     keys = _documents()[document].get("properties", {})
     if keys and key not in keys:
         yield f"{path}: {name} belongs under the key {' or '.join(keys)}"
-    # Airflow's facets name only the base schema of the spec; the key tells the file of the facet.
-    airflow = _airflow_validators().get((group.kind, key)) if name == f"{group.kind}Facet" else None
-    if airflow is not None:
-        yield from _errors(airflow, {key: facet}, group.path)
 
 
 def _no_schema(url: str) -> str:
@@ -152,14 +129,10 @@ def _validator(url: str) -> Draft202012Validator | None:
     document, _, pointer = url.partition("#")
     if document not in _documents() or (pointer and pointer not in _pointers(document)):
         return None
-    return _compiled({"$ref": url})
-
-
-def _compiled(schema: dict[str, Any]) -> Draft202012Validator:
     from jsonschema_rs import Draft202012Validator
 
     return Draft202012Validator(
-        schema, registry=_registry(), validate_formats=True, formats={"uri": _is_uri}, offline=True
+        {"$ref": url}, registry=_registry(), validate_formats=True, formats={"uri": _is_uri}, offline=True
     )
 
 
@@ -181,36 +154,6 @@ def _documents() -> Mapping[str, Any]:
 
 def _pointers(document: str) -> list[str]:
     return [f"{_DEFINITIONS}{name}" for name in _documents()[document]["$defs"]]
-
-
-@cache
-def _airflow_validators() -> Mapping[tuple[str, str], Draft202012Validator]:
-    """Return the validators of Airflow's own facets by kind and key; empty if its provider is missing.
-
-    The files are found through the distribution, because importing the provider starts Airflow.
-    """
-    try:
-        files = metadata.files(_AIRFLOW_PROVIDER) or []
-    except metadata.PackageNotFoundError:
-        return {}
-    validators = {}
-    for file in files:
-        kind = _KIND.search(file.stem)
-        if file.suffix == ".json" and file.parent.name == "facets" and kind is not None:
-            schema = _without_faults(json.loads(file.read_text("utf-8")))
-            validator = _compiled(schema)
-            validators.update({(kind.group(1), key): validator for key in schema.get("properties", {})})
-    return validators
-
-
-def _without_faults(schema: dict[str, Any]) -> dict[str, Any]:
-    for definition, keyword, fault in _AIRFLOW_FAULTS:
-        rules = schema.get("$defs", {}).get(definition, {}).get(keyword, ())
-        if isinstance(rules, dict):
-            rules.pop(fault, None)
-        elif fault in rules:
-            rules.remove(fault)
-    return schema
 
 
 @lru_cache(maxsize=4096)

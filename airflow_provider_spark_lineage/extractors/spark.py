@@ -7,6 +7,7 @@ Auto-capture also works without this extractor.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
@@ -36,33 +37,28 @@ class SparkExtractor(BaseExtractor):
 
     def _execute_extraction(self) -> OperatorLineage:
         """Return the datasets named in the job's text: nothing has run yet."""
-        from airflow_provider_spark_lineage.task.annotation import annotated
-        from airflow_provider_spark_lineage.task.planned import planned_operator_lineage
+        from airflow_provider_spark_lineage.task.answers import answer_at_start
         from airflow_provider_spark_lineage.task.selection import is_selected
 
         with harmless("the planned lineage of this task could not be computed"):
             if is_selected(self.operator.dag_id, self.operator.task_id):
-                return annotated(planned_operator_lineage(self.operator), self.operator)
+                return answer_at_start(self.operator)
         return OperatorLineage()
 
     def extract_on_complete(self, task_instance: Any) -> OperatorLineage:
         """Return the datasets that the task read and wrote."""
-        from airflow_provider_spark_lineage.task.provider import is_skipped
-
-        return self._result(task_instance, failed=is_skipped(task_instance))
+        return self._result(task_instance, has_failed=False)
 
     def extract_on_failure(self, task_instance: Any) -> OperatorLineage:
         """Return the inputs so far, the finished writes, and Spark's errors."""
-        return self._result(task_instance, failed=True)
+        return self._result(task_instance, has_failed=True)
 
-    def _result(self, task_instance: Any, *, failed: bool) -> OperatorLineage:
-        from airflow_provider_spark_lineage.task.annotation import annotated
+    def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
+        from airflow_provider_spark_lineage.task.answers import answer_at_end
         from airflow_provider_spark_lineage.task.planned import uncaptured_operator_lineage
         from airflow_provider_spark_lineage.task.task_lineage import lineage_of
 
         captured = lineage_of(task_instance)
-        if captured is not None:
-            lineage = captured.operator_lineage(failed=failed)
-        else:
-            lineage = uncaptured_operator_lineage(self.operator, failed=failed)
-        return annotated(lineage, self.operator, task_instance, failed=failed)
+        uncaptured = partial(uncaptured_operator_lineage, self.operator)
+        ours = captured.operator_lineage if captured is not None else uncaptured
+        return answer_at_end(self.operator, task_instance, ours, has_failed=has_failed)

@@ -50,32 +50,25 @@ class ReportsLineage:
             if self._task_lineage is not None:
                 self._task_lineage.stop(self._task_instance)
 
-    # The provider calls these three in a forked child without access to the JVM, and kills it after
-    # `[openlineage] execution_timeout`. They only read what `execute` stored, and may be called again.
-
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         """Return the datasets named in a submitted job's text; for a function, they are not known yet."""
-        from airflow_provider_spark_lineage.task.annotation import annotated
-        from airflow_provider_spark_lineage.task.planned import planned_operator_lineage
+        from airflow_provider_spark_lineage.task.answers import answer_at_start
 
-        return annotated(planned_operator_lineage(self), self)
+        return answer_at_start(self)
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage:
         """Return the datasets that the task read and wrote."""
-        from airflow_provider_spark_lineage.task.provider import is_skipped
-
-        return self._result(task_instance, failed=is_skipped(task_instance))
+        return self._result(task_instance, has_failed=False)
 
     def get_openlineage_facets_on_failure(self, task_instance: Any) -> OperatorLineage:
         """Return the inputs so far, the finished writes, and Spark's errors."""
-        return self._result(task_instance, failed=True)
+        return self._result(task_instance, has_failed=True)
 
-    def _result(self, task_instance: Any, *, failed: bool) -> OperatorLineage:
+    def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
         from airflow.providers.openlineage.extractors import OperatorLineage
 
-        from airflow_provider_spark_lineage.task.annotation import annotated
+        from airflow_provider_spark_lineage.task.answers import answer_at_end
 
         if self._task_lineage is None:
             return OperatorLineage()
-        lineage = self._task_lineage.operator_lineage(failed=failed)
-        return annotated(lineage, self, task_instance, failed=failed)
+        return answer_at_end(self, task_instance, self._task_lineage.operator_lineage, has_failed=has_failed)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.guard import harmless
-from airflow_provider_spark_lineage.task.task_lineage import key_of
+from airflow_provider_spark_lineage.task.task_lineage import lineage_of
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -22,23 +22,20 @@ if TYPE_CHECKING:
 _MAY_BE_UNFINISHED = ("failed", "skipped")
 """States of a task whose work may be incomplete."""
 
-_latest: tuple[tuple[Any, ...], TaskLineage] | None = None
-"""Key and lineage of the task that runs, or ran last: `dag.test()` runs several in one process."""
-
 _manager: Any = None
 """Extractor manager of the provider whose method is replaced."""
 
 
-def add_to_provider(task_instance: Any, lineage: TaskLineage) -> None:
+def add_to_provider(lineage: TaskLineage) -> None:
     """Have a task's lineage added to its last event; its other events are not changed."""
-    global _latest, _manager  # noqa: PLW0603  the provider has one extractor manager in a process
+    global _manager  # noqa: PLW0603  the provider has one extractor manager in a process
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
     manager = get_openlineage_listener().extractor_manager
     if manager is not _manager:
         manager.extract_metadata = _extended(manager, manager.extract_metadata)
         _manager = manager
-    _latest = (key_of(task_instance), lineage)
+    lineage.is_added = True
 
 
 def _extended(manager: Any, extract: Callable[..., OperatorLineage]) -> Callable[..., OperatorLineage]:
@@ -50,8 +47,9 @@ def _extended(manager: Any, extract: Callable[..., OperatorLineage]) -> Callable
         ours = None
         with harmless("the lineage of this task could not be added to its event"):
             arguments = signature.bind(*args, **kwargs).arguments
-            state, lineage = arguments["task_instance_state"], _lineage_of(arguments.get("task_instance"))
-            if lineage is not None and state != "running":
+            state, task_instance = arguments["task_instance_state"], arguments.get("task_instance")
+            lineage = lineage_of(task_instance) if task_instance is not None else None
+            if lineage is not None and lineage.is_added and state != "running":
                 ours = lineage.operator_lineage(failed=state in _MAY_BE_UNFINISHED)
         if ours is None:
             return extract(*args, **kwargs)
@@ -94,12 +92,6 @@ class _Questions:
     def _ask_hooks(self, *args: Any, **kwargs: Any) -> Any:
         self.asked_hooks = True
         return self._get_hook_lineage(*args, **kwargs)
-
-
-def _lineage_of(task_instance: Any) -> TaskLineage | None:
-    if _latest is not None and task_instance is not None and _latest[0] == key_of(task_instance):
-        return _latest[1]
-    return None
 
 
 def _sum(

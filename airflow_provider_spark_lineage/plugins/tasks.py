@@ -120,21 +120,19 @@ class CapturedTask:
 
     def _answer(self, lineage: TaskLineage) -> None:
         """Give the operator the methods that the provider calls."""
-        from airflow_provider_spark_lineage.task.annotation import annotated
-        from airflow_provider_spark_lineage.task.planned import planned_operator_lineage
-        from airflow_provider_spark_lineage.task.provider import is_skipped
+        from airflow_provider_spark_lineage.task.answers import answer_at_end, answer_at_start
 
         task = self._task
 
+        # Functions, because a copy of the task must not copy the lineage.
         def on_start() -> OperatorLineage:
-            return annotated(planned_operator_lineage(task), task)
+            return answer_at_start(task)
 
         def on_complete(task_instance: Any) -> OperatorLineage:
-            failed = is_skipped(task_instance)
-            return annotated(lineage.operator_lineage(failed=failed), task, task_instance, failed=failed)
+            return answer_at_end(task, task_instance, lineage.operator_lineage, has_failed=False)
 
         def on_failure(task_instance: Any) -> OperatorLineage:
-            return annotated(lineage.operator_lineage(failed=True), task, task_instance, failed=True)
+            return answer_at_end(task, task_instance, lineage.operator_lineage, has_failed=True)
 
         task.get_openlineage_facets_on_start = on_start
         task.get_openlineage_facets_on_complete = on_complete
@@ -144,7 +142,7 @@ class CapturedTask:
         """Have the lineage added to the provider's own result."""
         from airflow_provider_spark_lineage.plugins.added import add_to_provider
 
-        add_to_provider(self.task_instance, lineage)
+        add_to_provider(lineage)
 
 
 def _extracted(lineage: TaskLineage) -> None:

@@ -38,6 +38,8 @@ class TaskLineage:
         self._is_finished = False
         self.hooks_before: Reported | None = None
         """Numbers of hooks' reports in this process before the task began."""
+        self.is_added = False
+        """True if the result of the provider's own extractor is extended by this lineage."""
 
     @property
     def run(self) -> Run:

@@ -7,7 +7,7 @@
 | `templates` | read the expected files of Airflow's own system tests |
 | `matchers`, `differences` | compare one value |
 | `relations` | rules that must hold between events |
-| `report` | the result as text, JSON and JUnit XML |
+| `report` | the result as text and JSON |
 | `drafts`, `updates`, `yaml_text` | write expected files from events |
 | `runs`, with the programs `dag_process` and `lifeline` | run a DAG in real Airflow |
 | `in_dag`, `stores` | compare in a task of the DAG itself |

@@ -11,17 +11,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events, read_events
-from airflow_provider_spark_lineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.testing.differences import (
     ABSENT,
-    Mismatch,
     best_pairs,
     differences,
     others,
     path_text,
 )
 from airflow_provider_spark_lineage.testing.expected import Expected, ExpectedEvent, Scope, read_expected
-from airflow_provider_spark_lineage.testing.keys import Addresses, Versions, parse_key
+from airflow_provider_spark_lineage.testing.keys import ExpectedKey, Versions, full_key, parse_key
 from airflow_provider_spark_lineage.testing.matchers import json_type
 from airflow_provider_spark_lineage.testing.relations import Broken, Findings, Runs, relations_without
 from airflow_provider_spark_lineage.testing.report import Difference, Kind, Line, Report
@@ -98,7 +96,6 @@ def events_of(events: Emitted) -> Events:
     return Events.of(documents)
 
 
-@collector_paused()
 def compare(
     expected: Expected,
     events: Events,
@@ -150,7 +147,7 @@ class _Comparison:
         relations = relations_without(without)
         several = {templates.key for templates in self._expected.templates if templates.count.most > 1}
         compared = frozenset(map(id, self._scoped.compared))
-        runs = Runs(self._scoped.related, self._events, self._emitted.addresses, several, compared)
+        runs = Runs(self._scoped.related, self._events, several, compared)
         notes = [note for name, check in relations.items() for note in self._add_findings(name, check(runs))]
         return Report(
             passed=tuple(self._passed),
@@ -168,7 +165,11 @@ class _Comparison:
             expected, event = group.wanted[i], group.emitted[j]
             mismatches = list(differences(expected.document, event.document))
             if mismatches:
-                self._add(_changed(group.key, mismatch, event) for mismatch in mismatches)
+                where = _where(event)
+                self._add(
+                    Difference(Kind.CHANGED, group.key, path_text(path), wanted, actual, reason, where)
+                    for path, wanted, actual, reason in mismatches
+                )
             else:
                 self._passed.append(group.key)
         count = f"{len(group.emitted)} with this key were emitted, {count or len(group.wanted)} expected"
@@ -206,7 +207,7 @@ class _Comparison:
 
     def _why_unexpected(self, event: Event) -> str:
         if event.key in self._emitted.asked:
-            return f"no event of this instance and try is expected, `{self._emitted.addresses.key_of(event)}`"
+            return f"no event of this instance and try is expected, `{full_key(event, self._events)}`"
         is_for_others = event.key in self._plain_keys
         return f"no event with this key is expected{' for these versions' if is_for_others else ''}"
 
@@ -215,7 +216,10 @@ class _Comparison:
         items = list(findings)
         broken = [item for item in items if isinstance(item, Broken)]
         for _, group in groupby(broken, key=lambda item: id(item.event)):
-            self._add(_broken(name, item) for item in group)
+            self._add(
+                Difference(Kind.RELATION, event.key, path, expected, actual, reason, _where(event), rule=name)
+                for event, path, reason, expected, actual in group
+            )
         return [f"{name}: {item}." for item in items if isinstance(item, str)]
 
     def _add_missing(self, expected: ExpectedEvent, reason: str) -> None:
@@ -230,17 +234,6 @@ class _Comparison:
     def _add(self, differences_of_event: Iterable[Difference]) -> None:
         self._count += 1
         self._differences += [replace(difference, event=self._count) for difference in differences_of_event]
-
-
-def _changed(key: str, mismatch: Mismatch, event: Event) -> Difference:
-    path, expected, actual, reason = mismatch
-    return Difference(Kind.CHANGED, key, path_text(path), expected, actual, reason, _where(event))
-
-
-def _broken(rule: str, item: Broken) -> Difference:
-    event, path, reason, expected, actual = item
-    where = _where(event)
-    return Difference(Kind.RELATION, event.key, path, expected, actual, reason, where, rule=rule)
 
 
 def _where(event: Event) -> str:
@@ -282,14 +275,14 @@ def in_scope(events: Events, expected: Expected, scope: Scope) -> Scoped:
     if scope == "dags":
         compared = [event for event in events if event.key in keys or dag_ids[id(event)] in named]
         return Scoped(compared, compared, _number_by_dag(events, compared, dag_ids))
-    by_key = ByKey(list(events), ())
+    by_key = ByKey(list(events), events)
     selected = {id(event) for key in expected.keys for event in by_key.take(key)}
     compared = [event for event in events if id(event) in selected]
     whole = {dag_ids[id(event)] for event in compared}
     related = [event for event in events if dag_ids[id(event)] in whole]
     # If an expected key selects another instance or try of the task, add the address to the key.
     skipped_keys = {
-        str(by_key.addresses.key_of(event)) if event.key in keys else event.key
+        str(full_key(event, events)) if event.key in keys else event.key
         for event in events
         if id(event) not in selected
     }
@@ -314,9 +307,9 @@ def dag_named_by(key: str, dag_ids: Set[str]) -> str | None:
 class ByKey:
     """The compared events by key and address; remembers which events a key has selected."""
 
-    def __init__(self, events: Sequence[Event], all_events: Iterable[Event]) -> None:
+    def __init__(self, events: Sequence[Event], all_events: Events) -> None:
         """Group events by key; `all_events` may hold the parent of a child run."""
-        self.addresses = Addresses((*events, *all_events))
+        self._all_events = all_events
         self.asked: dict[str, set[int]] = {}
         self._by_key: dict[str, list[Event]] = {}
         for event in events:
@@ -330,9 +323,18 @@ class ByKey:
             events = self._by_key[text]
         else:
             text = key.plain
-            events = self.addresses.select(key, self._by_key.get(text, ()))
+            events = self._select(key, self._by_key.get(text, ()))
         self.asked.setdefault(text, set()).update(map(id, events))
         return events
+
+    def _select(self, key: ExpectedKey, events: Iterable[Event]) -> list[Event]:
+        """Return the events that the key's address selects; all if the key has no address."""
+        return [
+            event
+            for event in events
+            for map_index, attempt in [self._all_events.instance_of(event)]
+            if key.map_index in (None, map_index) and key.try_number in (None, attempt)
+        ]
 
     def left(self) -> Iterator[Event]:
         """Yield every event that no key has selected."""

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from airflow_provider_spark_lineage.testing.matchers import Matcher, json_text, json_type
+from airflow_provider_spark_lineage.testing.matchers import Matcher, json_type
 
 IDENTITIES: tuple[tuple[str, ...], ...] = (
     ("namespace", "name", "field"),
@@ -27,12 +27,6 @@ UNORDERED = frozenset({"transformations"})
 
 MOST_GUESSES = 50_000
 """Maximum of pairs whose differences are counted; above it, elements are paired in order."""
-
-MOST_TEXTS = 400
-"""Maximum of pairs whose different characters are counted as well."""
-
-LONGEST_TEXT = 300
-"""Maximum of characters compared for one pair, from the first that differs."""
 
 Path = tuple[str, ...]
 
@@ -200,8 +194,8 @@ def best_pairs(
     """Return the position in `actual` by the position in `expected`: full matches first, then the nearest.
 
     Expected elements with the fewest matches choose first, because a loose expectation must not take the only
-    match of a strict one. The nearest element has the fewest differences, then the fewest different
-    characters.
+    match of a strict one. The nearest element has the fewest differences, then the most
+    characters in common.
     """
     if len(expected) == len(actual) == 1 and not only_matches:
         return {0: 0}
@@ -236,21 +230,21 @@ def best_pairs(
 def _nearest(
     guesses: Iterable[tuple[int, int]], compare: Callable[[int, int], Iterable[Mismatch]]
 ) -> dict[int, int]:
-    """Return the pairs with the fewest differences, then the fewest different characters.
+    """Return the pairs with the fewest differences, then the most characters in common.
 
     Elements with the fewest candidates choose first.
     """
     guesses = list(guesses)
     choices = Counter(i for i, _ in guesses)
 
-    def cost(i: int, j: int) -> tuple[int, ...]:
-        number = texts = 0
-        if len(guesses) <= MOST_TEXTS:
-            mismatches = list(compare(i, j))
-            number, texts = len(mismatches), different_characters(mismatches)
-        elif len(guesses) <= MOST_GUESSES:
-            number = sum(1 for _ in compare(i, j))
-        return choices[i], number, texts, abs(i - j), i, j
+    def cost(i: int, j: int) -> tuple[Any, ...]:
+        mismatches = list(compare(i, j)) if len(guesses) <= MOST_GUESSES else []
+        # The digits that differ do not measure the distance of two numbers.
+        wanted = [each.expected for each in mismatches if not isinstance(each.expected, int | float)]
+        given = [each.actual for each in mismatches if not isinstance(each.actual, int | float)]
+        # It compares the characters without their order, in linear time.
+        alike = SequenceMatcher(None, f"{wanted}", f"{given}").quick_ratio()
+        return choices[i], len(mismatches), -alike, abs(i - j), i, j
 
     costs = [cost(i, j) for i, j in guesses]
     pairs: dict[int, int] = {}
@@ -260,25 +254,6 @@ def _nearest(
             pairs[i] = j
             paired.add(j)
     return pairs
-
-
-def different_characters(mismatches: Sequence[Mismatch]) -> int:
-    """Return the number of characters of the expected and actual texts that are not in the other, in order.
-
-    Numbers are ignored: the digits that differ do not measure their distance.
-
-    >>> different_characters([Mismatch((), "order_id", "orderid", "has another value")])
-    1
-    """
-    wanted, given = (
-        "\n".join(json_text(value) for value in values if isinstance(value, str | Mapping | list | Matcher))
-        for values in ([each.expected for each in mismatches], [each.actual for each in mismatches])
-    )
-    both = enumerate(zip(wanted, given, strict=False))
-    start = next((k for k, (first, second) in both if first != second), min(len(wanted), len(given)))
-    wanted, given = wanted[start:][:LONGEST_TEXT], given[start:][:LONGEST_TEXT]
-    same = SequenceMatcher(None, wanted, given, autojunk=False).get_matching_blocks()
-    return len(wanted) + len(given) - 2 * sum(block.size for block in same)
 
 
 def _pairs_in_set(

@@ -14,7 +14,8 @@ from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events
-from airflow_provider_spark_lineage.testing.keys import Addresses, ExpectedKey, key_order, parse_key
+from airflow_provider_spark_lineage.events.shapes import object_at
+from airflow_provider_spark_lineage.testing.keys import ExpectedKey, full_key, key_order, parse_key
 from airflow_provider_spark_lineage.testing.matchers import ABSENT_KEY, Matcher, as_object, make
 
 LEFT_OUT = frozenset({"_producer", "_schemaURL", "_deleted", "stackTrace", "tasksDuration", "description"})
@@ -85,8 +86,7 @@ class Drafts:
         self._replaced = re.compile("|".join(patterns))
         text = json.dumps([event.document for event in events], default=as_object)
         self._absent_facets = [name for name, part in rules.absent_run_facets.items() if part in text]
-        addresses = Addresses(events)
-        self._full_keys = {id(event): addresses.key_of(event) for event in events}
+        self._full_keys = {id(event): full_key(event, events) for event in events}
         self._retried = {
             (key.subject, key.map_index) for key in self._full_keys.values() if (key.try_number or 1) > 1
         }
@@ -228,7 +228,7 @@ def _picked(value: Any, shape: Mapping[str, Any]) -> Any:
 
 def _trimmed_facets(document: Mapping[str, Any], masked: Mapping[str, Any], part: str) -> dict[str, Any]:
     """Return the facets of the run or job that are not about Airflow itself."""
-    facets = _inside(document, part, "facets")
+    facets = object_at(document, part, "facets")
     return {
         name: trimmed(masked[part]["facets"][name], "facets", name)
         for name, facet in facets.items()
@@ -237,18 +237,11 @@ def _trimmed_facets(document: Mapping[str, Any], masked: Mapping[str, Any], part
 
 
 def _is_of_airflow(name: str, facet: Any) -> bool:
-    return name.startswith("airflow") or "providers-openlineage" in str(_inside(facet).get("_producer"))
-
-
-def _inside(value: Any, *keys: str) -> Mapping[str, Any]:
-    """Return the object under the keys; empty if there is none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value if isinstance(value, Mapping) else {}
+    return name.startswith("airflow") or "providers-openlineage" in str(object_at(facet).get("_producer"))
 
 
 def _name_of(dataset: Any) -> tuple[str, str]:
-    return str(_inside(dataset).get("namespace")), str(_inside(dataset).get("name"))
+    return str(object_at(dataset).get("namespace")), str(object_at(dataset).get("name"))
 
 
 def _dataset(masked: Any, *, whole: bool) -> Any:
@@ -268,8 +261,8 @@ def _with_absent_edges(facets: dict[str, Any]) -> dict[str, Any]:
     edges = lineage.get("fields", {}) if isinstance(lineage, dict) else None
     if not isinstance(lineage, dict) or not isinstance(edges, dict):
         return facets
-    fields = _inside(facets, "schema").get("fields")
-    names = [_inside(item).get("name") for item in fields] if isinstance(fields, list) else []
+    fields = object_at(facets, "schema").get("fields")
+    names = [object_at(item).get("name") for item in fields] if isinstance(fields, list) else []
     absent = dict.fromkeys((name for name in names if isinstance(name, str)), ABSENT_KEY)
     lineage = {"fields": {**absent, **edges}, **{key: lineage[key] for key in lineage if key != "fields"}}
     lineage["dataset"] = lineage.pop("dataset", ABSENT_KEY)

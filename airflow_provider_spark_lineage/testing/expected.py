@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import yaml
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.testing.differences import Element, path_text
 from airflow_provider_spark_lineage.testing.keys import (
     WHEN,
@@ -91,6 +90,11 @@ class Expected:
         return cls(tuple(events_of_tree(values_of(keys, source), source)), scope)
 
     @classmethod
+    def of_file(cls, keys: Mapping[str, Any], path: Path) -> Expected:
+        """Return the expectations of one file, from the values of `keys_of`."""
+        return cls(tuple(events_of_tree(keys, str(path))), "dags")
+
+    @classmethod
     def of_templates(
         cls,
         templates: Mapping[str, Any] | Sequence[Any],
@@ -131,7 +135,6 @@ class Expected:
         return applicable
 
 
-@collector_paused()
 def read_expected(path: Path | str) -> Expected:
     """Return the expected events of a file or of a folder; BadInputError names file, place and cause.
 
@@ -151,7 +154,7 @@ def read_expected(path: Path | str) -> Expected:
     tree = parse(read_text(path), path)
     if isinstance(tree, list) and path.suffix == ".json":
         return Expected.of_templates(tree, str(path))
-    return Expected(tuple(events_of_tree(keys_of(tree, path), str(path))), "dags")
+    return Expected.of_file(keys_of(tree, path), path)
 
 
 def keys_of(tree: Any, file: Path) -> dict[str, Any]:

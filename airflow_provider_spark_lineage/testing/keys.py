@@ -19,8 +19,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.events import EVENT_TYPES, Event
-from airflow_provider_spark_lineage.events.model import TaskTry
+from airflow_provider_spark_lineage.events import EVENT_TYPES, Event, Events
 from airflow_provider_spark_lineage.testing.matchers import nearest
 
 if TYPE_CHECKING:
@@ -80,55 +79,9 @@ def key_order(key: str) -> tuple[str, int, int, str]:
     return f"{parsed.subject}.event.", index, parsed.try_number or 0, parsed.type
 
 
-class Addresses:
-    """The map index and try of the task of each event.
-
-    A child run without its own takes them from its parent run. An event without Airflow's facet, as after a
-    state was set by hand, takes them from the other events of its run.
-    """
-
-    def __init__(self, events: Iterable[Event]) -> None:
-        self._tasks: dict[str, Event] = {}
-        self._parents: dict[str, str] = {}
-        for event in events:
-            if event.task_try:
-                self._tasks.setdefault(event.run_id, event)
-            elif event.run_id and event.parent_run_id:
-                self._parents[event.run_id] = event.parent_run_id
-
-    def select(self, key: ExpectedKey, events: Iterable[Event]) -> list[Event]:
-        """Return the events that the key's address selects; all if the key has no address."""
-        return [
-            event
-            for event, full in ((event, self.key_of(event)) for event in events)
-            if key.map_index in (None, full.map_index) and key.try_number in (None, full.try_number)
-        ]
-
-    def key_of(self, event: Event) -> ExpectedKey:
-        """Return the event's key with its full address."""
-        task = self._task_of(event)
-        return ExpectedKey(event.subject, event.type, task.map_index, task.try_number)
-
-    def try_of(self, event: Event) -> TaskTry | None:
-        """Return the event's try; None if the event is not about a task of Airflow."""
-        same_run = self._tasks.get(event.run_id) if event.run_id else None
-        is_same_job = same_run is not None and same_run.name == event.name
-        return event.task_try or (same_run.task_try if same_run and is_same_job else None)
-
-    def _task_of(self, event: Event) -> Event:
-        """Return an event of this event's task; the event itself if there is none."""
-        if event.try_number is not None or event.map_index is not None:
-            return event
-        if self.try_of(event):
-            return self._tasks[event.run_id]
-        seen: set[str] = set()
-        parent = event.parent_run_id
-        while parent and parent not in seen:
-            if parent in self._tasks:
-                return self._tasks[parent]
-            seen.add(parent)
-            parent = self._parents.get(parent, "")
-        return event
+def full_key(event: Event, events: Events) -> ExpectedKey:
+    """Return the event's key with its full address; a child run has the address of its parent run."""
+    return ExpectedKey(event.subject, event.type, *events.instance_of(event))
 
 
 WHEN = "when"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 from airflow_provider_spark_lineage.events.instants import instant_ns
 
@@ -59,32 +59,31 @@ def make(name: str, argument: Any = None) -> Matcher:
         if argument is None or argument == [] or not isinstance(argument, kind):
             raise ValueError(f"matcher `{name}` takes {wanted}")
         return Matcher(name, argument)
-    row = MATCHERS.get(name)
-    if row is None:
-        raise ValueError(f"unknown matcher `{name}`; {nearest(name, (*MATCHERS, *HOLDERS))}")
-    if argument is None and row.argument == "required":
+    if name not in CHECKS and name not in BUILDERS:
+        raise ValueError(f"unknown matcher `{name}`; {nearest(name, (*CHECKS, *BUILDERS, *HOLDERS))}")
+    if argument is None and name == "regex":
         raise ValueError(f"matcher `{name}` needs an argument")
-    if argument is not None and row.argument == "none":
+    if argument is not None and name in CHECKS:
         raise ValueError(f"matcher `{name}` takes no argument, but was given `{argument}`")
     if not isinstance(argument, str | None):
         raise ValueError(f"matcher `{name}` takes a string, not {json_type(argument)}")
-    return Matcher(name, argument, row.build(argument or ""))
+    return Matcher(name, argument, CHECKS[name] if name in CHECKS else BUILDERS[name](argument or ""))
 
 
 def _check_string(actual: Any) -> str:
     return "" if isinstance(actual, str) else f"is not a string but {json_type(actual)}"
 
 
-def _string(_: str) -> Check:
-    return lambda actual: _check_string(actual) or ("" if actual else "is an empty string")
+def _string(actual: Any) -> str:
+    return _check_string(actual) or ("" if actual else "is an empty string")
 
 
 # [0-9a-f], not \d: \d also matches the digits of every other script.
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
-def _uuid(_: str) -> Check:
-    return lambda actual: _check_string(actual) or ("" if _UUID.fullmatch(actual) else "is not a UUID")
+def _uuid(actual: Any) -> str:
+    return _check_string(actual) or ("" if _UUID.fullmatch(actual) else "is not a UUID")
 
 
 def _regex(pattern: str) -> Check:
@@ -98,17 +97,14 @@ def _regex(pattern: str) -> Check:
     )
 
 
-def _datetime(_: str) -> Check:
-    def check(actual: Any) -> str:
-        if not isinstance(actual, str):
-            return _check_string(actual)
-        try:
-            instant_ns(actual)
-        except ValueError as error:
-            return str(error)
-        return ""
-
-    return check
+def _datetime(actual: Any) -> str:
+    if not isinstance(actual, str):
+        return _check_string(actual)
+    try:
+        instant_ns(actual)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -148,25 +144,21 @@ def _comparison(text: str) -> tuple[str, float]:
     return match[1], int(number) if number.lstrip("-").isdigit() else float(number)
 
 
-class Row(NamedTuple):
-    """Definition of a matcher: the function that builds its check, and whether it takes an argument."""
-
-    build: Callable[[str], Check]
-    argument: str = "none"
-    """`none`, `optional` or `required`."""
-
-
-MATCHERS: Mapping[str, Row] = {
-    "any": Row(lambda _: lambda actual: ""),
-    "string": Row(_string),
-    "uuid": Row(_uuid),
-    "datetime": Row(_datetime),
-    "regex": Row(_regex, "required"),
-    "number": Row(_numeric("a number", int, float), "optional"),
-    "integer": Row(_numeric("an integer", int), "optional"),
-    "absent": Row(lambda _: lambda actual: "must be absent"),
+CHECKS: Mapping[str, Check] = {
+    "any": lambda actual: "",
+    "string": _string,
+    "uuid": _uuid,
+    "datetime": _datetime,
+    "absent": lambda actual: "must be absent",
 }
-"""Name -> matcher. `any` requires the key, with any value, null included."""
+"""Name of a matcher without argument -> its check. `any` requires the key, with any value, null included."""
+
+BUILDERS: Mapping[str, Callable[[str], Check]] = {
+    "regex": _regex,
+    "number": _numeric("a number", int, float),
+    "integer": _numeric("an integer", int),
+}
+"""Name of a matcher -> function that builds its check from its argument, which only a regex needs."""
 
 HOLDERS: Mapping[str, tuple[type, str]] = {
     "optional": (object, "the value of the key if it is there"),

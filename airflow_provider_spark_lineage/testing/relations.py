@@ -15,7 +15,6 @@ from airflow_provider_spark_lineage.errors import BadInputError, extra
 from airflow_provider_spark_lineage.events import Event, Events
 from airflow_provider_spark_lineage.events.model import TERMINAL
 from airflow_provider_spark_lineage.testing.differences import ABSENT
-from airflow_provider_spark_lineage.testing.keys import Addresses
 from airflow_provider_spark_lineage.testing.matchers import nearest
 
 
@@ -42,8 +41,6 @@ class Runs:
     all_events: Events
     """Compared or not: a parent may belong to another DAG."""
 
-    addresses: Addresses
-
     several: Collection[str] = ()
     """Keys with more than one allowed event per run."""
 
@@ -55,21 +52,10 @@ class Runs:
         """Groups of events: of one try of a task instance if Airflow's facet names it, else of one run id."""
         groups: dict[Any, list[Event]] = {}
         for event in self.events:
-            identity = self.addresses.try_of(event) or event.run_id
+            identity = self.all_events.try_of(event) or event.run_id
             if identity:
                 groups.setdefault(identity, []).append(event)
         return list(groups.values())
-
-    @cached_property
-    def by_run_id(self) -> Mapping[str, Event]:
-        """An event of each run, compared or not: the first with a parent, else the first."""
-        first: dict[str, Event] = {}
-        for event in self.all_events:
-            known = first.setdefault(event.run_id, event)
-            if event.parent_run_id and not known.parent_run_id:
-                first[event.run_id] = event
-        first.pop("", None)
-        return first
 
 
 def relations_without(names: Collection[str]) -> dict[str, Callable[[Runs], Findings]]:
@@ -88,11 +74,13 @@ def _start_first(runs: Runs) -> Findings:
     """Check that a run starts before it ends; a DAG run may lack START: `dag.test()` emits none."""
     for run in runs.runs:
         # A task that was resumed has several STARTs.
-        start = _earliest(_of_types(run, "start"))
+        starts = _of_types(run, "start")
+        timed = [event for event in starts if event.time_ns is not None]
+        start = min(timed or starts[:1], key=lambda event: event.time_ns or 0, default=None)
         for end in _of_types(run, *TERMINAL):
             if start is None and not end.is_dag_run:
                 yield Broken(end, "", "ends a run that has no START event")
-            elif start is not None and _is_later(start, end):
+            elif start and start.time_ns and end.time_ns and start.time_ns > end.time_ns:
                 reason = f"ends a run before it starts ({_label(start)})"
                 yield Broken(end, "eventTime", reason, ABSENT, end.text("eventTime"))
 
@@ -119,7 +107,7 @@ def _one_run_id(runs: Runs) -> Findings:
             if event.run_id != first.run_id:
                 reason = f"has another run id than {_label(first)} of the same try"
                 yield Broken(event, "run.runId", reason, first.run_id, event.run_id)
-            elif runs.addresses.try_of(owner) != runs.addresses.try_of(event):
+            elif runs.all_events.try_of(owner) != runs.all_events.try_of(event):
                 reason = f"has the run id of another run ({_label(owner)})"
                 yield Broken(event, "run.runId", reason, ABSENT, event.run_id)
 
@@ -172,7 +160,7 @@ def _unique_keys(runs: Runs) -> Findings:
             may_repeat = event.type in ("running", "other")
             other = next((e for e in before if not may_repeat or e.document == event.document), None)
             before.append(event)
-            is_resumed = event.type == "start" and runs.addresses.try_of(event)
+            is_resumed = event.type == "start" and runs.all_events.try_of(event)
             if other and not is_resumed and event.key not in runs.several:
                 yield Broken(event, "", f"comes a second time in its run, after {_label(other)}")
 
@@ -186,12 +174,12 @@ def _parents(runs: Runs) -> Findings:
     # The conf of a DAG run may set a root for its tasks, while the DAG run itself has no parent.
     roots: dict[str, Event] = {}
     for event in runs.events:
-        if event.root_run_id and runs.addresses.try_of(event):
+        if event.root_run_id and runs.all_events.try_of(event):
             roots.setdefault(event.parent_run_id, event)
     for event in runs.events:
         if not event.parent_run_id:
             continue
-        task_try = runs.addresses.try_of(event)
+        task_try = runs.all_events.try_of(event)
         if event.parent_run_id == event.run_id:
             yield Broken(event, f"{_PARENT}.run.runId", "is its own parent", ABSENT, event.run_id)
         elif task_try:
@@ -204,7 +192,7 @@ def _parents(runs: Runs) -> Findings:
         elif (
             not event.is_dag_run
             and event.parent_run_id != event.root_run_id
-            and event.parent_run_id not in runs.by_run_id
+            and event.parent_run_id not in runs.all_events.by_run_id
         ):
             reason = "names a parent run that has no events"
             yield Broken(event, f"{_PARENT}.run.runId", reason, ABSENT, event.parent_run_id)
@@ -215,16 +203,17 @@ def _parents(runs: Runs) -> Findings:
             if with_parent and not event.parent_run_id:
                 reason = f"names no parent, but {_label(with_parent)} of the same run does"
                 yield Broken(event, _PARENT, reason, with_parent.parent_run_id, ABSENT)
-            elif not with_parent and runs.addresses.try_of(event):
+            elif not with_parent and runs.all_events.try_of(event):
                 yield Broken(event, _PARENT, "names no parent, but the parent of a task is its DAG run")
 
 
 def _same_chain(event: Event, runs: Runs, roots: Mapping[str, Event]) -> Findings:
     """Check that parent and root have the jobs that the child names, and that the parent has its root."""
-    parent, root = (runs.by_run_id.get(run_id) for run_id in (event.parent_run_id, event.root_run_id))
+    by_run_id = runs.all_events.by_run_id
+    parent, root = by_run_id.get(event.parent_run_id), by_run_id.get(event.root_run_id)
     of_root: Event | None = parent
     own = (parent.run_id,) if parent and event.is_dag_run else ()
-    if event.root_run_id and runs.addresses.try_of(event):
+    if event.root_run_id and runs.all_events.try_of(event):
         of_root = parent if parent and parent.parent_run_id else roots[event.parent_run_id]
     # The root of a triggered DAG run is its parent, unless its conf names a root.
     if of_root and event.root_run_id not in ("", _root_of(of_root), *own):
@@ -256,7 +245,7 @@ def _dag_runs_of_tasks(runs: Runs) -> Mapping[Any, Mapping[str, Event]]:
             known = by_dag_runs.setdefault((event.dag_run, event.clear_number), {})
             known.setdefault(event.run_id, event)
     by_tasks: dict[Any, dict[str, Event]] = {}
-    tasks = [(task_try, event) for event in runs.events if (task_try := runs.addresses.try_of(event))]
+    tasks = [(task_try, event) for event in runs.events if (task_try := runs.all_events.try_of(event))]
     for task_try, event in sorted(tasks, key=lambda task: task[0].try_number or 1):
         if task_try.dag_run and event.parent_run_id:
             by_tasks.setdefault((task_try.dag_run, event.clear_number), {event.parent_run_id: event})
@@ -291,14 +280,3 @@ def _of_types(run: Iterable[Event], *types: str) -> list[Event]:
 
 def _label(event: Event) -> str:
     return f"{event.type.upper()}, {event.source}" if event.source else event.type.upper()
-
-
-def _earliest(events: list[Event]) -> Event | None:
-    """Return the first event by time, or by order if no time can be read."""
-    timed = [event for event in events if event.time_ns is not None]
-    return min(timed or events[:1], key=lambda event: event.time_ns or 0, default=None)
-
-
-def _is_later(event: Event, other: Event) -> bool:
-    """Return whether the event is known to be later than the other."""
-    return event.time_ns is not None and other.time_ns is not None and event.time_ns > other.time_ns

@@ -1,16 +1,13 @@
-"""The result of a comparison, as data, text, JSON and JUnit XML."""
+"""The result of a comparison, as data, text and JSON."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
-from typing import Any, NamedTuple, TypeAlias
-from xml.etree import ElementTree
+from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.events import LIKELY_CAUSES
 from airflow_provider_spark_lineage.testing.differences import Absent
@@ -194,70 +191,6 @@ class Report:
             "notes": list(self.notes),
             "differences": [difference.as_dict() for difference in self.differences],
         }
-
-    def junit(self) -> str:
-        """Return JUnit XML for a CI server.
-
-        It has a test case for every expected event (class `event`) and every relation (`relation`), and cases
-        of the classes `unexpected` and `readable` for problems only. Several events of one key are numbered:
-        `key`, `key (2)`.
-        """
-        suite = ElementTree.Element("testsuite", name=_SUITE)
-        seen = Counter[str]()
-
-        def add(class_: str, name: str, kind: str = "", message: str = "", groups: Groups = ()) -> None:
-            seen[f"{class_} {name}"] += 1
-            number = seen[f"{class_} {name}"]
-            name = _printable(name if number == 1 else f"{name} ({number})")
-            case = ElementTree.SubElement(
-                suite, "testcase", classname=f"{_SUITE}.{class_}", name=name, time="0"
-            )
-            if kind:
-                result = ElementTree.SubElement(case, kind, message=_printable(message), type=kind)
-                lines = (line.text for group in groups for line in _group_lines(group))
-                result.text = _printable("\n".join(lines))
-
-        related: dict[str, list[tuple[Difference, ...]]] = {}
-        for key in self.passed:
-            add("event", key)
-        for group in self.by_event():
-            first = group[0]
-            if first.kind is Kind.RELATION:
-                related.setdefault(first.rule, []).append(group)
-            else:
-                class_ = "unexpected" if first.kind is Kind.UNEXPECTED else "event"
-                add(class_, first.key, "failure", first.kind.value, [group])
-        for rule in self.relations:
-            groups = related.get(rule, [])
-            add(
-                "relation",
-                rule,
-                "failure" if groups else "",
-                f"broken {counted(len(groups), 'time')}",
-                groups,
-            )
-        for problem in self.problems:
-            add("readable", "problem", "error", problem)
-        for result in ("failure", "error"):
-            suite.set(f"{result}s", str(len(suite.findall(f"testcase/{result}"))))
-        suite.set("tests", str(len(suite.findall("testcase"))))
-        ElementTree.SubElement(suite, "system-out").text = _printable(self.text())
-        root = ElementTree.Element("testsuites")
-        root.append(suite)
-        ElementTree.indent(root)
-        return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
-
-
-Groups: TypeAlias = Iterable[tuple[Difference, ...]]
-
-_SUITE = "spark-lineage"
-
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters not allowed in XML, even if escaped."""
-
-
-def _printable(text: str) -> str:
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _group_lines(group: tuple[Difference, ...]) -> Iterator[Line]:

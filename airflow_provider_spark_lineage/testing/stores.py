@@ -15,13 +15,7 @@ from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events, read_events
 from airflow_provider_spark_lineage.events.model import TERMINAL
 from airflow_provider_spark_lineage.events.reader import events_in
-from airflow_provider_spark_lineage.events.variables import (
-    KIND,
-    emitted,
-    prefix_of_dag,
-    tag_of_child,
-    tag_of_dag_run,
-)
+from airflow_provider_spark_lineage.events.variables import KIND, emitted_ns, prefix_of_dag
 
 CHECK_CLASS = ".OpenLineageTestOperator"
 """End of the class name of a check in Airflow's facet."""
@@ -56,12 +50,9 @@ class CheckingTask:
             and not event.text("run", "facets", "airflow", "task", "operator_class").endswith(CHECK_CLASS)
             and not (event.is_dag_run and event.type in TERMINAL)
         ]
-        last: dict[object, Event] = {}
-        for event in of_run:
-            before = last.setdefault(_instance(event), event)
-            if _order(event) >= _order(before):
-                last[_instance(event)] = event
-        latest = [event for event in of_run if _attempt(event) == _attempt(last[_instance(event)])]
+        in_order = sorted(of_run, key=lambda event: (event.try_number or 0, event.time_ns or 0))
+        last = {(event.subject, event.map_index): _attempt(event) for event in in_order}
+        latest = [event for event in of_run if _attempt(event) == last[event.subject, event.map_index]]
         return [*latest, *_below(latest, events)]
 
     def select(self, events: Events) -> Events:
@@ -70,15 +61,6 @@ class CheckingTask:
         tasks = [event for event in own if not event.is_dag_run]
         selected = {id(event) for event in (*own, *_below(tasks, events, with_dag_runs=True))}
         return Events(tuple(event for event in events if id(event) in selected), events.problems)
-
-
-def _instance(event: Event) -> object:
-    """Return the identity of a task instance, without its try, or of the DAG run."""
-    return event.subject, event.map_index
-
-
-def _order(event: Event) -> tuple[int, int]:
-    return event.try_number or 0, event.time_ns or 0
 
 
 def _attempt(event: Event) -> str:
@@ -122,7 +104,7 @@ class FileStore:
 
 
 class VariableStore:
-    """The Variables with events of a DAG run and of the jobs below it; other DAGs' Variables are not read."""
+    """The Variables with events of a DAG, of all its DAG runs; other DAGs' keys may begin alike."""
 
     def __init__(self, task: CheckingTask) -> None:
         self._task = task
@@ -132,25 +114,17 @@ class VariableStore:
     def read(self) -> Events:
         """Return the events, ordered by the times in their keys."""
         variables = _variables()
-        self._fetch(variables, {tag_of_dag_run(self._task.dag_id, self._task.run_id)})
-        own = [event for event in self._read.values() if isinstance(event, Event)]
-        roots = {run for event in own for run in (event.parent_run_id, event.root_run_id, event.run_id)}
-        self._fetch(variables, {tag_of_child(root) for root in roots if root})
-        items = [self._read[key] for key in sorted(self._read, key=_key_ns)]
+        for key in variables.keys(prefix=prefix_of_dag(self._task.dag_id)):
+            if key not in self._read and emitted_ns(key) is not None:
+                value = variables.get(key, default=None)
+                # Another check may delete Variables of its run at this moment.
+                if value is not None:
+                    self._read[key] = _event(key, value)
+        items = [self._read[key] for key in sorted(self._read, key=lambda key: emitted_ns(key) or 0)]
         return Events(
             tuple(item for item in items if isinstance(item, Event)),
             tuple(item for item in items if isinstance(item, str)),
         )
-
-    def _fetch(self, variables: Any, tags: Collection[str]) -> None:
-        for key in variables.keys(prefix=prefix_of_dag(self._task.dag_id)):
-            parts = emitted(key)
-            if key in self._read or parts is None or parts.tag not in tags:
-                continue
-            value = variables.get(key, default=None)
-            # Another check may delete Variables of its run at this moment.
-            if value is not None:
-                self._read[key] = _event(key, value)
 
     def clear(self, events: Collection[Event]) -> None:
         """Delete the Variables of these events and of all other events of the DAG run that were read."""
@@ -174,11 +148,6 @@ def _variables() -> Any:
             "use Airflow 3.3 or newer, or FileTransport."
         )
     return Variable
-
-
-def _key_ns(key: str) -> int:
-    known = emitted(key)
-    return known.ns if known else 0
 
 
 def _event(key: str, value: str) -> Event | str:

@@ -37,7 +37,6 @@ from airflow_provider_spark_lineage.testing.drafts import (
 from airflow_provider_spark_lineage.testing.expected import (
     Expected,
     ExpectedEvent,
-    events_of_tree,
     fill,
     keys_of,
     parse,
@@ -161,9 +160,7 @@ def _documents(tree: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _check(text: str, drafts: Drafts, versions: Mapping[str, str] | None, update: Update) -> None:
     """Raise BadInputError if the events would not match this text."""
-    expected = Expected(
-        tuple(events_of_tree(keys_of(parse(text, update.path), update.path), str(update.path))), "dags"
-    )
+    expected = Expected.of_file(keys_of(parse(text, update.path), update.path), update.path)
     report = compare(
         expected, drafts.events, variables=drafts.variables, versions=versions, without=RELATIONS
     )
@@ -194,7 +191,7 @@ def _updated_tree(
     tree: Mapping[str, Any], path: Path, drafts: Drafts, versions: Versions, update: Update
 ) -> dict[str, Any]:
     """Return the new content of the file, and record the changes in `update`."""
-    expected = Expected(tuple(events_of_tree(tree, str(path))), "dags")
+    expected = Expected.of_file(tree, path)
     applicable = expected.meant_for(versions)
     actual, new = _paired(expected, applicable, drafts)
     dag_ids = frozenset(map(drafts.events.dag_id_of, drafts.events))

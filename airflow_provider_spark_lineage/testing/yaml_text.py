@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -32,20 +31,9 @@ def yaml_line(value: Any) -> str:
     >>> yaml_line({"name": Matcher("regex", "/in/.*"), "size": Matcher("integer"), "v": "5"})
     "{name: !regex '/in/.*', size: !integer , v: '5'}"
     """
-    text = yaml.dump(
-        _plain(value), Dumper=_LineDumper, sort_keys=False, allow_unicode=True, width=float("inf")
-    )
+    text = yaml.dump(value, Dumper=_LineDumper, sort_keys=False, allow_unicode=True, width=float("inf"))
     # A document that is a single value may end in a line of dots.
     return str(text).removesuffix("...\n").strip()
-
-
-def _plain(value: Any) -> Any:
-    """Return plain dictionaries and lists in place of other mappings and tuples."""
-    if isinstance(value, Matcher):
-        return replace(value, argument=_plain(value.argument))
-    if isinstance(value, Mapping):
-        return {f"{key}": _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 _STANDARD = "tag:yaml.org,2002:"
@@ -61,6 +49,9 @@ class _File(dict[str, Any]):
 
 class _Dumper(yaml.SafeDumper):
     """Writes matchers as tags, short objects and lists on one line, and texts of several lines as blocks."""
+
+    is_line = False
+    """True to write everything on one line."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -94,13 +85,14 @@ def _represent_matcher(dumper: yaml.SafeDumper, matcher: Matcher) -> yaml.Node:
     return node
 
 
-def _represent_mapping(dumper: yaml.SafeDumper, mapping: Mapping[str, Any]) -> yaml.Node:
-    is_flow = not isinstance(mapping, _File) and _is_short(mapping)
-    return dumper.represent_mapping(f"{_STANDARD}map", _escaped(mapping), flow_style=is_flow)
+def _represent_mapping(dumper: _Dumper, mapping: Any) -> yaml.Node:
+    is_flow = not isinstance(mapping, _File) and _is_flow(dumper, mapping)
+    escaped = {f"${key}" if f"{key}".startswith("$") else f"{key}": item for key, item in mapping.items()}
+    return dumper.represent_mapping(f"{_STANDARD}map", escaped, flow_style=is_flow)
 
 
-def _escaped(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"${key}" if key.startswith("$") else key: value for key, value in mapping.items()}
+def _represent_list(dumper: _Dumper, items: Any) -> yaml.Node:
+    return dumper.represent_sequence(f"{_STANDARD}seq", items, flow_style=_is_flow(dumper, items))
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
@@ -109,18 +101,18 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
     return dumper.represent_scalar(f"{_STANDARD}str", text, style=style)
 
 
-def _is_short(value: Any) -> bool:
+def _is_flow(dumper: _Dumper, value: Any) -> bool:
     text = json_text(value)
-    return len(text) <= LONGEST_LINE and "\\n" not in text
+    return dumper.is_line or (len(text) <= LONGEST_LINE and "\\n" not in text)
 
 
 _Dumper.add_representer(Matcher, _represent_matcher)
 _Dumper.add_representer(dict, _represent_mapping)
 _Dumper.add_representer(_File, _represent_mapping)
-_Dumper.add_representer(
-    list,
-    lambda dumper, items: dumper.represent_sequence(f"{_STANDARD}seq", items, flow_style=_is_short(items)),
-)
+_Dumper.add_representer(list, _represent_list)
+_Dumper.add_representer(tuple, _represent_list)
+# Events that a caller passes may have other mappings.
+_Dumper.add_multi_representer(object, _represent_mapping)
 _Dumper.add_representer(str, _represent_text)
 # `expected` reads `1e3` as a number, but PyYAML does not: quote it.
 _Dumper.add_implicit_resolver(
@@ -131,11 +123,4 @@ _Dumper.add_implicit_resolver(
 class _LineDumper(_Dumper):
     """Writes everything on one line."""
 
-
-_LineDumper.add_representer(
-    dict,
-    lambda dumper, mapping: dumper.represent_mapping(f"{_STANDARD}map", _escaped(mapping), flow_style=True),
-)
-_LineDumper.add_representer(
-    list, lambda dumper, items: dumper.represent_sequence(f"{_STANDARD}seq", items, flow_style=True)
-)
+    is_line = True

@@ -57,7 +57,6 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
     from airflow_provider_spark_lineage.extractors import SparkExtractor
-    from airflow_provider_spark_lineage.plugins import added
     from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
 
     manager = get_openlineage_listener().extractor_manager
@@ -65,12 +64,12 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
     lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: run, planned=None))
     subject = instance(operator)
     subject.state = state
+    task_lineage._latest = (task_lineage.key_of(subject), lineage)
     try:
         if kind.startswith("ours"):
             operator._task_lineage = lineage
         elif kind.startswith("extractor"):
             manager.extractors |= dict.fromkeys(SparkExtractor.get_operator_classnames(), SparkExtractor)
-            task_lineage._latest = (task_lineage.key_of(subject), lineage)
         else:
             captured = CapturedTask(subject, "python" if kind == "function" else "in process", is_named=False)
             captured._report_by()(lineage)
@@ -82,7 +81,7 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
         )
     finally:
         manager.extractors = before
-        added._latest = None
+        task_lineage._latest = None
 
 
 def named(datasets: list[Any]) -> dict[tuple[str, str], str]:

@@ -76,7 +76,6 @@ def test_an_operator_that_you_name_has_both(monkeypatch, spark_did):
     from airflow.providers.openlineage.extractors.base import BaseExtractor
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
-    from airflow_provider_spark_lineage.plugins import added
     from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
 
     class Theirs(BaseExtractor):
@@ -96,6 +95,7 @@ def test_an_operator_that_you_name_has_both(monkeypatch, spark_did):
     subject = instance(operator)
     try:
         lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: spark_did, planned=None))
+        task_lineage._latest = (task_lineage.key_of(subject), lineage)
         CapturedTask(subject, "in process", is_named=True)._report_by()(lineage)
         both = manager.extract_metadata(
             dagrun=SimpleNamespace(run_id="r"),
@@ -105,7 +105,7 @@ def test_an_operator_that_you_name_has_both(monkeypatch, spark_did):
         )
     finally:
         del manager.extractors["PySparkOperator"]
-        added._latest = None
+        task_lineage._latest = None
     assert named(both.inputs) == {ORDERS: CAPTURED, ("theirs", "a"): ""}
     assert named(both.outputs) == {TOTALS: CAPTURED}
 

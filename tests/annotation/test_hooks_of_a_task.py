@@ -99,13 +99,11 @@ def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did,
     assert len(get_hook_lineage_collector().collected_assets.inputs) == 2, "it is as it was"
 
 
-def test_hooks_that_a_function_calls_before_its_session_are_its_own(monkeypatch):
+def test_hooks_that_a_function_calls_before_its_session_are_its_own():
     """Capture of a function starts in the middle of it."""
-    from airflow_provider_spark_lineage.plugins import added
     from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
     from airflow_provider_spark_lineage.task.hook_reports import hook_datasets
 
-    monkeypatch.setattr(added, "_latest", None)
     subject = instance(operator_of("function"))
     captured = CapturedTask(subject, "python", is_named=False)
     captured.start()

@@ -6,70 +6,91 @@ The mistakes are rows of the modules in `doctor_mistakes/`.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cli.doctor_found import (
+from cli.doctor_machine import (
     AIRFLOW,
     FOUND,
     OURS,
     USERS,
+    Machine,
     airflow,
     extractor,
     installed,
     options,
     plugins,
-    variables,
+    unreadable,
 )
-from cli.doctor_mistakes import extractors, machine, provider, settings
+from cli.doctor_mistakes import extractors, machine, settings, transports
 from click.testing import CliRunner
 
 from airflow_provider_spark_lineage.cli import doctor, main
-from airflow_provider_spark_lineage.cli.doctor.finding import MISTAKES
-from airflow_provider_spark_lineage.cli.doctor.found import Extractor, Found, Java, Unreadable
+from airflow_provider_spark_lineage.cli.doctor.found import Airflow, Extractor, Found
 
 PAGE = Path(__file__).parents[2] / "docs" / "doctor.md"
+PLANTED = [*machine.PLANTED, *settings.PLANTED, *extractors.PLANTED]
+Report = Callable[..., tuple[int, str]]
 
-PLANTED = [*machine.PLANTED, *provider.PLANTED, *extractors.PLANTED, *settings.PLANTED]
+
+@pytest.fixture
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
+    """Return a function that runs the command on a machine, through its public face."""
+
+    def run(planted: Found | Machine, *arguments: str) -> tuple[int, str]:
+        on = planted if isinstance(planted, Machine) else Machine(planted)
+        found = on.planted(tmp_path, monkeypatch)
+        monkeypatch.setattr(doctor, "look", lambda _: found)
+        done = CliRunner().invoke(main, ["doctor", *arguments])
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        return done.exit_code, done.stdout
+
+    return run
 
 
-def report(monkeypatch: pytest.MonkeyPatch, found: Found, *arguments: str) -> tuple[int, str]:
-    """Run the command on what was found, through its public face."""
-    monkeypatch.setattr(doctor, "look", lambda **_: found)
-    done = CliRunner().invoke(main, ["doctor", *arguments])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout
+def levels() -> dict[str, str]:
+    """Return the levels of all mistakes in docs/doctor.md."""
+    rows = [line.split("|") for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+    return {row[1].strip(" `"): row[2].strip() for row in rows if len(row) == 6}
 
 
 @pytest.mark.parametrize(
-    ("found", "name", "words"), PLANTED, ids=lambda value: value if type(value) is str else ""
+    ("planted", "name", "words"), PLANTED, ids=lambda value: value if type(value) is str else ""
 )
-def test_planted_mistake_is_named_with_its_cure(found, name, words, monkeypatch):
+def test_planted_mistake_is_named_with_its_cure(planted, name, words, report):
     """A mistake in a setting ends in silence: no event, and no line that a user would read."""
-    code, text = report(monkeypatch, found, "--json")
+    code, text = report(planted, "--json")
     findings = [each for each in json.loads(text)["findings"] if each["mistake"] == name]
     assert findings, text
     assert any(all(word in each["advice"] for word in words) for each in findings), findings
-    assert all(each["level"] == MISTAKES[name] for each in findings)
-    assert code == 1 or MISTAKES[name] == "note"
+    level = levels()[name]
+    assert all(each["level"] == level for each in findings)
+    assert code == 1 or level == "note"
     assert "hunter2" not in text
 
 
-def test_several_extractors_in_one_entry_are_one_mistake(monkeypatch):
-    """Two sentences about one comma look like two mistakes."""
-    entry = f"{OURS}, {USERS}"
-    planted = extractor(entry, error="ModuleNotFoundError: No module named 'x'", is_import_error=True)
-    found = replace(planted, airflow=replace(planted.airflow, texts={**AIRFLOW.texts, "extractors": entry}))
-    _, text = report(monkeypatch, found, "--json")
-    assert [each["mistake"] for each in json.loads(text)["findings"] if each["advice"]] == ["list-separator"]
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+@pytest.mark.parametrize("planted", [FOUND, *machine.RIGHT])
+def test_right_configuration_has_no_finding(report, planted, arguments):
+    """A report that cries wolf is not read."""
+    code, text = report(planted, *arguments)
+    assert code == 0
+    if arguments:
+        findings = json.loads(text)["findings"]
+        assert [each for each in findings if each["level"] != "ok" or each["advice"]] == []
+    else:
+        assert "Note:" not in text
+        assert "Lineage can work here." in text
 
 
+SEVERAL = f"{OURS}, {USERS}"
 TWO = {**FOUND.requirements, "openlineage-python": ("apache-airflow-providers-openlineage>=2.20",)}
 
 
 @pytest.mark.parametrize(
-    ("found", "names"),
+    ("planted", "names"),
     [
         # What two packages require of a third.
         (
@@ -77,49 +98,25 @@ TWO = {**FOUND.requirements, "openlineage-python": ("apache-airflow-providers-op
             ["package-version"],
         ),
         # `pip install pyspark-client` over PySpark.
-        (replace(installed(pyspark_client="4.2.0"), spark_in_files="4.2.0"), ["spark-files"]),
         (
-            replace(options(is_disabled=True), environment={"OPENLINEAGE_DISABLED": "true"}),
-            ["openlineage-off"],
+            Machine(installed(pyspark_client="4.2.0"), files={"pyspark/version.py": "__version__ = '4.2.0'"}),
+            ["spark-files"],
         ),
+        (Machine(variables={"SPARK_HOME": "{here}/pyspark"}), ["spark-home-missing"]),
+        (unreadable(transport="AirflowConfigException"), ["transport-unreadable"]),
+        # Several extractors in one entry.
         (
             airflow(
-                options={**AIRFLOW.options, "is_disabled": Unreadable("AirflowConfigException", "")},
-                texts={**AIRFLOW.texts, "transport": "'{}'"},
+                texts={**AIRFLOW.texts, "extractors": SEVERAL},
+                plugins=extractor(
+                    SEVERAL, error="ModuleNotFoundError: No module named 'x'", is_import_error=True
+                ).airflow.plugins,
             ),
-            ["transport-unreadable"],
-        ),
-        (
-            airflow(
-                options={**AIRFLOW.options, "execution_timeout": Unreadable("ValueError", "no int")},
-                texts={**AIRFLOW.texts, "execution_timeout": "'10'"},
-                known_options=AIRFLOW.known_options | {"execution_timeout"},
-            ),
-            ["option-quoted"],
-        ),
-        (
-            airflow(
-                options={
-                    **AIRFLOW.options,
-                    "is_disabled": Unreadable("ValueError", ""),
-                    "disabled_option": Unreadable("ValueError", "no boolean"),
-                },
-                texts={**AIRFLOW.texts, "disabled": "'False'"},
-            ),
-            ["option-quoted"],
-        ),
-        (
-            extractor(
-                error="ModuleNotFoundError: No module named 'openlineage.airflow'",
-                is_import_error=True,
-                legacy_names=("openlineage.airflow",),
-            ),
-            ["legacy-task-metadata"],
+            ["list-separator"],
         ),
         (
             plugins(
-                has_listener=False,
-                listener_error="RuntimeError: no licence",
+                listener_error="Airflow raises RuntimeError: no licence",
                 extractors=(*AIRFLOW.plugins.extractors, Extractor(USERS, error="RuntimeError: no licence")),
             ),
             ["extractor-breaks-plugin"],
@@ -127,94 +124,71 @@ TWO = {**FOUND.requirements, "openlineage-python": ("apache-airflow-providers-op
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
-def test_one_cause_is_one_finding(found, names, monkeypatch):
+def test_one_cause_is_one_finding(planted, names, report):
     """Two sentences about one cause are read as two things to do."""
-    _, text = report(monkeypatch, found, "--json")
+    _, text = report(planted, "--json")
     assert [each["mistake"] for each in json.loads(text)["findings"] if each["mistake"]] == names
 
 
-def test_what_is_wrong_comes_first(monkeypatch):
+def test_what_is_wrong_comes_first(report):
     """In a terminal the end is what scrolls away last, in a ticket the beginning is what is read."""
-    found = replace(options(namespace="default"), java=Java())
-    _, text = report(monkeypatch, found)
+    planted = Machine(options(selective_enable=True), variables={"JAVA_HOME": "", "PATH": "/no"})
+    _, text = report(planted)
     lines = text.splitlines()
     assert lines[0] == "To fix:"
     assert lines[1].startswith("1. Spark needs Java")
-    assert lines[2].startswith("Note: All jobs are in")
+    assert lines[2].startswith("Note: `[openlineage] selective_enable`")
     assert [line.split()[-1] for line in lines[5:8]] == ["fix", "note", "ok"]
 
 
-def test_a_pipe_has_no_width(monkeypatch):
+def test_a_pipe_has_no_width(report):
     """A script that looks for a line finds it whole, however long the value is."""
     name = "team " * 100
-    _, text = report(monkeypatch, options(namespace=name))
+    _, text = report(options(namespace=name))
     assert any(name.strip() in line for line in text.splitlines())
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
-def test_auto_capture_that_is_switched_off_is_meant(monkeypatch):
+def test_auto_capture_that_is_switched_off_is_meant(report):
     """Who has written False knows: the note is for those who have not heard of the option."""
     off = {**AIRFLOW.own_values, "auto_capture": False}
     named = {**AIRFLOW.options, "custom_extractors": set()}
-    found = airflow(own_texts={"auto_capture": "False"}, own_values=off, options=named)
-    _, text = report(monkeypatch, found)
+    _, text = report(airflow(own_texts={"auto_capture": "False"}, own_values=off, options=named))
     assert "Note:" not in text
 
 
-def test_every_mistake_has_been_planted():
-    """A finding that nobody has seen is one that may not be given."""
-    assert {name for _, name, _ in PLANTED} == set(MISTAKES) - {"check-failed"}
+def test_page_lists_every_mistake_and_each_has_been_planted():
+    """docs/doctor.md is where a user looks a name up; a finding that nobody has seen may not be given."""
+    planted = {name for _, name, _ in [*PLANTED, *transports.PLANTED]}
+    assert set(levels()) == planted | {"check-failed"}
 
 
-@pytest.mark.parametrize("arguments", [(), ("--json",), ("--airflow", "--json")])
-def test_right_configuration_has_no_finding(monkeypatch, arguments):
-    """A report that cries wolf is not read."""
-    code, text = report(monkeypatch, FOUND, *arguments)
-    assert code == 0
-    if "--json" in arguments:
-        assert [
-            each for each in json.loads(text)["findings"] if each["level"] != "ok" or each["advice"]
-        ] == []
-    else:
-        assert "Note:" not in text
-        assert "Lineage can work here." in text
-
-
-def test_check_that_raises_hides_no_other_finding(monkeypatch):
+def test_check_that_raises_hides_no_other_finding(report):
     """The doctor is run where things are broken: it reports, whatever it meets."""
-    broken = options(namespace="default", disabled_operators={1})
-    code, text = report(monkeypatch, broken, "--json")
+    code, text = report(options(selective_enable=True, disabled_operators={1}), "--json")
     names = {each["mistake"] for each in json.loads(text)["findings"]}
-    assert {"check-failed", "namespace-default"} <= names
+    assert {"check-failed", "selective-enable"} <= names
     assert code == 0
 
 
-def test_machine_without_airflow_is_examined(monkeypatch):
+def test_machine_without_airflow_is_examined(report):
     """Spark alone is enough for `spark-lineage run`; what is missing for Airflow is named."""
-    found = replace(installed(apache_airflow=None), airflow=None)
-    code, text = report(monkeypatch, found)
+    code, text = report(replace(installed(apache_airflow=None), airflow=Airflow()))
     assert code == 1
     assert "pip install apache-airflow`" in text
 
 
-def test_page_lists_every_mistake():
-    """docs/doctor.md is where a user looks a name up: each has a row, with its level."""
-    rows = [line.split("|") for line in PAGE.read_text().splitlines() if line.startswith("| `")]
-    listed = {row[1].strip(" `"): row[2].strip() for row in rows if len(row) == 6}
-    assert listed == dict(MISTAKES)
-
-
-def test_secrets_are_in_no_report(monkeypatch):
+def test_secrets_are_in_no_report(report, monkeypatch):
     """The report is pasted into tickets: what an exception quotes may hold a password."""
-    reason = "OSError: http://me:swordfish@host/x?token=abc refused hunter2hunter2"
-    for found in (
+    reason = "OSError: http://me:swordfish@host/x?token=abc refused hunter2hunter2 and tr0ub4dor"
+    monkeypatch.setenv("COMPANY_API_KEY", "tr0ub4dor")
+    for planted in (
         extractor(error=reason, is_import_error=True),
-        plugins(has_listener=False, listener_error=reason),
-        airflow(error=Unreadable("OSError", reason)),
-        options(namespace=Unreadable("OSError", reason)),
-        variables(OPENLINEAGE_URL="http://me:swordfish@host", OPENLINEAGE_API_KEY="hunter2hunter2"),
+        plugins(listener_error=reason),
+        airflow(error=reason, transport=AIRFLOW.transport),
+        unreadable(namespace=reason),
     ):
         for arguments in ((), ("--json",)):
-            _, text = report(monkeypatch, found, *arguments)
-            assert "swordfish" not in text
-            assert "hunter2" not in text
+            _, text = report(planted, *arguments)
+            assert "refused" in text
+            assert not any(secret in text for secret in ("swordfish", "hunter2", "tr0ub4dor"))

@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from cli.doctor_found import plugins
 
-from airflow_provider_spark_lineage.cli.doctor import examine
 from airflow_provider_spark_lineage.cli.doctor.found import Plugins
 from airflow_provider_spark_lineage.cli.doctor.probe import TIMEOUT_SECONDS, probed
 
@@ -28,60 +24,12 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Plugin
     monkeypatch.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", json.dumps({"type": "console"}))
     # A package that is not installed is found by this.
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
-    questions: dict[str, Any] = {"operators": [], "transports": [], "database": False, "active": True}
 
-    def run(*extractors: str, database_seconds: float = 60, **more: Any) -> Plugins:
-        monkeypatch.setenv("AIRFLOW__OPENLINEAGE__EXTRACTORS", ";".join(extractors))
-        return probed({**questions, "extractors": extractors, **more}, database_seconds=database_seconds)
+    def run(extractor: str) -> Plugins:
+        monkeypatch.setenv("AIRFLOW__OPENLINEAGE__EXTRACTORS", extractor)
+        return probed(extractors=[extractor], operators=[], is_active=True)
 
     return run
-
-
-@pytest.fixture
-def locked(tmp_path: Path) -> Iterator[Path]:
-    """Return a database that answers nobody, as one behind a firewall."""
-    file = tmp_path / "locked.db"
-    connection = sqlite3.connect(file, isolation_level=None)
-    connection.execute("create table t (a)")
-    connection.execute("begin exclusive")
-    yield file
-    connection.close()
-
-
-def test_database_that_does_not_answer_hides_nothing_else(ask, locked, monkeypatch):
-    """The plugin is well: who reads that it is broken looks for the cause in the wrong place."""
-    monkeypatch.setenv("AIRFLOW__DATABASE__SQL_ALCHEMY_CONN", f"sqlite:///{locked}?timeout=900")
-    found = ask("nowhere.Extractor", database=True, database_seconds=1)
-    assert (found.error, found.has_listener, found.listener_error) == ("", True, "")
-    assert [each.error for each in found.extractors] == ["ModuleNotFoundError: No module named 'nowhere'"]
-    assert found.dags is None
-    told = [each.advice for each in examine(plugins(database_error=found.database_error)) if each.advice]
-    assert told == [
-        "Airflow's metadata database did not answer, so DAGs and connections were not looked at; correct the "
-        "host in `[database] sql_alchemy_conn` until `airflow db check` succeeds, or run this where the "
-        "scheduler runs."
-    ]
-
-
-def test_process_that_dies_while_it_asks_is_no_silent_database(ask, tmp_path):
-    """Its host is right: a driver that crashes, or a machine without memory, is another mistake."""
-    (tmp_path / "crashing.py").write_text(
-        "import os, signal, sys\n"
-        "class Crash:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'airflow.models.serialized_dag':\n"
-        "            os.kill(os.getpid(), signal.SIGKILL)\n"
-        "sys.meta_path.insert(0, Crash())\n"
-    )
-    found = ask("crashing.Extractor", database=True)
-    assert (found.error, found.database_error) == ("", "the process ended with exit code -9")
-
-
-def test_database_that_is_not_there_is_not_created(ask, tmp_path):
-    """SQLite creates a file for whoever asks; the doctor changes nothing."""
-    found = ask(database=True)
-    assert (found.error, found.database_error) == ("", "empty")
-    assert not list(tmp_path.rglob("*.db*"))
 
 
 def test_plugin_that_asks_a_person_gets_no_answer(ask, tmp_path):

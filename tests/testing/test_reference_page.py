@@ -12,7 +12,7 @@ import pytest
 
 from airflow_provider_spark_lineage.testing import RELATIONS, Events, compare, read_expected
 from airflow_provider_spark_lineage.testing.keys import DISTRIBUTIONS
-from airflow_provider_spark_lineage.testing.matchers import HOLDERS, MATCHERS
+from airflow_provider_spark_lineage.testing.matchers import BUILDERS, CHECKS, HOLDERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "testing-reference.md"
 VARIABLES = {"BUCKET": "lake"}
@@ -74,7 +74,7 @@ def test_a_value_in_the_table(tmp_path, written, value, good):
 def test_every_matcher_is_in_the_table():
     """A matcher that nobody can look up does not exist; nor does one that is only on the page."""
     written = {re.split(r"[ !]", code(row[0])[0].removeprefix("!"))[0] for row in rows("Matchers")}
-    assert written == {*MATCHERS, *HOLDERS}
+    assert written == {*CHECKS, *BUILDERS, *HOLDERS}
 
 
 def test_every_version_is_in_the_table():

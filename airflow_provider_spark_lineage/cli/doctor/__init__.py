@@ -1,6 +1,6 @@
 """`spark-lineage doctor`: checks whether lineage can work here, and says what to fix. It changes nothing.
 
-`look` collects what there is, once; the checks of `CHECKS` are functions of that.
+`look` collects what several checks use. Each function of `CHECKS` looks at the rest, and yields findings.
 """
 
 from __future__ import annotations
@@ -9,31 +9,23 @@ import contextlib
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 
 import click
 
-from airflow_provider_spark_lineage.cli.doctor import extractors, legacy, openlineage, own, packages, spark
-from airflow_provider_spark_lineage.cli.doctor.database import database
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, Level, mistake
+from airflow_provider_spark_lineage.cli.doctor import extractors, openlineage, own, packages, spark
+from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note
 from airflow_provider_spark_lineage.cli.doctor.found import Found
 from airflow_provider_spark_lineage.cli.doctor.look import look
-from airflow_provider_spark_lineage.cli.doctor.secrets import hidden
+from airflow_provider_spark_lineage.cli.doctor.secrets import hidden, secrets_of
 from airflow_provider_spark_lineage.cli.doctor.transport import transport
 
-
-def _python(found: Found) -> Iterator[Finding]:
-    yield Finding("python", found.python)
-
-
 CHECKS: tuple[Callable[[Found], Iterator[Finding]], ...] = (
-    _python,
+    packages.python,
     packages.needed,
     packages.versions,
-    packages.legacy,
     packages.pyspark,
-    packages.pyspark_client,
     packages.pyspark_connect,
     packages.py4j,
     packages.pandas,
@@ -45,18 +37,13 @@ CHECKS: tuple[Callable[[Found], Iterator[Finding]], ...] = (
     openlineage.listener,
     openlineage.other_plugins,
     transport,
-    openlineage.unreadable,
-    openlineage.quoted,
     openlineage.separators,
     openlineage.unknown_options,
     openlineage.execution,
     openlineage.namespace,
-    openlineage.switches,
+    openlineage.disabled_operators,
+    openlineage.selective_enable,
     openlineage.emission_policy,
-    spark.injection,
-    legacy.variables,
-    legacy.extractor_variables,
-    legacy.backend,
     extractors.imports,
     extractors.interface,
     extractors.airflow_imports,
@@ -70,15 +57,13 @@ CHECKS: tuple[Callable[[Found], Iterator[Finding]], ...] = (
     own.operators,
     own.operator_names,
     own.patterns,
-    database,
 )
 """The checks in the order of the report, the most basic first."""
 
 
 @click.command(name="doctor", epilog="Example: spark-lineage doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
-@click.option("--airflow", is_flag=True, help="Ask Airflow's metadata database too: DAGs and connections.")
-def command(*, as_json: bool, airflow: bool) -> None:
+def command(*, as_json: bool) -> None:
     """Check whether lineage can work here, and say what to fix.
 
     Exit code 0 when it can, 1 when something must be fixed first.
@@ -89,7 +74,7 @@ def command(*, as_json: bool, airflow: bool) -> None:
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
     ):
-        findings = examine(look(database=airflow, progress=progress))
+        findings = examine(look(progress))
     problems = [finding for finding in findings if finding.level == "problem"]
     if as_json:
         report = {"healthy": not problems, "findings": [asdict(finding) for finding in findings]}
@@ -106,10 +91,10 @@ def examine(found: Found) -> list[Finding]:
         try:
             findings += check(found)
         except Exception as error:  # A configuration that no check expects must not hide the other findings.
-            topic = check.__name__.strip("_")
-            advice = f"The check `{topic}` raised {type(error).__name__}; please report that."
-            findings.append(mistake("check-failed", topic, "not checked", advice))
-    return [hidden(finding, found.secrets) for finding in findings]
+            advice = f"The check `{check.__name__}` raised {type(error).__name__}; please report that."
+            findings.append(note("check-failed", check.__name__, "not checked", advice))
+    secrets = secrets_of(found.airflow.transport)
+    return [hidden(finding, secrets) for finding in findings]
 
 
 @contextlib.contextmanager
@@ -121,34 +106,23 @@ def _progress() -> Iterator[Callable[[str], None]]:
         yield lambda what: status.update(f"Looking at {what} ...")
 
 
-_LEVELS: Mapping[Level, tuple[str, str]] = {
-    "problem": ("fix", "bold red"),
-    "note": ("note", "yellow"),
-    "ok": ("ok", "green"),
-}
+_LEVELS = {"problem": ("fix", "bold red"), "note": ("note", "yellow"), "ok": ("ok", "green")}
 """Level -> its word in the table and its style, the worst level first."""
 
 
 def _print(findings: list[Finding], problems: list[Finding]) -> None:
-    """Print a sentence for each problem and each note, then a table of all checks."""
-    if problems:
-        click.echo("To fix:")
-        for number, finding in enumerate(problems, start=1):
-            click.echo(f"{number}. {finding.advice}")
-    else:
-        click.echo("Lineage can work here.")
-    for finding in findings:
-        if finding.level == "note":
-            click.echo(f"Note: {finding.advice}")
-    click.echo()
-    _print_table(findings)
-
-
-def _print_table(findings: list[Finding]) -> None:
+    """Print a sentence for each problem and each note, then a table of all checks, the worst level first."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    click.echo("To fix:" if problems else "Lineage can work here.")
+    for number, finding in enumerate(problems, start=1):
+        click.echo(f"{number}. {finding.advice}")
+    for finding in findings:
+        if finding.level == "note":
+            click.echo(f"Note: {finding.advice}")
+    click.echo()
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("looked at", no_wrap=True)
     table.add_column("found", overflow="fold")

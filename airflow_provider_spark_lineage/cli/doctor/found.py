@@ -1,35 +1,15 @@
-"""Findings on this machine as plain data, the only input of the doctor's checks."""
+"""Packages, options and plugins of this machine as plain data, the input of the doctor's checks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from airflow_provider_spark_lineage.cli.doctor.finding import Finding
 
-@dataclass(frozen=True)
-class Unreadable:
-    """An option or a file whose reading raised."""
-
-    error: str
-    """The class of the exception."""
-
-    reason: str
-    """The first line of its message; empty if that may quote a secret."""
-
-
-@dataclass(frozen=True)
-class Java:
-    """The Java that Spark would start."""
-
-    home: str = ""
-    """JAVA_HOME, empty if it is not set."""
-
-    path: str = ""
-    """The program, empty if there is none."""
-
-    version: str = ""
-    """The version that it prints, empty if it does not start."""
+PACKAGE = "airflow_provider_spark_lineage"
 
 
 @dataclass(frozen=True)
@@ -50,161 +30,94 @@ class Extractor:
     dotted: str = ""
     """The class with the module that defines it; `path` may name a re-export."""
 
-    names: tuple[str, ...] = ()
+    names: Sequence[str] = ()
     """Class names of its operators."""
 
     is_registered: bool = True
     """False if it can be imported now, but could not be while Airflow loaded its plugins."""
 
-    airflow_imports: tuple[str, ...] = ()
+    airflow_imports: Sequence[str] = ()
     """Modules of Airflow that its file imports at the top."""
 
-    legacy_names: tuple[str, ...] = ()
-    """Names of the package `openlineage-airflow` that its file uses."""
+    @property
+    def is_ours(self) -> bool:
+        """Return whether it is an extractor of this package."""
+        return self.path.startswith(f"{PACKAGE}.")
 
 
 @dataclass(frozen=True)
 class Plugins:
-    """State of Airflow's plugin manager and OpenLineage's extractor manager after loading."""
+    """State of Airflow's plugins and OpenLineage's extractors in a new process of Airflow."""
 
     error: str = ""
-    """Reason why the process gave no answer at all."""
+    """Reason why the process gave no answer, or could not load any plugin."""
 
-    has_listener: bool = True
     listener_error: str = ""
-    """Class and first line of the exception that importing OpenLineage's plugin raised."""
+    """Reason why OpenLineage's plugin is not loaded, as a sentence without its end."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
     """Other plugins that do not load -> the reason."""
 
-    extractors: tuple[Extractor, ...] = ()
-    registered: Mapping[str, str] = field(default_factory=dict)
-    """Class name of an operator -> the extractor's dotted class, in that process."""
+    extractors: Sequence[Extractor] = ()
 
     broken_operators: Mapping[str, str] = field(default_factory=dict)
     """Class of `[spark_lineage] extra_operators` that cannot be imported -> the reason."""
-
-    broken_transports: Mapping[str, str] = field(default_factory=dict)
-    """Class of a transport that cannot be imported -> the reason."""
-
-    dags: Mapping[str, tuple[str, ...]] | None = None
-    """DAG -> its tasks in the metadata database; None if the database was not queried."""
-
-    connections_with_listener: tuple[str, ...] = ()
-    database_error: str = ""
-    """`EMPTY` or `SILENT` of `look_database`, or the exception or exit code that ended the query."""
-
-
-@dataclass(frozen=True)
-class Unreachable:
-    """A place of a transport that no event can reach."""
-
-    mistake: str
-    """`transport-folder` or `transport-silent`."""
-
-    place: str
-    """The folder, the file or the address, without credentials."""
-
-    reason: str
-    """For a file, the end of a sentence that begins with the place; for an address, host, port and error."""
-
-
-@dataclass(frozen=True)
-class SparkHome:
-    """The folder of Spark that SPARK_HOME names."""
-
-    path: str = ""
-    """Empty if SPARK_HOME is not set."""
-
-    has_spark: bool = True
-    """False if the folder has no `bin/spark-submit`, which PySpark starts."""
-
-    version: str = ""
-    """The version of its jars; empty if it is unknown."""
 
 
 @dataclass(frozen=True)
 class Airflow:
     """Options of Airflow and of OpenLineage's provider."""
 
-    error: Unreadable | None = None
-    """Reason why the provider cannot be imported; then nothing else here is known."""
+    error: str = ""
+    """The exception that importing the provider raised; then nothing else here is known."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Function of the provider's `conf` -> its value, or `Unreadable`; absent if `conf` lacks it."""
+    """Function of the provider's `conf` -> its value; absent if `conf` lacks it or it raises."""
+
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+    """Function that raises -> the exception, without its message if that may quote a secret."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
     """Option of `[openlineage]` -> its text; only those that are set."""
 
-    own_texts: Mapping[str, str] = field(default_factory=dict)
-    """Option of `[spark_lineage]` -> its text; only those that are set."""
-
     known_options: frozenset[str] = frozenset()
     """The options of `[openlineage]` that this provider has."""
+
+    own_texts: Mapping[str, str] = field(default_factory=dict)
+    """Option of `[spark_lineage]` -> its text; only those that are set."""
 
     own_values: Mapping[str, Any] = field(default_factory=dict)
     """Option of `[spark_lineage]` -> its value after parsing."""
 
-    own_warnings: tuple[str, ...] = ()
+    own_warnings: Sequence[str] = ()
     """Warnings of `conf` about values of `[spark_lineage]` that it cannot use."""
 
-    lineage_backend: str = ""
-    """`[lineage] backend`, which Airflow 3 no longer has."""
-
     transport: Any = None
-    """The transport's configuration, or `Unreadable`."""
+    """The transport's configuration."""
 
-    unreachable: tuple[Unreachable, ...] = ()
-    """The places that no event can reach, each once."""
-
-    transport_types: tuple[str, ...] = ()
-    """The types that the client knows by name."""
+    transport_findings: Sequence[Finding] = ()
+    """Mistakes in that configuration, transports that the client refuses, places that no event can reach."""
 
     plugins: Plugins = Plugins()
-
-
-@dataclass(frozen=True)
-class Found:
-    """Everything that the doctor looked at."""
-
-    python: str
-    distributions: Mapping[str, str]
-    """Installed package -> version; names in lower case with hyphens."""
-
-    requirements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Installed package that lineage needs -> its requirements."""
-
-    environment: Mapping[str, str] = field(default_factory=dict)
-
-    spark_in_files: str = ""
-    """The version in PySpark's files; empty if there are none."""
-
-    warns_of_pandas: bool = False
-    """PySpark's files warn that pandas 3 is not fully supported."""
-
-    spark_home: SparkHome = SparkHome()
-    java: Java = Java()
-
-    spark_listeners: Mapping[str, str] = field(default_factory=dict)
-    """File of Spark's configuration -> its `spark.extraListeners`."""
-
-    airflow: Airflow | None = None
-    """None if Airflow or OpenLineage's provider is not installed."""
-
-    secrets: frozenset[str] = frozenset()
-    """Texts that no finding may repeat."""
-
-    @property
-    def readable(self) -> Airflow | None:
-        """Airflow's options, None if they cannot be read."""
-        return self.airflow if self.airflow is not None and self.airflow.error is None else None
 
     @property
     def is_active(self) -> bool:
         """Return whether OpenLineage's provider emits events."""
-        return self.readable is not None and self.readable.options.get("is_disabled") is False
+        return self.options.get("is_disabled") is False
 
-    @property
-    def plugins(self) -> Plugins:
-        """Plugins and extractors of an Airflow process."""
-        return self.readable.plugins if self.readable is not None else Plugins()
+
+@dataclass(frozen=True)
+class Found:
+    """Everything that several checks use."""
+
+    distributions: Mapping[str, str] = field(default_factory=dict)
+    """Installed package, in lower case with hyphens -> version."""
+
+    requirements: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Package that lineage needs -> its requirements, as in its metadata."""
+
+    pyspark_folder: Path | None = None
+    """The folder of the package `pyspark`."""
+
+    airflow: Airflow = Airflow()
+    """Empty if Airflow or OpenLineage's provider is not installed."""

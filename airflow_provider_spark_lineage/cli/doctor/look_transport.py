@@ -1,10 +1,12 @@
-"""Looks for places of a transport that no event can reach: folders that cannot be written, silent hosts.
+"""Looks for transports that the client cannot build, and for places that no event can reach.
 
 A connection is opened and closed; nothing is sent, and no file is created.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
 import socket
 import threading
@@ -15,73 +17,109 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass, url2pathname
 
-from airflow_provider_spark_lineage.cli.doctor.found import Unreachable
+from airflow_provider_spark_lineage.cli.doctor.finding import Finding, problem
+from airflow_provider_spark_lineage.cli.doctor.probe import reason
 from airflow_provider_spark_lineage.cli.doctor.secrets import without_credentials
-from airflow_provider_spark_lineage.cli.doctor.transport import members_of
+from airflow_provider_spark_lineage.cli.doctor.transport import transports_in
 
 SECONDS = 5
 """Time limit for all hosts together, including DNS look-ups."""
 
 _PORTS = {"http": 80, "https": 443}
+_MODULES = {"kafka": ("confluent_kafka",), "msk-iam": ("confluent_kafka", "aws_msk_iam_sasl_signer")}
+"""Transport type -> the modules that the client imports when it creates one."""
+
+_OF_THE_FACTORY = ("type", "name", "priority")
+"""Options that the client's factory reads itself."""
 
 
-def unreachable(config: Any) -> tuple[Unreachable, ...]:
-    """Return the places of a transport, and of transports inside it, that no event can reach, each once."""
-    transports = list(_transports(config))
-    paths = [path for each in transports if (path := _local_path(each)) is not None]
-    places = {problem.place: problem for path in paths if (problem := _folder_problem(*path))}
-    return (*places.values(), *_silent([str(each["url"]) for each in transports if _is_http(each)]))
+def unbuildable(config: Any) -> Iterator[Finding]:
+    """Yield the transports whose class or options the client refuses; none is created."""
+    for transport in transports_in(config):
+        kind = transport["type"]
+        try:
+            options_class = _class_of(kind).config_class
+        except BaseException as error:  # The class may be the user's.
+            advice = (
+                f"The OpenLineage transport `{kind}` cannot be used ({reason(error)}); correct its `type`, "
+                "or install the missing package for Airflow's processes."
+            )
+            yield problem("transport-unknown", "transport", kind, advice)
+            continue
+        options = {name: transport[name] for name in transport if name not in _OF_THE_FACTORY}
+        try:
+            options_class.from_dict(options)
+        except BaseException as error:
+            advice = (
+                f"The OpenLineage transport `{kind}` refuses its options ({reason(error)}); correct them."
+            )
+            yield problem("transport-incomplete", "transport", kind, advice)
 
 
-def _transports(config: Any) -> Iterator[dict[str, Any]]:
-    """Yield a transport, then the transports inside it."""
-    if isinstance(config, dict):
-        yield config
-        for member in members_of(config):
-            yield from _transports(member)
+def _class_of(kind: str) -> Any:
+    """Return the class of a transport as the client's factory does."""
+    from openlineage.client.transport import Transport, get_default_factory
+
+    for name in _MODULES.get(kind, ()):
+        if importlib.util.find_spec(name) is None:
+            raise ImportError(f"it needs {name}")
+    known = get_default_factory().transports
+    found = known.get(kind, kind)
+    if isinstance(found, str):
+        module, _, name = found.rpartition(".")
+        if not module:
+            raise ImportError(f"the client knows {', '.join(sorted(known))}")
+        found = getattr(importlib.import_module(module), name)
+    if not (isinstance(found, type) and issubclass(found, Transport)):
+        raise TypeError(f"{kind} is not a subclass of Transport")
+    return found
 
 
-def _is_http(config: dict[str, Any]) -> bool:
-    return config.get("type") in ("http", "async_http") and isinstance(config.get("url"), str)
+def unreachable(config: Any) -> Iterator[Finding]:
+    """Yield the places of a transport, and of transports inside it, that no event can reach, each once."""
+    transports = list(transports_in(config))
+    problems = [finding for each in transports if each["type"] == "file" for finding in _folder(each)]
+    yield from {finding.value: finding for finding in problems}.values()
+    yield from _silent(
+        [str(each.get("url")) for each in transports if each["type"] in ("http", "async_http")]
+    )
 
 
 # ---- Files ---------------------------------------------------------------------------------------
 
+_DENIED = "cannot be written; let the user of the tasks write there"
 
-def _local_path(config: dict[str, Any]) -> tuple[Path, bool] | None:
-    """Return the path of a file transport, and whether it appends; None if that is not a local path."""
-    path = config.get("log_file_path")
-    if config.get("type") != "file" or config.get("filesystem") or not isinstance(path, str) or not path:
-        return None
-    if path.startswith("file://"):
-        path = url2pathname(urlsplit(path).path)
+
+def _folder(config: dict[str, Any]) -> Iterator[Finding]:
+    """Yield what keeps a file transport from writing; without `append`, it writes beside its path."""
+    text, is_appended = str(config.get("log_file_path", "")), config.get("append") is True
+    path = Path(url2pathname(urlsplit(text).path) if text.startswith("file://") else text)
     # A relative path depends on the working directory of the task, which is not this one.
-    return (Path(path), config.get("append") is True) if Path(path).is_absolute() else None
-
-
-def _folder_problem(path: Path, is_appended: bool) -> Unreachable | None:
-    """Return the problem that keeps a transport from writing; without `append`, it writes beside the path."""
-    place, reason = path.parent, ""
-    try:
-        if is_appended and path.is_dir():
-            place, reason = path, "is a folder, not a file"
-        elif is_appended and path.exists():
-            place, reason = path, "" if os.access(path, os.W_OK) else "cannot be written"
-        elif not place.exists():
-            reason = "does not exist"
-        elif not place.is_dir():
-            reason = "is not a folder"
-        elif not os.access(place, os.W_OK | os.X_OK):
-            reason = "cannot be written"
-    except OSError as error:
-        reason = f"cannot be read ({error.strerror})"
-    return Unreachable("transport-folder", str(place), reason) if reason else None
+    if config.get("filesystem") or not path.is_absolute():
+        return
+    place, said = str(path.parent), ""
+    if is_appended and os.path.isdir(path):
+        place, said = str(path), "is a folder; move it"
+    elif is_appended and os.path.exists(path):
+        place, said = str(path), "" if os.access(path, os.W_OK) else _DENIED
+    elif not os.path.exists(place):
+        said = "does not exist; create it"
+    elif not os.path.isdir(place):
+        said = "is a file; move it"
+    elif not os.access(place, os.W_OK | os.X_OK):
+        said = _DENIED
+    if said:
+        advice = (
+            f"OpenLineage's file transport cannot write its events: {place} {said}, or correct the "
+            "transport's `log_file_path`."
+        )
+        yield problem("transport-folder", "transport", place, advice)
 
 
 # ---- Hosts ---------------------------------------------------------------------------------------
 
 
-def _silent(urls: list[str]) -> Iterator[Unreachable]:
+def _silent(urls: list[str]) -> Iterator[Finding]:
     """Yield the addresses whose host or proxy accepts no connection; all are tried at the same time."""
     addresses: dict[tuple[str, int], str] = {}
     for url in urls:
@@ -96,8 +134,18 @@ def _silent(urls: list[str]) -> Iterator[Unreachable]:
         thread.join(max(0.0, deadline - monotonic()))
     for (host, port), url in addresses.items():
         if reason := reasons.get((host, port), f"no answer within {SECONDS} seconds"):
-            proxy = "" if host == urlsplit(url).hostname else "the proxy "
-            yield Unreachable("transport-silent", without_credentials(url), f"{proxy}{host}:{port}: {reason}")
+            is_proxy = host != urlsplit(url).hostname
+            shown = without_credentials(url)
+            advice = (
+                f"OpenLineage's backend at {shown} cannot be reached from here ({'the proxy ' * is_proxy}"
+                f"{host}:{port}: {reason}); "
+                + (
+                    "correct `HTTP_PROXY` or `HTTPS_PROXY`."
+                    if is_proxy
+                    else "start it, or correct its `url`."
+                )
+            )
+            yield problem("transport-silent", "transport", f"no answer from {shown}", advice)
 
 
 def _address(url: str) -> tuple[str, int] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cli.doctor_found import OURS, USERS, extractor
+from cli.doctor_machine import OURS, USERS, extractor
 
 CIRCULAR = "ImportError: cannot import name 'DAG' from partially initialized module 'airflow'"
 
@@ -51,7 +51,6 @@ PLANTED = [
         [
             f"{OURS} and {USERS} both claim `SparkSubmitOperator`",
             "the last one registered",
-            f"now {OURS}",
         ],
     ),
     (
@@ -80,4 +79,4 @@ PLANTED = [
         ["Auto-capture does not capture `SparkSqlOperator`", "`[spark_lineage] extra_operators`"],
     ),
 ]
-"""What is found, the mistake in it, words of its advice."""
+"""The machine, the mistake in it, words of its advice."""

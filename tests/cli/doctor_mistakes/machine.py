@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from cli.doctor_machine import Machine, installed, java
 
-from cli.doctor_found import FOUND, LISTENER, installed, options, plugins, variables
-
-from airflow_provider_spark_lineage.cli.doctor.found import Java, SparkHome
+LISTENER = "io.openlineage.spark.agent.OpenLineageSparkListener"
+SPARK_HOME = {"SPARK_HOME": "{here}/spark"}
+SUBMIT = {"spark/bin/spark-submit": ""}
+WARNING = 'warnings.warn(\n    "PySpark does not yet fully support pandas >= 3.0.0. "\n)\n'
+SPARK_4_0 = installed(pyspark="4.0.4", pyspark_client=None)
 
 PLANTED = [
     # Packages
@@ -26,21 +28,20 @@ PLANTED = [
         "package-version",
         ["apache-airflow-providers-openlineage needs openlineage-python>=1.52.0", "run `pip install"],
     ),
-    (
-        installed(openlineage_airflow="1.20.0"),
-        "legacy-package",
-        ["run `pip uninstall openlineage-airflow`", "apache-airflow-providers-openlineage has replaced it"],
-    ),
-    # Spark and Java
+    # PySpark
     (installed(pyspark=None), "spark-missing", ["pyspark is not installed", "pip install pyspark==4.1.4"]),
     (installed(pyspark=None, pyspark_client=None), "spark-missing", ["[spark-4-2]"]),
     (
-        replace(installed(pyspark="3.4.4", pyspark_client=None), spark_in_files="3.4.4"),
+        installed(pyspark="3.4.4", pyspark_client=None),
         "spark-too-old",
         ["pyspark 3.4.4 is older than 3.5", "pip install 'pyspark>=3.5'"],
     ),
-    (replace(FOUND, spark_in_files=""), "spark-files", ["files of pyspark 4.1.4 are missing"]),
-    (replace(FOUND, spark_in_files="4.0.0"), "spark-files", ["its files have version 4.0.0"]),
+    (Machine(files={"pyspark/version.py": ""}), "spark-files", ["files of pyspark 4.1.4 are missing"]),
+    (
+        Machine(files={"pyspark/version.py": '__version__: str = "4.0.0"'}),
+        "spark-files",
+        ["its files have version 4.0.0", "then `pip install pyspark==4.1.4`"],
+    ),
     (
         installed(pyspark_client="4.2.0"),
         "spark-client-version",
@@ -53,65 +54,80 @@ PLANTED = [
     ),
     (installed(pyspark_connect="4.1.4"), "spark-connect-default", ["set `spark.api.mode` to `classic`"]),
     (installed(py4j=None), "py4j-missing", ["py4j is not installed"]),
-    (installed(pandas="3.0.0"), "pandas-too-new", ["pip install 'pandas<3'"]),
+    (installed(pandas="3.0.0"), "pandas-too-new", ["pip install 'pandas<3'", "or use pyspark 4.2 or newer"]),
     (
-        replace(installed(pyspark="4.2.0", pandas="3.0.0"), warns_of_pandas=True),
+        Machine(
+            installed(pyspark="4.2.0", pyspark_client=None, pandas="3.0.0"),
+            files={"pyspark/sql/pandas/utils.py": WARNING},
+        ),
         "pandas-too-new",
         ["pyspark 4.2.0 warns that it does not fully support pandas 3.0.0", "pip install 'pandas<3'"],
     ),
+    # Spark and Java
     (
-        replace(FOUND, spark_home=SparkHome("/no/spark", has_spark=False)),
+        Machine(variables={"SPARK_HOME": "/no/spark"}),
         "spark-home-missing",
         ["SPARK_HOME is /no/spark, which has no `bin/spark-submit`; unset or correct it"],
     ),
     (
-        replace(FOUND, spark_home=SparkHome("/opt/spark", version="3.5.1-amzn-0")),
+        Machine(files={**SUBMIT, "spark/jars/spark-core_2.12-3.5.1-amzn-0.jar": ""}, variables=SPARK_HOME),
         "spark-home-version",
-        ["SPARK_HOME is /opt/spark with Spark 3.5.1-amzn-0", "`pip install pyspark==3.5.1`"],
+        ["/spark with Spark 3.5.1-amzn-0, which pyspark 4.1.4 starts", "`pip install pyspark==3.5.1`"],
     ),
     (
-        replace(FOUND, spark_home=SparkHome("/opt/spark", version="4.1.2")),
+        Machine(files={**SUBMIT, "spark/jars/spark-core_2.13-4.1.2.jar": ""}, variables=SPARK_HOME),
         "spark-home-patch",
         ["with Spark 4.1.2, which pyspark 4.1.4 starts", "unset it"],
     ),
-    (replace(FOUND, java=Java()), "java-missing", ["Spark needs Java 17 or newer, and no `java` is on PATH"]),
-    (replace(FOUND, java=Java("/no/jdk")), "java-missing", ["JAVA_HOME is /no/jdk", "unset JAVA_HOME"]),
-    (replace(FOUND, java=Java("", "/bin/java", "")), "java-fails", ["`/bin/java -version` fails"]),
-    (replace(FOUND, java=Java("", "/bin/java", "11.0.2")), "java-too-old", ["Java 17 or newer, not 11.0.2"]),
     (
-        replace(
-            installed(pyspark="4.0.4", pyspark_client=None),
-            spark_in_files="4.0.4",
-            java=Java("/jdk", "/jdk/bin/java", "25.0.1"),
-        ),
+        Machine(variables={"JAVA_HOME": "", "PATH": "/no"}),
+        "java-missing",
+        ["Java 17 or newer, and no `java`"],
+    ),
+    (
+        Machine(variables={"JAVA_HOME": "/no/jdk"}),
+        "java-missing",
+        ["JAVA_HOME is /no/jdk, which has no `bin/java`", "unset JAVA_HOME"],
+    ),
+    (
+        Machine(files={"jdk/bin/java": "#!/bin/sh\necho No Java runtime present\nexit 1\n"}),
+        "java-fails",
+        ["/jdk/bin/java -version` fails"],
+    ),
+    (Machine(files={"jdk/bin/java": java("1.8.0_392")}), "java-too-old", ["17 or newer, not 1.8.0_392"]),
+    (
+        Machine(SPARK_4_0, files={"jdk/bin/java": java("25.0.1")}),
         "java-too-new",
         ["Spark 4.0.4 does not start on Java 25.0.1", "set JAVA_HOME"],
     ),
     (
-        replace(FOUND, spark_listeners={"/conf/spark-defaults.conf": f"company.Own,{LISTENER}"}),
+        Machine(
+            files={"conf/spark-defaults.conf": f"# none\nspark.extraListeners  company.Own,{LISTENER}\n"},
+            variables={"SPARK_CONF_DIR": "{here}/conf"},
+        ),
         "java-listener",
         ["/conf/spark-defaults.conf", "reported twice", "`spark.extraListeners`"],
     ),
     (
-        variables(AIRFLOW_CONN_SPARK_DEFAULT=f'{{"extra": {{"spark.extraListeners": "{LISTENER}"}}}}'),
+        Machine(files={"pyspark/conf/spark-defaults.conf": f"spark.extraListeners={LISTENER}"}),
         "java-listener",
-        ["the connection `spark_default`", "AIRFLOW_CONN_SPARK_DEFAULT"],
+        ["/pyspark/conf/spark-defaults.conf"],
     ),
     (
-        variables(PYSPARK_SUBMIT_ARGS=f"--conf spark.extraListeners={LISTENER} pyspark-shell"),
+        Machine(variables={"PYSPARK_SUBMIT_ARGS": f"--conf spark.extraListeners={LISTENER} pyspark-shell"}),
         "java-listener",
         ["the environment variable PYSPARK_SUBMIT_ARGS"],
     ),
-    (plugins(connections_with_listener=("emr",)), "java-listener", ["the connection `emr`"]),
-    (
-        options(spark_inject_parent_job_info=True),
-        "java-listener-injected",
-        ["`[openlineage] spark_inject_parent_job_info`", "set it to False"],
-    ),
-    (
-        options(spark_inject_transport_info=True),
-        "java-listener-injected",
-        ["`[openlineage] spark_inject_transport_info`"],
-    ),
 ]
-"""What is found, the mistake in it, words of its advice."""
+"""The machine, the mistake in it, words of its advice."""
+
+RIGHT = [
+    Machine(files={**SUBMIT, "spark/jars/spark-core_2.13-4.1.4-company-1.jar": ""}, variables=SPARK_HOME),
+    Machine(
+        installed(pyspark="4.2.0", pyspark_client=None, pandas="3.0.0"),
+        files={"pyspark/sql/pandas/utils.py": '"Pandas >= 2.2.0 must be installed"'},
+    ),
+    Machine(installed(pyspark="3.5.1", pyspark_client=None), files={"jdk/bin/java": java("1.8.0_392")}),
+    Machine(files={"pyspark/conf/spark-defaults.conf": f"# spark.extraListeners {LISTENER}"}),
+]
+"""Machines that look like some of those, without a mistake."""

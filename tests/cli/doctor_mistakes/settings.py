@@ -1,53 +1,114 @@
-"""Settings of older guides, mistakes in `[spark_lineage]`, and databases that cannot be asked, planted."""
+"""Mistakes in the settings of OpenLineage's provider and in `[spark_lineage]`, planted."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from cli.doctor_machine import (
+    AIRFLOW,
+    OURS,
+    USERS,
+    Machine,
+    airflow,
+    options,
+    own,
+    plugins,
+    texts,
+    unreadable,
+)
 
-from cli.doctor_found import AIRFLOW, OURS, USERS, airflow, extractor, own, plugins, variables
-
-from airflow_provider_spark_lineage.cli.doctor.look_database import EMPTY, SILENT
+SQL_OPERATOR = "airflow.providers.apache.spark.operators.spark_sql.SparkSqlOperator"
 
 PLANTED = [
-    # Settings that old guides teach
+    # Is OpenLineage on?
     (
-        variables(OPENLINEAGE_EXTRACTORS=USERS),
-        "legacy-variable",
-        ["OPENLINEAGE_EXTRACTORS is ignored", "set `[openlineage] extractors` instead"],
-    ),
-    (variables(OPENLINEAGE_DISABLED="false"), "legacy-variable", ["set `[openlineage] disabled` instead"]),
-    (
-        variables(OPENLINEAGE_URL="http://u:pass@x"),
-        "legacy-variable",
-        ["OPENLINEAGE_URL", "`[openlineage] transport"],
-    ),
-    (variables(OPENLINEAGE_NAMESPACE="x"), "legacy-variable", ["set `[openlineage] namespace` instead"]),
-    (variables(OPENLINEAGE_API_KEY="hunter2hunter2"), "legacy-variable", ['"type": "api_key"']),
-    (variables(OPENLINEAGE_CONFIG="ol.yml"), "legacy-variable", ["set `[openlineage] config_path` instead"]),
-    (
-        variables(OPENLINEAGE_AIRFLOW_DISABLE_SOURCE_CODE="1"),
-        "legacy-variable",
-        ["set `[openlineage] disable_source_code` instead"],
-    ),
-    (variables(MARQUEZ_URL="http://x"), "legacy-variable", ["MARQUEZ_URL is ignored"]),
-    (
-        variables(OPENLINEAGE_EXTRACTOR_OwnOperator=USERS),
-        "legacy-extractor-variable",
-        [f"extractors = {OURS};{USERS}`", "return `OwnOperator` from its `get_operator_classnames`"],
+        airflow(error="AirflowConfigException: no such file"),
+        "openlineage-unreadable",
+        ["AirflowConfigException: no such file; fix that first"],
     ),
     (
-        extractor(
-            error="ImportError: cannot import name 'TaskMetadata'",
-            is_import_error=True,
-            legacy_names=("TaskMetadata",),
-        ),
-        "legacy-task-metadata",
-        ["`airflow.providers.openlineage.extractors.base`", "OperatorLineage"],
+        options(is_disabled=True, disabled=True),
+        "openlineage-off",
+        ["switched off by `[openlineage] disabled`; set it to False"],
     ),
     (
-        airflow(lineage_backend="openlineage.lineage_backend.OpenLineageBackend"),
-        "legacy-backend",
-        ["no effect in Airflow 3"],
+        Machine(options(is_disabled=True), variables={"OPENLINEAGE_DISABLED": "true"}),
+        "openlineage-off",
+        ["the environment variable OPENLINEAGE_DISABLED; unset it"],
+    ),
+    (
+        options(is_disabled=True),
+        "transport-missing",
+        ["Airflow emits nothing", "set `[openlineage] transport`"],
+    ),
+    (
+        unreadable(transport="AirflowConfigException"),
+        "transport-unreadable",
+        [
+            "`[openlineage] transport` is not a JSON object (AirflowConfigException)",
+            "without quotes",
+            "for example to AIRFLOW__OPENLINEAGE__TRANSPORT=",
+        ],
+    ),
+    (
+        unreadable(disabled="AirflowConfigException: not a boolean"),
+        "option-unreadable",
+        ["`[openlineage] disabled`: Airflow raises AirflowConfigException: not a boolean"],
+    ),
+    (
+        unreadable(emission_policy="ValueError: must be a JSON array"),
+        "option-unreadable",
+        ["`[openlineage] emission_policy`", "must be a JSON array"],
+    ),
+    # Its plugin
+    (
+        plugins(listener_error="Airflow raises RuntimeError: no such licence"),
+        "listener-missing",
+        ["nothing is emitted", "RuntimeError: no such licence", "`[openlineage] extractors`", "--force"],
+    ),
+    (
+        plugins(error="the process that loads them ended with exit code 3"),
+        "listener-unknown",
+        ["exit code 3", "`airflow plugins`"],
+    ),
+    (plugins(errors={"own.py": "KeyError: 'x'"}), "plugin-broken", ["own.py does not load (KeyError: 'x')"]),
+    # Its other options
+    (
+        options(config_path_option="ol.yml"),
+        "transport-ignored",
+        ["`[openlineage] transport` is ignored", "`[openlineage] config_path` is set"],
+    ),
+    (options(config_conn_id="marquez"), "transport-ignored", ["`[openlineage] config_conn_id` is set"]),
+    (texts(transports="{}"), "option-unknown", ["no option `[openlineage] transports`; set `transport`"]),
+    (
+        texts(extractors=f"{OURS},{USERS}"),
+        "list-separator",
+        ["semicolons only", f"write `{OURS};{USERS}`"],
+    ),
+    (texts(extractors=f"{OURS}\n{USERS}"), "list-separator", [f"write `{OURS};{USERS}`"]),
+    (texts(extractors="a.B,c.D;e.F;g.H i.J"), "list-separator", ["`a.B,c.D`", "write `a.B;c.D;e.F;g.H;i.J`"]),
+    (
+        texts(disabled_for_operators="a.B, c.D"),
+        "list-separator",
+        ["`[openlineage] disabled_for_operators`", "write `a.B;c.D`"],
+    ),
+    (options(execution_timeout=0), "execution-timeout", ["set it to 10 or more"]),
+    (
+        options(disabled_operators={SQL_OPERATOR}),
+        "operators-off",
+        ["`[openlineage] disabled_for_operators` turns off", "SparkSqlOperator; remove it"],
+    ),
+    (
+        options(disabled_operators={"SparkSubmitOperator", "OwnOperator", "company.Right"}),
+        "operators-bare-name",
+        [
+            "names OwnOperator, SparkSubmitOperator without the module",
+            "for example `airflow.providers.apache.spark.operators.spark_submit.SparkSubmitOperator`",
+        ],
+    ),
+    (options(selective_enable=True), "selective-enable", ["`enable_lineage`"]),
+    (
+        options(emission_policy=[{"scope": {"dag_id": "shop"}, "controls": {"emit": False}}]),
+        "emission-policy",
+        ["sets `emit` to false for dag_id shop"],
     ),
     # Settings of this package
     (own(disabled=True), "own-disabled", ["switched off by `[spark_lineage] disabled`"]),
@@ -67,7 +128,7 @@ PLANTED = [
     ),
     (airflow(own_texts={"xyzzy": "1"}), "own-option", ["the options are agent, asset_events, auto_capture,"]),
     (
-        variables(AIRFLOW__SPARK_LINEAGE_AUTO_CAPTURE="True"),
+        Machine(variables={"AIRFLOW__SPARK_LINEAGE_AUTO_CAPTURE": "True"}),
         "own-variable",
         ["rename it to AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE"],
     ),
@@ -86,32 +147,11 @@ PLANTED = [
         "own-operator-name",
         ["company.PythonOperator and Airflow's operator"],
     ),
-    (
-        airflow(
-            own_values={**AIRFLOW.own_values, "auto_capture_include": ("shp",)},
-            plugins=replace(AIRFLOW.plugins, dags={"shop": ("load",)}),
-        ),
-        "own-pattern",
-        ["`[spark_lineage] auto_capture_include`: `shp` matches no DAG", "for example to `shop`"],
-    ),
-    (
-        airflow(
-            own_values={**AIRFLOW.own_values, "auto_capture_exclude": ("shop.clean",)},
-            plugins=replace(AIRFLOW.plugins, dags={"shop": ("load",)}),
-        ),
-        "own-pattern",
-        ["`[spark_lineage] auto_capture_exclude`: `shop.clean` matches no DAG and no task"],
-    ),
     (own(auto_capture_exclude=("*",)), "own-pattern", ["nothing is captured"]),
     (
         own(auto_capture=False),
         "planned-only",
         ["only the source code", "set `[spark_lineage] auto_capture` to True"],
-    ),
-    (
-        plugins(database_error="OperationalError"),
-        "database-unreadable",
-        ["OperationalError", "DAGs and connections were not looked at", "`airflow db check`"],
     ),
     (
         airflow(
@@ -122,7 +162,5 @@ PLANTED = [
         "capture-unset",
         ["Airflow's own operators are not captured", "set it to True, or to False"],
     ),
-    (plugins(database_error=EMPTY), "database-empty", ["has no tables", "`airflow db migrate`"]),
-    (plugins(database_error=SILENT), "database-silent", ["did not answer", "`[database] sql_alchemy_conn`"]),
 ]
-"""What is found, the mistake in it, words of its advice."""
+"""The machine, the mistake in it, words of its advice."""

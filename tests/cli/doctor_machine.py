@@ -1,28 +1,28 @@
-"""What the doctor finds on a healthy machine, as data, and changes of it."""
+"""A healthy machine for the doctor: data of its packages, options and plugins, and changes of it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.cli.doctor.found import Airflow, Extractor, Found, Java, Plugins
+import pytest
+
+from airflow_provider_spark_lineage.cli.doctor.found import Airflow, Extractor, Found, Plugins
 
 OURS = "airflow_provider_spark_lineage.extractors.SparkExtractor"
 USERS = "company.lineage.Extractor"
-LISTENER = "io.openlineage.spark.agent.OpenLineageSparkListener"
+HTTP = {"type": "http", "url": "http://marquez:5000"}
 
-PLUGINS = Plugins(
-    extractors=(Extractor(OURS, names=("SparkSubmitOperator", "PySparkOperator")),),
-    registered={"SparkSubmitOperator": OURS, "PySparkOperator": OURS},
-)
+PLUGINS = Plugins(extractors=(Extractor(OURS, names=("SparkSubmitOperator", "PySparkOperator")),))
 AIRFLOW = Airflow(
     options={
         "is_disabled": False,
         "config_conn_id": "",
-        "config_path": "",
         "config_path_option": "",
-        "disabled_option": False,
-        "transport": {"type": "http", "url": "http://marquez:5000"},
+        "disabled": False,
+        "transport": HTTP,
         "custom_extractors": {OURS},
         "disabled_operators": set(),
         "selective_enable": False,
@@ -30,25 +30,11 @@ AIRFLOW = Airflow(
         "execution_timeout": 10,
         "execute_in_thread": False,
         "emission_policy": [],
-        "spark_inject_parent_job_info": False,
-        "spark_inject_transport_info": False,
     },
-    texts={
-        "extractors": OURS,
-        "namespace": "team",
-        "transport": '{"type": "http", "url": "http://marquez:5000"}',
-    },
+    texts={"extractors": OURS, "namespace": "team", "transport": str(HTTP)},
     own_texts={"auto_capture": "True"},
     known_options=frozenset(
-        {
-            "config_conn_id",
-            "config_path",
-            "disabled",
-            "disabled_for_operators",
-            "extractors",
-            "namespace",
-            "transport",
-        }
+        {"config_path", "disabled_for_operators", "extractors", "namespace", "transport"}
     ),
     own_values={
         "auto_capture": True,
@@ -57,16 +43,10 @@ AIRFLOW = Airflow(
         "disabled": False,
         "extra_operators": {},
     },
-    transport={
-        "type": "http",
-        "url": "http://marquez:5000",
-        "auth": {"type": "api_key", "apiKey": "hunter2hunter2"},
-    },
-    transport_types=("composite", "console", "file", "http", "kafka", "noop"),
+    transport={**HTTP, "auth": {"type": "api_key", "apiKey": "hunter2hunter2"}},
     plugins=PLUGINS,
 )
 FOUND = Found(
-    python="3.11.7",
     distributions={
         "airflow-provider-spark-lineage": "0.1.0",
         "apache-airflow": "3.3.2",
@@ -88,12 +68,37 @@ FOUND = Found(
             'openlineage-sql>=9; extra == "sql"',
         ),
     },
-    environment={"AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True", "PATH": "/usr/bin"},
-    spark_in_files="4.1.4",
-    java=Java("", "/usr/bin/java", "17.0.15"),
     airflow=AIRFLOW,
-    secrets=frozenset({"hunter2hunter2"}),
 )
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Data of a machine, with the files and variables that checks look at themselves."""
+
+    found: Found = FOUND
+    files: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """`{here}` is the folder of the files."""
+
+    def planted(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Found:
+        """Write the files and set the variables; by default Java 17, and PySpark's files of its version."""
+        for name in ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"):
+            monkeypatch.delenv(name, raising=False)
+        version = self.found.distributions.get("pyspark")
+        defaults = {"jdk/bin/java": java("17.0.15"), "pyspark/version.py": f"__version__: str = '{version}'"}
+        for name, text in {**defaults, **self.files}.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+            (folder / name).chmod(0o755)
+        for name, value in {"JAVA_HOME": "{here}/jdk", **self.variables}.items():
+            monkeypatch.setenv(name, value.format(here=folder))
+        return replace(self.found, pyspark_folder=folder / "pyspark")
+
+
+def java(version: str) -> str:
+    """Return a program that answers as Java does."""
+    return f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025-01-01' >&2\n"
 
 
 def installed(**versions: str | None) -> Found:
@@ -103,16 +108,18 @@ def installed(**versions: str | None) -> Found:
     return replace(FOUND, distributions={name: version for name, version in all_versions.items() if version})
 
 
-def variables(**values: str) -> Found:
-    return replace(FOUND, environment={**FOUND.environment, **values})
-
-
 def airflow(**fields: Any) -> Found:
     return replace(FOUND, airflow=replace(AIRFLOW, **fields))
 
 
 def options(**values: Any) -> Found:
     return airflow(options={**AIRFLOW.options, **values})
+
+
+def unreadable(**errors: str) -> Found:
+    """Return the healthy machine with options that cannot be read."""
+    values = {name: value for name, value in AIRFLOW.options.items() if name not in {*errors, "is_disabled"}}
+    return airflow(options=values, unreadable=errors)
 
 
 def texts(**values: str) -> Found:
@@ -130,7 +137,3 @@ def plugins(**fields: Any) -> Found:
 def extractor(path: str = USERS, **fields: Any) -> Found:
     """Return the healthy machine with one more extractor."""
     return plugins(extractors=(*PLUGINS.extractors, Extractor(path, **fields)))
-
-
-def transport(config: Any, **fields: Any) -> Found:
-    return airflow(transport=config, **fields)
