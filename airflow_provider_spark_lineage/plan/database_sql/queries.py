@@ -202,9 +202,9 @@ def _bare_columns(expression: Any) -> list[Any]:
 
     query = expression.find_ancestor(exp.Query)
     return [
-        found
-        for found in expression.find_all(exp.Column)
-        if found.find_ancestor(exp.AggFunc, exp.Query) is query
+        name
+        for name in expression.find_all(exp.Column)
+        if name.find_ancestor(exp.AggFunc, exp.Query) is query
     ]
 
 

@@ -72,11 +72,11 @@ _COMPARISONS: Mapping[type, Callable[[Any, Any], object]] = {
 
 def compared(comparison: type, left: Value, right: Value) -> Value:
     """Return the result of a comparison of constants."""
-    one, other = constant(left), constant(right)
-    if not one or not other or comparison not in _COMPARISONS:
+    first, second = constant(left), constant(right)
+    if not first or not second or comparison not in _COMPARISONS:
         return Unknown()
     try:
-        return Known(bool(_COMPARISONS[comparison](one.value, other.value)))
+        return Known(bool(_COMPARISONS[comparison](first.value, second.value)))
     except TypeError:
         return Unknown()
 
