@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Subquery,
     Transformation,
 )
-from airflow_provider_spark_lineage.plan.database_sql.aliases import COLUMN, Meaning
+from airflow_provider_spark_lineage.plan.database_sql.aliases import Meaning, column
 from airflow_provider_spark_lineage.plan.database_sql.scope import UNITS
 from airflow_provider_spark_lineage.plan.steps import (
     AGGREGATED,
@@ -164,7 +164,7 @@ _VALUE_OF_SUBQUERY = frozenset({"Select", "Union", "Intersect", "Except", "SetOp
 class Reader:
     """Reads the expressions of one query."""
 
-    column: Callable[[Any], tuple[tuple[int, Transformation], ...]]
+    attributes: Callable[[Any], tuple[tuple[int, Transformation], ...]]
     """Returns the attributes that a column in the text refers to; empty if it cannot be resolved."""
 
     plan: Callable[[Any], Plan]
@@ -176,8 +176,7 @@ class Reader:
     is_word: Callable[[Any], bool] = lambda _: False
     """Returns whether an apparent column is a keyword or pseudo-column of the database."""
 
-    meaning: Callable[[Any], Meaning] = lambda _: COLUMN
-    """Returns whether a name is a column, an alias, or both."""
+    meaning: Meaning = column
 
     _inside: dict[tuple[Steps, Steps], Steps] = field(default_factory=dict)
 
@@ -195,12 +194,14 @@ class Reader:
             elif name == "Parameter" and type(node.this).__name__ == "Literal":
                 self.note(f"the column `${node.name}` is not known")
             elif name == "Column":
-                is_column, aliased = self.meaning(node)
-                for use_of_alias in (expression.after(outer) for expression in aliased):
-                    uses.update((use, None) for use in use_of_alias.uses)
-                    subqueries.extend(use_of_alias.subqueries)
-                if is_column and not self.is_word(node):
-                    uses.update(((i, o.after(step)), None) for i, step in self.column(node) for o in outer)
+                aliased = self.meaning(node)
+                if aliased is not None:
+                    uses.update((use, None) for use in aliased.after(outer).uses)
+                    subqueries.extend(aliased.after(outer).subqueries)
+                elif not self.is_word(node):
+                    uses.update(
+                        ((i, o.after(step)), None) for i, step in self.attributes(node) for o in outer
+                    )
             elif name in _VALUE_OF_SUBQUERY:
                 plan = self.plan(node)
                 valued = type(node.parent).__name__ != "Exists"

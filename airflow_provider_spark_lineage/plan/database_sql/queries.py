@@ -7,13 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Combine, Derive, Expression, Kind, Plan
-from airflow_provider_spark_lineage.plan.database_sql.aliases import (
-    COLUMN,
-    Clause,
-    Meaning,
-    Names,
-    bare_columns,
-)
+from airflow_provider_spark_lineage.plan.database_sql.aliases import Meaning, Names, column
 from airflow_provider_spark_lineage.plan.database_sql.expressions import Reader
 from airflow_provider_spark_lineage.plan.database_sql.from_clause import From
 from airflow_provider_spark_lineage.plan.database_sql.nodes import (
@@ -27,7 +21,8 @@ from airflow_provider_spark_lineage.plan.database_sql.nodes import (
 from airflow_provider_spark_lineage.plan.database_sql.rows import listed_rows
 from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect, Scope, Table, attributes_of
 from airflow_provider_spark_lineage.plan.database_sql.select_list import selected, slots_of
-from airflow_provider_spark_lineage.plan.database_sql.with_clause import Definitions, with_definitions
+from airflow_provider_spark_lineage.plan.database_sql.subqueries import Definitions
+from airflow_provider_spark_lineage.plan.database_sql.with_clause import with_definitions
 
 
 class QueryReader:
@@ -125,26 +120,19 @@ class QueryReader:
         scope, nodes = Scope(), self.nodes
         node = From(self, scope, definitions).read(select)
         read = self.expressions(scope, definitions)
-        own = Names(
-            select,
-            scope,
-            self.dialect,
-            lambda expression, means: replace(read, meaning=means).read(expression),
-        )
 
-        def at(clause: Clause) -> Reader:
-            return replace(read, meaning=own.meaning_in(clause))
+        def reading(expression: Any, means: Meaning) -> Expression:
+            return replace(read, meaning=means).read(expression)
 
+        own = Names(select, scope, reading)
+        named, whole = replace(read, meaning=own.elsewhere), replace(read, meaning=own.in_order)
         node = nodes.influenced(node, _connected(select, read))
-        node = nodes.influenced(node, _filtered(select, at(Clause.WHERE)))
-        keys = _grouping(select)
-        own.group_by(keys)
-        influences: Influences = ((Kind.GROUP_BY, at(Clause.GROUP).read(*keys)),)
-        for clause in (Clause.HAVING, Clause.QUALIFY):
-            if select.args.get(clause.value):
-                influences += ((Kind.FILTER, at(clause).read(select.args[clause.value].this)),)
+        node = nodes.influenced(node, _filtered(select, named))
+        influences: Influences = ((Kind.GROUP_BY, named.read(*_grouping(select))),)
+        for clause in ("having", "qualify"):
+            if select.args.get(clause):
+                influences += ((Kind.FILTER, named.read(select.args[clause].this)),)
         node = nodes.influenced(node, influences)
-        whole, inside = at(Clause.ORDER), at(Clause.SORTED)
         distinct_on = select.args["distinct"].args.get("on") if select.args.get("distinct") else None
         if distinct_on is not None:
             chosen = [
@@ -152,21 +140,16 @@ class QueryReader:
                 for key in distinct_on.expressions or [distinct_on]
                 for resolved in _resolved_keys(key, select)
             ]
-            decides = tuple((Kind.GROUP_BY, _key(key, whole, inside)) for key in chosen)
+            decides = tuple((Kind.GROUP_BY, _key(key, whole, named)) for key in chosen)
             node = nodes.influenced(node, decides)
-        node = nodes.influenced(node, (*_sorted(select, whole, inside), *_limited(select, read)))
+        node = nodes.influenced(node, (*_sorted(select, whole, named), *_limited(select, read)))
 
         def item(position: int | None, expression: Any) -> Expression:
-            meaning = own.meaning_in(Clause.SELECT, position) if position is not None else _column
-            return replace(read, meaning=meaning).read(expression)
+            return reading(expression, column if position is None else own.in_item(position))
 
         slots = list(slots_of(select, scope, self.dialect, item))
         result = selected(nodes, node, slots, scope, names)
         return nodes.distinct(result) if select.args.get("distinct") and distinct_on is None else result
-
-
-def _column(_: Any) -> Meaning:
-    return COLUMN
 
 
 def _connected(select: Any, read: Reader) -> Influences:
@@ -209,8 +192,20 @@ def _grouping(select: Any) -> list[Any]:
             if hasattr(group_set, "expressions"):
                 keys.extend(group_set.expressions)
     if group.args.get("all"):
-        keys.extend(column for item in select.expressions for column in bare_columns(item))
+        keys.extend(column for item in select.expressions for column in _bare_columns(item))
     return [resolved for key in keys for resolved in _resolved_keys(key, select)]
+
+
+def _bare_columns(expression: Any) -> list[Any]:
+    """Return the columns of an expression of SELECT that are outside aggregates."""
+    from sqlglot import exp
+
+    query = expression.find_ancestor(exp.Query)
+    return [
+        name
+        for name in expression.find_all(exp.Column)
+        if name.find_ancestor(exp.AggFunc, exp.Query) is query
+    ]
 
 
 def _resolved_keys(key: Any, query: Any) -> list[Any]:

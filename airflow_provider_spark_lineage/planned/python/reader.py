@@ -8,42 +8,31 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 from airflow_provider_spark_lineage.planned.program import Program, Unread
-from airflow_provider_spark_lineage.planned.python import methods
-from airflow_provider_spark_lineage.planned.python.classes import base_of, class_of
-from airflow_provider_spark_lineage.planned.python.evaluation import Evaluator, TooLongError
+from airflow_provider_spark_lineage.planned.python.expressions import Expressions, TooLongError
+from airflow_provider_spark_lineage.planned.python.methods import CHANGE_THEMSELVES
+from airflow_provider_spark_lineage.planned.python.objects import is_spark, result_of
 from airflow_provider_spark_lineage.planned.python.reading import Reading
-from airflow_provider_spark_lineage.planned.python.scopes import (
-    SUPER,
-    Scope,
-    assigned,
-    children,
-    first,
-    joined_branches,
-    walk,
-)
-from airflow_provider_spark_lineage.planned.python.texts import OPERATORS, each
+from airflow_provider_spark_lineage.planned.python.scopes import Scope, assigned, has, joined_branches
 from airflow_provider_spark_lineage.planned.python.values import (
-    SEVERAL,
     Arguments,
     Chain,
-    Class,
-    Container,
     Function,
     Known,
     Module,
     Unknown,
     Value,
-    change,
     constant,
     items_of,
     merged,
 )
 from airflow_provider_spark_lineage.planned.session import Session
+
+MAX_DEPTH = 2
+"""Limit of calls inside calls: `main()` calls functions that read and write."""
 
 
 def read_script(
@@ -61,344 +50,321 @@ def read_script(
         program.add([Unread(getattr(error, "lineno", 0) or 1, f"the script is not Python: {problem}")])
         return program
     reading = Reading(program, Session({}, conf))
-    _Walk(reading, Evaluator(tree, arguments, variables, reading)).script(tree)
+    _Walk(reading, Expressions(tree, arguments, variables, reading)).script(tree)
     return program
 
 
-MAX_TURNS = 5_000
-"""Limit of calls and loop iterations that are read separately."""
+@dataclass(frozen=True)
+class _Waiting:
+    """A function that is read at the end, and the gap for it if it reads or writes."""
 
-Exits = frozenset[str]
-"""Ways in which statements may end, other than by an error."""
-
-END, BREAK, CONTINUE, RETURN = "end", "break", "continue", "return"
-"""`END`: the statements after it never run. The others: how control may leave, always (with `END`) or not."""
-
-_NOWHERE: Exits = frozenset()
-_EXITS = frozenset({"_exit", "exit", "os._exit", "quit", "sys.exit"})
-"""Functions that end the program, with their module: other objects have methods of the same names."""
+    function: Function
+    line: int = 0
+    gap: str = ""
 
 
 class _Walk:
-    """Goes through a script."""
+    """Goes through a script; the method of each statement returns whether the next one never runs."""
 
-    def __init__(self, reading: Reading, evaluator: Evaluator) -> None:
+    def __init__(self, reading: Reading, expressions: Expressions) -> None:
         self._reading = reading
-        self._evaluator = evaluator
-        evaluator.follow, evaluator.later = self._follow, self._later
-        self._functions: dict[ast.AST, Function] = {}
-        """Functions to read at the end: not called so far, or called only by code that is not followed."""
+        self._expressions = expressions
+        expressions.follow, expressions.later = self._follow, self._later
+        self._waiting: dict[ast.AST, _Waiting] = {}
+        """Functions to read at the end: those that are not called, and those that other code may call."""
 
-        self._elsewhere: set[ast.AST] = set()
+        self._finished: set[ast.AST] = set()
+        """Functions that were read at the end."""
+
+        self._passed: set[ast.AST] = set()
         """Functions that code that is not followed may call."""
 
-        self._active: Counter[ast.AST] = Counter()
-        self._returned: list[list[Value]] = [[]]
-        """Return values so far of each function that is being read, the innermost last."""
+        self._active: list[ast.AST] = []
+        """The functions that are being read, the innermost last."""
 
-        self._turns = 0
+        self._returned: list[list[Value]] = [[]]
+        """Return values so far of each of them."""
 
     def script(self, tree: ast.Module) -> None:
-        """Read a whole script, and at last the functions that another module may call."""
+        """Read a whole script, and at last the functions that it does not call."""
         try:
             self._block(tree.body, Scope({"__name__": Known("__main__")}))
-            while self._functions:
-                function = self._functions.pop(next(iter(self._functions)))
-                function.scope.forget_order()
-                before = self._reading.accesses
-                with self._reading.below(object()):
-                    self._follow(function, Arguments(is_complete=False))
-                node = function.node
-                if isinstance(node, ast.Lambda) or node in self._elsewhere:
-                    continue
-                if self._reading.accesses > before:
-                    self._reading.line = node.lineno
-                    self._reading.gap(f"the script does not call `{node.name}`: it may or may not run")
+            while self._waiting:
+                self._read_uncalled(self._waiting.pop(next(iter(self._waiting))))
         except TooLongError:
             self._reading.gap("the script has too many steps to be followed further")
 
-    def _block(self, statements: Sequence[ast.stmt], scope: Scope, *, uncertain: bool = False) -> Exits:
-        """Read statements until one always ends the block; after one that may end it, they may not run."""
-        exits = _NOWHERE
-        conditions = [object()] if uncertain else []
-        for statement in statements:
-            with self._reading.below(*conditions):
-                try:
-                    self._evaluator.step()
-                    read = _STATEMENTS.get(type(statement), _Walk._expressions)
-                    left = read(self, statement, scope)
-                except RecursionError:
-                    left = _NOWHERE
-                    self._reading.line = statement.lineno
-                    self._reading.gap("the script is nested too deeply to be followed here")
-            conditions += [object()] if left and not exits else []
-            exits |= left
-            if END in exits:
-                break
-        return exits
+    def _read_uncalled(self, waiting: _Waiting) -> None:
+        function = waiting.function
+        self._finished.add(function.node)
+        function.scope.forget_order()
+        before = self._reading.accesses
+        with self._reading.below(object()):
+            self._read(function, Arguments(is_complete=False))
+        if waiting.gap and function.node not in self._passed and self._reading.accesses > before:
+            self._reading.line = waiting.line
+            self._reading.gap(waiting.gap)
 
-    def _branches(self, blocks: Iterable[Sequence[ast.stmt]], scope: Scope) -> Exits:
+    def _block(self, statements: Sequence[ast.stmt], scope: Scope, *, uncertain: bool = False) -> bool:
+        """Read statements; return whether the end of the block is never reached."""
+        conditions = [object()] if uncertain else []
+        is_sure = True
+        for number, statement in enumerate(statements, 1):
+            with self._reading.below(*conditions):
+                if self._statement(statement, scope):
+                    return True
+            if is_sure and number < len(statements) and _may_leave(statement):
+                conditions.append(object())
+                is_sure = False
+        return False
+
+    def _statement(self, statement: ast.stmt, scope: Scope) -> bool:
+        self._expressions.step()
+        try:
+            return _STATEMENTS.get(type(statement), _Walk._other)(self, statement, scope)
+        except RecursionError:
+            self._reading.line = statement.lineno
+            self._reading.gap("the script is nested too deeply to be followed here")
+            scope.forget(assigned([statement]))
+            return False
+
+    def _other(self, node: ast.AST, scope: Scope) -> bool:
+        """Read any other statement: its blocks may not run, and the names that it assigns are not known."""
+        scope.forget(assigned([node]))
+        is_sure = isinstance(node, ast.stmt)
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.expr):
+                (self._expressions.value if is_sure else self._expressions.uncertain)(part, scope)
+            elif isinstance(part, ast.stmt):
+                self._block([part], scope, uncertain=True)
+            else:
+                self._other(part, scope)
+        scope.forget(assigned([node]))
+        return False
+
+    # --- Statements with blocks
+
+    def _branches(self, blocks: Iterable[Sequence[ast.stmt]], scope: Scope) -> bool:
         """Read alternative blocks: one of them runs."""
-        before, ends, exits = scope.values, [], _NOWHERE
+        before, ends = scope.values, []
         for block in blocks:
             scope.values = dict(before)
-            left = self._block(block, scope, uncertain=True)
-            ends += [] if END in left else [scope.values]
-            exits |= left
+            if not self._block(block, scope, uncertain=True):
+                ends.append(scope.values)
         scope.values = joined_branches(ends or [before])
-        return exits - {END} if ends else exits
+        return not ends
 
-    def _expressions(self, node: ast.stmt, scope: Scope) -> Exits:
-        for part in children(node):
-            self._evaluator.value(part, scope)
-        return _NOWHERE
-
-    def _expression(self, node: ast.Expr, scope: Scope) -> Exits:
-        value = self._evaluator.value(node.value, scope)
-        call = node.value
-        if isinstance(value, Chain) and value.kind in methods.CHANGE_THEMSELVES:
-            owner: ast.AST | None = call
-            while isinstance(owner, ast.Call):
-                owner = first(owner)
-            if isinstance(owner, ast.Name) and owner.id in scope.values:
-                scope.bind(owner.id, value)
-        if not isinstance(call, ast.Call) or _called(call.func) not in _EXITS:
-            return _NOWHERE
-        # `sys.exit()` with a code fails the job.
-        succeeds = not call.args or (isinstance(call.args[0], ast.Constant) and not call.args[0].value)
-        return frozenset({END, RETURN} if succeeds else {END})
-
-    def _if(self, node: ast.If, scope: Scope) -> Exits:
-        test = constant(self._evaluator.value(node.test, scope))
+    def _if(self, node: ast.If, scope: Scope) -> bool:
+        test = constant(self._expressions.value(node.test, scope))
         if test is None:
             return self._branches((node.body, node.orelse), scope)
         return self._block(node.body if test.value else node.orelse, scope)
 
-    def _match(self, node: ast.Match, scope: Scope) -> Exits:
-        self._evaluator.value(node.subject, scope)
-        for case in node.cases:
-            for part in ast.walk(case.pattern):
-                name = getattr(part, "name", getattr(part, "rest", None))
-                scope.bind(name, Unknown()) if name else None
-            self._evaluator.uncertain(case.guard, scope)
-        return self._branches([*(case.body for case in node.cases), []], scope)
+    def _for(self, node: ast.For | ast.AsyncFor, scope: Scope) -> bool:
+        items = items_of(self._expressions.value(node.iter, scope))
+        leaves, continues = has(node.body, ast.Break, ast.Return), has(node.body, ast.Continue)
+        is_unknown = not items
+        for item in items or (Unknown(),):
+            if is_unknown:
+                # An earlier iteration may have assigned the names.
+                scope.forget(assigned([node]))
+            self._expressions.assign(node.target, item, scope)
+            ended = self._block(node.body, scope, uncertain=not items or (leaves and is_unknown))
+            is_unknown |= leaves or continues
+            if ended and not continues:
+                break
+        self._block(node.orelse, scope, uncertain=leaves)
+        if is_unknown:
+            scope.forget(assigned([node]))
+        return False
 
-    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> Exits:
-        target = None if isinstance(node, ast.While) else node.target
-        value = self._evaluator.value(node.test if isinstance(node, ast.While) else node.iter, scope)
-        test = None if target else constant(value)
+    def _while(self, node: ast.While, scope: Scope) -> bool:
+        test = constant(self._expressions.value(node.test, scope))
         if test and not test.value:
             return self._block(node.orelse, scope)
-        items = items_of(value) if target and self._turns < MAX_TURNS else ()
-        names = assigned([node])
-        exits = left = _NOWHERE
-        if not items:
-            # Names that an earlier iteration may have assigned have unknown values.
-            scope.values = _forgotten(scope.values, names)
-        for item in items or (Unknown(),):
-            self._turns += 1
-            if target:
-                self._evaluator.assign(target, item, scope)
-            may_not_run = not (items or test) or bool(exits & {BREAK, RETURN})
-            left = self._block(node.body, scope, uncertain=may_not_run)
-            exits |= left
-            if left & {BREAK, CONTINUE}:
-                scope.values = _forgotten(scope.values, names)
-            if END in left and CONTINUE not in left:
-                break
-        self._block(node.orelse, scope, uncertain=bool(exits & {BREAK, RETURN}))
-        if not items or BREAK in exits:
-            scope.values = _forgotten(scope.values, names)
-        never_ends = bool(items or test) and END in left and not exits & {BREAK, CONTINUE}
-        return exits & {RETURN} | ({END} if never_ends else _NOWHERE)
+        leaves = has(node.body, ast.Break, ast.Return)
+        scope.forget(assigned([node]))
+        self._block(node.body, scope, uncertain=test is None)
+        self._block(node.orelse, scope, uncertain=leaves)
+        scope.forget(assigned([node]))
+        return test is not None and not leaves
 
-    def _try(self, node: ast.Try, scope: Scope) -> Exits:
-        before = _forgotten(scope.values, assigned(node.body))
-        exits = self._block([*node.body, *node.orelse], scope)
-        ends = [] if END in exits else [scope.values]
+    def _try(self, node: ast.Try, scope: Scope) -> bool:
+        before = Scope(dict(scope.values))
+        before.forget(assigned(node.body))
+        ended = self._block([*node.body, *node.orelse], scope)
+        ends = [] if ended else [scope.values]
         for handler in node.handlers:
-            scope.values = dict(before)
-            self._evaluator.uncertain(handler.type, scope)
+            scope.values = dict(before.values)
+            self._expressions.uncertain(handler.type, scope)
             if handler.name:
                 scope.bind(handler.name, Unknown())
-            left = self._block(handler.body, scope, uncertain=True)
-            ends += [] if END in left else [scope.values]
-            exits |= left - {END}
-        scope.values = joined_branches(ends or [before], exactly=False)
-        last = self._block(node.finalbody, scope)
-        return (exits - {END} if ends else exits | {END}) | last
+            if not self._block(handler.body, scope, uncertain=True):
+                ends.append(scope.values)
+        scope.values = joined_branches(ends or [before.values])
+        return self._block(node.finalbody, scope) or not ends
 
-    def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> Exits:
+    def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> bool:
         for item in node.items:
-            value = self._evaluator.value(item.context_expr, scope)
+            value = self._expressions.value(item.context_expr, scope)
             if item.optional_vars:
                 entered = value if isinstance(value, Chain) else Unknown()
-                self._evaluator.assign(item.optional_vars, entered, scope)
-        exits = self._block(node.body, scope)
+                self._expressions.assign(item.optional_vars, entered, scope)
+        ended = self._block(node.body, scope)
         if any("suppress(" in ast.unparse(item.context_expr) for item in node.items):
-            scope.values = _forgotten(scope.values, assigned(node.body))
-            return exits - {END}
-        return exits
+            scope.forget(assigned(node.body))
+            return False
+        return ended
 
-    def _leave(self, node: ast.stmt, scope: Scope) -> Exits:
-        return frozenset({END, BREAK if isinstance(node, ast.Break) else CONTINUE})
+    # --- Statements that leave
 
-    def _raise(self, node: ast.Raise, scope: Scope) -> Exits:
-        self._expressions(node, scope)
-        return frozenset({END})
+    def _expression(self, node: ast.Expr, scope: Scope) -> bool:
+        value = self._expressions.value(node.value, scope)
+        if isinstance(value, Chain) and value.kind in CHANGE_THEMSELVES:
+            owner: ast.AST = node.value
+            while isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute):
+                owner = owner.func.value
+            if isinstance(owner, ast.Name) and owner.id in scope.values:
+                scope.bind(owner.id, value)
+        return _ends_program(node.value)
 
-    def _return(self, node: ast.Return, scope: Scope) -> Exits:
-        value = self._evaluator.value(node.value, scope) if node.value else Known(None)
+    def _leave(self, node: ast.stmt, scope: Scope) -> bool:
+        self._other(node, scope)
+        return True
+
+    def _return(self, node: ast.Return, scope: Scope) -> bool:
+        value = self._expressions.value(node.value, scope) if node.value else Known(None)
         self._returned[-1].append(value)
-        return frozenset({END, RETURN})
+        return True
 
-    def _assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope) -> Exits:
+    # --- Statements that bind names
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope) -> bool:
         if node.value is not None:
-            value = self._evaluator.value(node.value, scope)
+            value = self._expressions.value(node.value, scope)
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                self._evaluator.assign(target, value, scope)
-        return _NOWHERE
+                self._expressions.assign(target, value, scope)
+        return False
 
-    def _add(self, node: ast.AugAssign, scope: Scope) -> Exits:
-        before = self._evaluator.value(node.target, scope)
-        value = self._evaluator.value(node.value, scope)
-        operator = OPERATORS.get(type(node.op), lambda *_: Unknown())
-        change([before])
-        after = before if isinstance(before, Container) else each(operator, before, value)
-        self._evaluator.assign(node.target, after, scope)
-        return _NOWHERE
-
-    def _delete(self, node: ast.Delete, scope: Scope) -> Exits:
-        for target in node.targets:
-            self._evaluator.assign(target, Unknown(), scope)
-        return _NOWHERE
-
-    def _import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> Exits:
+    def _import(self, node: ast.Import, scope: Scope) -> bool:
         for alias in node.names:
-            if isinstance(node, ast.ImportFrom) and alias.name == "*":
-                if not methods.is_spark(node.module or ""):
-                    # The other module may define the same names.
-                    for name in [name for name, value in scope.values.items() if constant(value)]:
-                        scope.bind(name, SEVERAL)
-            elif isinstance(node, ast.ImportFrom):
-                name = f"{'.' * node.level}{node.module or ''}.{alias.name}"
-                scope.bind(alias.asname or alias.name, self._evaluator.imported(name))
-            else:
-                top = alias.name.partition(".")[0]
-                module = Module(alias.name if alias.asname else top)
-                scope.bind(alias.asname or top, module)
-        return _NOWHERE
+            top = alias.name.partition(".")[0]
+            scope.bind(alias.asname or top, Module(alias.name if alias.asname else top))
+        return False
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Exits:
+    def _import_from(self, node: ast.ImportFrom, scope: Scope) -> bool:
+        for alias in node.names:
+            name = f"{'.' * node.level}{node.module or ''}.{alias.name}"
+            if alias.name != "*":
+                scope.bind(alias.asname or alias.name, self._expressions.imported(name))
+            elif not is_spark(node.module or ""):
+                # The other module may define the same names.
+                scope.forget([name for name, value in scope.values.items() if constant(value)])
+        return False
+
+    # --- Functions and classes
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> bool:
         for part in node.decorator_list:
-            self._evaluator.value(part, scope)
-        outer = scope.outer if scope.is_class else scope
-        decorators = tuple(map(ast.unparse, node.decorator_list))
-        function = Function(node, outer, self._evaluator.defaults(node.args, scope), decorators)
-        scope.bind(node.name, function)
-        self._later(function)
-        return _NOWHERE
+            self._expressions.value(part, scope)
+        function = self._expressions.function(node, scope)
+        gap = f"the script does not call `{node.name}`: it may or may not run"
+        self._waiting[node] = _Waiting(function, node.lineno, gap)
+        # A decorator may call the function with other arguments, and give other results.
+        scope.bind(node.name, Unknown() if node.decorator_list else function)
+        self._passed.update([node] if node.decorator_list else [])
+        return False
 
-    def _later(self, function: Function, is_elsewhere: bool = False) -> None:
-        if function.node not in self._elsewhere:
-            self._functions[function.node] = function
-        if is_elsewhere:
-            self._elsewhere.add(function.node)
+    def _class(self, node: ast.ClassDef, scope: Scope) -> bool:
+        for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
+            self._expressions.value(part, scope)
+        self._block(node.body, Scope(outer=scope, is_class=True))
+        gap = f"the objects of the class `{node.name}` are not followed: its methods may or may not run"
+        for method in self._waiting.keys() & set(node.body):
+            self._waiting[method] = _Waiting(self._waiting[method].function, node.lineno, gap)
+            self._passed.discard(method)
+        scope.bind(node.name, Unknown())
+        return False
 
-    def _class(self, node: ast.ClassDef, scope: Scope) -> Exits:
-        around = [*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)]
-        of = [self._evaluator.value(getattr(part, "func", part), scope) for part in around]
-        base = base_of(node, of)
-        for value in of if base is None else ():
-            for member in value.members.values() if isinstance(value, Class) else ():
-                if isinstance(member, Function):
-                    self._later(member, is_elsewhere=True)
-        inner = Scope(outer=scope, is_class=True)
-        self._block(node.body, inner)
-        for member in inner.values.values():
-            if isinstance(member, Function):
-                member.parent = base
-        scope.bind(node.name, class_of(node, inner.values, of))
-        return _NOWHERE
+    def _later(self, function: Function) -> None:
+        if function.node not in self._finished:
+            self._waiting[function.node] = _Waiting(function)
+            self._passed.add(function.node)
 
     def _follow(self, function: Function, arguments: Arguments) -> Value:
         """Read a called function, and return its result."""
         node = function.node
-        if node not in self._elsewhere:
-            self._functions.pop(node, None)
-        depth = self._active[node]
-        name = "" if isinstance(node, ast.Lambda) else node.name
-        self._turns += 1
-        if self._turns > MAX_TURNS:
-            self._reading.gap("the script has too many calls to be followed further")
-        if depth > 1 or self._turns > MAX_TURNS:
-            return methods.result_of(name)
-        # A recursive call is read once more, with unknown arguments.
-        arguments = Arguments(is_complete=False) if depth else arguments
-        is_plain = isinstance(node, ast.FunctionDef) and set(function.decorators) <= {"staticmethod"}
-        if function.decorators and not is_plain:
-            arguments = replace(arguments, is_complete=False)
+        if node in self._active or len(self._active) >= MAX_DEPTH:
+            self._later(function)
+            return result_of(getattr(node, "name", ""))
+        if node not in self._passed:
+            self._waiting.pop(node, None)
+        return self._read(function, arguments)
+
+    def _read(self, function: Function, arguments: Arguments) -> Value:
+        node, line = function.node, self._reading.line
         scope = Scope(outer=function.scope)
-        if function.parent and isinstance(function.receiver, Class):
-            of = function.receiver
-            scope.values[SUPER] = Class(function.parent.members, of.attributes, is_object=True, seen_from=of)
-        for parameter, value in self._evaluator.parameters(function, arguments):
-            scope.bind(parameter, value)
-        self._active[node] += 1
-        line = self._reading.line
+        for parameter, value in self._expressions.parameters(function, arguments):
+            self._expressions.bind(parameter, value, scope)
+        self._active.append(node)
         self._returned.append([])
         try:
             if isinstance(node, ast.Lambda):
-                return self._evaluator.value(node.body, scope)
-            exits = self._block(node.body, scope, uncertain=depth > 0)
+                return self._expressions.value(node.body, scope)
+            ended = self._block(node.body, scope)
         finally:
-            self._active[node] -= 1
+            self._active.pop()
             returned = self._returned.pop()
             self._reading.line = line
-        returned += [] if END in exits else [Known(None)]
-        if not is_plain or any(isinstance(part, ast.Yield | ast.YieldFrom) for part in walk(node.body)):
+        returned += [] if ended else [Known(None)]
+        if isinstance(node, ast.AsyncFunctionDef) or has(node.body, ast.Yield, ast.YieldFrom):
             returned = []
         value = merged(returned) if returned else Unknown()
-        return methods.result_of(name) if isinstance(value, Unknown) else value
+        return result_of(node.name) if isinstance(value, Unknown) else value
 
 
-def _called(function: ast.expr) -> str:
-    """Return the name of a called function if it is like `f` or `a.f`; otherwise an empty text."""
-    match function:
-        case ast.Name(name):
-            return name
-        case ast.Attribute(ast.Name(owner), name):
-            return f"{owner}.{name}"
-    return ""
+_LOOPS = (ast.AsyncFor, ast.For, ast.While)
+_DEFINITIONS = (ast.AsyncFunctionDef, ast.ClassDef, ast.FunctionDef)
 
 
-def _forgotten(values: Mapping[str, Value], names: Iterable[str]) -> dict[str, Value]:
-    """Return values in which `names` may have further, unknown values."""
-    return {**values, **{name: merged([values.get(name, SEVERAL)], exactly=False) for name in names}}
+def _may_leave(statement: ast.stmt) -> bool:
+    """Return whether the statements after this one may not run, although those after the block do."""
+    jumps = () if isinstance(statement, _LOOPS) else (ast.Break, ast.Continue)
+    return has([statement], ast.Return, *jumps) and not isinstance(statement, _DEFINITIONS)
 
 
-_STATEMENTS: Mapping[type, Callable[..., Exits]] = {
+_EXITS = frozenset({("", "_exit"), ("", "exit"), ("", "quit"), ("os", "_exit"), ("sys", "exit")})
+"""Functions that end the program, with their module: other objects have methods of the same names."""
+
+
+def _ends_program(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(ast.Name(name)):
+            return ("", name) in _EXITS
+        case ast.Call(ast.Attribute(ast.Name(module), name)):
+            return (module, name) in _EXITS
+    return False
+
+
+_STATEMENTS: Mapping[type, Callable[..., bool]] = {
     ast.AnnAssign: _Walk._assign,
     ast.Assign: _Walk._assign,
-    ast.AsyncFor: _Walk._loop,
+    ast.AsyncFor: _Walk._for,
     ast.AsyncFunctionDef: _Walk._function,
     ast.AsyncWith: _Walk._with,
-    ast.AugAssign: _Walk._add,
     ast.Break: _Walk._leave,
     ast.ClassDef: _Walk._class,
     ast.Continue: _Walk._leave,
-    ast.Delete: _Walk._delete,
     ast.Expr: _Walk._expression,
-    ast.For: _Walk._loop,
+    ast.For: _Walk._for,
     ast.FunctionDef: _Walk._function,
     ast.If: _Walk._if,
     ast.Import: _Walk._import,
-    ast.ImportFrom: _Walk._import,
-    ast.Match: _Walk._match,
-    ast.Raise: _Walk._raise,
+    ast.ImportFrom: _Walk._import_from,
+    ast.Raise: _Walk._leave,
     ast.Return: _Walk._return,
     ast.Try: _Walk._try,
     getattr(ast, "TryStar", ast.Try): _Walk._try,
-    ast.While: _Walk._loop,
+    ast.While: _Walk._while,
     ast.With: _Walk._with,
 }

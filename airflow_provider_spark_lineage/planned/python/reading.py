@@ -1,33 +1,24 @@
-"""Reads and writes of the calls of a script, found by the tables of `methods`."""
+"""Collects the reads and writes of a script, call by call, and its views, settings and SQL."""
 
 from __future__ import annotations
 
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from airflow_provider_spark_lineage.planned.program import HOLE, Access, Program, Unread
-from airflow_provider_spark_lineage.planned.python.methods import (
-    FILES,
-    KNOWN_MODULES,
-    NOT_FOLLOWED,
-    ROWS,
-    VIEW,
-    MethodReader,
-)
-from airflow_provider_spark_lineage.planned.python.texts import formatted, joined
+from airflow_provider_spark_lineage.planned.python.calls import UNKNOWN_FORMAT, Call
+from airflow_provider_spark_lineage.planned.python.methods import KNOWN_MODULES, NOT_FOLLOWED, ROWS, VIEW
+from airflow_provider_spark_lineage.planned.python.texts import joined
 from airflow_provider_spark_lineage.planned.python.values import (
     Arguments,
     Chain,
-    Items,
     Known,
-    Method,
     Module,
     Other,
     Unknown,
     Value,
-    items_of,
     reason_of,
     whole_text,
 )
@@ -36,17 +27,11 @@ from airflow_provider_spark_lineage.planned.sql.statements import MAX_STATEMENTS
 from airflow_provider_spark_lineage.planned.sql.targets import Result, without_version
 
 _NAME = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
-_APPENDS = ("append", "false", "update")
-_OVERWRITES = ("complete", "overwrite", "true")
-"""Modes, or values of an argument `overwrite`; any other mode is a create."""
-
-_USE = {"setCurrentCatalog": "use catalog ", "setCurrentDatabase": "use "}
-"""Method of `spark.catalog` -> the equivalent SQL."""
 
 
 @dataclass
 class Reading:
-    """Collects the reads and writes of a script."""
+    """The reads and writes of a script so far."""
 
     program: Program
     session: Session
@@ -82,129 +67,96 @@ class Reading:
 
     def call(self, receiver: Value | None, name: str, function: Value, arguments: Arguments) -> None:
         """Note the reads and writes of a method, or of a function of another module."""
-        for value in arguments.values():
-            if isinstance(value, Method):
-                self.gap(f"`{value.name}` is called elsewhere: its reads and writes are not followed")
-        if receiver is None:
-            self.of_module(function.name if isinstance(function, Module) else "", arguments)
-            return
-        for choice in arguments.choices():
-            with self.below(*([] if choice is arguments else [object()])):
-                self._method(receiver, name, choice)
-
-    def _method(self, receiver: Value, name: str, arguments: Arguments) -> None:
         if isinstance(receiver, Other):
             return
         chain = receiver if isinstance(receiver, Chain) else Chain("")
-        owner = receiver.name if isinstance(receiver, Module) else chain.kind
-        row = ROWS.get((owner, name)) or ROWS.get(("", name))
+        kind = receiver.name if isinstance(receiver, Module) else chain.kind
+        row = ROWS.get((kind, name)) or ROWS.get(("", name))
         if row is not None:
-            self._access(row, chain, name, arguments)
-        elif owner.endswith("?") and (owner[:-1], name) in ROWS:
-            self.gap(f"`{owner[:-1]}.{name}` may be Spark's or another library's")
-        elif (owner, name) in _EFFECTS:
-            _EFFECTS[owner, name](self, arguments)
-        elif owner == "catalog" and name in _USE:
-            self._sql(Arguments((joined(Known(_USE[name]), *arguments.positional[:1]),)))
+            self._access(Call(row, chain, name, arguments))
+        elif kind.endswith("?") and {(kind[:-1], name)} & (ROWS.keys() | _EFFECTS.keys()):
+            self.gap(f"`{kind[:-1]}.{name}` may be Spark's or another library's")
+        elif (kind, name) in _EFFECTS:
+            _EFFECTS[kind, name](self, arguments)
         elif VIEW.fullmatch(name):
-            if "Global" not in name:
-                self._view(arguments.get(0, "name"))
-        elif NOT_FOLLOWED.fullmatch(f"{owner}.{name}"):
+            self._create_view(name, arguments)
+        elif receiver is not None and NOT_FOLLOWED.fullmatch(f"{kind}.{name}"):
             self.gap(f"the reads and writes of `{name}` are not followed")
         elif isinstance(receiver, Module):
-            self.of_module(f"{receiver.name}.{name}", arguments)
+            self._foreign(f"{kind}.{name}", arguments)
+        elif receiver is None and isinstance(function, Module):
+            self._foreign(function.name, arguments)
 
-    def of_module(self, name: str, arguments: Arguments) -> None:
+    def _foreign(self, name: str, arguments: Arguments) -> None:
         """Note a gap if a function of another module gets a session or a frame, and may read and write."""
         is_given = any(isinstance(value, Chain) for value in arguments.values())
         is_foreign = is_given and "." in name and not KNOWN_MODULES.match(name)
         if is_foreign or NOT_FOLLOWED.fullmatch(name):
             self.gap(f"the reads and writes of `{name}` are not followed")
 
-    def _access(self, row: MethodReader, chain: Chain, name: str, arguments: Arguments) -> None:
-        what = f"{chain.kind}.{name}".strip(".")
-        options, is_complete = _options(chain, name, arguments)
-        change = self._change(row, chain, arguments)
-        is_partial = change == "overwrite" and (
-            row.is_partial
-            or bool({"partitionoverwritemode", "replacewhere"} & options.keys())
-            or (self.session.overwrites_partitions() and chain.last("partitionBy") is not None)
-        )
-        file_format = self._format(row, chain, arguments)
-        path = (row.path and arguments.get(*row.path)) or options.get("path")
-        if file_format == "memory":
-            self._view(arguments.get(-1, "queryName") or chain.last("queryName"))
-        table = row.table and (chain.last("writeTo", "forName") or arguments.get(*row.table) or Unknown())
-        if file_format == "iceberg" and table is None and "/" not in (whole_text(path) or "/"):
-            table, path = path, None
-        if path is None and name in (*FILES, "textFile", "saveAsTextFile"):
-            path = Unknown()
-        if (chain.kind, name) == ("read", "parquet") and len(arguments.positional) > 1:
-            path = Items(arguments.positional)
-        paths = () if path is None else self._paths(path, what)
+    # --- Reads and writes
+
+    def _access(self, call: Call) -> None:
+        change, file_format = call.change, call.format
+        if change is None:
+            self.gap("the mode is not a constant: it is shown as append")
+            change = "append"
+        if file_format == UNKNOWN_FORMAT:
+            self.gap("the format is not a constant")
+        elif file_format == "memory":
+            self._view(call.arguments.get(-1, "queryName") or call.chain.last("queryName"))
+        by_partition = self.session.overwrites_partitions()
+        is_partial = change == "overwrite" and call.is_partial(by_partition=by_partition)
+        table, written = call.table, call.paths
+        if file_format == "iceberg" and table is None and _is_name(written):
+            table, written = written[0], ()
+        paths = tuple(self._paths(written, call))
         if table is not None:
-            is_delta = chain.kind == "delta" and bool(change)
-            if is_delta:
-                self._table(table, what, "")
-            self._table(
-                table, what, change, format=file_format, paths=paths, partial=is_partial, rewrites=is_delta
+            self._table(table, call, change, format=file_format, paths=paths, partial=is_partial)
+        elif paths or not written:
+            options = call.options
+            access = Access(
+                self.line,
+                change,
+                file_format,
+                paths,
+                options=options.constants,
+                unknown_options=options.unknown,
+                certain=not self.conditions,
+                partial=is_partial,
             )
-        elif paths or path is None:
-            if name == "textFile":
-                # Hadoop's input formats accept several paths, separated by commas.
-                paths = tuple(part for path in paths for part in path.split(","))
-            paths = tuple(without_version(file_format, path) for path in paths)
-            known = {option: whole_text(value) or "" for option, value in options.items()}
-            unknown = sorted(name for name in known if not known[name] and options[name] != Known(None))
-            known_options = tuple(sorted(pair for pair in known.items() if pair[1]))
-            access = Access(self.line, change, file_format, paths, options=known_options, partial=is_partial)
-            unknown += [] if is_complete else ["*"]
-            access = replace(access, unknown_options=tuple(unknown), certain=not self.conditions)
             self.program.add([access])
 
-    def _change(self, row: MethodReader, chain: Chain, arguments: Arguments) -> str:
-        """Return the change of a write; an unknown mode is taken as `append`, which removes nothing."""
-        mode = row.mode and (arguments.get(*row.mode) or chain.last("mode", "outputMode"))
-        if mode is None:
-            return row.change
-        if whole_text(mode) is None:
-            self.gap("the mode is not a constant: it is shown as append")
-        word = (whole_text(mode) or "append").lower()
-        return "append" if word in _APPENDS else "overwrite" if word in _OVERWRITES else "create"
+    def _paths(self, paths: tuple[Value, ...], call: Call) -> Iterator[str]:
+        for value in paths:
+            path = whole_text(value)
+            if path is None:
+                self.gap(f"the path of {call.what} {reason_of(value)}")
+            elif path:
+                # Hadoop's input formats accept several paths, separated by commas.
+                parts = path.split(",") if call.method == "textFile" else [path]
+                yield from (without_version(call.format, part) for part in parts)
 
-    def _format(self, row: MethodReader, chain: Chain, arguments: Arguments) -> str:
-        if isinstance(row.format, str):
-            return row.format
-        if chain.last("foreach", "foreachBatch"):
-            return "foreach"
-        text = whole_text(arguments.get(*row.format) or chain.last("format") or Known(""))
-        if text is None:
-            self.gap("the format is not a constant")
-            return "?"
-        # A class name has capital letters.
-        return text if "." in text else text.lower()
-
-    def _paths(self, value: Value, what: str) -> tuple[str, ...]:
-        items = items_of(value) or (value,)
-        for item in items:
-            if whole_text(item) is None:
-                self.gap(f"the path of {what} {reason_of(item)}")
-        return tuple(filter(None, map(whole_text, items)))
-
-    def _table(self, value: Value, what: str, change: str, **more: object) -> None:
+    def _table(self, value: Value, call: Call, change: str, **more: object) -> None:
         parts = _NAME.findall(whole_text(value) or "")
         if not parts:
-            self.gap(f"the table of {what} {reason_of(value)}")
+            self.gap(f"the table of {call.what} {reason_of(value)}")
             return
+        name = tuple(quoted.replace("``", "`") or plain for quoted, plain in parts)
         result = Result(self.session, self.line, not self.conditions, HOLE)
-        result.access(tuple(quoted.replace("``", "`") or plain for quoted, plain in parts), change, **more)
+        rewrites = call.chain.kind == "delta" and bool(change)
+        if rewrites:
+            result.access(name, "", partial=False)
+        result.access(name, change, rewrites=rewrites, **more)
         self.program.add(result.steps)
+
+    # --- SQL, views and settings
 
     def _sql(self, arguments: Arguments) -> None:
         query = arguments.get(0, "sqlQuery") or Unknown()
-        named = tuple(pair for pair in arguments.named if pair[0] not in ("args", "sqlQuery"))
-        if named:
-            query = formatted(query, Arguments(named=tuple(map(self._in_braces, named))))
+        if {name for name, _ in arguments.named} - {"args", "sqlQuery"}:
+            self.gap("the parts of the SQL that stand in braces are not followed")
+            return
         if not isinstance(query, Known) or not isinstance(query.value, str):
             self.gap(f"the SQL {reason_of(query)}")
             return
@@ -214,13 +166,15 @@ class Reading:
             return
         self.program.add(read_sql(query.value, self.session, self.line, certain=not self.conditions))
 
-    def _in_braces(self, named: tuple[str, Value]) -> tuple[str, Value]:
-        """Return the value of `{name}` in a query: a constant, or the temporary view of a frame."""
-        name, value = named
-        if isinstance(value, Known):
-            return named
-        self.session.add_view(f"_pyspark_{name}")
-        return name, Known(f"_pyspark_{name}")
+    def _use_catalog(self, arguments: Arguments) -> None:
+        self._sql(Arguments((joined(Known("use catalog "), *arguments.positional[:1]),)))
+
+    def _use_database(self, arguments: Arguments) -> None:
+        self._sql(Arguments((joined(Known("use "), *arguments.positional[:1]),)))
+
+    def _create_view(self, method: str, arguments: Arguments) -> None:
+        if "Global" not in method:
+            self._view(arguments.get(0, "name"))
 
     def _view(self, value: Value | None) -> None:
         self.session.add_view((whole_text(value) or "").strip("`"))
@@ -242,26 +196,16 @@ class Reading:
         self.session.note_setting(key or "", text or "")
 
 
-def _options(chain: Chain, name: str, arguments: Arguments) -> tuple[dict[str, Value], bool]:
-    """Return the options of a reader or a writer, with its last call, and whether there are no others."""
-    options: dict[str, Value] = {}
-    is_complete = True
-    for method, of_call in (*chain.calls, (name, arguments)):
-        if method == "option":
-            key = whole_text(of_call.get(0, "key"))
-            options |= {key.lower(): of_call.get(1, "value") or Known(None)} if key else {}
-            is_complete &= key is not None
-        elif method in ("options", "load", "save", "start"):
-            options |= {key.lower(): value for key, value in of_call.named}
-            is_complete &= of_call.is_complete
-        elif method == "jdbc":
-            url, table = of_call.get(0, "url"), of_call.get(1, "table")
-            options |= {"url": url or Unknown(), "dbtable": table or Unknown()}
-    return options, is_complete
+def _is_name(paths: tuple[Value, ...]) -> bool:
+    """Return whether the argument of `load` or `save` is the name of a table, not a path."""
+    text = whole_text(paths[0]) if paths else None
+    return text is not None and "/" not in text
 
 
 _EFFECTS: Mapping[tuple[str, str], Callable[[Reading, Arguments], None]] = {
     ("catalog", "dropTempView"): Reading._drop_view,
+    ("catalog", "setCurrentCatalog"): Reading._use_catalog,
+    ("catalog", "setCurrentDatabase"): Reading._use_database,
     ("conf", "set"): Reading._set,
     ("session", "config"): Reading._set,
     ("session", "sql"): Reading._sql,

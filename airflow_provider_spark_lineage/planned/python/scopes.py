@@ -6,12 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from airflow_provider_spark_lineage.planned.python.values import Value, merged
-
-FUNCTIONS = (ast.AsyncFunctionDef, ast.FunctionDef, ast.Lambda)
-
-SUPER = "super()"
-"""Name of the result of `super()`, in the scope of a call of a method."""
+from airflow_provider_spark_lineage.planned.python.values import SEVERAL, Value, merged
 
 READS = ("copy", "count", "get", "index", "items", "keys", "values")
 """Methods of a list or a dict that do not change it."""
@@ -24,9 +19,8 @@ class Scope:
     values: dict[str, Value] = field(default_factory=dict)
     outer: Scope | None = None
     is_class: bool = False
-    is_comprehension: bool = False
     past: dict[str, Value] = field(default_factory=dict)
-    """Name -> its value if it never had another value; otherwise all its values merged."""
+    """Name -> its value if it never had another value."""
 
     def find(self, name: str) -> Value | None:
         """Return the value of a name; None if the script does not bind it."""
@@ -38,8 +32,12 @@ class Scope:
     def bind(self, name: str, value: Value) -> None:
         """Assign a value to a name."""
         self.values[name] = value
-        before = self.past.get(name)
-        self.past[name] = value if before in (None, value) else merged((before, value), exactly=False)
+        self.past[name] = merged((self.past.get(name, value), value))
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Note that code that may not run, or ran before, assigns these names."""
+        for name in names:
+            self.bind(name, SEVERAL)
 
     def forget_order(self) -> None:
         """Keep only values that names have at any time, for functions whose calls are not in the text."""
@@ -49,85 +47,62 @@ class Scope:
             scope = scope.outer
 
 
-def joined_branches(branches: Sequence[Mapping[str, Value]], *, exactly: bool = True) -> dict[str, Value]:
-    """Merge the variables of alternative branches."""
-    first, *others = branches
-    values = dict(first)
-    for name in {name for branch in others for name in branch}:
-        several = [branch[name] for branch in branches if name in branch]
-        if any(value is not several[0] for value in several):
-            # A branch that does not bind the name is ignored: a use after it would fail.
-            is_same = all(value == several[0] for value in several)
-            values[name] = several[0] if is_same else merged(several, exactly=exactly)
-        else:
-            values[name] = several[0]
-    return values
+def joined_branches(branches: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
+    """Merge the names of alternative branches.
 
-
-def children(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes right below a node."""
-    if not isinstance(node, ast.Constant | ast.Name):
-        yield from ast.iter_child_nodes(node)
+    A branch that does not bind a name is ignored: a use after it would fail.
+    """
+    names = dict.fromkeys(name for branch in branches for name in branch)
+    return {name: merged(branch[name] for branch in branches if name in branch) for name in names}
 
 
 def walk(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield nodes and all nodes below them, in no order and without recursion."""
-    stack = list(nodes)
-    while stack:
-        node = stack.pop()
-        yield node
-        stack += children(node)
+    """Yield nodes and all nodes below them."""
+    for node in nodes:
+        yield from ast.walk(node)
+
+
+def has(nodes: Iterable[ast.AST], *kinds: type) -> bool:
+    """Return whether any of these kinds is among nodes and the nodes below them."""
+    return any(isinstance(node, kinds) for node in walk(nodes))
 
 
 def assigned(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the names that statements may assign."""
-    return {
-        node.id for node in walk(nodes) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    }
-
-
-_FIRST = {
-    **dict.fromkeys((ast.Attribute, ast.Await, ast.FormattedValue, ast.Subscript), "value"),
-    ast.BinOp: "left",
-    ast.Call: "func",
-}
-
-
-def first(node: ast.AST) -> ast.expr | None:
-    """Return the first part of an expression: `a` of `a.b`, `a + b`, `a[b]` and `a.b()`."""
-    name = _FIRST.get(type(node))
-    inner: ast.expr | None = getattr(node, name) if name else None
-    return inner.value if name == "func" and isinstance(inner, ast.Attribute) else inner
+    names = set()
+    for node in walk(nodes):
+        match node:
+            case ast.Name(name, ast.Store() | ast.Del()):
+                names.add(name)
+            case ast.MatchAs(_, str(name)) | ast.MatchStar(str(name)) | ast.MatchMapping(rest=str(name)):
+                names.add(name)
+    return names
 
 
 @dataclass(frozen=True)
 class Unsafe:
-    """Names whose values may change without the reader's knowledge."""
+    """Names whose values may change at places that the reader does not follow."""
 
     shared: frozenset[str]
-    """Names that functions assign in the scopes around them."""
+    """Names that functions assign in the scopes around them, or `:=` inside expressions."""
 
     changed: frozenset[str]
-    """Names and attributes whose lists or dicts some statement changes."""
-
-    set_late: frozenset[str]
-    """Attributes that are assigned outside `__init__`."""
+    """Names of lists or dicts that some statement changes."""
 
     identifiers: frozenset[str]
+    """All names."""
 
 
 def unsafe(nodes: Sequence[ast.AST]) -> Unsafe:
     """Return the names that are not safe anywhere in a script."""
     shared: set[str] = set()
     changed: set[str] = set()
-    early: set[ast.AST] = set()
-    stored: list[ast.Attribute] = []
     for node in nodes:
         match node:
             case ast.Global(names) | ast.Nonlocal(names):
                 shared.update(names)
-            case ast.FunctionDef(name="__init__"):
-                early.update(walk([node]))
+            case ast.NamedExpr(ast.Name(name)):
+                shared.add(name)
             case ast.Call(ast.Attribute(owner, name)) if name not in READS:
                 changed.add(_word(owner))
             case ast.AugAssign(target):
@@ -136,16 +111,12 @@ def unsafe(nodes: Sequence[ast.AST]) -> Unsafe:
                 changed.add(_word(owner))
             case ast.Attribute(owner, _, ast.Store() | ast.Del()):
                 changed.add(_word(owner))
-                stored.append(node)
     words = {getattr(node, "id", getattr(node, "arg", None)) or "" for node in nodes}
-    is_hidden = not words.isdisjoint({"setattr", "vars"}) or any(
-        isinstance(node, ast.Attribute) and node.attr == "__dict__" for node in nodes
-    )
-    late = {node.attr for node in stored if is_hidden or node not in early}
-    return Unsafe(frozenset(shared), frozenset(changed), frozenset(late), frozenset(words))
+    return Unsafe(frozenset(shared), frozenset(changed), frozenset(words))
 
 
 def _word(owner: ast.expr) -> str:
+    """Return the name of a list or dict that a statement changes: `a` of `a[0]["b"]` and of `x.a`."""
     while isinstance(owner, ast.Subscript):
         owner = owner.value
     name = getattr(owner, "attr", getattr(owner, "id", ""))

@@ -1,15 +1,13 @@
-"""Values of expressions: constants, objects of Spark, and the functions and classes of the script."""
+"""Values of expressions: constants, lists and dicts of them, objects of Spark, functions of the script."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 NOT_CONSTANT = "is not a constant"
-MAX_CHOICES = 10
-"""Limit of the alternative values of a name."""
 
 
 class Value:
@@ -42,62 +40,39 @@ class Known(Value):
     """Why there are holes; empty if there are none."""
 
 
-@dataclass(frozen=True)
-class Either(Value):
-    """One of several constants, which the branches of a condition assign to a name."""
-
-    values: tuple[Known, ...]
-
-
 @dataclass(eq=False)
 class Container(Value):
-    """A list or a dict; all names of it share this object."""
-
-    is_changed: bool = field(default=False, init=False)
-    """Code that is not followed may have changed it."""
-
-
-@dataclass(eq=False)
-class Items(Container):
-    """A list or a tuple."""
-
-    items: tuple[Value, ...]
-    missing: str = NOT_CONSTANT
-    """Why a missing item is unknown, with `{}` for its index."""
-
-    is_open: bool = False
-    """There may be more items."""
-
-    def get(self, number: object) -> Value:
-        """Return an item."""
-        if self.is_changed:
-            return CHANGED
-        if isinstance(number, int) and (0 if self.is_open else -len(self.items)) <= number < len(self.items):
-            return self.items[number]
-        return Unknown(self.missing.format(number))
-
-    def part(self, which: slice, missing: str) -> Value:
-        """Return a slice; of an open list only `[0:...]` and `[1:...]`, with `missing` for further items."""
-        is_beginning = which.start in (None, 0, 1) and which.step is None
-        if which.step == 0 or (self.is_open and not is_beginning):
-            return Unknown()
-        part = Items(self.items[which], missing if self.is_open else NOT_CONSTANT, self.is_open)
-        part.is_changed = self.is_changed
-        return part
-
-
-@dataclass(eq=False)
-class Entries(Container):
-    """Named values: environment variables, arguments of the application, a dict."""
+    """A list, a tuple, a dict or a namespace; all names of it share this object."""
 
     entries: Mapping[object, Value]
-    missing: str = NOT_CONSTANT
-    is_dict: bool = False
-    """There are no other names."""
+    """Position or name -> value."""
 
-    def get(self, name: object) -> Value:
-        """Return a value."""
-        return CHANGED if self.is_changed else self.entries.get(name) or Unknown(self.missing.format(name))
+    missing: str = NOT_CONSTANT
+    """Why a missing value is unknown, with `{}` for its position or name."""
+
+    is_list: bool = False
+    is_open: bool = False
+    """There may be more entries."""
+
+    is_changed: bool = field(default=False, init=False)
+    """Some statement or another function may change it."""
+
+    def get(self, key: object) -> Value:
+        """Return the value at a position or of a name."""
+        if self.is_list and not self.is_open and isinstance(key, int) and key < 0:
+            key += len(self.entries)
+        return CHANGED if self.is_changed else self.entries.get(key) or Unknown(self.missing.format(key))
+
+    @property
+    def pairs(self) -> tuple[tuple[Value, Value], ...]:
+        """Return all positions or names, with their values; empty if they are unknown."""
+        is_known = not (self.is_changed or self.is_open)
+        return tuple((Known(key), value) for key, value in self.entries.items()) if is_known else ()
+
+
+def listed(values: Iterable[Value], *, is_open: bool = False, missing: str = NOT_CONSTANT) -> Container:
+    """Return a list of values."""
+    return Container(dict(enumerate(values)), missing, is_list=True, is_open=is_open)
 
 
 @dataclass(frozen=True)
@@ -116,28 +91,6 @@ class Function(Value):
     """The names around it, a `scopes.Scope`."""
 
     defaults: Mapping[str, Value]
-    decorators: tuple[str, ...] = ()
-    receiver: Value | None = None
-    """The object or class, if it is a method."""
-
-    parent: Class | None = None
-    """The base of the class that defines it, for `super()`."""
-
-
-@dataclass(eq=False)
-class Class(Value):
-    """A class that the script defines, as read by `classes`, or an object of it."""
-
-    members: Mapping[str, Value]
-    attributes: dict[str, Value] = field(default_factory=dict)
-    """Attributes that `__init__` sets."""
-
-    is_object: bool = False
-    fields: tuple[str, ...] = ()
-    """The parameters of a dataclass."""
-
-    seen_from: Class | None = None
-    """The object whose methods are called, if this is the result of `super()`."""
 
 
 @dataclass(frozen=True)
@@ -164,17 +117,6 @@ class Arguments:
         """Return all values."""
         return (*self.positional, *(value for _, value in self.named))
 
-    def choices(self) -> list[Arguments]:
-        """Return the arguments for each value that one of them may have; unchanged if two have several."""
-        several = [value for value in self.values() if isinstance(value, Either)]
-        choices = several[0].values if len(several) == 1 else ()
-        return [self._with(several[0], choice) for choice in choices if choice != Known(None)] or [self]
-
-    def _with(self, old: Value, new: Value) -> Arguments:
-        positional = tuple(new if value is old else value for value in self.positional)
-        named = tuple((name, new if value is old else value) for name, value in self.named)
-        return Arguments(positional, named, self.is_complete)
-
 
 @dataclass(frozen=True)
 class Chain(Value):
@@ -191,80 +133,45 @@ class Chain(Value):
         return [*calls[-1].values(), Unknown()][0] if calls else None
 
 
-@dataclass(frozen=True)
-class Method(Value):
-    """A method under another name: `read = spark.read.parquet`."""
-
-    receiver: Chain
-    name: str
-
-
 _ANY = Arguments((Unknown(),), is_complete=False)
+_UNCLEAR_CALLS = tuple((name, _ANY) for name in ("options", "format", "mode"))
 
 
-def _alike(chains: Sequence[Chain], *, exactly: bool) -> Chain:
-    """Merge alternative objects of one kind: return one object with the calls that all have."""
-    first, *others = chains
-    if not others and exactly:
-        return first
-    common = tuple(call for call in first.calls if exactly and all(call in other.calls for other in others))
-    methods = [name for name in ("format", "mode") if any(first.last(name) != o.last(name) for o in others)]
-    unclear = ["options", *(methods if exactly else ("format", "mode"))]
-    return Chain(first.kind, (*common, *((name, _ANY) for name in unclear)))
-
-
-def merged(values: Iterable[Value], *, exactly: bool = True) -> Value:
-    """Merge alternative values of a name; `exactly` is False if there may be further values."""
+def merged(values: Iterable[Value]) -> Value:
+    """Return the value of a name that is one of several: of readers and writers, only the kind is kept."""
     different = list(dict.fromkeys(values))
-    if len(different) == 1 and exactly:
+    if len(different) == 1:
         return different[0]
-    chains = [value for value in different if isinstance(value, Chain)]
-    if len({chain.kind for chain in chains}) == 1 and {*different} <= {*chains, Known(None)}:
-        return _alike(chains, exactly=exactly)
-    choices = [
-        choice for value in different for choice in (value.values if isinstance(value, Either) else (value,))
-    ]
-    constants = list(dict.fromkeys(filter(None, map(constant, choices))))
-    if exactly and len(constants) == len(set(choices)) <= MAX_CHOICES:
-        return Either(tuple(constants))
-    return SEVERAL
+    kinds = {value.kind if isinstance(value, Chain) else "" for value in different if value != Known(None)}
+    kind = kinds.pop()
+    return Chain(kind, _UNCLEAR_CALLS) if kind and not kinds else SEVERAL
 
 
 def items_of(value: Value | None) -> tuple[Value, ...]:
     """Return the items of a loop over a value; empty if they are unknown."""
-    if not isinstance(value, Container) or value.is_changed:
+    if not isinstance(value, Container):
         return ()
-    if isinstance(value, Entries):
-        return tuple(map(Known, value.entries)) if value.is_dict else ()
-    return value.items if isinstance(value, Items) and not value.is_open else ()
+    return tuple(item if value.is_list else key for key, item in value.pairs)
 
 
 def change(values: Iterable[Value]) -> None:
-    """Note that code that is not followed may change these lists, dicts and objects."""
+    """Note that these lists and dicts, and those in them, may change."""
     for value in values:
-        if isinstance(value, Class):
-            value.attributes.update(dict.fromkeys(value.attributes, CHANGED))
-        elif isinstance(value, Container) and not value.is_changed:
+        if isinstance(value, Container) and not value.is_changed:
             value.is_changed = True
-            change(value.items if isinstance(value, Items) else getattr(value, "entries", {}).values())
+            change(value.entries.values())
 
 
 def reason_of(value: Value | None) -> str:
     """Return why a value is unknown."""
-    if isinstance(value, Either) or (isinstance(value, Container) and value.is_changed):
-        return (SEVERAL if isinstance(value, Either) else CHANGED).reason
+    if isinstance(value, Container) and value.is_changed:
+        return CHANGED.reason
     return (value.reason if isinstance(value, Known | Unknown) else "") or NOT_CONSTANT
 
 
 def constant(value: Value | None) -> Known | None:
     """Return a constant without holes; None for anything else."""
     return value if isinstance(value, Known) and not value.reason else None
-
-
-def constants(values: Sequence[Value]) -> list[Any] | None:
-    """Return the constants of some values; None if a value is not constant."""
-    known = [value.value for value in map(constant, values) if value]
-    return known if len(known) == len(values) else None
 
 
 def whole_text(value: Value | None) -> str | None:

@@ -1,4 +1,4 @@
-"""The script's `argparse` parsers: parse the application's arguments with Python's own parser."""
+"""Arguments and environment variables of the application: `sys.argv`, `os.environ`, `argparse`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from typing import Any, NoReturn
 
 from airflow_provider_spark_lineage.planned.python.values import (
     Arguments,
-    Entries,
-    Items,
+    Container,
     Known,
     Module,
     Unknown,
     Value,
     constant,
-    constants,
-    items_of,
+    listed,
 )
 
-NOT_GIVEN = "is the application's argument {}, which is not given"
+_NOT_GIVEN = "is the application's argument {}, which is not given"
 _NOT_READ = "is an argument of the application that is not read"
 _TYPES: Mapping[str, type] = {"builtins.float": float, "builtins.int": int, "builtins.str": str}
 _TEXT = Module("builtins.str")
@@ -31,6 +29,16 @@ _HARMLESS = frozenset({"add_help", "description", "epilog", "formatter_class", "
 _GROUPS = ("add_argument_group", "add_mutually_exclusive_group")
 
 
+def given(arguments: Sequence[str], variables: Mapping[str, str]) -> Mapping[str, Value]:
+    """Return the values that a script is started with, by their full names."""
+    own = Unknown("is the script's own path")
+    missing = "is the environment variable {}, which is not given"
+    return {
+        "os.environ": Container(_constants(variables), missing, is_open=True),
+        "sys.argv": listed((own, *map(Known, arguments)), is_open=not arguments, missing=_NOT_GIVEN),
+    }
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise ValueError(message)
@@ -38,7 +46,7 @@ class _Parser(argparse.ArgumentParser):
 
 @dataclass(eq=False)
 class Parser(Value):
-    """An `ArgumentParser` of the script."""
+    """An `ArgumentParser` of the script: Python's own parser parses the application's arguments."""
 
     options: Arguments
     application: Sequence[str]
@@ -52,26 +60,23 @@ class Parser(Value):
     """The calls of `add_argument`."""
 
     def called(self, method: str, arguments: Arguments, conditions: int) -> Value:
-        """Return the result of a method."""
+        """Return the result of a method, which is called below a number of conditions."""
         self.is_known &= conditions <= self.conditions or method.startswith("parse_")
         if method == "add_argument":
             self.calls.append(arguments)
         elif method in ("parse_args", "parse_known_args"):
-            own = arguments.get(0, "args")
-            texts = constants(items_of(own)) if items_of(own) else self.application if own is None else None
-            if isinstance(own, Items) and own.is_open:
-                texts = self.application
-            value = Unknown(_NOT_READ) if texts is None else self._parsed([str(text) for text in texts])
-            return value if method == "parse_args" else Items((value, Unknown()))
+            value = self._parsed(arguments.get(0, "args"))
+            return value if method == "parse_args" else listed((value, Unknown()))
         elif method in _GROUPS:
             return self
         elif not method.startswith(("format_", "print_")) and method not in ("error", "exit"):
             self.is_known = False
         return Unknown()
 
-    def _parsed(self, texts: Sequence[str]) -> Value:
+    def _parsed(self, own: Value | None) -> Value:
+        """Return the values of all arguments; `own` is a list that the script parses instead."""
         parser = _Parser(add_help=False)
-        if not self.is_known or not _HARMLESS.issuperset(dict(self.options.named)):
+        if own is not None or not self.is_known or not _HARMLESS.issuperset(dict(self.options.named)):
             return Unknown(_NOT_READ)
         try:
             for call in self.calls:
@@ -80,14 +85,15 @@ class Parser(Value):
             return Unknown(_NOT_READ)
         # If the parser refuses these arguments, the program runs with others: all values are unknown.
         values: dict[str, Any] = {
-            action.dest: Unknown(NOT_GIVEN.format(f"`{action.dest}`")) for action in parser._actions
+            action.dest: Unknown(_NOT_GIVEN.format(f"`{action.dest}`")) for action in parser._actions
         }
         with contextlib.suppress(TypeError, ValueError, argparse.ArgumentError):
-            values = vars(parser.parse_known_args(texts)[0])
-        named: dict[object, Value] = {
-            name: value if isinstance(value, Value) else Known(value) for name, value in values.items()
-        }
-        return Entries(named, _NOT_READ)
+            values = vars(parser.parse_known_args(list(self.application))[0])
+        return Container(_constants(values), _NOT_READ, is_open=True)
+
+
+def _constants(values: Mapping[str, Any]) -> dict[object, Value]:
+    return {name: value if isinstance(value, Value) else Known(value) for name, value in values.items()}
 
 
 def _options(call: Arguments) -> dict[str, Any]:

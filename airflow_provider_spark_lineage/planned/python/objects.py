@@ -1,0 +1,172 @@
+"""Objects behind names and attributes: those of Spark, and those of other libraries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from airflow_provider_spark_lineage.planned.python.methods import ROWS
+from airflow_provider_spark_lineage.planned.python.texts import joined
+from airflow_provider_spark_lineage.planned.python.values import (
+    Arguments,
+    Chain,
+    Known,
+    Module,
+    Other,
+    Unknown,
+    Value,
+)
+
+_ATTRIBUTES: Mapping[tuple[str, str], str] = {
+    ("session", "builder"): "session",
+    ("session", "catalog"): "catalog",
+    ("session", "conf"): "conf",
+    ("session", "read"): "read",
+    ("session", "readStream"): "read",
+    ("session", "sparkContext"): "context",
+    ("read", "changes"): "read",
+    ("frame", "write"): "write",
+    ("frame", "writeStream"): "writeStream",
+}
+"""(kind of the object, attribute) -> kind of the attribute."""
+
+_UNCLEAR = {
+    "create_dynamic_frame": "glue",
+    "read": "read?",
+    "readStream": "read?",
+    "write": "write",
+    "write_dynamic_frame": "glue",
+    "writeStream": "writeStream",
+}
+"""Attribute of an unknown object -> its kind, with `?` if it may belong to another library."""
+
+_FRAMES = {
+    *(("session", name) for name in ("createDataFrame", "range", "sql", "table")),
+    *(key for key, row in ROWS.items() if key[0] in ("delta", "read") and not row.change),
+}
+"""(kind of the object, method), for methods that return a frame."""
+
+_SAME = re.compile(
+    "active|appName|config|create|enableHiveSupport|getActiveSession|getOrCreate|master|newSession|remote"
+)
+"""Methods of sessions and their builders that return a session."""
+
+_SPARK = re.compile(r"(?:awsglue|databricks|delta|pyspark)(?:\..*)?")
+_SIMILAR = re.compile(r"(?:duckdb\.experimental|snowflake\.snowpark|sqlframe)\b.*")
+"""Packages with their own sessions, readers and writers that have the same names as Spark's."""
+
+_OTHERS = re.compile(
+    r"""
+    (?:aiohttp|boto3|cassandra|chdb|cudf|daft|dask|datafusion|deltalake|django|duckdb|fugue|httpx|ibis|mlflow
+    |modin|numpy|pandas|polars|psycopg2|pyarrow|pyflink|pyiceberg|requests|sklearn|snowflake|sqlalchemy|sqlframe
+    |sqlmodel|vaex)(?:\..*)?
+    """,
+    re.VERBOSE,
+)
+"""Packages whose objects are never Spark's."""
+
+_SESSION = re.compile(r"_*(?:spark|spark_?[sS]ession|sql_?[cC]ontext)")
+_ANY_SESSION = re.compile(rf"{_SESSION.pattern}|_*session")
+_CONTEXT = re.compile(r"_*(?:sc|spark_?[cC]ontext)")
+_MAKES = (
+    (re.compile(r"(?:.*\.)?(?:SparkSession|DatabricksSession|SQLContext|HiveContext)(?:\.\w+)?"), "session"),
+    (re.compile(r"(?:.*\.)?SparkContext(?:\.\w+)?"), "context"),
+    (re.compile(r"(?:.*\.)?SparkConf"), "conf"),
+    # Conventional names: `get_spark`, `create_spark_session`; `getOrCreate` of any builder.
+    (re.compile(r"(?:.*\.)?(?:[a-z_]+_spark(?:_session)?|getOrCreate)"), "session"),
+)
+"""Full name of a function -> kind of its result."""
+
+
+def is_spark(module: str) -> bool:
+    """Return whether a module belongs to Spark."""
+    return bool(_SPARK.fullmatch(module))
+
+
+class Objects:
+    """Objects behind the names of one script, depending on its imports."""
+
+    def __init__(self, imports: Iterable[str], names: Iterable[str]) -> None:
+        modules = list(imports)
+        imports_spark = any(map(is_spark, modules))
+        is_mixed = any(map(_SIMILAR.fullmatch, modules))
+        names_spark = any(map(_SESSION.fullmatch, names))
+        self._is_other = not imports_spark and (
+            is_mixed or (not names_spark and any(map(_OTHERS.fullmatch, modules)))
+        )
+        self._imports_spark = imports_spark
+        self._is_mixed = is_mixed
+
+    def by_name(self, name: str, value: Value) -> Value:
+        """Guess from a conventional name (`spark`, `sc`) if the value is unknown."""
+        if self._is_other or not isinstance(value, Unknown | Module) or _is_other(value):
+            return value
+        if _SESSION.fullmatch(name):
+            return Chain("session")
+        if self._imports_spark and isinstance(value, Unknown) and _ANY_SESSION.fullmatch(name):
+            return Chain("session?" if self._is_mixed else "session")
+        return Chain("context") if _CONTEXT.fullmatch(name) else value
+
+    def of_module(self, name: str) -> Value:
+        """Return the value of a full name."""
+        if name.endswith(("SparkSession.builder", "DatabricksSession.builder")):
+            return Module(name) if _is_other(Module(name)) else Chain("session")
+        return self.by_name(name.rpartition(".")[2], Module(name))
+
+    def attribute(self, receiver: Value, name: str) -> Value:
+        """Return an attribute of an object; any `x.write` may be Spark's, but only sessions have readers."""
+        if _is_other(receiver):
+            return Other()
+        kind = _ATTRIBUTES.get((receiver.kind if isinstance(receiver, Chain) else "", name))
+        if kind is None and name in _UNCLEAR and not self._is_other:
+            kind = _UNCLEAR[name].rstrip("?") + "?" if self._is_mixed else _UNCLEAR[name]
+        return Chain(kind) if kind else self.by_name(name, Unknown())
+
+    def called(self, receiver: Value, name: str, arguments: Arguments) -> Value:
+        """Return the result of a method of an object; `model.write()` is MLlib's."""
+        if _is_other(receiver):
+            return Other()
+        if name in ("write", "writeTo"):
+            kind = "model" if name == "write" else name
+            return Unknown() if self._is_other else Chain(kind, ((name, arguments),))
+        if not isinstance(receiver, Chain):
+            return _of_function(receiver, name, arguments)
+        if receiver.kind == "frame" or (receiver.kind == "session" and _SAME.fullmatch(name)):
+            return receiver
+        if (receiver.kind, name) in _FRAMES:
+            return Chain("frame")
+        if receiver.kind in ("catalog", "context", "session") or (receiver.kind, name) in ROWS:
+            return Unknown()
+        return Chain(receiver.kind, (*receiver.calls, (name, arguments)))
+
+
+def is_method(receiver: Value, name: str) -> bool:
+    """Return whether a method of an object of Spark reads or writes."""
+    return isinstance(receiver, Chain) and ((receiver.kind, name) in ROWS or name == "sql")
+
+
+def result_of(function: str) -> Value:
+    """Return the result of a function, by its full name."""
+    if _OTHERS.fullmatch(function):
+        return Other()
+    return next((Chain(kind) for pattern, kind in _MAKES if pattern.fullmatch(function)), Unknown())
+
+
+def _of_function(receiver: Value, name: str, arguments: Arguments) -> Value:
+    function = f"{receiver.name}.{name}" if isinstance(receiver, Module) else name
+    if function.endswith(("DeltaTable.forName", "DeltaTable.forPath")):
+        return Chain("delta", (("forName", Arguments((_of_delta(name, arguments),))),))
+    result = result_of(function)
+    return receiver if isinstance(receiver, Unknown) and isinstance(result, Unknown) else result
+
+
+def _of_delta(method: str, arguments: Arguments) -> Value:
+    """Return the name of a Delta table in SQL."""
+    if method == "forName":
+        return arguments.get(1, "tableOrViewName") or Unknown()
+    path = arguments.get(1, "path") or Unknown()
+    return joined(Known("delta.`"), path, Known("`")) if isinstance(path, Known) else path
+
+
+def _is_other(value: Value) -> bool:
+    return isinstance(value, Other) or (isinstance(value, Module) and bool(_OTHERS.fullmatch(value.name)))
