@@ -43,6 +43,9 @@ class LaunchedApplication:
     is_here: bool = False
     """`main` may be a file of this worker."""
 
+    is_elsewhere: bool = False
+    """It runs in a container, or on another machine than its command."""
+
     problem: str = ""
     """Sentence about missing information; empty if all is known."""
 

@@ -119,6 +119,7 @@ def of_command(
     yield replace(
         application,
         is_here=is_here and application.is_here and not is_elsewhere,
+        is_elsewhere=is_elsewhere,
         options_at=None if is_elsewhere else words[start].end,
         program=_program(words[start], {*command.assigned, *wrapped.variables}),
         fixed=BACKGROUND if command.is_background else (not is_other_user and wrapped.reason) or reason,
