@@ -470,6 +470,7 @@ def test_a_failure_before_the_command_leaves_it(tmp_path, home, monkeypatch):
     collector.finish()
     assert task.calls == [["a.py"]]
     assert any("disk full" in problem for problem in collector.run().problems)
+    assert not os.listdir(tempfile.gettempdir())
 
 
 def test_a_command_without_spark_on_the_path_is_not_found(tmp_path, home, monkeypatch):
@@ -496,6 +497,24 @@ def test_a_command_with_an_environment_of_its_own_has_its_path(variables, is_arm
     collector.finish()
     assert results[0] == results[1]
     assert ["--py-files" in call for call in task.calls] == ([False, True] if is_armed else [])
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("exec <bin>/spark-submit b.py", ["nothing is captured of b.py"]),
+        ("docker() { :; }; docker run image spark-submit b.py", ["nothing is captured of b.py: it runs in"]),
+        ("false && spark-submit b.py", []),
+    ],
+)
+def test_a_command_that_the_shim_does_not_see_is_a_gap_beside_others(command, said, tmp_path, home):
+    """Only if the script may have called it: nothing is said of a condition that is false."""
+    task = Bash(f"spark-submit a.py; {command.replace('<bin>', str(home / 'bin'))}", home)
+    collector = armed(task, tmp_path / "records", agent="AGENT")
+    task.execute()
+    collector.finish()
+    reasons = [reason for reason in collector.run().problems if "b.py" in reason]
+    assert [reason[: len(start)] for reason, start in zip(reasons, said, strict=True)] == said
 
 
 def test_files_of_a_job_that_outlives_its_script_stay(tmp_path, home):

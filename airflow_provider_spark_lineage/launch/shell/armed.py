@@ -38,6 +38,10 @@ NOT_CALLED = (
     "nothing is captured: no `spark-submit` was called by its name; the script did not come to it, or calls "
     "it by a path, as another user, in a container or on another machine"
 )
+NOT_SEEN = (
+    "nothing is captured of {}: it did not run, or the script calls it by a path, as another user or in an "
+    "environment of its own"
+)
 BACKGROUND = "{} still runs in the background: its lineage is incomplete, and its files in {} stay"
 LOOKED_UP = "nothing is captured: the script looks up the path of `spark-submit`, which must not change"
 ELSEWHERE = "nothing is captured of {}: it runs in a container or on another machine"
@@ -65,6 +69,9 @@ _PATH = re.compile(rf"(?<![\w.~$/-])/[\w./+-]*/{_COMMAND}")
 _NAMES = re.compile(r"(?<![\w./-])spark\d?-submit\b(?![\w./-])")
 _BY_VARIABLE = re.compile(rf"\$\{{?(\w+)\}}?[\"']?((?:/[\w.+-]+)*/{_COMMAND})")
 _OWN_PATH = re.compile(r"(?<![\w$])PATH=|(?:^|[\s;&|(])(?:\.|source|module|conda|bash\s+-\w*l\w*)\s")
+_UNSEEN = re.compile(rf"/{_COMMAND}|\b(?:sudo|doas|su|runuser|gosu|su-exec|env\s+-i)\s|{_OWN_PATH.pattern}")
+"""What may keep a command from the shim."""
+
 _PATH_OF_BASH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where bash finds commands without `PATH`."""
 
@@ -229,10 +236,14 @@ class Armed(Launched):
                     self._is_running = True
                     tell(BACKGROUND.format(_name(application), self._place.uri), self._problems)
             applications.append(application)
+        called = {application.main for application in applications}
+        hides = _UNSEEN.search(self._task.bash_command) is not None
         for application in known:
             if application.is_elsewhere:
                 tell(ELSEWHERE.format(_name(application)), self._problems)
                 applications.append(application)
+            elif hides and not ("$" in application.main or application.main in called):
+                tell(NOT_SEEN.format(_name(application)), self._problems)
         self._launch = replace(self._launch, applications=tuple(applications), problems=())
 
     def _is_own(self, uri: str) -> bool:

@@ -71,14 +71,14 @@ class Shims:
         self._folder = Path(tempfile.mkdtemp(prefix="spark-lineage-shim-"))
         self._bin = self._folder / "bin"
         self._functions = self._folder / "functions.bash"
-        self._bin.mkdir()
-        (self._folder / CALLS).mkdir()
-        (self._folder / SETTINGS).write_text(
-            json.dumps({**settings, "agent": self._agent(settings["agent"])})
-        )
-
-    def _agent(self, uri: str) -> str:
-        return uri or str(write_agent(self._folder / "spark_lineage_agent.zip"))
+        try:
+            self._bin.mkdir()
+            (self._folder / CALLS).mkdir()
+            agent = settings["agent"] or str(write_agent(self._folder / "spark_lineage_agent.zip"))
+            (self._folder / SETTINGS).write_text(json.dumps({**settings, "agent": agent}))
+        except OSError:
+            self.remove()
+            raise
 
     def environment(
         self, environment: Mapping[str, str], paths: Iterable[str] = (), names: Iterable[str] = ()
