@@ -7,9 +7,11 @@ problem beside the events. Only a path that does not exist is an error.
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +35,22 @@ quadratic time, because each JSONDecodeError counts lines from the start of the 
 _DECODER = json.JSONDecoder()
 
 
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Turn Python's garbage collector off for work that creates many objects but no cycles.
+
+    Reading JSON takes half the time without it. Can be used as a decorator.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@collector_paused()
 def read_events(path: Path | str) -> Events:
     """Return all events of a file, of every file in a folder, or of the files named `<path>-<time>.json`.
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events, read_events
+from airflow_provider_spark_lineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.testing.differences import (
     ABSENT,
     best_pairs,
@@ -96,6 +97,7 @@ def events_of(events: Emitted) -> Events:
     return Events.of(documents)
 
 
+@collector_paused()
 def compare(
     expected: Expected,
     events: Events,

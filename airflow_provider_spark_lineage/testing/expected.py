@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import yaml
 
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.testing.differences import Element, path_text
 from airflow_provider_spark_lineage.testing.keys import (
     WHEN,
@@ -135,6 +136,7 @@ class Expected:
         return applicable
 
 
+@collector_paused()
 def read_expected(path: Path | str) -> Expected:
     """Return the expected events of a file or of a folder; BadInputError names file, place and cause.
 
