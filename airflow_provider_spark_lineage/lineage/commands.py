@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from airflow_provider_spark_lineage.lineage.leaves import recorded_fields
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Gap, Input, Kind, Mode, Output
 from airflow_provider_spark_lineage.plan.algebra import Change, Command
-from airflow_provider_spark_lineage.sources import entries_of, identify, previous, reaches_data, tables
+from airflow_provider_spark_lineage.sources import identify, source_of, tables
 from airflow_provider_spark_lineage.sources.dataset import Facts
 from airflow_provider_spark_lineage.sources.paths import split_location
 
@@ -52,10 +52,10 @@ def effect(command: Command, target: Facts) -> Effect:
     identities = identify(target)
     gap = ""
     if command.change in _OF_ENTRIES:
-        reaches = reaches_data(command.change.value, target)
+        reaches = source_of(target).reaches_data(command.change.value)
         gap = _gap_reason(command.change, target, reaches)
         if reaches is False or (reaches is None and command.change is Change.DROPPED):
-            identities = entries_of(target)
+            identities = source_of(target).entries()
         if command.change is Change.DROPPED:
             # The data keep their own name, so that name is not a symlink of the dropped entry.
             identities = tuple(
@@ -71,7 +71,7 @@ def effect(command: Command, target: Facts) -> Effect:
             f"the table `{target.get('table_text', '')}` of the catalog `{target['catalog']}` has no name"
         )
         return Effect(gaps=(Gap(command.label, reason),))
-    before = previous(target) if command.change is Change.RENAMED else ()
+    before = source_of(target).previous() if command.change is Change.RENAMED else ()
     partial = bool(target.get("partitions"))
     mode = _MODES[command.change]
     if command.change is Change.REPLACED and target.get("existed") is False:

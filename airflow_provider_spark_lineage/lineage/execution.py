@@ -61,14 +61,8 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Plan,
     Scan,
 )
-from airflow_provider_spark_lineage.sources import (
-    discards_rows,
-    identify,
-    is_noop,
-    metastore,
-    names_of_table,
-    stored_name,
-)
+from airflow_provider_spark_lineage.sources import identify, source_of
+from airflow_provider_spark_lineage.sources.catalogs import metastore, symlinks
 from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Identity, Symlink
 from airflow_provider_spark_lineage.sources.program import variables
 
@@ -165,12 +159,15 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
         writes = [with_what_its_table_adds(write, part) if write in inserts else write for write in writes]
     gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
     targets = [
-        identity for write in writes if not discards_rows(write.target) for identity in identify(write.target)
+        identity
+        for write in writes
+        if not source_of(write.target).discards_rows()
+        for identity in identify(write.target)
     ]
     outputs: list[Output] = []
     if about.failure is None:
         for number, write in enumerate(writes):
-            if discards_rows(write.target) or is_noop(write.target):
+            if source_of(write.target).discards_rows() or source_of(write.target).is_noop():
                 continue
             statistics = _written_statistics(write, about, number, is_alone=len(writes) == 1)
             # A write to an existing Delta or Iceberg table with `ignore` starts no job and has no parts.
@@ -222,7 +219,7 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
         wraps=wrapper is not None,
         query=tuple(column.id for write in writes for column, _ in write.written.columns),
         mode=wrapper.mode if wrapper and "mode" in target else None,
-        symlinks=names_of_table(target),
+        symlinks=symlinks(target),
         catalog=metastore(target),
         targets=tuple(targets),
         results=results | (_streamed_results(plan, leaves) if plan is not None and about.stream else {}),
@@ -323,7 +320,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     gaps = list(gaps_of(written.write.label, identities))
     fields = fields_of(target, tuple(Field(column.name, column.type) for column, _ in written.columns))
     if len(fields) == 1:
-        fields = (Field(stored_name(target, fields[0].name), fields[0].type),)
+        fields = (Field(source_of(target).stored_name(fields[0].name), fields[0].type),)
     origins: set[tuple[Edge, Snapshot]] = set()
     for written_field, (_, value) in zip(fields, written.columns, strict=True):
         origins.update(_edges(_traced(value.whole, leaves), written_field.name))

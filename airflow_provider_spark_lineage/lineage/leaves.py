@@ -27,14 +27,7 @@ from airflow_provider_spark_lineage.plan.algebra import Command as CommandNode
 from airflow_provider_spark_lineage.plan.database_sql.reader import SqlError, read_query
 from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect
 from airflow_provider_spark_lineage.plan.spark.tree import type_name
-from airflow_provider_spark_lineage.sources import (
-    about_rows,
-    identify,
-    makes_rows,
-    program,
-    query_behind,
-    rdd,
-)
+from airflow_provider_spark_lineage.sources import identify, program, rdd, source_of
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
 
 DatasetSnapshot = tuple[DatasetId, Snapshot]
@@ -249,7 +242,7 @@ class FactsOfPlan:
         facts = self._scans.get((scan.relation, _first(scan)), {})
         if scan.relation == "LocalRelation":
             return self._listed(scan, facts)
-        if makes_rows(facts):
+        if source_of(facts).makes_rows():
             return Leaf()
         if scan.relation not in _RDDS:
             return _source_leaf(scan, facts)
@@ -285,13 +278,13 @@ class FactsOfPlan:
 
 def _source_leaf(scan: Scan, facts: Facts) -> Leaf:
     """Return the leaf of a relation, or of the query that a database ran for it."""
-    query = query_behind(facts)
+    query = source_of(facts).query()
     return relation_leaf(scan, facts) if query is None else _queried(scan, query, facts)
 
 
 def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
     """Return the leaf of a relation: the datasets that its facts name."""
-    hidden = about_rows(facts)
+    hidden = source_of(facts).about_rows()
     columns_of = [c for c in scan.output if c.id not in scan.hidden and c.name not in hidden]
     fields = tuple(Field(column.name, column.type) for column in columns_of)
     identities = identify(facts)
@@ -349,7 +342,7 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
     gaps = (Gap(scan.label, f"in its query: {gap.reason}") for gap in evaluation.gaps)
     known_gaps = tuple(dict.fromkeys(gaps))
     # Spark counts the rows of the query; without predicates these are the rows of the table.
-    counted = query.predicates and query_behind(of_all_rows) is None
+    counted = query.predicates and source_of(of_all_rows).query() is None
     return Leaf(datasets, columns, traced(evaluation.rows), known_gaps, name=name, counted=counted)
 
 

@@ -15,13 +15,7 @@ from airflow_provider_spark_lineage.lineage.leaves import Leaf, recorded_fields,
 from airflow_provider_spark_lineage.lineage.model import Gap, Mode
 from airflow_provider_spark_lineage.lineage.values import Value, column_of
 from airflow_provider_spark_lineage.plan.algebra import Attribute, Kind, Scan, Transformation, Write
-from airflow_provider_spark_lineage.sources import (
-    copied_from,
-    identify,
-    is_atomic,
-    keeps_partitions,
-    replaced_by,
-)
+from airflow_provider_spark_lineage.sources import copied_from, identify, source_of
 from airflow_provider_spark_lineage.sources.dataset import Facts
 
 _REWRITING = frozenset(
@@ -92,7 +86,7 @@ class TableWrite:
     def is_partial(self) -> bool:
         """Return whether an overwrite keeps earlier rows."""
         named = any(self.target.get(fact) for fact in _PARTIAL)
-        is_dynamic = self.mode is Mode.OVERWRITE and keeps_partitions(self.target)
+        is_dynamic = self.mode is Mode.OVERWRITE and source_of(self.target).keeps_partitions()
         return bool(self.node.partial or named or is_dynamic)
 
     @property
@@ -136,7 +130,7 @@ def _with_what_it_copies(write: TableWrite) -> tuple[TableWrite, Leaves]:
 def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
     """Add FILTER edges from the table's columns that decide which rows an option replaces."""
     written = write.written
-    names = replaced_by(write.target)
+    names = source_of(write.target).replaced_by()
     if names is None:
         reason = "the columns that decide which rows it replaces are not recorded"
         gaps = (*written.gaps, PlanGap(written.write.label, reason))
@@ -194,7 +188,7 @@ def gaps_of_failed(write: TableWrite) -> Iterator[Gap]:
     Rows appended to files exist once the job has succeeded; rows sent to a server exist at once.
     """
     target, label = write.target, write.node.label
-    if is_atomic(target):
+    if source_of(target).is_atomic():
         return
     for identity in identify(target):
         if write.mode is Mode.OVERWRITE and not target.get("dynamic_partitions"):

@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.plan.database_sql.reader import SqlError, re
 from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect
 from airflow_provider_spark_lineage.planned import sources as described
 from airflow_provider_spark_lineage.planned.program import Access, Program, Unread
-from airflow_provider_spark_lineage.sources import entries_of, identify, query_behind
+from airflow_provider_spark_lineage.sources import identify, source_of
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
 
 PLANNED = "read from the text of the program; not what ran"
@@ -144,13 +144,13 @@ class _Planner:
         place = self._places.get(_key(access))
         if place is not None and (access.change in ("alter", "drop", "rename") or not access.has_rows):
             # The catalog does not own the data, so only its entry changes.
-            entries = entries_of(described.of_table(access.catalog, access.table, self._settings))
+            entries = source_of(described.of_table(access.catalog, access.table, self._settings)).entries()
             if entries:
                 return entries
         relation = self._relation(place) if place is not None else None
         facts = described.of_table(access.catalog, access.table, self._settings, relation)
         if access.is_view:
-            entries = entries_of(described.as_view(facts))
+            entries = source_of(described.as_view(facts)).entries()
             return entries or self._unplaced(access, facts, name)
         identities = identify(facts)
         if identities and all(identity.known for identity in identities):
@@ -158,7 +158,7 @@ class _Planner:
         return self._unplaced(access, facts, name)
 
     def _unplaced(self, access: Access, facts: Facts, name: str) -> tuple[Identity, ...]:
-        entries = entries_of(facts) or identify(facts)
+        entries = source_of(facts).entries() or identify(facts)
         if not all(identity.known for identity in entries):
             reason = f"the catalog of `{name}` is not known: the dataset has its name in the session"
         else:
@@ -194,7 +194,7 @@ class _Planner:
 
     def _of_query(self, access: Access, facts: Facts) -> tuple[Identity, ...] | None:
         """Return the tables of a query that a database runs; None if there is no query."""
-        query = query_behind(facts)
+        query = source_of(facts).query()
         if query is None:
             return None
         try:

@@ -6,10 +6,9 @@ and add it to `SOURCES`.
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, Optional, Tuple, Type, cast
+from typing import Any, Dict, FrozenSet, Tuple, Type, cast
 
-from airflow_provider_spark_lineage.sources import catalogs
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
+from airflow_provider_spark_lineage.sources.dataset import Facts, Identity
 from airflow_provider_spark_lineage.sources.delta import Delta
 from airflow_provider_spark_lineage.sources.files import Files
 from airflow_provider_spark_lineage.sources.iceberg import Iceberg
@@ -92,74 +91,3 @@ def copied_from(facts: Facts) -> Facts:
 def identify(facts: Facts) -> Tuple[Identity, ...]:
     """Return the datasets behind the facts of one relation; empty if it has none."""
     return source_of(facts).identify()
-
-
-# Until the callers in `lineage` and `planned` call the methods.
-
-metastore = catalogs.metastore
-names_of_table = catalogs.symlinks
-
-
-def query_behind(facts: Facts) -> Optional[Query]:
-    """Call the method."""
-    return source_of(facts).query()
-
-
-def makes_rows(facts: Facts) -> bool:
-    """Call the method."""
-    return source_of(facts).makes_rows()
-
-
-def about_rows(facts: Facts) -> FrozenSet[str]:
-    """Call the method."""
-    return source_of(facts).about_rows()
-
-
-def is_internal(facts: Facts) -> bool:
-    """Call the method."""
-    return source_of(facts).is_internal()
-
-
-def is_atomic(facts: Facts) -> bool:
-    """Call the method."""
-    return source_of(facts).is_atomic()
-
-
-def is_noop(facts: Facts) -> bool:
-    """Call the method."""
-    return source_of(facts).is_noop()
-
-
-def discards_rows(facts: Facts) -> bool:
-    """Call the method."""
-    return source_of(facts).discards_rows()
-
-
-def replaced_by(facts: Facts) -> Optional[Tuple[str, ...]]:
-    """Call the method."""
-    return source_of(facts).replaced_by()
-
-
-def keeps_partitions(facts: Facts) -> bool:
-    """Call the method."""
-    return source_of(facts).keeps_partitions()
-
-
-def entries_of(facts: Facts) -> Tuple[Identity, ...]:
-    """Call the method."""
-    return source_of(facts).entries()
-
-
-def previous(facts: Facts) -> Tuple[DatasetId, ...]:
-    """Call the method."""
-    return source_of(facts).previous()
-
-
-def stored_name(facts: Facts, column: str) -> str:
-    """Call the method."""
-    return source_of(facts).stored_name(column)
-
-
-def reaches_data(change: str, facts: Facts) -> Optional[bool]:
-    """Call the method."""
-    return source_of(facts).reaches_data(change)
