@@ -159,7 +159,8 @@ class Composer:
             case Mode.DROP if is_entry:
                 datasets.drop_entry(output)
             case Mode.DROP:
-                read = self._inputs.get(datasets.at(output.dataset.id).key)
+                dataset = datasets.get(output.dataset.id)
+                read = self._inputs.get(dataset.key) if dataset is not None else None
                 datasets.drop(output, read.dataset if read else None)
             case Mode.RENAME if is_entry:
                 datasets.rename_entry(output)
@@ -263,8 +264,10 @@ def _renamed_edges(edges: Iterable[Edge], names: Mapping[DatasetId, DatasetId | 
 
 def _reported_gap(gap: Gap, output: TaskDataset | None) -> Gap:
     """Return a gap about an output under the output's current name."""
-    name = output.name if output is not None else None
-    return replace(gap, output=name) if name not in (None, gap.output) else gap
+    if output is None:
+        return gap
+    name = output.name or (gap.output if output.created else output.first)
+    return gap if name == gap.output else replace(gap, output=name)
 
 
 def _add_input(inputs: dict[DatasetId, Input], key: DatasetId, read: Input) -> None:

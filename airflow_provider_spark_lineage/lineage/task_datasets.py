@@ -143,10 +143,18 @@ class TaskDatasets:
 
     def drop(self, output: Output, read: Dataset | None) -> None:
         """Remove a dataset, which the task has `read`; if the task created it, it is no longer an output."""
+        name = output.dataset.id
+        if output.may_be_absent and name in self._gone and name not in self._now:
+            # DROP IF EXISTS of a name that the task itself freed.
+            return
+        dataset = self.at(name)
         for entry in names_of(output.dataset):
-            self._now.pop(entry, None)
-        dataset = self.at(output.dataset.id)
-        self._remove(dataset, output, dataset.claim.output.dataset if dataset.claim else read)
+            if entry != name:
+                self._now.pop(entry, None)
+        known = dataset.claim.output.dataset if dataset.claim else read
+        # What the task read or wrote was there.
+        output = replace(output, may_be_absent=output.may_be_absent and known is None)
+        self._remove(dataset, output, known)
 
     def drop_entry(self, output: Output) -> None:
         """Remove a catalog entry; its dataset stays, without this name."""
@@ -160,7 +168,8 @@ class TaskDatasets:
         dataset = self.at(output.previous or new)
         claim = dataset.claim
         for entry in names_of(claim.output.dataset) if claim else ():
-            self._now.pop(entry, None)
+            if entry != dataset.name:
+                self._now.pop(entry, None)
         self._move(dataset, new)
         self.link(output.dataset)
         if claim is None:
@@ -197,7 +206,7 @@ class TaskDatasets:
     def _remove(self, dataset: TaskDataset, output: Output, known: Dataset | None) -> None:
         """Remove the name of a dataset that was dropped; `known`: the dataset as it was before."""
         if dataset.name is not None:
-            del self._now[dataset.name]
+            self._now.pop(dataset.name, None)
         dataset.name, self._changes = None, True
         if dataset.created:
             return

@@ -234,6 +234,26 @@ def test_dropped_if_exists_and_created_is_created() -> None:
     assert compose([*steps, execution(changes("t", Mode.DROP))]).outputs == ()
 
 
+def test_table_that_was_read_and_dropped_if_exists_was_there() -> None:
+    """Made again under its name, and dropped again, it is gone."""
+    steps = [
+        execution(reads("t", "x"), writes("b", edge("t.x", "x"))),
+        execution(changes("t", Mode.DROP, may_be_absent=True)),
+        execution(Output(dataset("t", "x", table="db.t"), Mode.CREATE, Statistics(1))),
+        execution(changes("t", Mode.DROP)),
+    ]
+    assert modes_of(compose(steps))["t"] is Mode.DROP
+
+
+def test_drop_if_exists_of_a_name_that_the_task_freed_is_nothing() -> None:
+    """Its dataset has another name now, and is still there."""
+    steps = [
+        execution(changes("c", Mode.RENAME, previous=place("t"))),
+        execution(changes("t", Mode.DROP, may_be_absent=True)),
+    ]
+    assert modes_of(compose(steps)) == {"c": Mode.RENAME}
+
+
 def test_dropped_and_created_again_was_there_before() -> None:
     """A table that was dropped for certain and made anew does not disappear when it is dropped again."""
     again = writes("t", mode=Mode.CREATE, table="db.t", rows=1)
