@@ -26,19 +26,10 @@ SETTINGS, CALLS = "settings.json", "calls"
 """File and folder below the shim's folder: what the task says, and what the commands say."""
 
 NO_PYTHON, UNREACHABLE, WITHOUT_FILES = "no_python", "unreachable", "without_files"
-WRAPPED = "wrapped"
 """Reasons why a command stays as it is."""
 
 _PY_FILES = "spark.submit.pyFiles"
-_VARIABLES = {"spark.master": "MASTER", "spark.submit.deployMode": "DEPLOY_MODE"}
-_CHOOSES = re.compile(rb"SPARK_(?:HOME|CONF_DIR)=|deploy-?mode|py-?files|properties-file", re.IGNORECASE)
-_VALUE = re.compile(
-    r"(?<![\w.-])((?!(?:--conf=)?spark\.(?:lineage|submit|master|app)\b)(?:--conf=)?[\w.-]+=).*", re.DOTALL
-)
-_PLAIN = frozenset(
-    {"--conf", "-c", "--master", "--deploy-mode", "--class", "--properties-file", "--py-files"}
-)
-"""Options whose values are no secrets, or are masked by their names."""
+_VALUE = re.compile(r"((?:--conf=)?(?!spark\.(?:lineage|submit|master|app)\b)[\w.-]+=).*", re.DOTALL)
 
 
 def main(folder: str, name: str, program: str, process: str, *words: str) -> None:
@@ -53,7 +44,7 @@ def main(folder: str, name: str, program: str, process: str, *words: str) -> Non
     if options.starts_nothing or options.conf.get(place) == ours[place]:
         return
     properties = _properties(options, program)
-    reason = _obstacle(name, options, properties, settings) or (WRAPPED if _is_wrapped(program) else "")
+    reason = _obstacle(name, options, properties, settings)
     is_armed = not (reason or options.conf.get(place))
     call = {
         "command": spark_command(name),
@@ -88,15 +79,7 @@ def _properties(options: Options, program: str) -> dict[str, str]:
     of_files: dict[str, str] = {}
     for each in files:
         of_files.update(default_properties(program, each, os.environ))
-    # Spark's own order.
-    of_shell = {name: os.environ.get(variable, "") for name, variable in _VARIABLES.items()}
-    return {**of_shell, **of_files, **options.conf}
-
-
-def _is_wrapped(program: str) -> bool:
-    """Return whether a command is a script that chooses options of its own, which are unknown here."""
-    file = Path(program).resolve()
-    return not file.with_name("spark-class").exists() and _CHOOSES.search(file.read_bytes()) is not None
+    return {**of_files, **options.conf}
 
 
 def _obstacle(name: str, options: Options, properties: dict[str, str], settings: dict[str, Any]) -> str:
@@ -118,16 +101,12 @@ def _shown(words: Sequence[str], options: Options, settings: dict[str, Any]) -> 
     The script may pass a secret that is not in this environment: then, all arguments and values are masked.
     """
     clean = words_without_secrets(words, os.environ)
-    main_file, mains = options.rest[0].text if options.rest else "", settings["mains"]
-    # The arguments of an application that the text does not name come from elsewhere.
-    is_in_text = not main_file or main_file in mains or any("$" in main for main in mains)
-    is_known = all(name in os.environ for name in settings["secret_names"])
-    if is_in_text and is_known and not settings["has_secrets"]:
+    if not settings["has_secrets"] and all(name in os.environ for name in settings["secret_names"]):
         return clean
     at = len(words) - len(options.rest)
-    hidden = {word.text for option, word in options.values if option not in _PLAIN}
+    statements = {word.text for option, word in options.values if option == "-e"}
     values = [
-        REMOVED if word in hidden else _VALUE.sub(rf"\1{REMOVED}", shown)
+        REMOVED if word in statements else _VALUE.sub(rf"\1{REMOVED}", shown)
         for word, shown in zip(words[:at], clean, strict=False)
     ]
     return [*values, *clean[at : at + 1], *[REMOVED for _ in clean[at + 1 :]]]

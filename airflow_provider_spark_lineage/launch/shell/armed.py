@@ -23,7 +23,7 @@ from airflow_provider_spark_lineage.launch.shell import add_agent
 from airflow_provider_spark_lineage.launch.shell.applications import of_words
 from airflow_provider_spark_lineage.launch.shell.mention import mentions_spark
 from airflow_provider_spark_lineage.launch.shell.prelude import with_function
-from airflow_provider_spark_lineage.launch.shell.shim import NAMES, Shims, has_processes, is_running
+from airflow_provider_spark_lineage.launch.shell.shim import NAMES, Shims, is_running
 from airflow_provider_spark_lineage.launch.table import launch_of
 from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
 from airflow_provider_spark_lineage.runs.executions import Execution
@@ -45,7 +45,6 @@ NOT_SEEN = (
 BACKGROUND = "{} still runs in the background: its lineage is incomplete, and its files in {} stay"
 LOOKED_UP = "nothing is captured: the script looks up the path of `spark-submit`, which must not change"
 ELSEWHERE = "nothing is captured of {}: it runs in a container or on another machine"
-EXPORTED = "nothing is captured: options of the shell are in the environment, which must not change"
 OTHER_MACHINE = (
     "nothing is captured: the command runs on another machine; set [spark_lineage] records to a URI, and "
     "[spark_lineage] agent to the zip that `spark-lineage agent --out` writes, both for that machine"
@@ -58,15 +57,11 @@ REASONS = {
     add_agent.NO_PYTHON: NO_PYTHON,
     add_agent.UNREACHABLE: UNREACHABLE,
     add_agent.WITHOUT_FILES: WITHOUT_FILES,
-    add_agent.WRAPPED: "nothing is captured of {}: its `spark-submit` is a script with options of its own",
 }
 
 _COMMAND = r"spark\d?-(?:submit|sql)\b"
-_TO_NOTHING = r"(?!\S*\s*&?>\s*/dev/null)"
 _LOOKUP = re.compile(
-    rf"\b(?:which|whereis|command\s+-[vV]|type|hash\s+-t)[\s(]+(?:-\S+\s+)*[\"']?{_COMMAND}{_TO_NOTHING}"
-    rf"|(?:=|\bin\s[^\n;]*)[\"']?{_COMMAND}[\"']?(?=[\s;])[\s\S]*"
-    rf"\b(?:which|command\s+-[vV]|type)\s+(?:-\w+\s+)*[\"']?\${_TO_NOTHING}"
+    rf"\b(?:which|whereis|command\s+-[vV]|type)\s+(?:-\w+\s+)*[\"']?{_COMMAND}(?!\S*\s*&?>\s*/dev/null)"
 )
 """The path of a command, which would be the shim's; `>/dev/null` only tests that the command exists."""
 
@@ -77,23 +72,12 @@ _OWN_PATH = re.compile(r"(?<![\w$])PATH=|(?:^|[\s;&|(])(?:\.|source|module|conda
 _UNSEEN = re.compile(rf"/{_COMMAND}|\b(?:sudo|doas|su|runuser|gosu|su-exec|env\s+-i)\s|{_OWN_PATH.pattern}")
 """What may keep a command from the shim."""
 
-ENDING_SECONDS = 2.0
-"""A process that has closed its output needs a moment to end."""
-
 _PATH_OF_BASH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where bash finds commands without `PATH`."""
 
 _BACKGROUND = re.compile(r"(?<![&<>|\\])&(?![&>])")
 _VARIABLE = re.compile(r"\$\{?(\w+)")
-_SUBSTITUTION = re.compile(r"\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|`[^`]*`|\bread\s[^\n;]*")
-_CALLED = re.compile(r"(?:\$\(|`|[|;&])\s*([\w./-]+)")
-_PLAIN = frozenset(
-    {"basename", "date", "dirname", "echo", "expr", "hostname", "id", "printf", "pwd", "seq", "tr", "whoami"}
-)
-"""Commands whose output has no secret that is not in the text; `vault`, `aws ssm` or `cat` may give one."""
-
-_OTHER_USER = re.compile(r"\b(?:su|runuser|gosu|su-exec|setpriv|chroot)\s")
-"""bash says that another user cannot read `BASH_ENV`; `sudo` and `doas` remove it."""
+_SUBSTITUTION = re.compile(r"\$\([^)]*\)|`[^`]*`|\bread\s[^\n;]*")
 
 
 class Armed(Launched):
@@ -162,17 +146,11 @@ class Armed(Launched):
         self._launch = launch_of(self._task) or Launch()
         if not mentions_spark(script):
             return environment
-        if {"SHELLOPTS", "BASHOPTS"} & {*environment} or re.search(r"\b(?:SHELL|BASH)OPTS\b", script):
-            # The shell of a shim would change them.
-            tell(EXPORTED, self._problems)
-            return environment
         if _LOOKUP.search(script):
             tell(LOOKED_UP, self._problems)
             return environment
         secrets = sorted({name for name in _VARIABLE.findall(script) if is_secret(name)})
-        substitutions = "\n".join(_SUBSTITUTION.findall(script))
-        substituted = re.findall(r"\w+", substitutions)
-        others = {os.path.basename(name) for name in _CALLED.findall(substitutions)} - _PLAIN
+        substituted = re.findall(r"\w+", " ".join(_SUBSTITUTION.findall(script)))
         self._shims = Shims(
             {
                 "properties": self._properties,
@@ -180,18 +158,16 @@ class Armed(Launched):
                 "is_agent_remote": bool(self._agent),
                 "is_shared": self._place.is_shared,
                 "secret_names": secrets,
-                "has_secrets": bool(others) or any(map(is_secret, substituted)),
-                "mains": [application.main for application in self._launch.applications],
+                "has_secrets": any(map(is_secret, substituted)),
             }
         )
         # A function is another process than its command: `$!` and signals would differ.
-        is_unsafe = _BACKGROUND.search(script) or _OTHER_USER.search(script)
-        has_functions = not (is_unsafe or environment.get("BASH_ENV"))
+        has_functions = not (_BACKGROUND.search(script) or environment.get("BASH_ENV"))
         paths = {*_PATH.findall(script), *_by_variable(script, environment)} if has_functions else set()
         names = [name for name in NAMES if name in script] if has_functions else []
-        # The script, or a file that it sources, may test whether there is a command.
-        names = [name for name in names if shutil.which(name, path=environment.get("PATH", _PATH_OF_BASH))]
-        if "PATH" in environment and not _OWN_PATH.search(script):
+        if "PATH" not in environment:
+            names = [name for name in names if shutil.which(name, path=_PATH_OF_BASH)]
+        elif not _OWN_PATH.search(script):
             names = []
         return self._shims.environment(environment, sorted(filter(_is_program, paths)), names)
 
@@ -236,13 +212,8 @@ class Armed(Launched):
         super().finish()
         with harmless("the records of the task could not be removed"):
             self._place.clean(keep=self._keep or not self._is_over())
-        if self._shims is not None and not (self._is_running or self._has_processes()):
+        if self._shims is not None and not self._is_running:
             self._shims.remove()
-
-    def _has_processes(self) -> bool:
-        """Return whether the shell has left processes: they may know the shim's path (`hash` of bash)."""
-        process = getattr(getattr(self._task, "subprocess_hook", None), "sub_process", None)
-        return process is not None and has_processes(process.pid, ENDING_SECONDS)
 
     def _take(self, calls: list[dict[str, Any]]) -> None:
         """Replace the applications of the script's text by those of the calls."""
@@ -261,7 +232,7 @@ class Armed(Launched):
                 application = replace(application, conf={**application.conf, **self._properties})
                 self._job = CommandJob(application, call["program"], variables)
                 self._job.is_on_cluster = call["is_on_cluster"]
-                if self._has_returned and is_running(call["process"], ENDING_SECONDS):
+                if self._has_returned and is_running(call["process"]):
                     self._is_running = True
                     tell(BACKGROUND.format(_name(application), self._place.uri), self._problems)
             applications.append(application)

@@ -13,21 +13,19 @@ from collections.abc import Iterable, Mapping
 _FUNCTION = """
 NAME() {
 { local - && set +x; } 2>/dev/null;
-local spark_lineage_files= spark_lineage_more= spark_lineage_own=; local -a spark_lineage_options=();
+local files= more= own=; local -a options=();
 while [ $# -gt 1 ]; do case $1 in
---py-files) spark_lineage_files=$2; spark_lineage_options+=("$1" "$2"); shift 2;;
---conf|-c) case $2 in spark.submit.pyFiles=*) spark_lineage_more=${2#*=};;
-spark.lineage.records=*) spark_lineage_own=1;; esac;
-spark_lineage_options+=("$1" "$2"); shift 2;;
+--py-files) files=$2; options+=("$1" "$2"); shift 2;;
+--conf|-c) case $2 in spark.submit.pyFiles=*) more=${2#*=};; spark.lineage.records=*) own=1;; esac;
+options+=("$1" "$2"); shift 2;;
 -v|--verbose|--supervise|--load-spark-defaults|--*=*) case $1 in
---py-files=*) spark_lineage_files=${1#*=};; --conf=spark.submit.pyFiles=*) spark_lineage_more=${1#*=*=};;
---conf=spark.lineage.records=*) spark_lineage_own=1;; esac; spark_lineage_options+=("$1"); shift;;
--*) spark_lineage_options+=("$1" "$2"); shift 2;;
+--py-files=*) files=${1#*=};; --conf=spark.submit.pyFiles=*) more=${1#*=*=};;
+--conf=spark.lineage.records=*) own=1;; esac; options+=("$1"); shift;;
+-*) options+=("$1" "$2"); shift 2;;
 *) break;; esac; done;
-spark_lineage_files=${spark_lineage_files:-$spark_lineage_more};
-case $spark_lineage_own${1-} in *.py) [ -n "$spark_lineage_own" ] ||
-set -- --py-files "${spark_lineage_files:+$spark_lineage_files,}"AGENT PROPERTIES "$@";; esac;
-command NAME ${spark_lineage_options[@]+"${spark_lineage_options[@]}"} "$@"; };
+files=${files:-$more};
+case $own${1-} in *.py) [ -n "$own" ] || set -- --py-files "${files:+$files,}"AGENT PROPERTIES "$@";; esac;
+command NAME "${options[@]}" "$@"; };
 """
 
 # The first condition is false in csh, where the second would be an error; `SHELL` may be of another shell.
@@ -49,6 +47,4 @@ def with_function(script: str, names: Iterable[str], agent: str, properties: Map
 def _function(values: Mapping[str, str]) -> str:
     body = re.sub("|".join(values), lambda name: values[name[0]], _FUNCTION.strip().replace("\n", " "))
     # A subshell does not take over a function whose name is a path.
-    export = "" if "/" in values["NAME"] else f" export -f {values['NAME']};"
-    # The login shell may have a function or an alias of the user.
-    return f"type -t {values['NAME']} | grep -qx -e function -e alias || {{ {body}{export} }};"
+    return body if "/" in values["NAME"] else f"{body} export -f {values['NAME']};"

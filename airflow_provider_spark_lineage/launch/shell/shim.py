@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ from airflow_provider_spark_lineage.launch.shell.add_agent import CALLS, SETTING
 NAMES = tuple(f"spark{version}-{command}" for command in ("submit", "sql") for version in ("", "2", "3"))
 
 # Variables of a shim have a prefix: a variable of the same name in its environment would be changed.
-_SHIM = """#!{shell}
+_SHIM = """#!/bin/sh
 # Adds the agent of airflow-provider-spark-lineage to the words of {name}, for one Airflow task.
 {{ set +aeux; set -f; }} 2>/dev/null
 spark_lineage_real=${{SPARK_LINEAGE_REAL-}}
@@ -52,23 +50,13 @@ if [ -z "$spark_lineage_real" ]; then
   exit 127
 fi
 spark_lineage_words=$(
-  exec 2>/dev/null </dev/null
-  {python} -I -S -c {code} {folder} {name} "$spark_lineage_real" "$$" "$@"
-  # Not the last command: the shell in front would say that a signal ended it.
-  exit $?
+  {python} -I -S -c {code} {folder} {name} "$spark_lineage_real" "$$" "$@" 2>/dev/null </dev/null
 ) && [ -n "$spark_lineage_words" ] && eval "set -- $spark_lineage_words"
 exec "$spark_lineage_real" "$@"
 """
 
-_FUNCTION = """{name}() {{
-{{ local - && set +x; }} 2>/dev/null
-if [ -x {shim} ]; then {real}{shim} "$@"; else command {name} "$@"; fi || return; }}
-"""
-"""Function of bash for a command; `local -` (bash 4.4) keeps its body out of `set -x`.
-
-`|| return` keeps its body from a trap on ERR: after it, the trap is the caller's. A process in the background
-may call it when the folder is gone.
-"""
+_FUNCTION = '{name}() {{ {{ local - && set +x; }} 2>/dev/null; {real}{shim} "$@"; }}\n'
+"""Function of bash for a command; `local -` (bash 4.4) keeps its body out of `set -x`."""
 
 _CODE = f"""import sys
 sys.path.insert(0, {str(Path(__file__).parents[3])!r})
@@ -82,12 +70,9 @@ class Shims:
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="spark-lineage-shim-"))
         self._bin = self._folder / "bin"
-        # Not in `PATH`: the script may test whether there is a command.
-        self._called = self._folder / "called"
         self._functions = self._folder / "functions.bash"
         try:
             self._bin.mkdir()
-            self._called.mkdir()
             (self._folder / CALLS).mkdir()
             agent = settings["agent"] or str(write_agent(self._folder / "spark_lineage_agent.zip"))
             (self._folder / SETTINGS).write_text(json.dumps({**settings, "agent": agent}))
@@ -105,13 +90,11 @@ class Shims:
         """
         path = environment.get("PATH")
         functions = {each: f"SPARK_LINEAGE_REAL={each} " for each in paths} | dict.fromkeys(names, "")
-        in_path = [name for name in NAMES if shutil.which(name, path=path)]
-        for name in in_path:
-            self._write(self._bin / name)
-        for name in {*map(os.path.basename, functions)}:
-            self._write(self._called / name)
+        in_path = (name for name in NAMES if shutil.which(name, path=path))
+        for name in {*in_path, *map(os.path.basename, functions)}:
+            self._write(name)
         result = dict(environment)
-        if path is not None and in_path:
+        if path is not None:
             result["PATH"] = f"{self._bin}{os.pathsep}{path}"
         if functions:
             self._functions.write_text("".join(self._function(*each) for each in functions.items()))
@@ -119,15 +102,15 @@ class Shims:
         return result
 
     def _function(self, name: str, real: str) -> str:
-        return _FUNCTION.format(name=name, real=real, shim=shlex.quote(str(self._called / Path(name).name)))
+        return _FUNCTION.format(name=name, real=real, shim=shlex.quote(str(self._bin / Path(name).name)))
 
-    def _write(self, file: Path) -> None:
+    def _write(self, name: str) -> None:
         words: dict[str, object] = {"folder": self._folder, "bin": self._bin, "functions": self._functions}
         words |= {"python": sys.executable, "code": _CODE}
         quoted = {key: shlex.quote(str(word)) for key, word in words.items()}
-        file.write_text(_SHIM.format(name=file.name, shell=_shell(), **quoted))
-        file.chmod(0o755)
-        if not os.access(file, os.X_OK):
+        (self._bin / name).write_text(_SHIM.format(name=name, **quoted))
+        (self._bin / name).chmod(0o755)
+        if not os.access(self._bin / name, os.X_OK):
             raise PermissionError(f"programs in {tempfile.gettempdir()} cannot be run")
 
     def end(self) -> list[dict[str, Any]]:
@@ -142,25 +125,12 @@ class Shims:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _shell() -> str:
-    """Return the shell of a shim.
-
-    dash drops exported functions, and variables whose names have a dot or a dash; it also runs a command
-    without `#!` as its own script. bash does not; `-p` keeps it from `BASH_ENV`.
-    """
-    bash = shutil.which("bash") or ""
-    return f"{bash} -p" if re.fullmatch(r"/[\w./+-]+", bash) else "/bin/sh"
-
-
-def is_running(process: int, patience: float = 0) -> bool:
-    """Return whether the process of a call still runs after so many seconds; a zombie does not.
+def is_running(process: int) -> bool:
+    """Return whether the process of a call still runs; a zombie does not.
 
     >>> is_running(os.getpid())
     True
     """
-    end = time.monotonic() + patience
-    while time.monotonic() < end and is_running(process):
-        time.sleep(0.02)
     try:
         os.kill(process, 0)
         state = Path(f"/proc/{process}/stat")
@@ -169,28 +139,3 @@ def is_running(process: int, patience: float = 0) -> bool:
         return False
     except PermissionError:
         return True
-
-
-def has_processes(group: int, patience: float = 0) -> bool:
-    """Return whether a process group still has processes after so many seconds; zombies do not count."""
-    end = time.monotonic() + patience
-    while True:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
-        fields = [_fields(stat) for stat in Path("/proc").glob("[0-9]*/stat")]
-        if fields and not any(each[0] != "Z" and each[2] == str(group) for each in fields if each):
-            return False
-        if time.monotonic() >= end:
-            return True
-        time.sleep(0.02)
-
-
-def _fields(stat: Path) -> list[str]:
-    try:
-        return stat.read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return []
